@@ -1,0 +1,45 @@
+# One static library per module: `heddle_module(fabric DEPENDS base)` in the module's directory makes
+# heddle_fabric from all its .cc files. Includes are written from the root: "fabric/fabric.h".
+
+function(heddle_module name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINKS;PRIVATE_LINKS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  list(TRANSFORM ARG_DEPENDS PREPEND heddle_)
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH root)
+  if(sources)
+    add_library(heddle_${name} STATIC ${sources})
+    target_include_directories(heddle_${name} PUBLIC ${root})
+    target_link_libraries(heddle_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS})
+  else()
+    add_library(heddle_${name} INTERFACE)
+    target_include_directories(heddle_${name} INTERFACE ${root})
+    target_link_libraries(heddle_${name} INTERFACE ${ARG_DEPENDS} ${ARG_LINKS} ${ARG_PRIVATE_LINKS})
+  endif()
+endfunction()
+
+# One test program per module: `heddle_test(fabric LINKS heddle_fabric)` in tests/unit/fabric.
+function(heddle_test name)
+  cmake_parse_arguments(ARG "" "LABEL" "LINKS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  if(NOT sources)
+    return()
+  endif()
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL unit)
+  endif()
+  add_executable(${name}_test ${sources})
+  target_link_libraries(${name}_test PRIVATE ${ARG_LINKS} GTest::gmock GTest::gtest_main rapidcheck)
+  target_include_directories(${name}_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_definitions(${name}_test PRIVATE
+    HEDDLE_SHARED_DATA="${CMAKE_SOURCE_DIR}/../shared/data" HEDDLE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
+    TEST_PREFIX "${name}." PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300)
+endfunction()
+
+# One benchmark program: `heddle_bench(routing LINKS heddle_routing)` makes routing_bench from routing_bench.cc.
+function(heddle_bench name)
+  cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
+  add_executable(${name}_bench ${name}_bench.cc)
+  target_link_libraries(${name}_bench PRIVATE ${ARG_LINKS} benchmark::benchmark)
+  target_include_directories(${name}_bench PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+endfunction()
