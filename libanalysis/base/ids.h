@@ -1,4 +1,5 @@
-/// Identifiers of an InfiniBand fabric. Each is a type of its own, always in host byte order; only mad/ sees the wire.
+/// Identifiers of an InfiniBand fabric. Each is a type of its own, always in host byte order; only mad/ sees
+/// the wire.
 #pragma once
 
 #include <compare>

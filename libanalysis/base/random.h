@@ -1,4 +1,5 @@
-/// Seeded random numbers that are the same on every platform and standard library, so that a seed names a run.
+/// Seeded random numbers that are the same on every platform and standard library, so that a seed names a
+/// run.
 #pragma once
 
 #include <cstdint>

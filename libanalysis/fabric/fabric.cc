@@ -10,34 +10,50 @@ namespace heddle {
 
 std::string_view to_string(NodeType type) {
   switch (type) {
-    case NodeType::ChannelAdapter: return "channel adapter";
-    case NodeType::Switch: return "switch";
-    case NodeType::Router: return "router";
+    case NodeType::ChannelAdapter:
+      return "channel adapter";
+    case NodeType::Switch:
+      return "switch";
+    case NodeType::Router:
+      return "router";
   }
   return "unknown";
 }
 
 std::string_view to_string(PortState state) {
   switch (state) {
-    case PortState::NoChange: return "No change";
-    case PortState::Down: return "Down";
-    case PortState::Init: return "Init";
-    case PortState::Armed: return "Armed";
-    case PortState::Active: return "Active";
+    case PortState::NoChange:
+      return "No change";
+    case PortState::Down:
+      return "Down";
+    case PortState::Init:
+      return "Init";
+    case PortState::Armed:
+      return "Armed";
+    case PortState::Active:
+      return "Active";
   }
   return "unknown";
 }
 
 std::string_view to_string(PhysState state) {
   switch (state) {
-    case PhysState::NoChange: return "No change";
-    case PhysState::Sleep: return "Sleep";
-    case PhysState::Polling: return "Polling";
-    case PhysState::Disabled: return "Disabled";
-    case PhysState::Training: return "Training";
-    case PhysState::LinkUp: return "LinkUp";
-    case PhysState::ErrorRecovery: return "ErrorRecovery";
-    case PhysState::PhyTest: return "PhyTest";
+    case PhysState::NoChange:
+      return "No change";
+    case PhysState::Sleep:
+      return "Sleep";
+    case PhysState::Polling:
+      return "Polling";
+    case PhysState::Disabled:
+      return "Disabled";
+    case PhysState::Training:
+      return "Training";
+    case PhysState::LinkUp:
+      return "LinkUp";
+    case PhysState::ErrorRecovery:
+      return "ErrorRecovery";
+    case PhysState::PhyTest:
+      return "PhyTest";
   }
   return "unknown";
 }
@@ -65,12 +81,15 @@ PortIndex Fabric::find_port(PortGuid guid) const {
   return it == by_port_guid_.end() ? no_port : it->second;
 }
 
-PortIndex Fabric::find_port(Lid lid) const { return lid.raw() < by_lid_.size() ? by_lid_[lid.raw()] : no_port; }
+PortIndex Fabric::find_port(Lid lid) const {
+  return lid.raw() < by_lid_.size() ? by_lid_[lid.raw()] : no_port;
+}
 
 Result<NodeIndex> FabricBuilder::add_node(Node node) {
   auto& nodes = fabric_->nodes_;
   if (node.port_count == 255) {
-    return fail(ErrorCode::Invalid, fmt::format("node {} has 255 ports; 254 is the most", to_string(node.guid)));
+    return fail(ErrorCode::Invalid,
+                fmt::format("node {} has 255 ports; 254 is the most", to_string(node.guid)));
   }
   const NodeIndex index{static_cast<std::uint32_t>(nodes.size())};
   if (!fabric_->by_guid_.emplace(node.guid, index).second) {

@@ -1,6 +1,6 @@
-/// A snapshot of a fabric: what a sweep found, or a file or a generator describes. Immutable once built, shared by
-/// `shared_ptr<const Fabric>` between threads without locks. Positions (NodeIndex, PortIndex, LinkIndex) are dense
-/// and valid in one snapshot only; GUIDs and PortRefs outlive it.
+/// A snapshot of a fabric: what a sweep found, or a file or a generator describes. Immutable once built,
+/// shared by `shared_ptr<const Fabric>` between threads without locks. Positions (NodeIndex, PortIndex,
+/// LinkIndex) are dense and valid in one snapshot only; GUIDs and PortRefs outlive it.
 #pragma once
 
 #include <cstdint>
@@ -60,8 +60,8 @@ struct Port {
   PhysState physical = PhysState::Polling;
   LinkWidth width = LinkWidth::None;  ///< active
   LinkSpeed speed = LinkSpeed::None;  ///< active
-  Lid lid;                            ///< base LID: of channel adapter ports and of a switch's port 0, else none
-  PortGuid guid;                      ///< likewise
+  Lid lid;        ///< base LID: of channel adapter ports and of a switch's port 0, else none
+  PortGuid guid;  ///< likewise
   LinkIndex link = no_link;
 };
 
@@ -114,7 +114,9 @@ class Fabric {
 
   [[nodiscard]] std::size_t switch_count() const { return switch_count_; }
   /// Channel adapters, aggregation nodes included.
-  [[nodiscard]] std::size_t channel_adapter_count() const { return nodes_.size() - switch_count_ - router_count_; }
+  [[nodiscard]] std::size_t channel_adapter_count() const {
+    return nodes_.size() - switch_count_ - router_count_;
+  }
 
  private:
   friend class FabricBuilder;
@@ -131,15 +133,16 @@ class Fabric {
   std::vector<PortIndex> by_lid_;
 };
 
-/// Puts a Fabric together. Order matters for nothing but the indices: nodes keep the order in which they were added.
-/// Not thread-safe; use once.
+/// Puts a Fabric together. Order matters for nothing but the indices: nodes keep the order in which they were
+/// added. Not thread-safe; use once.
 class FabricBuilder {
  public:
   /// What can be said of a port besides its place; `link` and `node` are ignored.
   /// Errors: Conflict for a GUID that is there already, Invalid for a port count above 254.
   Result<NodeIndex> add_node(Node node);
 
-  /// Gives the port its attributes (guid, lid, lmc, state, width, speed). Errors: Invalid for a port the node has not.
+  /// Gives the port its attributes (guid, lid, lmc, state, width, speed). Errors: Invalid for a port the node
+  /// has not.
   Result<void> set_port(NodeIndex node, const Port& port);
 
   /// Joins two ports. Their state becomes Active/LinkUp unless set_port said otherwise.

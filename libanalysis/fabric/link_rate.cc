@@ -21,11 +21,11 @@ struct SpeedRow {
   std::string_view name;
 };
 constexpr std::array speed_rows{
-    SpeedRow{LinkSpeed::None, 0, "-"},      SpeedRow{LinkSpeed::Sdr, 2, "SDR"},
-    SpeedRow{LinkSpeed::Ddr, 4, "DDR"},     SpeedRow{LinkSpeed::Qdr, 8, "QDR"},
+    SpeedRow{LinkSpeed::None, 0, "-"},       SpeedRow{LinkSpeed::Sdr, 2, "SDR"},
+    SpeedRow{LinkSpeed::Ddr, 4, "DDR"},      SpeedRow{LinkSpeed::Qdr, 8, "QDR"},
     SpeedRow{LinkSpeed::Fdr10, 10, "FDR10"}, SpeedRow{LinkSpeed::Fdr, 13.64, "FDR"},
-    SpeedRow{LinkSpeed::Edr, 25, "EDR"},    SpeedRow{LinkSpeed::Hdr, 50, "HDR"},
-    SpeedRow{LinkSpeed::Ndr, 100, "NDR"},   SpeedRow{LinkSpeed::Xdr, 200, "XDR"},
+    SpeedRow{LinkSpeed::Edr, 25, "EDR"},     SpeedRow{LinkSpeed::Hdr, 50, "HDR"},
+    SpeedRow{LinkSpeed::Ndr, 100, "NDR"},    SpeedRow{LinkSpeed::Xdr, 200, "XDR"},
 };
 
 const WidthRow& row(LinkWidth width) { return width_rows.at(static_cast<std::size_t>(width)); }

@@ -1,0 +1,48 @@
+/// The way into a fabric, real or simulated: MADs out, MADs in. One port of one node; the daemon has one open
+/// at a time. Everything runs on the daemon's io_context thread; an implementation that receives elsewhere
+/// hands over first.
+#pragma once
+
+#include <functional>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "mad/packet.h"
+
+namespace heddle::transport {
+
+/// The fabric's clock: real and monotonic on hardware, simulated (and perhaps scaled) in the simulator. All
+/// time in the daemon is this time, so that rates and time-outs mean the same on both.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  [[nodiscard]] virtual Instant now() const = 0;
+  /// Fabric seconds per real second, to set a real timer by.
+  [[nodiscard]] virtual double scale() const { return 1; }
+};
+
+struct LocalPort {
+  NodeGuid node;
+  PortGuid guid;
+  PortNum port;
+  Lid lid;     ///< none before a subnet manager has been here
+  Lid sm_lid;  ///< of the master that configured the port
+};
+
+class Transport {
+ public:
+  /// Called once per MAD that comes in, with the fabric's time at which it arrived. Never from within send().
+  using Receiver = std::function<void(const mad::Packet&, Instant)>;
+
+  virtual ~Transport() = default;
+
+  virtual void receive_with(Receiver receiver) = 0;
+  /// Hands one MAD over. Never blocks. The low 32 bits of the TID come back in the answer, the upper half may
+  /// not. Errors: Io when the device refuses it, Refused in read-only mode for a method other than Get.
+  virtual Result<void> send(const mad::Packet& packet) = 0;
+  /// Asked anew each time: the LID changes when a subnet manager says so.
+  [[nodiscard]] virtual LocalPort local() const = 0;
+};
+
+}  // namespace heddle::transport
