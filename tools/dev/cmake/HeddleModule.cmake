@@ -1,11 +1,20 @@
 # One static library per module: `heddle_module(fabric DEPENDS base)` in the module's directory makes
 # heddle_fabric from all its .cc files. Includes are written from the root: "fabric/fabric.h".
+# A sub-directory with a CMakeLists.txt of its own is another module, whose ROOT is where its includes start.
 
 function(heddle_module name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "ROOT" "DEPENDS;LINKS;PRIVATE_LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  file(GLOB nested CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
+  foreach(other ${nested})
+    cmake_path(GET other PARENT_PATH other)
+    list(FILTER sources EXCLUDE REGEX "^${other}/")
+  endforeach()
   list(TRANSFORM ARG_DEPENDS PREPEND heddle_)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH root)
+  if(ARG_ROOT)
+    set(root ${ARG_ROOT})
+  endif()
   if(sources)
     add_library(heddle_${name} STATIC ${sources})
     target_include_directories(heddle_${name} PUBLIC ${root})
