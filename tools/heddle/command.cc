@@ -1,0 +1,89 @@
+#include "heddle/command.h"
+
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <boost/json/serialize.hpp>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <utility>
+
+#include "heddle/json_text.h"
+
+namespace heddle::cli {
+namespace {
+
+/// Carries a failed command's sentence out of CLI11's callback.
+class CommandFailed : public std::exception {
+ public:
+  explicit CommandFailed(Error error) : error_{std::move(error)} {}
+  [[nodiscard]] const Error& error() const { return error_; }
+
+ private:
+  Error error_;
+};
+
+}  // namespace
+
+Program::Program(std::ostream& out, std::ostream& err) : app_{std::make_unique<CLI::App>()} {
+  context_.out = &out;
+  context_.err = &err;
+  if (const char* socket = std::getenv("HEDDLE_SOCKET")) context_.socket = socket;
+  if (&out == &std::cout && isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr) {
+    context_.colour = Colour::On;
+  }
+
+  app_->name("heddle");
+  app_->description("Heddle: measures, shows and manages a live InfiniBand fabric.");
+  app_->footer("Exit status: 0 done, 1 refused or failed, 2 wrong usage. See also heddle(1), heddled(8).");
+  app_->set_version_flag("--version", "heddle " HEDDLE_VERSION);
+  app_->require_subcommand(1);
+  app_->fallthrough();
+  app_->add_option("--socket", context_.socket, "Control socket of heddled")->capture_default_str();
+  app_->add_flag_callback(
+      "--json", [this] { context_.format = Format::Json; }, "Print JSON instead of text");
+  app_->add_flag_callback(
+      "--no-color", [this] { context_.colour = Colour::Off; }, "Never colour the output");
+}
+
+Program::~Program() = default;
+
+void Program::on(CLI::App& command, Action action) {
+  command.callback([action = std::move(action)] {
+    if (auto result = action(); !result) throw CommandFailed{result.error()};
+  });
+}
+
+Status Program::run(int argc, const char* const* argv) {
+  try {
+    app_->parse(argc, argv);
+    context_.out->flush();
+    return context_.out->good() ? Status::Done : Status::Failed;
+  } catch (const CLI::Success& done) {  // --help, --version
+    app_->exit(done, *context_.out, *context_.err);
+    return Status::Done;
+  } catch (const CLI::ParseError& wrong) {
+    *context_.err << "heddle: " << wrong.what() << "\nTry 'heddle --help', or --help after a command.\n";
+    return Status::Usage;
+  } catch (const CommandFailed& failed) {
+    context_.out->flush();
+    *context_.err << "heddle: " << failed.error().message << '\n';
+    return Status::Failed;
+  } catch (const std::exception& unforeseen) {
+    *context_.err << "heddle: " << unforeseen.what() << '\n';
+    return Status::Failed;
+  }
+}
+
+void print_json(const boost::json::value& value, Context& context) {
+  if (context.colour == Colour::On) {
+    *context.out << pretty(value) << '\n';
+  } else {
+    *context.out << boost::json::serialize(value) << '\n';
+  }
+}
+
+}  // namespace heddle::cli

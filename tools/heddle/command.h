@@ -1,0 +1,66 @@
+/// What every command of the `heddle` program shares: its options for all, its way of printing, its exit
+/// status. A command group is one file, `<group>_commands.cc`, with one function that adds its subcommands to
+/// the program.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace heddle::cli {
+
+/// The exit status of the program, the same for all commands.
+enum class Status : int { Done = 0, Failed = 1, Usage = 2 };
+
+enum class Format : unsigned char { Text, Json };
+enum class Colour : unsigned char { Off, On };
+
+/// Filled in by the command line before a command runs.
+struct Context {
+  std::string socket = "/run/heddle/control.sock";
+  Format format = Format::Text;
+  Colour colour = Colour::Off;
+  std::ostream* out = nullptr;  ///< results
+  std::ostream* err = nullptr;  ///< errors and remarks
+};
+
+/// What a command does. Its error's sentence is printed, and ends the program with Status::Failed.
+using Action = std::function<Result<void>()>;
+
+/// The program: options for all and the command that was chosen.
+class Program {
+ public:
+  Program(std::ostream& out, std::ostream& err);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  [[nodiscard]] CLI::App& app() { return *app_; }
+  [[nodiscard]] Context& context() { return context_; }
+
+  /// Runs `action` when `command` (a subcommand without subcommands) is the one that was given.
+  static void on(CLI::App& command, Action action);
+
+  /// Parses, runs, prints errors. Never throws.
+  Status run(int argc, const char* const* argv);
+
+ private:
+  Context context_;
+  std::unique_ptr<CLI::App> app_;
+};
+
+/// One line of JSON, or pretty-printed on a terminal.
+void print_json(const boost::json::value& value, Context& context);
+
+/// The command groups. Each adds its subcommands; options live as long as the program.
+void add_status_commands(Program& program);
+
+}  // namespace heddle::cli

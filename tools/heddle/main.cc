@@ -1,0 +1,12 @@
+/// heddle: the operator's command line. Each command group adds itself below; the rest is in command.h.
+
+#include <iostream>
+
+#include "heddle/command.h"
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  heddle::cli::Program program{std::cout, std::cerr};
+  heddle::cli::add_status_commands(program);
+  return static_cast<int>(program.run(argc, argv));
+}
