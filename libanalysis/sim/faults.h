@@ -1,0 +1,61 @@
+/// What can go wrong with the MADs of a node, on demand.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/ids.h"
+#include "base/units.h"
+
+namespace heddle::sim {
+
+/// Chances are per MAD and direction, drawn from the fabric's seed.
+struct MadFaults {
+  Ratio lost;
+  Ratio duplicated;
+  Ratio corrupted;  ///< one random byte of the MAD changed
+  Ratio delayed;    ///< by `delay`
+  Picoseconds delay{0};
+};
+
+/// Of the agents (SMA and PMA) of one node.
+struct AgentFaults {
+  bool mute_sma = false;
+  bool mute_pma = false;
+  bool wrong_tid = false;
+  bool wrong_attribute = false;
+  Picoseconds slow{0};  ///< added to each answer
+};
+
+/// PMA redirection (IBA 13.5.2): asked at QP1, the node points to `qp` at port `target`, which answers in its
+/// place.
+struct Redirect {
+  PortIndex target;
+  std::uint32_t qp = 2;
+};
+
+struct Flap {
+  Picoseconds down{0};
+  Picoseconds up{0};
+  std::uint32_t times = 1;
+};
+
+/// Error counters of a port (IBA 16.1.3.5), in the order of CounterSelect2 of PortCountersExtended.
+enum class ErrorCounter : std::uint8_t {
+  Symbol,
+  LinkRecovers,
+  LinkDowned,
+  RcvErrors,
+  RcvRemotePhysical,
+  RcvSwitchRelay,
+  XmitDiscards,
+  XmitConstraint,
+  RcvConstraint,
+  LocalLinkIntegrity,
+  ExcessiveBufferOverrun,
+  Vl15Dropped,
+  Qp1Dropped,
+};
+inline constexpr std::size_t error_counter_count = 13;
+
+}  // namespace heddle::sim

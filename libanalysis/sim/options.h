@@ -1,0 +1,45 @@
+/// How a simulated fabric starts, and what its nodes can do.
+#pragma once
+
+#include <cstdint>
+
+#include "base/units.h"
+
+namespace heddle::sim {
+
+/// What the agents of one node are like.
+struct NodeTraits {
+  bool extended_counters = true;      ///< PortCountersExtended; without it the node counts in 32 bits only
+  bool ietf_counters = true;          ///< unicast and multicast packets in them
+  bool extended_errors = true;        ///< 64-bit error counters and XmitWait
+  bool xmit_wait = true;              ///< PortXmitWait at all
+  bool all_ports = true;              ///< port select 255
+  bool samples = true;                ///< PortSamplesControl and PortSamplesResult
+  bool traps = true;                  ///< IsTrapSupported
+  std::uint8_t data_vls = 8;          ///< 1, 2, 4, 8 or 15
+  std::uint8_t arbitration_cap = 64;  ///< entries of each VLArb table
+};
+
+enum class Lids : std::uint8_t { Clear, Keep };
+
+struct Options {
+  std::uint64_t seed = 1;
+  /// Clear: no port has a LID and all are in Init, as after power-on. Keep: LIDs and states of the
+  /// description (forwarding tables are empty all the same).
+  Lids lids = Lids::Clear;
+  /// From the moment both ends may train until LinkUp.
+  Picoseconds training_delay{0};
+  /// One way, from sender to receiver.
+  Picoseconds mad_latency{0};
+  /// How long an SMA works on one SMP; others wait in line.
+  Picoseconds smp_service{0};
+  Picoseconds trap_interval{1'000'000'000'000};  ///< between repetitions
+  std::uint64_t m_key = 0;                       ///< of every port, with protection level `m_key_protect`
+  std::uint8_t m_key_protect = 0;
+  bool count_management = false;  ///< MADs move the data counters of the ports that they cross
+  bool congested_gmps = false;    ///< GMPs wait as CounterSource::queue_delay says
+  bool trap_own_set = false;      ///< a port changed by a Set raises a trap on its own side as well
+  NodeTraits traits;
+};
+
+}  // namespace heddle::sim
