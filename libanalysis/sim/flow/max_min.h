@@ -1,0 +1,145 @@
+/// Max-min fair rates of flows over channels (Bertsekas and Gallager, Data Networks, 6.5.2). A channel is one
+/// direction of a link. Every flow has a path (distinct channels), a demand that it never exceeds, and a
+/// weight; its level is its rate divided by its weight. The rates are those where no flow can get more
+/// without taking from one whose level is no higher.
+///
+/// Two ways to the same rates: solve() fills all channels from nothing; update() repairs what the changes
+/// since the last call touch, and costs what these affect. update() may differ from solve() by rounding:
+/// every rate agrees within `tolerance` x the largest capacity on the flow's path.
+///
+/// Invariant after either: every flow is at its demand or has a bottleneck, a full channel on which no flow
+/// has a higher level; that makes the rates max-min fair, and the only such ones.
+///
+/// Independent of Fabric. Rates are data bits per second. Ids are dense; those of removed flows come again.
+/// One thread. Allocates only while it meets more flows, or longer lists, than ever before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+#include "sim/flow/row_pool.h"
+
+namespace heddle::sim {
+
+using ChannelId = Id<struct ChannelTag, std::uint32_t>;
+using FlowId = Id<struct FlowTag, std::uint32_t>;
+
+inline constexpr ChannelId no_channel{0xffffffffU};
+inline constexpr BitRate unlimited{std::numeric_limits<double>::infinity()};
+
+class MaxMin {
+ public:
+  static constexpr double tolerance = 1e-9;
+
+  explicit MaxMin(std::vector<BitRate> capacities);
+
+  [[nodiscard]] std::size_t channel_count() const { return capacity_.size(); }
+  [[nodiscard]] std::size_t flow_count() const { return flow_count_; }
+
+  // Changes: they show in the rates after the next solve() or update().
+
+  /// Preconditions: a path of one channel or more, all distinct; demand >= 0; weight > 0.
+  FlowId add(std::span<const ChannelId> path, BitRate demand, double weight = 1);
+  void remove(FlowId flow);
+  void set_demand(FlowId flow, BitRate demand);
+  void set_capacity(ChannelId channel, BitRate capacity);
+
+  void solve();
+  /// Falls back on solve() when the repair would cost more.
+  void update();
+
+  /// Flows there are whose rate the last solve() or update() changed, those added before it included.
+  [[nodiscard]] std::span<const FlowId> changed() const { return changed_; }
+
+  [[nodiscard]] BitRate rate(FlowId flow) const { return BitRate{level_[flow.raw()] * weight_[flow.raw()]}; }
+  /// The channel that holds the flow back, the first on its path if there are several; no_channel for a flow
+  /// that gets its demand.
+  [[nodiscard]] ChannelId bottleneck(FlowId flow) const;
+  [[nodiscard]] BitRate capacity(ChannelId channel) const { return BitRate{capacity_[channel.raw()]}; }
+  /// Sum of the rates of its flows.
+  [[nodiscard]] BitRate carried(ChannelId channel) const;
+
+  /// What the last update() did, for benchmarks: channels whose level it set; 0 after solve().
+  [[nodiscard]] std::size_t repaired() const { return repaired_; }
+
+ private:
+  struct Hop {
+    std::uint32_t channel;
+    std::uint32_t seat;  ///< position in crossing_[channel]
+  };
+  struct Seat {
+    std::uint32_t flow;
+    std::uint32_t hop;  ///< position in paths_[flow]
+  };
+  struct Keyed {
+    double key;
+    std::uint32_t item;
+  };
+  /// What is left of a channel while it is being filled.
+  struct Filling {
+    double capacity;
+    double weight;       ///< of the flows without a level yet
+    std::uint32_t open;  ///< number of these flows
+  };
+
+  static constexpr double none = std::numeric_limits<double>::infinity();
+
+  void touch(std::uint32_t channel);
+  void note_change(std::uint32_t flow);
+  void begin();
+  void finish();
+
+  // solve(): max_min_solve.cc
+  void prepare_filling();
+  void freeze(std::uint32_t flow, double level);
+  void freeze_satisfied(double level);
+  void fill(std::uint32_t channel, double level);
+
+  // update(): max_min_update.cc
+  [[nodiscard]] double least_elsewhere(std::uint32_t flow, std::uint32_t channel) const;
+  [[nodiscard]] double fair_level(std::uint32_t channel);
+  void reconsider(std::uint32_t channel);
+  void set_level(std::uint32_t channel, double level);
+  bool repair();
+
+  // Per channel.
+  std::vector<double> capacity_;
+  std::vector<double> fill_;  ///< level of the flows it holds back; none for a channel that holds back nobody
+  RowPool<Seat> crossing_;
+
+  // Per flow.
+  std::vector<double> level_;
+  std::vector<double> ceiling_;  ///< demand / weight
+  std::vector<double> weight_;   ///< 0: the id is free
+  RowPool<Hop> paths_;
+  std::vector<std::uint32_t> free_;
+  std::size_t flow_count_ = 0;
+
+  // Changes since the last call.
+  std::vector<std::uint32_t> touched_;
+  std::vector<std::uint8_t> is_touched_;
+  std::vector<FlowId> changed_;
+  std::vector<std::uint8_t> is_changed_;
+  bool changes_are_old_ = false;  ///< changed_ has been reported; the next change starts a list
+
+  // Work space.
+  std::vector<double> previous_;
+  std::vector<Filling> filling_;
+  std::vector<double> wanted_;
+  std::vector<Keyed> heap_;
+  std::vector<Keyed> by_ceiling_;
+  std::size_t next_ceiling_ = 0;
+  std::vector<double> target_;  ///< per channel: what its level ought to be, given all others
+  std::vector<double> limits_;
+  std::vector<double> limit_weights_;
+  std::vector<std::uint32_t> affected_;
+  std::vector<std::uint8_t> is_affected_;
+  std::size_t repaired_ = 0;
+};
+
+}  // namespace heddle::sim
