@@ -1,0 +1,95 @@
+/// The daemon's configuration: one TOML file, every key also as `--set section.key=value`. A list of keys
+/// with their documentation is the single source: reading, overriding and the shipped default file all come
+/// from it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace heddle::app {
+
+enum class Backend : unsigned char { Sim, Umad };
+/// Whether the daemon may act as the fabric's subnet manager.
+enum class SmMode : unsigned char { Auto, Off };
+
+/// A named set of nodes for locality; patterns are globs over node names.
+struct NamedSet {
+  std::string name;
+  std::vector<std::string> nodes;
+};
+
+struct Config {
+  using Seconds = std::chrono::nanoseconds;
+
+  struct {
+    Backend backend = Backend::Umad;
+    std::string file;
+    std::string generate;
+    std::string scenario;
+    double time_scale = 1;
+    std::uint64_t seed = 1;
+    std::string node_names;
+    std::string device;
+  } fabric;
+
+  struct {
+    SmMode mode = SmMode::Auto;
+    std::uint64_t lmc = 0;
+  } sm;
+
+  struct {
+    Seconds light_interval = std::chrono::seconds{10};
+    Seconds heavy_interval = std::chrono::minutes{10};
+  } sweep;
+
+  struct {
+    Seconds interval = std::chrono::seconds{1};
+    std::uint64_t window = 64;
+    std::uint64_t per_agent = 4;
+    Seconds timeout = std::chrono::milliseconds{200};
+    std::uint64_t retries = 3;
+    std::uint64_t history = 120;
+  } sampling;
+
+  struct {
+    std::string listen = "127.0.0.1:9683";
+  } metrics;
+
+  struct {
+    std::string socket = "/run/heddle/control.sock";
+    std::string group = "heddle";
+    bool others_may_read = false;
+  } control;
+
+  struct {
+    std::string directory = "/var/lib/heddle";
+  } state;
+
+  struct {
+    std::string level = "info";
+  } log;
+
+  std::vector<NamedSet> sets;  ///< [[locality.set]]
+};
+
+/// Reads a file. Errors name the file and the line: syntax, a key that is not known, a value that does not
+/// fit.
+[[nodiscard]] Result<Config> read_config(const std::string& path);
+/// The same from text; `name` stands for the file in messages.
+[[nodiscard]] Result<Config> parse_config(std::string_view text, const std::string& name);
+
+/// "sampling.interval=2s", as given with --set.
+[[nodiscard]] Result<void> override_config(Config& config, const std::string& assignment);
+
+/// What one key alone cannot tell: the simulator has a fabric to simulate, the paths are there.
+[[nodiscard]] Result<void> check_config(const Config& config);
+
+/// The default file: every key with its documentation and its default.
+[[nodiscard]] std::string default_config_text();
+
+}  // namespace heddle::app

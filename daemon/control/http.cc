@@ -1,0 +1,39 @@
+#include "control/http.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+namespace heddle::control {
+
+Response text_response(std::string content_type, std::string body) {
+  return {200, std::move(content_type), std::make_shared<const std::string>(std::move(body))};
+}
+
+Response error_response(const Error& error) {
+  const auto status = [&]() -> unsigned {
+    switch (error.code) {
+      case ErrorCode::Invalid:
+        return 400;
+      case ErrorCode::Refused:
+        return 403;
+      case ErrorCode::NotFound:
+        return 404;
+      case ErrorCode::Conflict:
+        return 409;
+      case ErrorCode::Io:
+        return 500;
+      case ErrorCode::Unsupported:
+        return 501;
+      case ErrorCode::Unreachable:
+        return 503;
+    }
+    return 500;
+  }();
+  const boost::json::object body{{"error", error.message}};
+  return {status, "application/json",
+          std::make_shared<const std::string>(boost::json::serialize(body) + "\n")};
+}
+
+}  // namespace heddle::control

@@ -1,0 +1,96 @@
+#include "load/history.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace heddle::load {
+namespace {
+
+constexpr std::uint16_t nothing = 0xffff;
+constexpr float one = 50000;
+
+std::uint16_t packed(float ratio) {
+  if (!is_known(ratio)) return nothing;
+  return static_cast<std::uint16_t>(std::clamp(ratio * one + 0.5F, 0.0F, 65534.0F));
+}
+float unpacked(std::uint16_t cell) { return cell == nothing ? unknown : static_cast<float>(cell) / one; }
+
+}  // namespace
+
+History::History(std::size_t depth) : depth_{depth}, at_(depth) { assert(depth > 0); }
+
+void History::rebase(std::shared_ptr<const Fabric> fabric) {
+  const auto old_fabric = std::move(fabric_);
+  const auto old_column = std::move(column_);
+  fabric_ = std::move(fabric);
+  column_.assign(fabric_->ports().size(), no_column);
+
+  std::vector<bool> kept(width_);
+  std::size_t wanted = 0;
+  for (const Node& node : fabric_->nodes()) {
+    const NodeIndex old = old_fabric ? old_fabric->find_node(node.guid) : no_node;
+    for (std::size_t p = 1; p <= node.port_count; ++p) {
+      const std::size_t port = node.first_port.raw() + p;
+      if (old != no_node && p <= old_fabric->node(old).port_count) {
+        column_[port] = old_column[old_fabric->node(old).first_port.raw() + p];
+      }
+      if (column_[port] != no_column) {
+        kept[column_[port]] = true;
+      } else if (fabric_->ports()[port].link != no_link) {
+        ++wanted;
+      }
+    }
+  }
+  free_.clear();
+  for (std::size_t c = width_; c-- > 0;) {
+    if (kept[c]) continue;
+    free_.push_back(static_cast<std::uint32_t>(c));
+    for (std::size_t row = 0; row < filled_; ++row) cells_[row * width_ + c] = {nothing, nothing};
+  }
+  if (wanted > free_.size()) widen(width_ + wanted - free_.size());
+  for (std::size_t port = 0; port < column_.size(); ++port) {
+    if (column_[port] != no_column || fabric_->ports()[port].link == no_link) continue;
+    column_[port] = free_.back();
+    free_.pop_back();
+  }
+}
+
+void History::widen(std::size_t columns) {
+  std::vector<Cell> wider(columns * depth_, Cell{nothing, nothing});
+  for (std::size_t row = 0; row < filled_; ++row) {
+    std::copy_n(cells_.begin() + static_cast<std::ptrdiff_t>(row * width_), width_,
+                wider.begin() + static_cast<std::ptrdiff_t>(row * columns));
+  }
+  cells_ = std::move(wider);
+  for (std::size_t c = columns; c-- > width_;) free_.push_back(static_cast<std::uint32_t>(c));
+  width_ = columns;
+}
+
+void History::append(const Sample& sample) {
+  assert(sample.fabric == fabric_);
+  Cell* row = cells_.data() + next_ * width_;
+  std::fill_n(row, width_, Cell{nothing, nothing});
+  for (std::size_t port = 0; port < column_.size(); ++port) {
+    if (column_[port] == no_column) continue;
+    const PortSample& from = sample.ports[port];
+    row[column_[port]] = {packed(from.utilization), packed(from.congestion)};
+  }
+  at_[next_] = sample.ended;
+  next_ = (next_ + 1) % depth_;
+  filled_ = std::min(filled_ + 1, depth_);
+}
+
+std::vector<HistoryPoint> History::profile(PortIndex port, std::size_t most) const {
+  std::vector<HistoryPoint> points;
+  if (port.raw() >= column_.size() || column_[port.raw()] == no_column) return points;
+  const std::size_t count = std::min(most, filled_);
+  points.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t row = (next_ + depth_ - count + i) % depth_;
+    const Cell cell = cells_[row * width_ + column_[port.raw()]];
+    points.push_back({at_[row], unpacked(cell.utilization), unpacked(cell.congestion)});
+  }
+  return points;
+}
+
+}  // namespace heddle::load

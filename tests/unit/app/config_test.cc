@@ -1,0 +1,108 @@
+#include "app/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+namespace heddle::app {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+std::string error_of(std::string_view text) {
+  const auto config = parse_config(text, "heddle.toml");
+  return config ? "no error" : config.error().message;
+}
+
+TEST(Config, TheDefaultFileSaysTheDefaults) {
+  const auto config = parse_config(default_config_text(), "default");
+  ASSERT_TRUE(config) << config.error().message;
+  const Config built_in;
+  EXPECT_EQ(config->sampling.interval, built_in.sampling.interval);
+  EXPECT_EQ(config->sampling.window, built_in.sampling.window);
+  EXPECT_EQ(config->sampling.per_agent, built_in.sampling.per_agent);
+  EXPECT_EQ(config->sampling.timeout, built_in.sampling.timeout);
+  EXPECT_EQ(config->sampling.retries, built_in.sampling.retries);
+  EXPECT_EQ(config->sampling.history, built_in.sampling.history);
+  EXPECT_EQ(config->sweep.light_interval, built_in.sweep.light_interval);
+  EXPECT_EQ(config->sweep.heavy_interval, built_in.sweep.heavy_interval);
+  EXPECT_EQ(config->fabric.backend, built_in.fabric.backend);
+  EXPECT_EQ(config->fabric.seed, built_in.fabric.seed);
+  EXPECT_EQ(config->sm.mode, built_in.sm.mode);
+  EXPECT_EQ(config->metrics.listen, built_in.metrics.listen);
+  EXPECT_EQ(config->control.socket, built_in.control.socket);
+  EXPECT_EQ(config->control.group, built_in.control.group);
+  EXPECT_EQ(config->control.others_may_read, built_in.control.others_may_read);
+  EXPECT_EQ(config->state.directory, built_in.state.directory);
+  EXPECT_EQ(config->log.level, built_in.log.level);
+}
+
+TEST(Config, ErrorsNameFileLineAndKey) {
+  EXPECT_THAT(error_of("[sampling]\n\nintervall = \"1s\"\n"),
+              AllOf(HasSubstr("heddle.toml:3"), HasSubstr("sampling.intervall"),
+                    HasSubstr("did you mean sampling.interval?")));
+  EXPECT_THAT(error_of("[sampling]\ninterval = \"fast\"\n"), AllOf(HasSubstr(":2:"), HasSubstr("500ms")));
+  EXPECT_THAT(error_of("[sampling]\nwindow = 0\n"), HasSubstr("from 1 to 4096"));
+  EXPECT_THAT(error_of("[fabric]\nbackend = \"ethernet\"\n"), HasSubstr("\"umad\" or \"sim\""));
+  EXPECT_THAT(error_of("[fabric\n"), HasSubstr("heddle.toml:1"));
+  EXPECT_THAT(error_of("backend = 1\n"), HasSubstr("outside of any [section]"));
+  EXPECT_THAT(error_of("[sampling]\ninterval = [1]\n"), HasSubstr("plain value"));
+}
+
+TEST(Config, DurationsInEveryUnit) {
+  const auto config = parse_config(
+      "[sampling]\ninterval = \"2min\"\ntimeout = \"1.5ms\"\n[sweep]\nlight_interval = 7\nheavy_interval = "
+      "\"1h\"\n",
+      "x");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->sampling.interval, 2min);
+  EXPECT_EQ(config->sampling.timeout, 1500us);
+  EXPECT_EQ(config->sweep.light_interval, 7s);
+  EXPECT_EQ(config->sweep.heavy_interval, 1h);
+}
+
+TEST(Config, NamedSets) {
+  const auto config = parse_config("[[locality.set]]\nname = \"rack\"\nnodes = [\"a*\", \"b\"]\n", "x");
+  ASSERT_TRUE(config) << config.error().message;
+  ASSERT_EQ(config->sets.size(), 1U);
+  EXPECT_EQ(config->sets[0].nodes.size(), 2U);
+  EXPECT_THAT(error_of("[[locality.set]]\nname = \"rack\"\n"), HasSubstr("needs a name and nodes"));
+  EXPECT_THAT(error_of("[[locality.set]]\nname = \"rack\"\nnodes = [1]\n"), HasSubstr("list of strings"));
+}
+
+TEST(Config, SetOverridesAnyKey) {
+  Config config;
+  ASSERT_TRUE(override_config(config, "sampling.interval=250ms"));
+  EXPECT_EQ(config.sampling.interval, 250ms);
+  ASSERT_TRUE(override_config(config, "fabric.file=123"));
+  EXPECT_EQ(config.fabric.file, "123");
+  ASSERT_TRUE(override_config(config, "control.others_may_read=true"));
+  EXPECT_TRUE(config.control.others_may_read);
+  EXPECT_FALSE(override_config(config, "sampling.window=many"));
+  EXPECT_FALSE(override_config(config, "sampling.windows=3"));
+  EXPECT_FALSE(override_config(config, "sampling"));
+}
+
+TEST(Config, ASimulatedFabricNeedsADescription) {
+  Config config;
+  config.fabric.backend = Backend::Sim;
+  EXPECT_FALSE(check_config(config));
+  config.fabric.generate = "tree:k=4,n=2";
+  EXPECT_TRUE(check_config(config));
+  config.fabric.file = "/no/such/file";
+  EXPECT_FALSE(check_config(config));
+}
+
+TEST(Config, AnyTextIsReadOrRefused) {
+  rc::check([](const std::string& text) { (void)parse_config(text, "x"); });
+  const std::string whole = default_config_text();
+  rc::check([&whole] {
+    std::string text = whole;
+    text[*rc::gen::inRange<std::size_t>(0, text.size())] = *rc::gen::arbitrary<char>();
+    (void)parse_config(text, "x");
+  });
+}
+
+}  // namespace
+}  // namespace heddle::app

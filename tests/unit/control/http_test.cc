@@ -1,0 +1,156 @@
+#include "control/http.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include "control/target.h"
+
+namespace heddle::control {
+namespace {
+
+namespace asio = boost::asio;
+using testing::HasSubstr;
+
+Handler echo() {
+  return [](const Request& request, const Respond& respond) {
+    respond(text_response("text/plain", request.path + (request.post ? " post " + request.body : "")));
+  };
+}
+
+/// Sends bytes, half-closes, and returns all that comes back, while the server's loop runs.
+template <class Protocol>
+std::string exchange(asio::io_context& io, const typename Protocol::endpoint& endpoint,
+                     const std::string& bytes) {
+  std::string answer;
+  std::thread client{[&] {
+    asio::io_context own;
+    typename Protocol::socket socket{own};
+    socket.connect(endpoint);
+    boost::system::error_code wrong;
+    asio::write(socket, asio::buffer(bytes), wrong);
+    socket.shutdown(Protocol::socket::shutdown_send, wrong);
+    asio::read(socket, asio::dynamic_buffer(answer), wrong);
+    io.stop();
+  }};
+  io.restart();
+  io.run();
+  client.join();
+  return answer;
+}
+
+class HttpTest : public testing::Test {
+ protected:
+  std::string directory =
+      std::filesystem::temp_directory_path() / ("heddle-http-" + std::to_string(getpid()));
+  std::string path = directory + "/control.sock";
+  asio::io_context io;
+
+  void SetUp() override { std::filesystem::create_directories(directory); }
+  void TearDown() override { std::filesystem::remove_all(directory); }
+  std::string ask(const std::string& bytes) {
+    return exchange<asio::local::stream_protocol>(io, asio::local::stream_protocol::endpoint{path}, bytes);
+  }
+};
+
+TEST_F(HttpTest, AnswersOnAUnixSocketThatOnlyItsGroupCanOpen) {
+  const auto server = serve_unix(io, {path, "", false}, echo());
+  ASSERT_TRUE(server) << server.error().message;
+  struct stat status {};
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0660U);
+  EXPECT_THAT(ask("GET /a%20b?x=1 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"),
+              AllOf(HasSubstr("200 OK"), HasSubstr("\r\n\r\n/a b")));
+  EXPECT_THAT(ask("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"),
+              HasSubstr("/p post hi"));
+}
+
+TEST_F(HttpTest, RemovesItsSocketAndTakesOverAStaleOne) {
+  {
+    const auto server = serve_unix(io, {path, "", false}, echo());
+    ASSERT_TRUE(server);
+    const auto second = serve_unix(io, {path, "", false}, echo());
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, ErrorCode::Conflict);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  {
+    asio::local::stream_protocol::acceptor stale{io, asio::local::stream_protocol::endpoint{path}};
+    stale.close();
+  }
+  ASSERT_TRUE(std::filesystem::exists(path));
+  EXPECT_TRUE(serve_unix(io, {path, "", false}, echo()));
+}
+
+TEST_F(HttpTest, RefusesToReplaceAFile) {
+  std::filesystem::create_directories(path);
+  EXPECT_FALSE(serve_unix(io, {path, "", false}, echo()));
+}
+
+TEST_F(HttpTest, RubbishAndLargeRequestsAreRefused) {
+  const auto server = serve_unix(io, {path, "", false}, echo(), {.connections = 4, .body_bytes = 100});
+  ASSERT_TRUE(server);
+  EXPECT_THAT(ask("\x01\x02 rubbish\r\n\r\n"), HasSubstr("400"));
+  EXPECT_THAT(ask("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 101\r\n\r\n" + std::string(101, 'x')),
+              HasSubstr("too large"));
+  EXPECT_THAT(ask("GET /" + std::string(100000, 'x') + " HTTP/1.1\r\n\r\n"), HasSubstr("400"));
+  EXPECT_THAT(ask("DELETE / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"),
+              HasSubstr("only GET and POST"));
+  EXPECT_THAT(ask("GET /%zz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"), HasSubstr("400"));
+}
+
+TEST_F(HttpTest, TcpClientsMayOnlyRead) {
+  const auto server = serve_tcp(io, "127.0.0.1:0", echo());
+  ASSERT_TRUE(server) << server.error().message;
+  const asio::ip::tcp::endpoint endpoint{asio::ip::make_address("127.0.0.1"), (*server)->port()};
+  const auto tcp = [&](const std::string& bytes) { return exchange<asio::ip::tcp>(io, endpoint, bytes); };
+  EXPECT_THAT(tcp("GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"), HasSubstr("/metrics"));
+  EXPECT_THAT(tcp("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+              AllOf(HasSubstr("403"), HasSubstr("read only")));
+  EXPECT_FALSE(serve_tcp(io, "localhost", echo()));
+  EXPECT_FALSE(serve_tcp(io, "127.0.0.1:99999", echo()));
+}
+
+TEST_F(HttpTest, AnAnswerAfterTheServerIsGoneHarmsNobody) {
+  Respond late;
+  auto server = serve_unix(io, {path, "", false}, [&](const Request&, Respond respond) {
+    late = std::move(respond);
+    io.stop();
+  });
+  ASSERT_TRUE(server);
+  asio::local::stream_protocol::socket client{io};
+  client.connect(asio::local::stream_protocol::endpoint{path});
+  asio::write(client, asio::buffer(std::string{"GET / HTTP/1.1\r\nHost: h\r\n\r\n"}));
+  io.run();
+  server->reset();
+  ASSERT_TRUE(late);
+  late(text_response("text/plain", "too late"));
+  late = nullptr;
+  io.restart();
+  io.poll();
+}
+
+TEST(Target, QueryIsDecoded) {
+  const auto target = parse_target("/v1/links?filter=a%26b+c&top=5&flag");
+  ASSERT_TRUE(target);
+  EXPECT_EQ(target->path, "/v1/links");
+  EXPECT_EQ(target->query.at("filter"), "a&b c");
+  EXPECT_EQ(target->query.at("top"), "5");
+  EXPECT_EQ(target->query.at("flag"), "");
+  EXPECT_FALSE(parse_target("no-slash"));
+  EXPECT_FALSE(parse_target("/%00"));
+  EXPECT_FALSE(parse_target("/%4"));
+}
+
+}  // namespace
+}  // namespace heddle::control
