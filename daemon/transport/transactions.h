@@ -80,10 +80,8 @@ struct Completion {
 /// Who submits. Must outlive its requests, or stop the engine first.
 class TransactionClient {
  public:
+  virtual ~TransactionClient() = default;
   virtual void on_completion(const Completion& completion) = 0;
-
- protected:
-  ~TransactionClient() = default;
 };
 
 struct EngineOptions {
@@ -147,7 +145,9 @@ class TransactionEngine {
   /// A MAD to which no answer is due: a response, TrapRepress.
   Result<void> send_only(const mad::Packet& packet);
 
-  void on_packet(const mad::Packet& packet, Instant at);
+  /// `at` is when it arrived, `now` when it is looked at: later where a thread handed it over.
+  void on_packet(const mad::Packet& packet, Instant at, Instant now);
+  void on_packet(const mad::Packet& packet, Instant at) { on_packet(packet, at, at); }
   void on_timer(Instant now);
   /// When on_timer() has something to do; nothing while nothing is pending.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
