@@ -1,0 +1,126 @@
+#include "fabric/link_name.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "base/printable.h"
+
+namespace heddle {
+namespace {
+
+constexpr std::string_view between = " -- ";
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+std::optional<NodeGuid> guid_of(std::string_view text) {
+  if (!text.starts_with("0x")) return std::nullopt;
+  std::uint64_t guid = 0;
+  const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), guid, 16);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return NodeGuid{guid};
+}
+
+}  // namespace
+
+FabricNames::FabricNames(std::shared_ptr<const Fabric> fabric, const NodeNames& names)
+    : fabric_{std::move(fabric)} {
+  const auto nodes = fabric_->nodes();
+  texts_.reserve(nodes.size());
+  for (std::uint32_t n = 0; n < nodes.size(); ++n) {
+    texts_.push_back(names.of(nodes[n]));
+    remember(texts_.back(), NodeIndex{n});
+    remember(printable(nodes[n].description), NodeIndex{n});
+  }
+  for (std::uint32_t n = 0; n < nodes.size(); ++n) {
+    std::string& text = texts_[n];
+    const bool misleading = text.starts_with("0x") || text.find(between) != std::string::npos;
+    if (misleading || by_name_.at(text).size() > 1) text = to_string(nodes[n].guid);
+  }
+}
+
+void FabricNames::remember(const std::string& name, NodeIndex node) {
+  auto& nodes = by_name_[name];
+  if (nodes.empty() || nodes.back() != node) nodes.push_back(node);
+}
+
+std::string FabricNames::port(LinkEnd end) const {
+  return fmt::format("{}/{}", node(end.node), end.port.raw());
+}
+
+std::string FabricNames::link(LinkIndex link) const {
+  const Link& cable = fabric_->link(link);
+  return port(cable.a) + std::string{between} + port(cable.b);
+}
+
+Result<NodeIndex> FabricNames::find_node(std::string_view text) const {
+  text = trimmed(text);
+  if (const auto guid = guid_of(text)) {
+    const NodeIndex index = fabric_->find_node(*guid);
+    if (index != no_node) return index;
+  }
+  const auto named = by_name_.find(std::string{text});
+  if (named == by_name_.end()) {
+    return fail(ErrorCode::NotFound,
+                fmt::format("no node is called {}; give its name or its GUID", quoted(text)));
+  }
+  const auto& nodes = named->second;
+  if (nodes.size() == 1) return nodes[0];
+  constexpr std::size_t shown = 4;
+  std::string guids;
+  for (std::size_t i = 0; i < std::min(nodes.size(), shown); ++i) {
+    guids += (i == 0 ? "" : ", ") + to_string(fabric_->node(nodes[i]).guid);
+  }
+  if (nodes.size() > shown) guids += ", ...";
+  return fail(ErrorCode::Conflict, fmt::format("{} nodes are called {}; say which by its GUID: {}",
+                                               nodes.size(), quoted(text), guids));
+}
+
+Result<LinkEnd> FabricNames::find_port(std::string_view text) const {
+  text = trimmed(text);
+  const std::size_t slash = text.rfind('/');
+  unsigned number = 0;
+  if (slash != std::string_view::npos) {
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data() + slash + 1, last, number);
+    if (error == std::errc{} && end == last) {
+      const auto node = find_node(text.substr(0, slash));
+      if (!node) return fail(node.error());
+      const unsigned ports = fabric_->node(*node).port_count;
+      if (number > ports) {
+        return fail(ErrorCode::NotFound, fmt::format("{} has ports 1 to {}, and no port {}",
+                                                     quoted(this->node(*node)), ports, number));
+      }
+      return LinkEnd{*node, PortNum{static_cast<std::uint8_t>(number)}};
+    }
+  }
+  return fail(ErrorCode::Invalid,
+              fmt::format("{} is no port; write NODE/PORT, as in leaf-0-3/12", quoted(text)));
+}
+
+Result<LinkIndex> FabricNames::find_link(std::string_view text) const {
+  const std::size_t middle = text.find(between);
+  const auto a = find_port(text.substr(0, middle));
+  if (!a) return fail(a.error());
+  const LinkIndex link = fabric_->port(*a).link;
+  if (link == no_link) {
+    return fail(ErrorCode::NotFound, fmt::format("port {} has no cable", quoted(port(*a))));
+  }
+  if (middle == std::string_view::npos) return link;
+  const auto b = find_port(text.substr(middle + between.size()));
+  if (!b) return fail(b.error());
+  if (fabric_->peer(*a) != *b) {
+    return fail(ErrorCode::NotFound, fmt::format("no cable joins {} and {}; the first is joined to {}",
+                                                 port(*a), port(*b), port(*fabric_->peer(*a))));
+  }
+  return link;
+}
+
+}  // namespace heddle
