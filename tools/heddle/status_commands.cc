@@ -1,5 +1,7 @@
 // heddle status: what the daemon does and sees, on one screen.
 
+#include <fmt/format.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -7,9 +9,73 @@
 
 #include "heddle/client.h"
 #include "heddle/command.h"
-#include "heddle/json_text.h"
+#include "heddle/json_access.h"
+#include "heddle/table.h"
 
 namespace heddle::cli {
+namespace {
+
+using boost::json::value;
+
+std::string load_line(const value& status) {
+  return fmt::format("{} injected by hosts; links {} busy on average, {} at most, congestion at most {}",
+                     human(BitRate{number_at(status, "load.injected_bytes_per_second") * 8}),
+                     human(Ratio{number_at(status, "load.utilization_mean")}),
+                     human(Ratio{number_at(status, "load.utilization_max")}),
+                     human(Ratio{number_at(status, "load.congestion_max")}));
+}
+
+std::string fabric_line(const value& status) {
+  if (at_path(status, "fabric").is_null()) return "being discovered";
+  const auto aggregation = count_at(status, "fabric.aggregation_nodes");
+  return fmt::format("{} switches, {} channel adapters{}, {} links (snapshot {})",
+                     count_at(status, "fabric.switches"), count_at(status, "fabric.channel_adapters"),
+                     aggregation == 0 ? "" : fmt::format(" ({} of them aggregation nodes)", aggregation),
+                     count_at(status, "fabric.links"), count_at(status, "fabric.epoch"));
+}
+
+std::string manager_line(const value& status) {
+  const std::string role = text_at(status, "subnet_manager.role");
+  const std::string stage = text_at(status, "subnet_manager.stage");
+  std::string line = role == "master" ? "this daemon" : role == "none" ? "none" : "another one";
+  if (const std::string master = text_at(status, "subnet_manager.master"); !master.empty() && role != "none") {
+    line += fmt::format(", at {} (LID {})", master, count_at(status, "subnet_manager.master_lid"));
+  }
+  return stage.empty() ? line : fmt::format("{}; {}", line, stage);
+}
+
+std::string sampling_line(const value& status) {
+  std::string line = fmt::format("every {}; {} sweeps, the last one took {}",
+                                 human_seconds(number_at(status, "sampling.interval_seconds")),
+                                 count_at(status, "sampling.sweeps"),
+                                 human_seconds(number_at(status, "sampling.last_sweep_seconds")));
+  if (const auto failed = count_at(status, "sampling.failed_ports"); failed > 0) {
+    line += fmt::format("; no answer from {} ports", failed);
+  }
+  if (const auto late = count_at(status, "sampling.overruns"); late > 0) line += fmt::format("; {} began late", late);
+  return line;
+}
+
+void print_status(const value& status, Context& context) {
+  Table table{{{fmt::format("heddled {}", text_at(status, "version"))}, {""}}};
+  table.add({"fabric", fabric_line(status)});
+  table.add({"backend", fmt::format("{}, {}", text_at(status, "backend"), text_at(status, "source"))});
+  table.add({"up", human_seconds(number_at(status, "uptime_seconds"))});
+  table.add({"subnet manager", manager_line(status)});
+  table.add({"sampling", sampling_line(status)});
+  if (!at_path(status, "load").is_null()) table.add({"load", load_line(status)});
+  table.add({"MADs", fmt::format("{} sent, {} answered, {} sent again, {} gave up",
+                                 count_at(status, "transactions.sent"), count_at(status, "transactions.answered"),
+                                 count_at(status, "transactions.retries"),
+                                 count_at(status, "transactions.failed") +
+                                     count_at(status, "transactions.failed_fast"))});
+  const auto& problems = array_at(status, "problems");
+  table.add({"problems", problems.empty() ? "none" : fmt::format("{}", problems.size())});
+  table.print(*context.out, context.colour);
+  for (const auto& problem : problems) *context.out << "  - " << text_at(problem, "") << '\n';
+}
+
+}  // namespace
 
 void add_status_commands(Program& program) {
   Context& context = program.context();
@@ -20,7 +86,7 @@ void add_status_commands(Program& program) {
     if (context.format == Format::Json) {
       print_json(*answer, context);
     } else {
-      *context.out << pretty(*answer) << '\n';
+      print_status(*answer, context);
     }
     return {};
   });

@@ -1,0 +1,72 @@
+#include "control/api.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <boost/json/serialize.hpp>
+#include <string_view>
+
+#include "control/views.h"
+#include "fabric/dot.h"
+#include "fabric/ibnetdiscover.h"
+
+namespace heddle::control {
+namespace {
+
+Response json_response(const Result<boost::json::value>& value) {
+  if (!value) return error_response(value.error());
+  return text_response("application/json", boost::json::serialize(*value) + "\n");
+}
+
+Response fabric_response(const DaemonState& state, const Query& query) {
+  const auto it = query.find("format");
+  const std::string format = it == query.end() ? "json" : it->second;
+  if (format == "json") return json_response(fabric_view(state));
+  if (!state.fabric) return json_response(fabric_view(state));
+  if (format == "ibnetdiscover") return text_response("text/plain", write_ibnetdiscover(*state.fabric));
+  if (format == "dot") return text_response("text/vnd.graphviz", write_dot(*state.fabric));
+  return error_response(
+      {ErrorCode::Invalid, fmt::format("format must be json, ibnetdiscover or dot, not '{}'", format)});
+}
+
+struct Route {
+  std::string_view path;
+  Response (*answer)(const DaemonState& state, const Query& query);
+};
+
+constexpr std::array routes{
+    Route{"/v1/status",
+          [](const DaemonState& state, const Query&) { return json_response(status_view(state)); }},
+    Route{"/v1/links", [](const DaemonState& state,
+                          const Query& query) { return json_response(links_view(state, query)); }},
+    Route{"/v1/nodes", [](const DaemonState& state,
+                          const Query& query) { return json_response(nodes_view(state, query)); }},
+    Route{"/v1/node", [](const DaemonState& state,
+                         const Query& query) { return json_response(node_view(state, query)); }},
+    Route{"/v1/profile", [](const DaemonState& state,
+                            const Query& query) { return json_response(profile_view(state, query)); }},
+    Route{"/v1/locality",
+          [](const DaemonState& state, const Query&) { return json_response(locality_view(state)); }},
+    Route{"/v1/fabric", fabric_response},
+};
+
+}  // namespace
+
+Handler api_handler(Daemon& daemon) {
+  return [&daemon](const Request& request, Respond respond) {
+    if (request.path == "/metrics" && !request.post) {
+      daemon.metrics([respond = std::move(respond)](std::shared_ptr<const std::string> text) {
+        respond({200, "text/plain; version=0.0.4; charset=utf-8", std::move(text)});
+      });
+      return;
+    }
+    for (const Route& route : routes) {
+      if (route.path != request.path) continue;
+      if (request.post) return respond(error_response({ErrorCode::Invalid, "this path is asked with GET"}));
+      return respond(route.answer(daemon.state(), request.query));
+    }
+    respond(error_response({ErrorCode::NotFound, fmt::format("there is nothing at {}", request.path)}));
+  };
+}
+
+}  // namespace heddle::control

@@ -1,0 +1,26 @@
+/// The control API: which path asks for what (docs/api.md). The same handler serves the Unix socket and, for
+/// what only reads, TCP.
+#pragma once
+
+#include <functional>
+
+#include "control/http.h"
+#include "control/state.h"
+
+namespace heddle::control {
+
+/// What the API asks of the daemon. Called on the io_context thread.
+class Daemon {
+ public:
+  [[nodiscard]] virtual DaemonState state() const = 0;
+  /// The text of /metrics; may answer later, and never from within.
+  virtual void metrics(std::function<void(std::shared_ptr<const std::string>)> answer) = 0;
+
+ protected:
+  ~Daemon() = default;
+};
+
+/// `daemon` must outlive the servers that use the handler.
+[[nodiscard]] Handler api_handler(Daemon& daemon);
+
+}  // namespace heddle::control

@@ -1,0 +1,48 @@
+/// What the control API needs to know of the daemon. Filled by app/ for each request, so that the API neither
+/// sees the daemon's parts nor keeps anything.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "fabric/fabric.h"
+#include "load/history.h"
+#include "load/sample.h"
+#include "transport/transactions.h"
+
+namespace heddle::control {
+
+struct SubnetManagerState {
+  std::string role;    ///< "master" (the daemon itself), "none", "observer" (another one is master)
+  std::string master;  ///< name of the node where the master runs, if known
+  Lid master_lid;
+  std::string stage;  ///< of a sweep under way, or empty
+};
+
+struct SamplingState {
+  std::uint64_t sweeps = 0;
+  FabricClock::duration last_sweep{};  ///< from first MAD to last
+  FabricClock::duration interval{};
+  std::uint64_t overruns = 0;  ///< sweeps that began late because the one before had not ended
+};
+
+struct DaemonState {
+  std::string version;
+  std::string backend;  ///< "sim" or "umad"
+  std::string source;   ///< file, generator text or device
+  FabricClock::duration uptime{};
+  std::shared_ptr<const Fabric> fabric;          ///< none before the first sweep
+  std::shared_ptr<const load::Sample> sample;    ///< none before the first sample; of its own snapshot
+  std::function<std::string(const Node&)> name;  ///< printable; from the node name map or the description
+  const load::History* history = nullptr;
+  std::vector<std::string> problems;  ///< of the last discovery, sentences
+  SubnetManagerState subnet_manager;
+  SamplingState sampling;
+  transport::TransactionStatistics transactions;
+};
+
+}  // namespace heddle::control

@@ -1,0 +1,36 @@
+/// The fabric and its last sample as JSON, as docs/api.md describes it. Pure: snapshots in, values out.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "control/state.h"
+
+namespace heddle::control {
+
+using Query = std::map<std::string, std::string>;
+
+[[nodiscard]] boost::json::value status_view(const DaemonState& state);
+
+/// Query: match (glob over the link's name), sort (name, utilization, congestion, rate, errors), top
+/// (number), min_utilization (ratio), kind (switch, host). Errors: Invalid names the parameter and its
+/// values; Unreachable before the first sweep.
+[[nodiscard]] Result<boost::json::value> links_view(const DaemonState& state, const Query& query);
+
+/// Query: match (glob), type (switch, ca).
+[[nodiscard]] Result<boost::json::value> nodes_view(const DaemonState& state, const Query& query);
+
+/// Query: name (node name or GUID). With all its ports. Errors: NotFound.
+[[nodiscard]] Result<boost::json::value> node_view(const DaemonState& state, const Query& query);
+
+/// Query: name ("node/port" of either end), samples. Both directions over time.
+[[nodiscard]] Result<boost::json::value> profile_view(const DaemonState& state, const Query& query);
+
+[[nodiscard]] Result<boost::json::value> locality_view(const DaemonState& state);
+
+/// The graph itself: nodes and links without figures.
+[[nodiscard]] Result<boost::json::value> fabric_view(const DaemonState& state);
+
+}  // namespace heddle::control
