@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "control/views.h"
-#include "fabric/dot.h"
 #include "fabric/ibnetdiscover.h"
 
 namespace heddle::control {
@@ -24,9 +23,8 @@ Response fabric_response(const DaemonState& state, const Query& query) {
   if (format == "json") return json_response(fabric_view(state));
   if (!state.fabric) return json_response(fabric_view(state));
   if (format == "ibnetdiscover") return text_response("text/plain", write_ibnetdiscover(*state.fabric));
-  if (format == "dot") return text_response("text/vnd.graphviz", write_dot(*state.fabric));
   return error_response(
-      {ErrorCode::Invalid, fmt::format("format must be json, ibnetdiscover or dot, not '{}'", format)});
+      {ErrorCode::Invalid, fmt::format("format must be json or ibnetdiscover, not '{}'", format)});
 }
 
 struct Route {

@@ -292,7 +292,7 @@ Result<json::value> links_view(const DaemonState& state, const Query& query) {
     if (kind != nullptr && between_switches != (*kind == "switch")) continue;
     Row row{&link, fmt::format("{} -- {}", end_name(state, link.a), end_name(state, link.b)),
             sample_of(state, link.a), sample_of(state, link.b)};
-    if (match != nullptr && !load::glob_match(*match, row.name)) continue;
+    if (match != nullptr && !load::glob_matches(*match, row.name)) continue;
     if (utilization(row) < *least) continue;
     rows.push_back(std::move(row));
   }
@@ -325,7 +325,7 @@ Result<json::value> nodes_view(const DaemonState& state, const Query& query) {
   for (std::uint32_t i = 0; i < state.fabric->nodes().size(); ++i) {
     const Node& node = state.fabric->node(NodeIndex{i});
     if (type != nullptr && type_name(node) != *type) continue;
-    if (match != nullptr && !load::glob_match(*match, state.name(node))) continue;
+    if (match != nullptr && !load::glob_matches(*match, state.name(node))) continue;
     nodes.push_back(node_summary(state, NodeIndex{i}));
   }
   return json::object{{"nodes", std::move(nodes)}};

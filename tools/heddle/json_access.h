@@ -12,7 +12,8 @@
 namespace heddle::cli {
 
 /// A member by path, "a.b.c"; null where there is none.
-[[nodiscard]] inline const boost::json::value& at_path(const boost::json::value& value, std::string_view path) {
+[[nodiscard]] inline const boost::json::value& at_path(const boost::json::value& value,
+                                                       std::string_view path) {
   static const boost::json::value none;
   const boost::json::value* here = &value;
   while (!path.empty()) {
@@ -45,7 +46,8 @@ namespace heddle::cli {
   return std::isfinite(number) ? std::llround(number) : 0;
 }
 
-[[nodiscard]] inline const boost::json::array& array_at(const boost::json::value& value, std::string_view path) {
+[[nodiscard]] inline const boost::json::array& array_at(const boost::json::value& value,
+                                                        std::string_view path) {
   static const boost::json::array none;
   const auto* array = at_path(value, path).if_array();
   return array == nullptr ? none : *array;

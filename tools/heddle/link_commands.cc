@@ -26,7 +26,8 @@ class Target {
   explicit Target(std::string path) : text_{std::move(path)} {}
   Target& with(const std::string& key, const std::string& argument) {
     if (argument.empty()) return *this;
-    text_ += fmt::format("{}{}={}", text_.find('?') == std::string::npos ? '?' : '&', key, query_escape(argument));
+    text_ +=
+        fmt::format("{}{}={}", text_.find('?') == std::string::npos ? '?' : '&', key, query_escape(argument));
     return *this;
   }
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -60,12 +61,15 @@ void print_links(const value& answer, Context& context) {
                {"WAIT <-", Align::Right},
                {"ERRORS", Align::Right}}};
   for (const auto& link : array_at(answer, "links")) {
-    table.add({text_at(link, "name"), text_at(link, "width") + text_at(link, "speed"), text_at(link, "state"),
-               human(BitRate{number_at(link, "a_to_b.bytes_per_second") * 8}),
-               human(BitRate{number_at(link, "b_to_a.bytes_per_second") * 8}),
-               human(Ratio{number_at(link, "a_to_b.utilization")}), human(Ratio{number_at(link, "b_to_a.utilization")}),
-               human(Ratio{number_at(link, "a_to_b.congestion")}), human(Ratio{number_at(link, "b_to_a.congestion")}),
-               fmt::format("{}", count_at(link, "a_to_b.errors_total") + count_at(link, "b_to_a.errors_total"))});
+    table.add(
+        {text_at(link, "name"), text_at(link, "width") + text_at(link, "speed"), text_at(link, "state"),
+         human(BitRate{number_at(link, "a_to_b.bytes_per_second") * 8}),
+         human(BitRate{number_at(link, "b_to_a.bytes_per_second") * 8}),
+         human(Ratio{number_at(link, "a_to_b.utilization")}),
+         human(Ratio{number_at(link, "b_to_a.utilization")}),
+         human(Ratio{number_at(link, "a_to_b.congestion")}),
+         human(Ratio{number_at(link, "b_to_a.congestion")}),
+         fmt::format("{}", count_at(link, "a_to_b.errors_total") + count_at(link, "b_to_a.errors_total"))});
   }
   table.print(*context.out, context.colour);
   const auto matched = count_at(answer, "matched");
@@ -74,8 +78,13 @@ void print_links(const value& answer, Context& context) {
 }
 
 void print_nodes(const value& answer, Context& context) {
-  Table table{{{"NODE"}, {"TYPE"}, {"GUID"}, {"LID", Align::Right}, {"PORTS", Align::Right},
-               {"CABLED", Align::Right}, {"ACTIVE", Align::Right}}};
+  Table table{{{"NODE"},
+               {"TYPE"},
+               {"GUID"},
+               {"LID", Align::Right},
+               {"PORTS", Align::Right},
+               {"CABLED", Align::Right},
+               {"ACTIVE", Align::Right}}};
   for (const auto& node : array_at(answer, "nodes")) {
     table.add({text_at(node, "name"), text_at(node, "type"), text_at(node, "guid"),
                fmt::format("{}", count_at(node, "lid")), fmt::format("{}", count_at(node, "ports")),
@@ -88,7 +97,8 @@ void print_node(const value& node, Context& context) {
   Table head{{{text_at(node, "name")}, {""}}};
   head.add({"type", text_at(node, "type")});
   head.add({"GUID", text_at(node, "guid")});
-  head.add({"vendor, device", fmt::format("{:#x}, {:#x}", count_at(node, "vendor_id"), count_at(node, "device_id"))});
+  head.add({"vendor, device",
+            fmt::format("{:#x}, {:#x}", count_at(node, "vendor_id"), count_at(node, "device_id"))});
   head.add({"LID", fmt::format("{}", count_at(node, "lid"))});
   if (!at_path(node, "load").is_null()) {
     head.add({"sends", human(BitRate{number_at(node, "load.xmit_bytes_per_second") * 8})});
@@ -96,8 +106,14 @@ void print_node(const value& node, Context& context) {
   }
   head.print(*context.out, context.colour);
   *context.out << '\n';
-  Table ports{{{"PORT", Align::Right}, {"STATE"}, {"RATE"}, {"PEER"}, {"SENDS", Align::Right}, {"UTIL", Align::Right},
-               {"WAIT", Align::Right}, {"ERRORS", Align::Right}}};
+  Table ports{{{"PORT", Align::Right},
+               {"STATE"},
+               {"RATE"},
+               {"PEER"},
+               {"SENDS", Align::Right},
+               {"UTIL", Align::Right},
+               {"WAIT", Align::Right},
+               {"ERRORS", Align::Right}}};
   for (const auto& port : array_at(node, "details")) {
     const std::string peer = text_at(port, "peer.node");
     ports.add({fmt::format("{}", count_at(port, "port")),
@@ -105,18 +121,21 @@ void print_node(const value& node, Context& context) {
                text_at(port, "width") + text_at(port, "speed"),
                peer.empty() ? "" : fmt::format("{}/{}", peer, count_at(port, "peer.port")),
                human(BitRate{number_at(port, "xmit.bytes_per_second") * 8}),
-               human(Ratio{number_at(port, "xmit.utilization")}), human(Ratio{number_at(port, "xmit.congestion")}),
+               human(Ratio{number_at(port, "xmit.utilization")}),
+               human(Ratio{number_at(port, "xmit.congestion")}),
                fmt::format("{}", count_at(port, "xmit.errors_total"))});
   }
   ports.print(*context.out, context.colour);
 }
 
 void print_locality(const value& answer, Context& context) {
-  Table table{{{"SET"}, {"OF WHAT IT GENERATES", Align::Right}, {"OF WHAT IT CONSUMES", Align::Right},
+  Table table{{{"SET"},
+               {"OF WHAT IT GENERATES", Align::Right},
+               {"OF WHAT IT CONSUMES", Align::Right},
                {"IN ALL", Align::Right}}};
   for (const auto& set : array_at(answer, "sets")) {
-    table.add({text_at(set, "set"), human(Ratio{number_at(set, "generated")}), human(Ratio{number_at(set, "consumed")}),
-               human(Ratio{number_at(set, "total")})});
+    table.add({text_at(set, "set"), human(Ratio{number_at(set, "generated")}),
+               human(Ratio{number_at(set, "consumed")}), human(Ratio{number_at(set, "total")})});
   }
   if (table.empty()) {
     *context.out << "No sets: this fabric is no tree, and the configuration names none ([[locality.set]]).\n";
@@ -141,7 +160,9 @@ void add_link_commands(Program& program) {
   links->add_option("--sort", options->sort, "What comes first")
       ->check(CLI::IsMember({"name", "utilization", "congestion", "rate", "errors"}));
   links->add_option("--top", options->top, "So many links at most")->check(CLI::NonNegativeNumber);
-  links->add_option("--min-utilization", options->least, "Links of which a direction is at least so busy (0..1)")
+  links
+      ->add_option("--min-utilization", options->least,
+                   "Links of which a direction is at least so busy (0..1)")
       ->check(CLI::Number);
   links->add_option("--kind", options->kind, "Links between switches, or to hosts")
       ->check(CLI::IsMember({"switch", "host"}));
@@ -174,8 +195,10 @@ void add_link_commands(Program& program) {
                 [&](const value& answer) { print_node(answer, context); });
   });
 
-  auto* locality = program.app().add_subcommand("locality", "How much traffic stays within each set of nodes");
-  locality->add_option("--watch", options->interval, "Again every so many seconds")->check(CLI::PositiveNumber);
+  auto* locality =
+      program.app().add_subcommand("locality", "How much traffic stays within each set of nodes");
+  locality->add_option("--watch", options->interval, "Again every so many seconds")
+      ->check(CLI::PositiveNumber);
   Program::on(*locality, [&context, options] {
     return watch(options->interval, context, [&] {
       return show(context, "/v1/locality", [&](const value& answer) { print_locality(answer, context); });

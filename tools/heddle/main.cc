@@ -8,5 +8,6 @@ int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   heddle::cli::Program program{std::cout, std::cerr};
   heddle::cli::add_status_commands(program);
+  heddle::cli::add_link_commands(program);
   return static_cast<int>(program.run(argc, argv));
 }

@@ -38,7 +38,8 @@ std::string manager_line(const value& status) {
   const std::string role = text_at(status, "subnet_manager.role");
   const std::string stage = text_at(status, "subnet_manager.stage");
   std::string line = role == "master" ? "this daemon" : role == "none" ? "none" : "another one";
-  if (const std::string master = text_at(status, "subnet_manager.master"); !master.empty() && role != "none") {
+  if (const std::string master = text_at(status, "subnet_manager.master");
+      !master.empty() && role != "none") {
     line += fmt::format(", at {} (LID {})", master, count_at(status, "subnet_manager.master_lid"));
   }
   return stage.empty() ? line : fmt::format("{}; {}", line, stage);
@@ -52,7 +53,8 @@ std::string sampling_line(const value& status) {
   if (const auto failed = count_at(status, "sampling.failed_ports"); failed > 0) {
     line += fmt::format("; no answer from {} ports", failed);
   }
-  if (const auto late = count_at(status, "sampling.overruns"); late > 0) line += fmt::format("; {} began late", late);
+  if (const auto late = count_at(status, "sampling.overruns"); late > 0)
+    line += fmt::format("; {} began late", late);
   return line;
 }
 
@@ -64,11 +66,11 @@ void print_status(const value& status, Context& context) {
   table.add({"subnet manager", manager_line(status)});
   table.add({"sampling", sampling_line(status)});
   if (!at_path(status, "load").is_null()) table.add({"load", load_line(status)});
-  table.add({"MADs", fmt::format("{} sent, {} answered, {} sent again, {} gave up",
-                                 count_at(status, "transactions.sent"), count_at(status, "transactions.answered"),
-                                 count_at(status, "transactions.retries"),
-                                 count_at(status, "transactions.failed") +
-                                     count_at(status, "transactions.failed_fast"))});
+  table.add(
+      {"MADs",
+       fmt::format("{} sent, {} answered, {} sent again, {} gave up", count_at(status, "transactions.sent"),
+                   count_at(status, "transactions.answered"), count_at(status, "transactions.retries"),
+                   count_at(status, "transactions.failed") + count_at(status, "transactions.failed_fast"))});
   const auto& problems = array_at(status, "problems");
   table.add({"problems", problems.empty() ? "none" : fmt::format("{}", problems.size())});
   table.print(*context.out, context.colour);
