@@ -1,0 +1,65 @@
+/// What lies behind each port, for following packets through tables: by array, whoever made the tables.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "routing/switch_graph.h"
+#include "routing/tables.h"
+
+namespace heddle::routing {
+
+class HopMap {
+ public:
+  /// Behind the port is no cable to another switch.
+  static constexpr std::uint32_t none = 0xffffffffU;
+
+  explicit HopMap(const SwitchGraph& graph) : hop_(graph.size() * ports, none) {
+    for (std::uint32_t s = 0; s < graph.size(); ++s) {
+      const auto hops = graph.hops(SwitchIndex{s});
+      for (std::uint32_t h = 0; h < hops.size(); ++h) {
+        hop_[s * ports + hops[h].out.raw()] = static_cast<std::uint32_t>(graph.first_hop(SwitchIndex{s})) + h;
+        peer_.push_back(hops[h].peer.raw());
+        from_.push_back(s);
+      }
+    }
+  }
+
+  /// Position among all hops of the graph.
+  [[nodiscard]] std::uint32_t hop(std::uint32_t s, std::uint8_t port) const { return hop_[s * ports + port]; }
+  [[nodiscard]] std::uint32_t peer(std::uint32_t hop) const { return peer_[hop]; }
+  [[nodiscard]] std::uint32_t from(std::uint32_t hop) const { return from_[hop]; }
+
+ private:
+  static constexpr std::size_t ports = 256;
+  std::vector<std::uint32_t> hop_;
+  std::vector<std::uint32_t> peer_;
+  std::vector<std::uint32_t> from_;
+};
+
+/// The entries of all switches for each of 64 LIDs: a block of every switch, turned on its side.
+class Columns {
+ public:
+  explicit Columns(std::size_t switches) : switches_{switches}, bytes_(lids_per_block * switches) {}
+
+  void load(const ForwardingTables& tables, std::size_t block) {
+    if (block >= tables.blocks()) {
+      bytes_.assign(bytes_.size(), no_path.raw());
+      return;
+    }
+    for (std::uint32_t s = 0; s < switches_; ++s) {
+      const auto row = tables.block(SwitchIndex{s}, block);
+      for (std::size_t i = 0; i < lids_per_block; ++i) bytes_[i * switches_ + s] = row[i];
+    }
+  }
+
+  [[nodiscard]] const std::uint8_t* column(Lid lid) const {
+    return &bytes_[lid.raw() % lids_per_block * switches_];
+  }
+
+ private:
+  std::size_t switches_;
+  std::vector<std::uint8_t> bytes_;
+};
+
+}  // namespace heddle::routing

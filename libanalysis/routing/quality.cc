@@ -1,0 +1,196 @@
+#include "routing/quality.h"
+
+#include <algorithm>
+
+#include "routing/hop_map.h"
+
+namespace heddle::routing {
+
+double Loads::largest() const { return hop.empty() ? 0 : *std::max_element(hop.begin(), hop.end()); }
+
+double Loads::mean(const SwitchGraph& graph, const LinkSet& active) const {
+  double sum = 0;
+  std::size_t n = 0;
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    const auto hops = graph.hops(SwitchIndex{s});
+    for (std::size_t h = 0; h < hops.size(); ++h) {
+      if (!active.contains(hops[h].link)) continue;
+      sum += hop[graph.first_hop(SwitchIndex{s}) + h];
+      ++n;
+    }
+  }
+  return n == 0 ? 0 : sum / static_cast<double>(n);
+}
+
+Loads all_to_all(const SwitchGraph& graph, const ForwardingTables& tables) {
+  const HopMap map(graph);
+  const std::size_t n = graph.size();
+  Loads loads;
+  loads.hop.assign(graph.hop_count(), 0);
+  Columns columns(n);
+  std::size_t loaded = static_cast<std::size_t>(-1);
+  std::vector<std::uint32_t> hop(n);
+  std::vector<std::uint32_t> incoming(n);
+  std::vector<double> flow(n);
+  std::vector<std::uint32_t> ready;
+  const double hosts = static_cast<double>(graph.host_count());
+  for (const Target& target : graph.targets()) {
+    if (target.kind != TargetKind::Host) continue;
+    const double part = 1.0 / target.lid_count();
+    for (unsigned i = 0; i < target.lid_count(); ++i) {
+      const Lid lid{static_cast<std::uint16_t>(target.base.raw() + i)};
+      if (lid.raw() / lids_per_block != loaded) {
+        loaded = lid.raw() / lids_per_block;
+        columns.load(tables, loaded);
+      }
+      const std::uint8_t* column = columns.column(lid);
+      std::fill(incoming.begin(), incoming.end(), 0U);
+      for (std::uint32_t s = 0; s < n; ++s) {
+        flow[s] = part * graph.hosts_at(SwitchIndex{s});
+        hop[s] = s == target.at.raw() ? HopMap::none : map.hop(s, column[s]);
+        if (hop[s] != HopMap::none) ++incoming[map.peer(hop[s])];
+      }
+      ready.clear();
+      for (std::uint32_t s = 0; s < n; ++s) {
+        if (incoming[s] == 0) ready.push_back(s);
+      }
+      for (std::size_t r = 0; r < ready.size(); ++r) {
+        const std::uint32_t s = ready[r];
+        if (hop[s] == HopMap::none) continue;
+        loads.hop[hop[s]] += flow[s];
+        const std::uint32_t peer = map.peer(hop[s]);
+        flow[peer] += flow[s];
+        if (--incoming[peer] == 0) ready.push_back(peer);
+      }
+      const bool delivers = column[target.at.raw()] == target.out.raw();
+      loads.lost += part * hosts - (delivers && incoming[target.at.raw()] == 0 ? flow[target.at.raw()] : 0);
+    }
+  }
+  if (loads.lost < 1e-6 * hosts) loads.lost = 0;
+  return loads;
+}
+
+std::vector<std::uint32_t> host_targets(const SwitchGraph& graph) {
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t t = 0; t < graph.targets().size(); ++t) {
+    if (graph.targets()[t].kind == TargetKind::Host) result.push_back(t);
+  }
+  return result;
+}
+
+Lid pick_lid(const Target& to, std::uint32_t from_number, std::uint32_t to_number) {
+  return Lid{static_cast<std::uint16_t>(to.base.raw() + (from_number + to_number) % to.lid_count())};
+}
+
+std::vector<Flow> shift_pattern(std::size_t hosts, std::size_t shift) {
+  std::vector<Flow> flows;
+  for (std::size_t i = 0; i < hosts; ++i) {
+    flows.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>((i + shift) % hosts), 1});
+  }
+  return flows;
+}
+
+namespace {
+
+/// Calls `f(hop)` along the way of a flow; false when it does not arrive.
+template <class F>
+bool follow(const SwitchGraph& graph, const HopMap& map, const ForwardingTables& tables, const Target& from,
+            const Target& to, Lid lid, F&& f) {
+  std::uint32_t s = from.at.raw();
+  for (std::size_t steps = 0; steps <= graph.size(); ++steps) {
+    const std::uint8_t port = tables.port(SwitchIndex{s}, lid).raw();
+    if (s == to.at.raw()) return port == to.out.raw();
+    const std::uint32_t hop = map.hop(s, port);
+    if (hop == HopMap::none) return false;
+    f(hop);
+    s = map.peer(hop);
+  }
+  return false;
+}
+
+}  // namespace
+
+Loads load_of(const SwitchGraph& graph, const ForwardingTables& tables, std::span<const Flow> flows) {
+  const HopMap map(graph);
+  const auto hosts = host_targets(graph);
+  Loads loads;
+  loads.hop.assign(graph.hop_count(), 0);
+  for (const Flow& flow : flows) {
+    const Target& from = graph.targets()[hosts[flow.from]];
+    const Target& to = graph.targets()[hosts[flow.to]];
+    const Lid lid = pick_lid(to, flow.from, flow.to);
+    if (!follow(graph, map, tables, from, to, lid,
+                [&](std::uint32_t hop) { loads.hop[hop] += flow.amount; })) {
+      loads.lost += flow.amount;
+    }
+  }
+  return loads;
+}
+
+Ratio effective_bisection(const SwitchGraph& graph, const ForwardingTables& tables, unsigned samples,
+                          Random& random) {
+  const HopMap map(graph);
+  const auto hosts = host_targets(graph);
+  if (hosts.size() < 2 || samples == 0) return Ratio{1};
+  std::vector<std::uint32_t> order(hosts.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  double sum = 0;
+  std::size_t count = 0;
+  for (unsigned k = 0; k < samples; ++k) {
+    random.shuffle(order);
+    std::vector<Flow> flows;
+    for (std::size_t i = 0; i + 1 < order.size(); i += 2) {
+      flows.push_back({order[i], order[i + 1], 1});
+      flows.push_back({order[i + 1], order[i], 1});
+    }
+    const Loads loads = load_of(graph, tables, flows);
+    for (const Flow& flow : flows) {
+      const Target& from = graph.targets()[hosts[flow.from]];
+      const Target& to = graph.targets()[hosts[flow.to]];
+      double fullest = 1;
+      const bool arrives = follow(graph, map, tables, from, to, pick_lid(to, flow.from, flow.to),
+                                  [&](std::uint32_t hop) { fullest = std::max(fullest, loads.hop[hop]); });
+      sum += arrives ? 1 / fullest : 0;
+      ++count;
+    }
+  }
+  return Ratio{sum / static_cast<double>(count)};
+}
+
+double lower_bound(const SwitchGraph& graph, const LinkSet& active) {
+  const std::size_t n = graph.size();
+  const auto hosts = static_cast<double>(graph.host_count());
+  double bound = 0;
+  std::vector<std::uint8_t> inside(n);
+  std::vector<std::uint32_t> to_inside(n);
+  for (std::uint32_t seed = 0; seed < n; ++seed) {
+    // Grow by the switch that has the most cables into the set, as long as the set has not half of the hosts.
+    std::fill(inside.begin(), inside.end(), std::uint8_t{0});
+    std::fill(to_inside.begin(), to_inside.end(), 0U);
+    std::vector<std::uint32_t> edge;
+    double held = 0;
+    std::int64_t cut = 0;
+    std::uint32_t next = seed;
+    while (next != n) {
+      inside[next] = 1;
+      held += graph.hosts_at(SwitchIndex{next});
+      for (const Hop& hop : graph.hops(SwitchIndex{next})) {
+        if (!active.contains(hop.link)) continue;
+        const std::uint32_t peer = hop.peer.raw();
+        cut += inside[peer] != 0 ? -1 : 1;
+        if (to_inside[peer]++ == 0) edge.push_back(peer);
+      }
+      if (held > 0 && held < hosts && cut > 0) {
+        bound = std::max(bound, held * (hosts - held) / static_cast<double>(cut));
+      }
+      if (held * 2 >= hosts) break;
+      next = static_cast<std::uint32_t>(n);
+      for (const std::uint32_t s : edge) {
+        if (inside[s] == 0 && (next == n || to_inside[s] > to_inside[next])) next = s;
+      }
+    }
+  }
+  return bound;
+}
+
+}  // namespace heddle::routing

@@ -1,0 +1,145 @@
+#include "routing/updn.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <unordered_map>
+
+#include "routing/detour.h"
+#include "routing/home.h"
+
+namespace heddle::routing {
+namespace {
+
+Result<Ranks> make_ranks(const SwitchGraph& graph, const UpDownOptions& options) {
+  if (options.ranks.empty()) {
+    if (options.roots.empty()) return rank_automatically(graph);
+    return rank_from_roots(graph, options.roots);
+  }
+  const std::unordered_map<NodeGuid, std::uint16_t> given(options.ranks.begin(), options.ranks.end());
+  std::vector<std::uint16_t> rank;
+  for (const NodeGuid guid : graph.guids()) {
+    const auto it = given.find(guid);
+    if (it == given.end()) {
+      return fail(ErrorCode::Invalid,
+                  fmt::format("no rank is given for switch {}; ranks must name every switch or be left out",
+                              to_string(guid)));
+    }
+    rank.push_back(it->second);
+  }
+  return Ranks(graph, std::move(rank));
+}
+
+}  // namespace
+
+struct UpDownRouter::State {
+  struct Plane {
+    LinkSet active;
+    LegalPaths paths;
+  };
+
+  SwitchGraph graph;
+  Destinations destinations;
+  Ranks ranks;
+  LegalPaths full;
+  ForwardingTables home;
+  ForwardingTables tables;
+  std::vector<Plane> planes;
+
+  State(SwitchGraph g, Ranks r)
+      : graph{std::move(g)}, destinations{graph}, ranks{std::move(r)}, full{graph, ranks, nullptr} {}
+};
+
+UpDownRouter::UpDownRouter(std::unique_ptr<State> state) : state_{std::move(state)} {}
+UpDownRouter::UpDownRouter(UpDownRouter&&) noexcept = default;
+UpDownRouter& UpDownRouter::operator=(UpDownRouter&&) noexcept = default;
+UpDownRouter::~UpDownRouter() = default;
+
+Result<UpDownRouter> UpDownRouter::make(const Fabric& fabric, const UpDownOptions& options) {
+  if (options.planes < 1 || options.planes > 128 || !std::has_single_bit(options.planes)) {
+    return fail(ErrorCode::Invalid,
+                fmt::format("{} LID planes; there can be 1, 2, 4 and so on up to 128", options.planes));
+  }
+  auto graph = SwitchGraph::make(fabric);
+  if (!graph) return fail(graph.error());
+  auto ranks = make_ranks(*graph, options);
+  if (!ranks) return fail(ranks.error());
+  auto state = std::make_unique<State>(std::move(*graph), std::move(*ranks));
+  state->home = home_by_chains(state->graph, state->destinations, state->ranks, state->full);
+  state->tables = state->home;
+  for (unsigned p = 0; p < options.planes; ++p) {
+    state->planes.push_back({LinkSet::all(fabric), state->full});
+  }
+  return UpDownRouter(std::move(state));
+}
+
+const SwitchGraph& UpDownRouter::graph() const { return state_->graph; }
+const Ranks& UpDownRouter::ranks() const { return state_->ranks; }
+const ForwardingTables& UpDownRouter::tables() const { return state_->tables; }
+const LinkSet& UpDownRouter::active(unsigned plane) const { return state_->planes[plane].active; }
+unsigned UpDownRouter::planes() const { return static_cast<unsigned>(state_->planes.size()); }
+const LegalPaths& UpDownRouter::paths(unsigned plane) const { return state_->planes[plane].paths; }
+
+std::vector<BlockChange> UpDownRouter::update(const LinkSet& active) {
+  std::map<BlockRef, BlockChange> all;
+  for (unsigned p = 0; p < planes(); ++p) {
+    for (const BlockChange& change : update(p, active)) all.emplace(change.at, change);
+  }
+  std::vector<BlockChange> result;
+  for (const auto& [at, change] : all) {
+    const auto now = state_->tables.block(at.sw, at.block);
+    if (!std::equal(now.begin(), now.end(), change.before.begin())) result.push_back(change);
+  }
+  return result;
+}
+
+std::vector<BlockChange> UpDownRouter::update(unsigned plane, const LinkSet& active) {
+  State& state = *state_;
+  State::Plane& part = state.planes[plane];
+  std::vector<LinkIndex> changed;
+  LinkSet::for_each_difference(part.active, active, [&](LinkIndex link) { changed.push_back(link); });
+  std::vector<BlockChange> result;
+  if (changed.empty()) return result;
+  part.active = active;
+  auto affected = part.paths.update(active, changed);
+  add_host_links(state.graph, changed, affected);
+
+  Detour detour(state.graph, state.destinations, state.full, part.paths, part.active,
+                {plane, static_cast<unsigned>(state.planes.size())});
+  std::vector<std::uint8_t> fresh(state.tables.stride());
+  for (const auto& [s, destinations] : affected) {
+    const auto row = state.tables.row(s);
+    std::copy(row.begin(), row.end(), fresh.begin());
+    for (const SwitchIndex d : destinations) detour.fill(s, d, state.home.row(s), fresh);
+    for (std::size_t b = 0; b < state.tables.blocks(); ++b) {
+      std::uint8_t* before = &row[b * lids_per_block];
+      const std::uint8_t* after = &fresh[b * lids_per_block];
+      if (std::memcmp(before, after, lids_per_block) == 0) continue;
+      BlockChange& change = result.emplace_back();
+      change.at = {s, static_cast<std::uint16_t>(b)};
+      std::memcpy(change.before.data(), before, lids_per_block);
+      std::memcpy(before, after, lids_per_block);
+    }
+  }
+  return result;
+}
+
+std::vector<std::pair<SwitchIndex, SwitchIndex>> UpDownRouter::unconnected(unsigned plane) const {
+  std::vector<std::pair<SwitchIndex, SwitchIndex>> result;
+  const State& state = *state_;
+  for (std::uint32_t x = 0; x < state.graph.size(); ++x) {
+    if (state.graph.hosts_at(SwitchIndex{x}) == 0) continue;
+    const auto row = state.planes[plane].paths.distance(SwitchIndex{x});
+    for (std::uint32_t d = 0; d < state.graph.size(); ++d) {
+      if (row[d] == LegalPaths::far && state.graph.hosts_at(SwitchIndex{d}) != 0) {
+        result.emplace_back(SwitchIndex{x}, SwitchIndex{d});
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace heddle::routing

@@ -1,0 +1,73 @@
+/// up*/down* routing over any active subset of the links, in an order fixed on all of them.
+///
+/// Each entry depends on the home tables and on the active links only, not on the order of changes: turning
+/// links off and on again gives the same tables, and update() touches just what depends on the links that
+/// changed. LIDs fall into planes: LID base + i is in plane i mod planes; each plane may be computed for a
+/// different set of links. One thread at a time.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "fabric/fabric.h"
+#include "routing/destinations.h"
+#include "routing/legal_paths.h"
+#include "routing/link_set.h"
+#include "routing/ranks.h"
+#include "routing/switch_graph.h"
+#include "routing/tables.h"
+
+namespace heddle::routing {
+
+struct UpDownOptions {
+  /// Roots by GUID; none: chosen automatically.
+  std::vector<NodeGuid> roots;
+  /// Ranks by GUID from an earlier run; where given, roots are not looked at. Must name every switch.
+  std::vector<std::pair<NodeGuid, std::uint16_t>> ranks;
+  unsigned planes = 1;
+};
+
+/// A block that was rewritten, and what it held.
+struct BlockChange {
+  BlockRef at;
+  std::array<std::uint8_t, lids_per_block> before;
+};
+
+class UpDownRouter {
+ public:
+  /// Tables for all links active. The fabric must have every link that may ever be active, those that are off
+  /// included. Errors: of SwitchGraph::make and rank_from_roots; Invalid for planes that are not 1, 2, 4 ...
+  /// 128.
+  static Result<UpDownRouter> make(const Fabric& fabric, const UpDownOptions& options = {});
+
+  UpDownRouter(UpDownRouter&&) noexcept;
+  UpDownRouter& operator=(UpDownRouter&&) noexcept;
+  ~UpDownRouter();
+
+  [[nodiscard]] const SwitchGraph& graph() const;
+  [[nodiscard]] const Ranks& ranks() const;
+  [[nodiscard]] const ForwardingTables& tables() const;
+  [[nodiscard]] const LinkSet& active(unsigned plane = 0) const;
+  [[nodiscard]] unsigned planes() const;
+  /// Which paths are legal over the plane's active links.
+  [[nodiscard]] const LegalPaths& paths(unsigned plane = 0) const;
+
+  /// Recomputes what depends on the difference to the links that were active. The blocks that changed, by
+  /// switch and block.
+  std::vector<BlockChange> update(const LinkSet& active);
+  std::vector<BlockChange> update(unsigned plane, const LinkSet& active);
+
+  /// Host switches, as pairs (from, to), between which the plane's active links leave no legal path.
+  [[nodiscard]] std::vector<std::pair<SwitchIndex, SwitchIndex>> unconnected(unsigned plane = 0) const;
+
+ private:
+  struct State;
+  explicit UpDownRouter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace heddle::routing
