@@ -1,0 +1,123 @@
+/// What the data plane of a packet-level run is made of: switch model, delays of its stages, buffers, schedulers, rules
+/// for rings and trees. Together with the fabric, the programmed tables and the traffic it defines a run.
+///
+/// Delays are in cycles of the run's clock, room in flits. The stages bear the names of the thesis' simulators:
+/// INJ, IB, RT, VA and SA (together AT), X, OB, FLY.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+#include "fabric/fabric.h"
+#include "sim/packet/wheel.h"
+
+namespace heddle::packet {
+
+enum class SwitchModel : std::uint8_t {
+  InfiniBand,  ///< one k x k crossbar
+  OmniPath,    ///< MPorts of four ports, each with a 4 : 6 crossbar, and a central buffered crossbar between them
+};
+
+/// Header latency without contention across one switch and the link behind it, stage by stage.
+struct StageDelays {
+  int injection = 0;   ///< INJ: in a host, from the source queue to its output buffer
+  int input = 1;       ///< IB: storing the header at the input (SB of the Omni-Path-like switch)
+  int routing = 1;     ///< RT: table look-up
+  int allocation = 1;  ///< AT: VA and SA, once per crossbar
+  int crossbar = 1;    ///< X: once per crossbar
+  int output = 1;      ///< OB: storing the header at the output (SB)
+  int flight = 1;      ///< FLY: on the link
+  int credit = 1;      ///< from the reading of a flit at the far input until its room is known here
+};
+
+/// The thesis' Omni-Path-like switch: cycles of 1.6 GHz, 64-bit flits (spec/simulator.md 2).
+[[nodiscard]] constexpr StageDelays omni_path_delays() {
+  return {.injection = 0, .input = 50, .routing = 32, .allocation = 8, .crossbar = 2, .output = 50, .flight = 8, .credit = 8};
+}
+
+/// How the room of a buffer is divided between VLs, as parts of an equal share: 1 and 1 make private buffers.
+struct Sharing {
+  double least = 1;
+  double greatest = 1;
+};
+
+/// Against deadlock in a torus under dimension order.
+enum class RingRule : std::uint8_t {
+  None,
+  Bubble,    ///< a packet enters a ring only where two packets fit (thesis)
+  DateLine,  ///< two VLs per SL: a packet that has crossed its ring's date line goes on the upper one
+};
+
+/// Which of a tree switch's upward links a packet takes.
+enum class UpRouting : std::uint8_t {
+  Programmed,  ///< what the forwarding table says
+  Valiant,     ///< a random one among the minimal ones, drawn when the packet is made
+  Adaptive,    ///< among the minimal ones, that whose output buffer has most room
+};
+
+/// What happens to packets that wait for a link that is off.
+enum class ClosedLink : std::uint8_t {
+  Discard,  ///< at once
+  Hold,     ///< they wait until it comes back, or their lifetime at the head of the queue ends
+};
+
+enum class Discipline : std::uint8_t { RoundRobin, InfiniBand, SimpleTable, DeficitTable };
+
+struct TableEntry {
+  std::uint8_t lane = 0;  ///< VL, or SL where the scheduler works per SL
+  std::uint32_t weight = 0;
+};
+
+/// An output scheduler: of a port of a switch, or of a host.
+struct SchedulerConfig {
+  Discipline discipline = Discipline::RoundRobin;
+  std::vector<TableEntry> high;  ///< InfiniBand's high-priority table; the table of the other two
+  std::vector<TableEntry> low;   ///< InfiniBand only
+  std::uint8_t high_limit = 1;   ///< InfiniBand only: LimitOfHighPriority, IBA 7.6.9
+};
+
+struct DataPlane {
+  SwitchModel model = SwitchModel::InfiniBand;
+  /// Of the clock. A link that is slower than the fastest takes a whole number of cycles for a flit.
+  Picoseconds cycle{5120};  // a 64-byte flit at 12.5 GByte/s
+  int flit_bytes = 64;
+  int vls = 1;
+  StageDelays delays;
+  std::int32_t input_flits = 256;    ///< per switch port
+  std::int32_t output_flits = 256;   ///< per switch port
+  std::int32_t central_flits = 512;  ///< per MPort
+  std::int32_t host_flits = 256;     ///< per host, on its receiving side
+  Sharing sharing;
+  int output_lanes = 1;  ///< packets that an output can take from the crossbar at once (more is output queueing)
+  std::array<std::uint8_t, 32> sl_to_vl{};  ///< where no SL2VL table is given
+  RingRule ring_rule = RingRule::None;
+  UpRouting up_routing = UpRouting::Programmed;
+  ClosedLink closed_link = ClosedLink::Discard;
+  Cycle head_lifetime = 0;  ///< HOQ lifetime, 0 for none; IBA gives it as 4.096 us x 2^HOQLife (14.2.5.6)
+  std::int32_t max_packet = 64;  ///< flits of the largest packet, for the bubble rule
+  SchedulerConfig switch_scheduler;
+  SchedulerConfig host_scheduler;
+};
+
+/// Of an output port that belongs to a ring of a torus: dimension and direction, and whether its link is the date line.
+struct RingHop {
+  std::uint8_t ring = no_ring;
+  bool date_line = false;
+  static constexpr std::uint8_t no_ring = 0xff;
+};
+
+/// What was programmed into the fabric: nothing else routes a packet.
+struct Programming {
+  /// By NodeIndex; for a switch its linear forwarding table by LID, empty for a host.
+  std::vector<std::vector<PortNum>> forwarding;
+  /// By NodeIndex; VL by (input port x (ports + 1) + output port) x 16 + SL. Empty: DataPlane::sl_to_vl.
+  std::vector<std::vector<Vl>> sl2vl;
+  /// By PortIndex; empty where the fabric is no torus.
+  std::vector<RingHop> rings;
+};
+
+}  // namespace heddle::packet
