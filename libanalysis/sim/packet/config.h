@@ -1,8 +1,9 @@
-/// What the data plane of a packet-level run is made of: switch model, delays of its stages, buffers, schedulers, rules
-/// for rings and trees. Together with the fabric, the programmed tables and the traffic it defines a run.
+/// What the data plane of a packet-level run is made of: switch model, delays of its stages, buffers,
+/// schedulers, rules for rings and trees. Together with the fabric, the programmed tables and the traffic it
+/// defines a run.
 ///
-/// Delays are in cycles of the run's clock, room in flits. The stages bear the names of the thesis' simulators:
-/// INJ, IB, RT, VA and SA (together AT), X, OB, FLY.
+/// Delays are in cycles of the run's clock, room in flits. The stages bear the names of the thesis'
+/// simulators: INJ, IB, RT, VA and SA (together AT), X, OB, FLY.
 #pragma once
 
 #include <array>
@@ -12,14 +13,15 @@
 
 #include "base/ids.h"
 #include "base/units.h"
-#include "fabric/fabric.h"
+#include "routing/tables.h"
 #include "sim/packet/wheel.h"
 
 namespace heddle::packet {
 
 enum class SwitchModel : std::uint8_t {
   InfiniBand,  ///< one k x k crossbar
-  OmniPath,    ///< MPorts of four ports, each with a 4 : 6 crossbar, and a central buffered crossbar between them
+  OmniPath,    ///< MPorts of four ports, each with a 4 : 6 crossbar, and a central buffered crossbar between
+               ///< them
 };
 
 /// Header latency without contention across one switch and the link behind it, stage by stage.
@@ -36,7 +38,14 @@ struct StageDelays {
 
 /// The thesis' Omni-Path-like switch: cycles of 1.6 GHz, 64-bit flits (spec/simulator.md 2).
 [[nodiscard]] constexpr StageDelays omni_path_delays() {
-  return {.injection = 0, .input = 50, .routing = 32, .allocation = 8, .crossbar = 2, .output = 50, .flight = 8, .credit = 8};
+  return {.injection = 0,
+          .input = 50,
+          .routing = 32,
+          .allocation = 8,
+          .crossbar = 2,
+          .output = 50,
+          .flight = 8,
+          .credit = 8};
 }
 
 /// How the room of a buffer is divided between VLs, as parts of an equal share: 1 and 1 make private buffers.
@@ -92,18 +101,21 @@ struct DataPlane {
   std::int32_t central_flits = 512;  ///< per MPort
   std::int32_t host_flits = 256;     ///< per host, on its receiving side
   Sharing sharing;
-  int output_lanes = 1;  ///< packets that an output can take from the crossbar at once (more is output queueing)
+  int output_lanes =
+      1;  ///< packets that an output can take from the crossbar at once (more is output queueing)
   std::array<std::uint8_t, 32> sl_to_vl{};  ///< where no SL2VL table is given
   RingRule ring_rule = RingRule::None;
   UpRouting up_routing = UpRouting::Programmed;
   ClosedLink closed_link = ClosedLink::Discard;
   Cycle head_lifetime = 0;  ///< HOQ lifetime, 0 for none; IBA gives it as 4.096 us x 2^HOQLife (14.2.5.6)
-  std::int32_t max_packet = 64;  ///< flits of the largest packet, for the bubble rule
+  std::int32_t max_packet = 64;           ///< flits of the largest packet
+  std::array<std::int32_t, 32> sl_mtu{};  ///< flits of the largest packet of an SL (SL_MTU); 0: max_packet
   SchedulerConfig switch_scheduler;
   SchedulerConfig host_scheduler;
 };
 
-/// Of an output port that belongs to a ring of a torus: dimension and direction, and whether its link is the date line.
+/// Of an output port that belongs to a ring of a torus: dimension and direction, and whether its link is the
+/// date line.
 struct RingHop {
   std::uint8_t ring = no_ring;
   bool date_line = false;
@@ -112,8 +124,7 @@ struct RingHop {
 
 /// What was programmed into the fabric: nothing else routes a packet.
 struct Programming {
-  /// By NodeIndex; for a switch its linear forwarding table by LID, empty for a host.
-  std::vector<std::vector<PortNum>> forwarding;
+  routing::ForwardingTables forwarding;
   /// By NodeIndex; VL by (input port x (ports + 1) + output port) x 16 + SL. Empty: DataPlane::sl_to_vl.
   std::vector<std::vector<Vl>> sl2vl;
   /// By PortIndex; empty where the fabric is no torus.

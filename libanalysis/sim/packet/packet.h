@@ -1,4 +1,5 @@
-/// Messages and packets in flight, in pools: numbers name them, and are used again once they have left the network.
+/// Messages and packets in flight, in pools: numbers name them, and are used again once they have left the
+/// network.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +11,13 @@ namespace heddle::packet {
 
 inline constexpr std::uint32_t nothing = 0xffffffffU;
 
-/// What a host has been asked to send. Lives from its generation until its last packet is delivered or dropped.
+/// What a host has been asked to send. Lives from its generation until its last packet is delivered or
+/// dropped.
 struct Message {
   Cycle created = 0;
-  Cycle injected = 0;            ///< when the first header entered the network
-  std::uint64_t tag = 0;         ///< of whoever asked for it; see Workload
-  std::uint32_t source = 0;      ///< host numbers
+  Cycle injected = 0;        ///< when the first header entered the network
+  std::uint64_t tag = 0;     ///< of whoever asked for it; see Workload
+  std::uint32_t source = 0;  ///< host numbers
   std::uint32_t target = 0;
   std::int32_t flits = 0;
   std::int32_t to_send = 0;      ///< flits that are still in the source queue
@@ -24,7 +26,7 @@ struct Message {
   std::uint32_t salt = 0;        ///< drawn at creation: random choices along the way depend on nothing else
   std::uint16_t lid = 0;
   std::uint8_t sl = 0;
-  bool spoiled = false;          ///< a part of it was dropped
+  bool spoiled = false;  ///< a part of it was dropped
 };
 
 struct Packet {

@@ -1,10 +1,11 @@
-/// Room for flits behind one port, shared between its VLs: input buffers as their senders see them (credits), output
-/// buffers, and central buffers.
+/// Room for flits behind one port, shared between its VLs: input buffers as their senders see them (credits),
+/// output buffers, and central buffers.
 ///
-/// Each VL has a least share that nobody else can take and a greatest share that it cannot exceed; what lies between
-/// is first come, first served. A packet takes its whole room at once and gives it back flit by flit as it leaves:
-/// that is a ramp, one flit every `stride` cycles from `start` on, which is followed only when somebody asks.
-/// Invariant: 0 <= used <= greatest for every VL, and the shares of all VLs fit the buffer. Units: flits, cycles.
+/// Each VL has a least share that nobody else can take and a greatest share that it cannot exceed; what lies
+/// between is first come, first served. A packet takes its whole room at once and gives it back flit by flit
+/// as it leaves: that is a ramp, one flit every `stride` cycles from `start` on, which is followed only when
+/// somebody asks. Invariant: 0 <= used <= greatest for every VL, and the shares of all VLs fit the buffer.
+/// Units: flits, cycles.
 #pragma once
 
 #include <cassert>
@@ -25,8 +26,8 @@ class Pools {
  public:
   explicit Pools(int vls = 1) : vls_{static_cast<std::uint32_t>(vls)} {}
 
-  /// Precondition: one share per VL, which together leave the flits of the buffer >= their sum of least shares.
-  /// At most `leaving` packets leave it at a time.
+  /// Precondition: one share per VL, which together leave the flits of the buffer >= their sum of least
+  /// shares. At most `leaving` packets leave it at a time.
   std::uint32_t add(std::int32_t flits, const std::vector<Share>& shares, std::uint32_t leaving) {
     Pool pool;
     pool.shared = flits;
@@ -86,16 +87,18 @@ class Pools {
     ++p.leaving;
   }
 
-  /// The first cycle after `now` at which the ramps under way could have made `missing` more flits of room for `vl`;
-  /// `never` if they cannot. It may be too early, never too late.
+  /// The first cycle after `now` at which the ramps under way could have made `missing` more flits of room
+  /// for `vl`; `never` if they cannot. It may be too early, never too late.
   [[nodiscard]] Cycle when(std::uint32_t pool, unsigned vl, std::int32_t missing, Cycle now) const {
     const Pool& p = pools_[pool];
     Cycle earliest = never;
     for (std::uint32_t i = 0; i < p.leaving; ++i) {
       const Ramp& ramp = ramps_[p.first_ramp + i];
-      if (ramp.vl != vl && p.shared == 0 && lanes_[pool * vls_ + ramp.vl].used <= lanes_[pool * vls_ + ramp.vl].least)
+      if (ramp.vl != vl && p.shared == 0 &&
+          lanes_[pool * vls_ + ramp.vl].used <= lanes_[pool * vls_ + ramp.vl].least)
         continue;
-      Cycle at = p.leaving == 1 ? ramp.start + static_cast<Cycle>(ramp.done + missing - 1) * ramp.stride : now + 1;
+      Cycle at =
+          p.leaving == 1 ? ramp.start + static_cast<Cycle>(ramp.done + missing - 1) * ramp.stride : now + 1;
       if (p.leaving == 1 && ramp.done + missing > ramp.flits) continue;
       if (at <= now) at = now + 1;
       if (at < earliest) earliest = at;
@@ -103,7 +106,9 @@ class Pools {
     return earliest;
   }
 
-  [[nodiscard]] std::int32_t used(std::uint32_t pool, unsigned vl) const { return lanes_[pool * vls_ + vl].used; }
+  [[nodiscard]] std::int32_t used(std::uint32_t pool, unsigned vl) const {
+    return lanes_[pool * vls_ + vl].used;
+  }
   [[nodiscard]] std::int32_t used(std::uint32_t pool) const {
     std::int32_t sum = 0;
     for (unsigned vl = 0; vl < vls_; ++vl) sum += used(pool, vl);

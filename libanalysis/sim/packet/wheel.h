@@ -1,8 +1,9 @@
-/// The calendar of the packet simulator: a timing wheel with one slot a cycle, a heap for what lies beyond it.
+/// The calendar of the packet simulator: a timing wheel with one slot a cycle, a heap for what lies beyond
+/// it.
 ///
-/// Within one cycle events come out in the order in which they were pushed, wheel before heap, so that a run is the
-/// same every time. Slots are chains of small blocks that are recycled last in, first out: pushing and taking cost
-/// a few nanoseconds, and memory follows the number of pending events. Not thread-safe.
+/// Within one cycle events come out in the order in which they were pushed, wheel before heap, so that a run
+/// is the same every time. Slots are chains of small blocks that are recycled last in, first out: pushing and
+/// taking cost a few nanoseconds, and memory follows the number of pending events. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -54,7 +55,8 @@ class Wheel {
   [[nodiscard]] Cycle now() const { return now_; }
   [[nodiscard]] std::size_t pending() const { return in_slots_ + beyond_.size(); }
 
-  /// Precondition: at >= now(). An event for the current cycle is taken by the drain() that is running, or the next.
+  /// Precondition: at >= now(). An event for the current cycle is taken by the drain() that is running, or
+  /// the next.
   void push(Cycle at, Event event) {
     assert(at >= now_);
     if (at - now_ < slot_count) {

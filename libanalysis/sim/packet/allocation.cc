@@ -1,0 +1,215 @@
+// Phase 2 of a cycle: VA and SA, then the packets that were taken cross.
+#include <algorithm>
+#include <bit>
+
+#include "sim/packet/packet_sim.h"
+
+namespace heddle::packet {
+
+void PacketSim::ask(std::uint32_t id) {
+  Input& input = net_.inputs[id];
+  if (input.queued || input.ready == 0) return;
+  if (input.lanes == 1 && input.free_at > now()) {
+    wake_input_at(id, input.free_at);
+    return;
+  }
+  input.queued = true;
+  asking_.push_back(id);
+}
+
+void PacketSim::allocate() {
+  for (const std::uint32_t id : asking_) {
+    net_.inputs[id].queued = false;
+    request(id);
+  }
+  asking_.clear();
+  if (net_.ties) {
+    std::ranges::sort(asked_);
+    std::ranges::sort(requests_);
+  }
+  for (const std::uint32_t output : asked_) grant(net_.outputs[output].best, output);
+  asked_.clear();
+  for (std::size_t i = 0; i < requests_.size();) {
+    const std::uint32_t output = requests_[i].first;
+    std::size_t end = i;
+    while (end < requests_.size() && requests_[end].first == output) ++end;
+    serve_lanes(output, i, end);
+    i = end;
+  }
+  requests_.clear();
+  for (const std::uint32_t id : losers_) {
+    Input& input = net_.inputs[id];
+    const Packet& packet = packets_[net_.input_queues[input.first_queue + input.request_vl].head];
+    wait_for(packet.output, input, packet);
+    if ((input.ready & (input.ready - 1)) != 0) wake_input_at(id, now() + 1);
+  }
+  losers_.clear();
+}
+
+/// VA: the first VL in turn whose output could take its packet.
+void PacketSim::request(std::uint32_t id) {
+  Input& input = net_.inputs[id];
+  if (input.lanes > 1 && input.busy == input.lanes) return;
+  const std::uint32_t turn = input.ready & (~0U << input.next_vl);
+  for (std::uint32_t left = turn != 0 ? turn : input.ready, seen = 0; left != 0;) {
+    const auto vl = static_cast<unsigned>(std::countr_zero(left));
+    const Packet& packet = packets_[net_.input_queues[input.first_queue + vl].head];
+    if (can_take(net_.outputs[packet.output], input, packet)) {
+      input.request_vl = static_cast<std::uint8_t>(vl);
+      request_output(id, packet.output);
+      return;
+    }
+    wait_for(packet.output, input, packet);
+    seen |= 1U << vl;
+    left &= left - 1;
+    if (left == 0) left = input.ready & ~seen;
+  }
+}
+
+bool PacketSim::can_take(const Output& output, const Input& input, const Packet& packet) {
+  if (output.lanes == 1 ? output.free_at > now() : output.busy >= output.lanes) return false;
+  return net_.pools.room(output.pool, packet.next_vl, now()) >= room_needed(output, input, packet);
+}
+
+std::int32_t PacketSim::room_needed(const Output& output, const Input& input, const Packet& packet) {
+  return output.spare == 0 || output.ring == input.ring ? packet.flits : packet.flits + output.spare;
+}
+
+void PacketSim::request_output(std::uint32_t id, std::uint32_t output_id) {
+  Output& output = net_.outputs[output_id];
+  const std::uint32_t place = net_.inputs[id].place;
+  const std::uint32_t distance = (place > output.last ? place : place + output.inputs) - output.last;
+  if (output.lanes > 1) {
+    requests_.emplace_back(output_id, id);
+    return;
+  }
+  if (output.request_cycle != now()) {
+    output.request_cycle = now();
+    output.best = id;
+    output.best_distance = distance;
+    asked_.push_back(output_id);
+  } else if (distance < output.best_distance) {
+    losers_.push_back(output.best);
+    output.best = id;
+    output.best_distance = distance;
+  } else {
+    losers_.push_back(id);
+  }
+}
+
+/// SA of an output with several lanes: in turn, as long as there are lanes and room. Requests are sorted by
+/// input.
+void PacketSim::serve_lanes(std::uint32_t output_id, std::size_t begin, std::size_t end) {
+  const std::uint32_t last = net_.outputs[output_id].last;
+  const auto served_last = [&](const auto& request) { return net_.inputs[request.second].place <= last; };
+  const auto first = requests_.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto stop = requests_.begin() + static_cast<std::ptrdiff_t>(end);
+  std::rotate(first, std::find_if_not(first, stop, served_last), stop);
+  for (auto request = first; request != stop; ++request) {
+    const Input& input = net_.inputs[request->second];
+    const Packet& packet = packets_[net_.input_queues[input.first_queue + input.request_vl].head];
+    if (can_take(net_.outputs[output_id], input, packet)) {
+      grant(request->second, output_id);
+    } else {
+      losers_.push_back(request->second);
+    }
+  }
+}
+
+void PacketSim::grant(std::uint32_t input_id, std::uint32_t output_id) {
+  Input& input = net_.inputs[input_id];
+  Output& output = net_.outputs[output_id];
+  const unsigned vl = input.request_vl;
+  Queue& queue = net_.input_queues[input.first_queue + vl];
+  const std::uint32_t id = queue.head;
+  Packet& packet = packets_[id];
+  queue.head = packet.next;
+  if (queue.head == nothing) input.ready &= ~(1U << vl);
+  input.next_vl = static_cast<std::uint8_t>(vl + 1 < static_cast<unsigned>(net_.plane.vls) ? vl + 1 : 0);
+  output.last = input.place;
+  net_.pools.take(output.pool, packet.next_vl, packet.flits);
+
+  const Cycle end = now() + packet.flits;
+  if (input.lanes == 1) {
+    input.free_at = end;
+    if (input.ready != 0) wake_input_at(input_id, end);
+  } else {
+    ++input.busy;
+    wheel_.push(end, Event::of(EventKind::LaneInput, input_id));
+    ask_next_cycle(input_id);
+  }
+  if (output.lanes == 1) {
+    output.free_at = end;
+    if (anyone_waits(output)) wake_output_at(output_id, end);
+  } else {
+    ++output.busy;
+    wheel_.push(end, Event::of(EventKind::LaneOutput, output_id));
+  }
+
+  const StageDelays& delays = net_.plane.delays;
+  const Cycle start = now() + delays.allocation;
+  const std::uint32_t data = vl | static_cast<std::uint32_t>(packet.flits) << 8U | 1U << 23U;
+  wheel_.push(start + (input.central ? 1 : delays.credit), Event::of(EventKind::Credit, input.pool, data));
+  if (output.central) {
+    packet.place = output.target;
+    wheel_.push(start + delays.crossbar, Event::of(EventKind::Central, id));
+  } else {
+    wheel_.push(start + delays.crossbar + delays.output, Event::of(EventKind::Stored, id));
+  }
+}
+
+/// An input with several lanes may begin another packet in the next cycle.
+void PacketSim::ask_next_cycle(std::uint32_t id) {
+  const Input& input = net_.inputs[id];
+  if (input.ready != 0 && input.busy < input.lanes) wake_input_at(id, now() + 1);
+}
+
+bool PacketSim::anyone_waits(const Output& output) const {
+  for (std::uint32_t w = 0; w < (output.inputs + 63) / 64; ++w) {
+    if (net_.waiters[output.waiters + w] != 0) return true;
+  }
+  return false;
+}
+
+void PacketSim::wait_for(std::uint32_t output_id, const Input& input, const Packet& packet) {
+  Output& output = net_.outputs[output_id];
+  net_.waiters[output.waiters + input.place / 64] |= std::uint64_t{1} << (input.place % 64);
+  if (output.lanes == 1 && output.free_at > now()) {
+    wake_output_at(output_id, output.free_at);
+    return;
+  }
+  if (output.lanes > 1 && output.busy >= output.lanes) return;  // the end of a lane's packet wakes them
+  output.room_wait = true;
+  const std::int32_t missing =
+      room_needed(output, input, packet) - net_.pools.room(output.pool, packet.next_vl, now());
+  const Cycle at = net_.pools.when(output.pool, packet.next_vl, missing > 0 ? missing : 1, now());
+  if (at != never) wake_output_at(output_id, at);
+}
+
+void PacketSim::wake_output_at(std::uint32_t id, Cycle at) {
+  Output& output = net_.outputs[id];
+  if (output.wake_at >= 0 && output.wake_at <= at) return;
+  output.wake_at = at;
+  wheel_.push(at, Event::of(EventKind::WakeOutput, id));
+}
+
+void PacketSim::wake_input_at(std::uint32_t id, Cycle at) {
+  Input& input = net_.inputs[id];
+  if (input.wake_at >= 0 && input.wake_at <= at) return;
+  input.wake_at = at;
+  wheel_.push(at, Event::of(EventKind::WakeInput, id));
+}
+
+void PacketSim::wake_waiters(std::uint32_t id) {
+  Output& output = net_.outputs[id];
+  output.room_wait = false;
+  for (std::uint32_t w = 0; w < (output.inputs + 63) / 64; ++w) {
+    std::uint64_t bits = net_.waiters[output.waiters + w];
+    net_.waiters[output.waiters + w] = 0;
+    for (; bits != 0; bits &= bits - 1) {
+      ask(output.first_input + w * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    }
+  }
+}
+
+}  // namespace heddle::packet

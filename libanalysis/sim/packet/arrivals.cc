@@ -1,0 +1,184 @@
+// Phase 1 of a cycle at switches: headers that come in, credits that come back.
+#include <limits>
+
+#include "sim/packet/packet_sim.h"
+
+namespace heddle::packet {
+namespace {
+
+constexpr std::uint8_t drop_vl = 15;  // IBA 7.6.6: SLtoVLMappingTable value 15 discards
+
+/// Spreads a packet's salt over the switches on its way (finalizer of MurmurHash3, 32 bits).
+std::uint32_t mix(std::uint32_t salt, std::uint32_t at_switch) {
+  std::uint32_t x = salt ^ (at_switch * 0x9e3779b9U);
+  x ^= x >> 16U;
+  x *= 0x85ebca6bU;
+  x ^= x >> 13U;
+  x *= 0xc2b2ae35U;
+  return x ^ x >> 16U;
+}
+
+}  // namespace
+
+void PacketSim::header(std::uint32_t id) {
+  Packet& packet = packets_[id];
+  Input& input = net_.inputs[packet.place];
+  const Port& feeder = net_.ports[input.feeder];
+  const Cycle arrival = packet.sent + feeder.flight;
+  input.last_packet = id;
+  input.last_tail = arrival + static_cast<Cycle>(packet.flits - 1) * feeder.flit_cycles;
+  if (feeder.last_down > packet.sent) {
+    if (feeder.last_down <= arrival) {
+      input.last_tail = -1;
+      ++net_.counts[input.feeder].broken;
+      drop(id, totals_.lost);
+      return;
+    }
+    if (feeder.last_down <= input.last_tail) packet.broken = true;
+  }
+  if (!route(packet, input)) {
+    input.last_tail = -1;
+    drop(id, totals_.unroutable);
+    return;
+  }
+  totals_.flit_hops += static_cast<std::uint64_t>(packet.flits);
+  ++totals_.packet_hops;
+  enqueue(id, packet.place);
+}
+
+bool PacketSim::route(Packet& packet, const Input& input) {
+  const SwitchElement& at = net_.switches[input.at_switch];
+  const DataPlane& plane = net_.plane;
+  const std::uint32_t number =
+      net_.programming.forwarding.port(routing::SwitchIndex{at.row}, Lid{packet.lid}).raw();
+  if (number == 0 || number > at.ports) return false;
+  std::uint32_t id = at.first_port + number;
+  if (plane.up_routing != UpRouting::Programmed && net_.ports[id].upward) id = upward(packet, at, id);
+  const Port& port = net_.ports[id];
+  if (!port.cabled) return false;
+  packet.port = id;
+
+  std::uint32_t vl = plane.sl_to_vl[packet.sl];
+  if (!net_.programming.sl2vl.empty()) {
+    const auto& table = net_.programming.sl2vl[at.node.raw()];
+    if (!table.empty()) vl = table[(input.number * (at.ports + 1) + port.number) * 16 + packet.sl % 16].raw();
+  }
+  if (vl == drop_vl || vl >= static_cast<std::uint32_t>(plane.vls)) return false;
+  const Output* output = nullptr;
+  if (plane.model == SwitchModel::InfiniBand) {
+    packet.output = at.first_output + port.number - 1U;
+  } else {
+    const unsigned mport = (port.number - 1U) / 4;
+    if (mport == (input.number - 1U) / 4) {
+      packet.output = input.first_output + (port.number - 1U) % 4;
+    } else {
+      packet.output = input.first_output + net_.outputs[input.first_output].inputs + (port.number - 1U) % 2;
+    }
+  }
+  if (plane.ring_rule == RingRule::DateLine) {
+    output = &net_.outputs[port.outputs[0]];
+    const bool same = output->ring == input.ring && output->ring != RingHop::no_ring;
+    packet.crossed = (same && packet.crossed) || port.date_line;
+    if (packet.crossed) vl += static_cast<std::uint32_t>(plane.vls) / 2;
+  }
+  packet.next_vl = static_cast<std::uint8_t>(vl);
+  return true;
+}
+
+/// Among the links upwards that keep the way as short as it is, one by chance or by the room behind it.
+std::uint32_t PacketSim::upward(const Packet& packet, const SwitchElement& at, std::uint32_t programmed) {
+  const std::uint32_t host = packet.lid < net_.host_of_lid.size() ? net_.host_of_lid[packet.lid] : nothing;
+  if (host == nothing || net_.hosts[host].leaf == nothing) return programmed;
+  const std::size_t switches = net_.switches.size();
+  const std::uint8_t* distance = &net_.distance[net_.hosts[host].leaf * switches];
+  const auto here = static_cast<std::uint32_t>(&at - net_.switches.data());
+  const auto count = static_cast<std::uint32_t>(at.upward.size());
+  std::uint32_t turn = mix(packet.salt, here) % count;
+  std::uint32_t best = programmed;
+  std::int32_t best_room = std::numeric_limits<std::int32_t>::min();
+  for (std::uint32_t i = 0; i < count; ++i, turn = turn + 1 == count ? 0 : turn + 1) {
+    const std::uint32_t id = at.upward[turn];
+    const Port& port = net_.ports[id];
+    if (!port.up || distance[net_.ports[port.peer].at_switch] + 1 != distance[here]) continue;
+    if (net_.plane.up_routing == UpRouting::Valiant) return id;
+    const std::int32_t room = net_.pools.room(port.pool, net_.plane.sl_to_vl[packet.sl], now());
+    if (room > best_room) {
+      best_room = room;
+      best = id;
+    }
+  }
+  return best;
+}
+
+void PacketSim::enqueue(std::uint32_t id, std::uint32_t input_id) {
+  Packet& packet = packets_[id];
+  Input& input = net_.inputs[input_id];
+  const unsigned vl = input.central ? packet.next_vl : packet.vl;
+  Queue& queue = net_.input_queues[input.first_queue + vl];
+  if (input.central)
+    packet.output = net_.switches[input.at_switch].first_output + net_.ports[packet.port].number - 1U;
+  packet.next = nothing;
+  if (queue.head == nothing) {
+    queue.head = queue.tail = id;
+    input.ready |= 1U << vl;
+    ask(input_id);
+  } else {
+    packets_[queue.tail].next = id;
+    queue.tail = id;
+  }
+}
+
+void PacketSim::stored(std::uint32_t id) {
+  Packet& packet = packets_[id];
+  Port& port = net_.ports[packet.port];
+  if (!port.up && net_.plane.closed_link == ClosedLink::Discard) {
+    ++net_.counts[packet.port].discards;
+    net_.pools.give(port.pool, packet.next_vl, packet.flits);
+    for (const std::uint32_t output : port.outputs) {
+      if (output != nothing && net_.outputs[output].room_wait) wake_waiters(output);
+    }
+    drop(id, totals_.discarded);
+    return;
+  }
+  Queue& queue = net_.port_queues[port.first_queue + packet.next_vl];
+  packet.next = nothing;
+  if (queue.head == nothing) {
+    queue.head = queue.tail = id;
+    queue.since = now();
+    port.ready |= 1U << packet.next_vl;
+    ready_to_send(packet.port);
+  } else {
+    packets_[queue.tail].next = id;
+    queue.tail = id;
+  }
+}
+
+/// data: VL, flits, cycles between two of them.
+void PacketSim::credit(std::uint32_t pool, std::uint32_t data) {
+  net_.pools.give_ramp(pool, data & 0xffU, static_cast<std::int32_t>(data >> 8U & 0x7fffU),
+                       static_cast<std::int32_t>(data >> 23U), now(), now());
+  const PoolOwner owner = net_.pool_owners[pool];
+  if (owner.central) {
+    if (net_.outputs[owner.id].room_wait) wake_waiters(owner.id);
+  } else if (net_.ports[owner.id].credit_wait) {
+    net_.ports[owner.id].credit_wait = false;
+    ready_to_send(owner.id);
+  }
+}
+
+/// A packet that is given up where it is. Before it was in a queue its room at the input comes back as its
+/// flits come.
+void PacketSim::drop(std::uint32_t id, std::uint64_t& reason) {
+  ++reason;
+  const Packet& packet = packets_[id];
+  if (&reason != &totals_.discarded) {
+    const Input& input = net_.inputs[packet.place];
+    const auto stride = static_cast<std::uint32_t>(net_.ports[input.feeder].flit_cycles);
+    const std::uint32_t data = packet.vl | static_cast<std::uint32_t>(packet.flits) << 8U | stride << 23U;
+    wheel_.push(now() + net_.plane.delays.credit, Event::of(EventKind::Credit, input.pool, data));
+  }
+  settle_message(packet.message, packet.flits, packet.vl, false);
+  packets_.drop(id);
+}
+
+}  // namespace heddle::packet

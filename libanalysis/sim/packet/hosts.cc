@@ -1,0 +1,192 @@
+// Host interfaces: source queues, packets out of messages, deliveries. And links that are switched.
+#include <algorithm>
+#include <bit>
+
+#include "sim/packet/packet_sim.h"
+
+namespace heddle::packet {
+
+void PacketSim::add_traffic(const TrafficClass& traffic, std::uint64_t seed) {
+  const auto number = static_cast<std::uint32_t>(traffic_.size());
+  traffic_.emplace_back(traffic, host_count(), seed);
+  for (std::uint32_t host = 0; host < host_count(); ++host) {
+    const Cycle first = traffic_[number].first(host);
+    if (first == never || first >= traffic.stop) continue;
+    sources_.push_back({number, host});
+    wheel_.push(std::max(first, now()),
+                Event::of(EventKind::Generate, static_cast<std::uint32_t>(sources_.size() - 1)));
+  }
+}
+
+void PacketSim::generate(std::uint32_t id) {
+  const HostSource& source = sources_[id];
+  TrafficSource& traffic = traffic_[source.traffic];
+  const TrafficSource::Made made = traffic.make(source.host, now());
+  const Send what{.source = source.host,
+                  .target = made.target,
+                  .flits = traffic.traffic().message_flits,
+                  .sl = traffic.traffic().sl,
+                  .salt = made.salt};
+  const std::uint32_t message = make_message(what, now());
+  if (net_.plane.delays.injection == 0) {
+    inject(message);
+  } else {
+    wheel_.push(now() + net_.plane.delays.injection, Event::of(EventKind::Inject, message));
+  }
+  if (made.next != never) wheel_.push(made.next, Event::of(EventKind::Generate, id));
+}
+
+void PacketSim::send(const Send& what, Cycle at) {
+  wheel_.push(at + net_.plane.delays.injection, Event::of(EventKind::Inject, make_message(what, at)));
+}
+
+std::uint32_t PacketSim::make_message(const Send& what, Cycle at) {
+  assert(what.source != what.target && what.flits > 0);
+  const std::uint32_t id = messages_.make();
+  Message& message = messages_[id];
+  message.created = at;
+  message.tag = what.tag;
+  message.source = what.source;
+  message.target = what.target;
+  message.flits = message.to_send = message.outstanding = what.flits;
+  message.salt = what.salt;
+  message.lid = net_.hosts[what.target].lid.raw();
+  message.sl = what.sl;
+  ++totals_.messages_generated;
+  measurements_.by_sl[what.sl].generated_flits += static_cast<std::uint64_t>(what.flits);
+  return id;
+}
+
+void PacketSim::inject(std::uint32_t id) {
+  Message& message = messages_[id];
+  const std::uint32_t port_id = net_.hosts[message.source].port;
+  Port& port = net_.ports[port_id];
+  const unsigned vl = net_.plane.sl_to_vl[message.sl];
+  Queue& queue = net_.port_queues[port.first_queue + vl];
+  if (queue.head == nothing) {
+    queue.head = queue.tail = id;
+    port.ready |= LaneMask{1} << vl;
+    ready_to_send(port_id);
+  } else {
+    messages_[queue.tail].next = id;
+    queue.tail = id;
+  }
+}
+
+std::uint32_t PacketSim::make_packet(std::uint32_t port_id, unsigned vl) {
+  Port& port = net_.ports[port_id];
+  Queue& queue = net_.port_queues[port.first_queue + vl];
+  const std::int32_t flits = head_flits(port, vl);
+  const std::uint32_t id = packets_.make();
+  Packet& packet = packets_[id];
+  Message& message = messages_[queue.head];
+  packet.message = queue.head;
+  packet.flits = flits;
+  packet.lid = message.lid;
+  packet.sl = message.sl;
+  packet.salt = message.salt;
+  packet.injected = now();
+  if (message.to_send == message.flits) message.injected = now();
+  message.to_send -= flits;
+  if (message.to_send == 0) {
+    queue.head = message.next;
+    if (queue.head == nothing) port.ready &= ~(LaneMask{1} << vl);
+  }
+  ++totals_.injected;
+  return id;
+}
+
+void PacketSim::deliver(std::uint32_t id) {
+  Packet& packet = packets_[id];
+  const Port& port = net_.ports[packet.port];
+  if (port.last_down > packet.sent) {  // and before the last flit, which is here now
+    ++net_.counts[packet.port].broken;
+    if (port.last_down <= packet.sent + port.flight) {
+      ++totals_.lost;
+      settle_message(packet.message, packet.flits, packet.vl, false);
+      packets_.drop(id);
+      return;
+    }
+    packet.broken = true;
+  }
+  if (packet.broken) {
+    ++totals_.broken;
+  } else {
+    ++totals_.delivered;
+    const Cycle latency = now() - packet.injected;
+    for (Flow* flow : {&measurements_.by_sl[packet.sl], &measurements_.by_vl[packet.vl]}) {
+      ++flow->packets;
+      flow->flits += static_cast<std::uint64_t>(packet.flits);
+      flow->network.add(latency);
+    }
+  }
+  const std::uint32_t message = packet.message;
+  const std::int32_t flits = packet.flits;
+  const std::uint8_t vl = packet.vl;
+  const bool whole = !packet.broken;
+  packets_.drop(id);
+  settle_message(message, flits, vl, whole);
+}
+
+/// A part of a message has come to its end.
+void PacketSim::settle_message(std::uint32_t id, std::int32_t flits, std::uint8_t vl, bool whole) {
+  Message& message = messages_[id];
+  message.outstanding -= flits;
+  message.spoiled = message.spoiled || !whole;
+  if (message.outstanding > 0) return;
+  if (message.spoiled) {
+    ++totals_.messages_lost;
+    messages_.drop(id);
+    return;
+  }
+  ++totals_.messages_delivered;
+  const Cycle latency = now() - message.created;
+  for (Flow* flow : {&measurements_.by_sl[message.sl], &measurements_.by_vl[vl]}) {
+    ++flow->messages;
+    flow->end_to_end.add(latency);
+  }
+  const Delivery delivery{now(),      message.created, message.source, message.target,
+                          message.sl, message.flits,   message.tag};
+  messages_.drop(id);
+  if (listener_ != nullptr) listener_->delivered(delivery);
+}
+
+void PacketSim::set_link(LinkIndex index, bool open) {
+  const Link& link = net_.fabric->link(index);
+  for (const LinkEnd end : {link.a, link.b}) {
+    const std::uint32_t id = net_.port_of_slot[net_.fabric->port_index(end).raw()];
+    if (id == nothing || net_.ports[id].up == open) continue;
+    if (open) {
+      net_.ports[id].up = true;
+      if (net_.ports[id].ready != 0) wake_port_at(id, now());
+    } else {
+      close(id);
+    }
+  }
+}
+
+void PacketSim::close(std::uint32_t id) {
+  Port& port = net_.ports[id];
+  port.up = false;
+  port.last_down = now();
+  if (port.stalled_since >= 0) {
+    net_.counts[id].stalled += static_cast<std::uint64_t>(now() - port.stalled_since);
+    port.stalled_since = -1;
+  }
+  if (!port.to_host) {
+    // The packet whose header has gone on while its tail was still to come.
+    Input& input = net_.inputs[port.far];
+    if (input.last_packet != nothing && input.last_tail >= now()) {
+      packets_[input.last_packet].broken = true;
+      ++net_.counts[id].broken;
+    }
+  }
+  if (port.host_side) return;
+  if (net_.plane.closed_link == ClosedLink::Discard) {
+    while (port.ready != 0) discard_head(id, static_cast<unsigned>(std::countr_zero(port.ready)));
+  } else if (net_.plane.head_lifetime > 0 && port.ready != 0) {
+    watch_lifetime(id);
+  }
+}
+
+}  // namespace heddle::packet

@@ -1,0 +1,13 @@
+/// Levels of a tree, for routing upwards by choice: how far each switch is from the hosts and from every
+/// other switch.
+#pragma once
+
+#include "sim/packet/network.h"
+
+namespace heddle::packet {
+
+/// Fills Port::upward, SwitchElement::upward and Network::distance. A port leads upwards if the switch behind
+/// it is farther from its nearest host than this one.
+void find_levels(Network& network);
+
+}  // namespace heddle::packet

@@ -1,0 +1,95 @@
+/// What a run measures of its deliveries: throughput and latency per SL and per VL, after a warm-up that is
+/// cut. Integers only, so that results do not depend on the order of additions. Units: flits, cycles.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "sim/packet/wheel.h"
+
+namespace heddle::packet {
+
+/// Counts of values in buckets of at most 1/32 of their value: exact below 64. Memory is bounded.
+class Histogram {
+ public:
+  void add(Cycle value) {
+    ++count_;
+    sum_ += static_cast<std::uint64_t>(value);
+    if (value > max_) max_ = value;
+    const std::size_t at = bucket(static_cast<std::uint64_t>(value));
+    if (at >= buckets_.size()) buckets_.resize(at + 1);
+    ++buckets_[at];
+  }
+
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] Cycle max() const { return max_; }
+  [[nodiscard]] double mean() const {
+    return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
+  }
+  /// The greatest value of the bucket that holds the given part (0 to 1) of all values; 0 if there are none.
+  [[nodiscard]] Cycle percentile(double part) const {
+    const auto wanted = static_cast<std::uint64_t>(part * static_cast<double>(count_) + 0.5);
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < buckets_.size(); ++i) {
+      seen += buckets_[i];
+      if (seen >= wanted && seen > 0) return upper(i) < max_ ? upper(i) : max_;
+    }
+    return max_;
+  }
+
+ private:
+  static std::size_t bucket(std::uint64_t value) {
+    if (value < 64) return value;
+    const int shift = std::bit_width(value) - 6;
+    return static_cast<std::size_t>(shift) * 32 + (value >> shift);
+  }
+  static Cycle upper(std::size_t bucket) {
+    if (bucket < 64) return static_cast<Cycle>(bucket);
+    const std::size_t shift = bucket / 32 - 1;
+    const std::uint64_t mantissa = bucket - shift * 32;
+    return static_cast<Cycle>(((mantissa + 1) << shift) - 1);
+  }
+
+  std::uint64_t count_ = 0;
+  std::uint64_t sum_ = 0;
+  Cycle max_ = 0;
+  std::vector<std::uint64_t> buckets_;
+};
+
+struct Flow {
+  std::uint64_t messages = 0;
+  std::uint64_t packets = 0;
+  std::uint64_t flits = 0;
+  std::uint64_t generated_flits = 0;  ///< per SL only
+  Histogram end_to_end;               ///< of messages: generation to the last flit's delivery
+  Histogram network;                  ///< of packets: first flit's injection to the last flit's delivery
+};
+
+struct Measurements {
+  Cycle since = 0;
+  std::array<Flow, 32> by_sl;
+  std::array<Flow, 32> by_vl;
+};
+
+/// Over the whole run, warm-up included. packets: injected = delivered + broken + dropped + in flight,
+/// always.
+struct Totals {
+  std::uint64_t messages_generated = 0;
+  std::uint64_t messages_delivered = 0;
+  std::uint64_t messages_lost = 0;  ///< of which a packet was dropped or broken
+  std::uint64_t injected = 0;
+  std::uint64_t delivered = 0;
+  std::uint64_t broken = 0;      ///< reached the target after a link had closed under them
+  std::uint64_t unroutable = 0;  ///< no way in the forwarding table, or SL2VL says drop
+  std::uint64_t lost = 0;        ///< on a link that closed before their header had arrived
+  std::uint64_t discarded = 0;   ///< waited for a closed link, or too long at the head of a queue
+  std::uint64_t flit_hops = 0;   ///< one flit through one switch
+  std::uint64_t packet_hops = 0;
+  std::uint64_t events = 0;
+
+  [[nodiscard]] std::uint64_t dropped() const { return unroutable + lost + discarded; }
+};
+
+}  // namespace heddle::packet

@@ -1,0 +1,123 @@
+#include "sim/packet/packet_sim.h"
+
+#include <algorithm>
+
+namespace heddle::packet {
+
+Result<PacketSim> PacketSim::make(Network network) {
+  auto of_switches = Scheduler::make(network.plane.switch_scheduler, network.plane.flit_bytes);
+  if (!of_switches) return fail("switch_scheduler", of_switches.error());
+  auto of_hosts = Scheduler::make(network.plane.host_scheduler, network.plane.flit_bytes);
+  if (!of_hosts) return fail("host_scheduler", of_hosts.error());
+  PacketSim sim{std::move(network)};
+  sim.switch_scheduler_ = std::move(*of_switches);
+  sim.host_scheduler_ = std::move(*of_hosts);
+  for (Port& port : sim.net_.ports) {
+    port.scheduled_as = (port.host_side ? sim.host_scheduler_ : sim.switch_scheduler_).add_port();
+  }
+  return sim;
+}
+
+PacketSim::PacketSim(Network network) : net_{std::move(network)} {}
+
+void PacketSim::run_until(Cycle end) {
+  while (wheel_.next() < end) {
+    wheel_.advance(wheel_.next());
+    cycle();
+  }
+  if (end > wheel_.now()) wheel_.advance(end);
+}
+
+Cycle PacketSim::run_until_idle(Cycle end) {
+  while (wheel_.next() < end) {
+    wheel_.advance(wheel_.next());
+    cycle();
+  }
+  return wheel_.now();
+}
+
+void PacketSim::cycle() {
+  wheel_.drain([this](Event event) { handle(event); });
+  if (!asking_.empty()) allocate();
+  for (std::size_t i = 0; i < sending_.size(); ++i) {
+    net_.ports[sending_[i]].queued = false;
+    transmit(sending_[i]);
+  }
+  sending_.clear();
+}
+
+void PacketSim::handle(Event event) {
+  ++totals_.events;
+  const std::uint32_t index = event.index();
+  const Cycle now = wheel_.now();
+  switch (event.kind()) {
+    case EventKind::Header:
+      header(index);
+      break;
+    case EventKind::Central:
+      enqueue(index, packets_[index].place);
+      break;
+    case EventKind::Stored:
+      stored(index);
+      break;
+    case EventKind::Credit:
+      credit(index, event.data);
+      break;
+    case EventKind::WakeInput:
+      if (net_.inputs[index].wake_at != now) break;
+      net_.inputs[index].wake_at = -1;
+      ask(index);
+      break;
+    case EventKind::WakeOutput:
+      if (net_.outputs[index].wake_at != now) break;
+      net_.outputs[index].wake_at = -1;
+      wake_waiters(index);
+      break;
+    case EventKind::WakePort:
+      if (net_.ports[index].wake_at != now) break;
+      net_.ports[index].wake_at = -1;
+      ready_to_send(index);
+      break;
+    case EventKind::LaneInput:
+      --net_.inputs[index].busy;
+      ask(index);
+      break;
+    case EventKind::LaneOutput:
+      --net_.outputs[index].busy;
+      wake_waiters(index);
+      break;
+    case EventKind::Deliver:
+      deliver(index);
+      break;
+    case EventKind::Generate:
+      generate(index);
+      break;
+    case EventKind::Inject:
+      inject(index);
+      break;
+    case EventKind::Lifetime:
+      lifetime(index);
+      break;
+  }
+}
+
+void PacketSim::start_measuring() {
+  measurements_ = Measurements{};
+  measurements_.since = now();
+  std::ranges::fill(net_.counts, PortCount{});
+  for (Port& port : net_.ports) {
+    if (port.stalled_since >= 0) port.stalled_since = now();
+  }
+}
+
+PortCount PacketSim::count(PortIndex slot) const {
+  const std::uint32_t port = net_.port_of_slot[slot.raw()];
+  if (port == nothing) return {};
+  PortCount count = net_.counts[port];
+  if (net_.ports[port].stalled_since >= 0) {
+    count.stalled += static_cast<std::uint64_t>(now() - net_.ports[port].stalled_since);
+  }
+  return count;
+}
+
+}  // namespace heddle::packet

@@ -1,0 +1,167 @@
+/// The packet-level data plane: discrete events on hosts, links and switches, one packet at a time.
+///
+/// Virtual cut-through with credits per VL. What happens in one cycle happens in three phases: (1) arrivals,
+/// credits, generation; (2) allocation: each input with a ready header asks for one output (VA: round robin
+/// over the VLs whose output could take the packet), each output that was asked takes one input (SA: round
+/// robin over inputs); (3) each link that is idle lets its scheduler choose a packet (OB), for all of which
+/// there must be room at the far end. A header moves stage by stage, the rest of the packet follows at one
+/// flit a cycle without gaps: that is why packets are enough, and a flit-by-flit model
+/// (tests/support/flit_model.h) gives the same times to the cycle.
+///
+/// No global state, no clock: `run_until` goes to a cycle, and between two calls links may be switched and
+/// tables replaced. One thread; many runs may go on in parallel, each with its own object.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sim/packet/measure.h"
+#include "sim/packet/network.h"
+#include "sim/packet/scheduler.h"
+#include "sim/packet/traffic.h"
+
+namespace heddle::packet {
+
+struct Send {
+  std::uint32_t source = 0;  ///< host numbers
+  std::uint32_t target = 0;
+  std::int32_t flits = 1;
+  std::uint8_t sl = 0;
+  std::uint32_t salt = 0;  ///< for the random choices along the way
+  std::uint64_t tag = 0;   ///< handed back on delivery
+};
+
+struct Delivery {
+  Cycle at = 0;  ///< of the last flit
+  Cycle created = 0;
+  std::uint32_t source = 0;
+  std::uint32_t target = 0;
+  std::uint8_t sl = 0;
+  std::int32_t flits = 0;
+  std::uint64_t tag = 0;
+};
+
+/// Told of every message that has arrived whole; may call PacketSim::send.
+class DeliveryListener {
+ public:
+  virtual ~DeliveryListener() = default;
+  virtual void delivered(const Delivery& delivery) = 0;
+};
+
+class PacketSim {
+ public:
+  /// Errors: Invalid for a scheduler's tables.
+  static Result<PacketSim> make(Network network);
+
+  [[nodiscard]] Cycle now() const { return wheel_.now(); }
+  [[nodiscard]] std::uint32_t host_count() const { return static_cast<std::uint32_t>(net_.hosts.size()); }
+  [[nodiscard]] const Network& network() const { return net_; }
+
+  /// Handles everything before cycle `end`; now() is `end` then.
+  void run_until(Cycle end);
+  /// Handles everything until nothing is pending or cycle `end` is reached; says which cycle it came to.
+  Cycle run_until_idle(Cycle end);
+  [[nodiscard]] bool idle() const { return wheel_.pending() == 0; }
+
+  /// Precondition: at >= now(), source and target are different hosts, sl < 32, flits > 0.
+  void send(const Send& what, Cycle at);
+  /// Precondition: check(traffic, host_count()) passed.
+  void add_traffic(const TrafficClass& traffic, std::uint64_t seed);
+  void listen(DeliveryListener* listener) { listener_ = listener; }
+
+  /// Both directions. A link that closes breaks the packets on it. A link stays open or closed for longer
+  /// than its flight and one packet take.
+  void set_link(LinkIndex link, bool open);
+  /// The forwarding tables as they are programmed from here on. Precondition: same switches in the same
+  /// order.
+  void set_forwarding(routing::ForwardingTables tables) { net_.programming.forwarding = std::move(tables); }
+
+  /// Cuts the warm-up: what is delivered from here on counts.
+  void start_measuring();
+  [[nodiscard]] const Measurements& measurements() const { return measurements_; }
+  [[nodiscard]] const Totals& totals() const { return totals_; }
+  /// By PortIndex of the sending end: counts since start_measuring, stall time up to now.
+  [[nodiscard]] PortCount count(PortIndex port) const;
+  [[nodiscard]] std::size_t packets_in_flight() const { return packets_.live(); }
+  [[nodiscard]] std::size_t messages_in_flight() const { return messages_.live(); }
+  /// The most packets and messages that were in flight at once.
+  [[nodiscard]] std::size_t peak_packets() const { return packets_.peak(); }
+  [[nodiscard]] std::size_t peak_messages() const { return messages_.peak(); }
+
+ private:
+  explicit PacketSim(Network network);
+
+  void cycle();
+  void handle(Event event);
+
+  // arrivals.cc: phase 1
+  void header(std::uint32_t packet);
+  bool route(Packet& packet, const Input& input);
+  std::uint32_t upward(const Packet& packet, const SwitchElement& at, std::uint32_t programmed);
+  void enqueue(std::uint32_t packet, std::uint32_t input);
+  void stored(std::uint32_t packet);
+  void credit(std::uint32_t pool, std::uint32_t data);
+  void drop(std::uint32_t packet, std::uint64_t& reason);
+
+  // allocation.cc: phase 2
+  void ask(std::uint32_t input);
+  void allocate();
+  void request(std::uint32_t input);
+  void request_output(std::uint32_t input, std::uint32_t output);
+  void serve_lanes(std::uint32_t output, std::size_t begin, std::size_t end);
+  bool can_take(const Output& output, const Input& input, const Packet& packet);
+  static std::int32_t room_needed(const Output& output, const Input& input, const Packet& packet);
+  void grant(std::uint32_t input, std::uint32_t output);
+  void ask_next_cycle(std::uint32_t input);
+  [[nodiscard]] bool anyone_waits(const Output& output) const;
+  void wait_for(std::uint32_t output, const Input& input, const Packet& packet);
+  void wake_output_at(std::uint32_t output, Cycle at);
+  void wake_input_at(std::uint32_t input, Cycle at);
+  void wake_waiters(std::uint32_t output);
+
+  // transmission.cc: phase 3
+  void ready_to_send(std::uint32_t port);
+  void wake_port_at(std::uint32_t port, Cycle at);
+  void transmit(std::uint32_t port);
+  unsigned choose(std::uint32_t port, LaneMask eligible, const HeadFlits& heads);
+  void put_on_link(std::uint32_t port, unsigned vl);
+  [[nodiscard]] std::int32_t head_flits(const Port& port, unsigned vl) const;
+  void watch_lifetime(std::uint32_t port);
+  void lifetime(std::uint32_t port);
+  void discard_head(std::uint32_t port, unsigned vl);
+
+  // hosts.cc
+  void generate(std::uint32_t source);
+  std::uint32_t make_message(const Send& what, Cycle at);
+  void inject(std::uint32_t message);
+  std::uint32_t make_packet(std::uint32_t port, unsigned vl);
+  void deliver(std::uint32_t packet);
+  void settle_message(std::uint32_t message, std::int32_t flits, std::uint8_t vl, bool whole);
+  void close(std::uint32_t port);
+
+  struct HostSource {
+    std::uint32_t traffic;
+    std::uint32_t host;
+  };
+
+  Network net_;
+  Wheel wheel_;
+  Slab<Packet> packets_;
+  Slab<Message> messages_;
+  std::vector<std::uint32_t> asking_;  ///< inputs
+  std::vector<std::uint32_t> asked_;   ///< outputs
+  std::vector<std::uint32_t> losers_;  ///< inputs that were not taken
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      requests_;                        ///< output, input: outputs with several lanes
+  std::vector<std::uint32_t> sending_;  ///< ports
+  Scheduler switch_scheduler_;
+  Scheduler host_scheduler_;
+  std::vector<TrafficSource> traffic_;
+  std::vector<HostSource> sources_;
+  Measurements measurements_;
+  Totals totals_;
+  DeliveryListener* listener_ = nullptr;
+};
+
+}  // namespace heddle::packet

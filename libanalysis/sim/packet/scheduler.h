@@ -1,0 +1,49 @@
+/// Output schedulers: which of the lanes that have a packet and credits for all of it sends next.
+///
+/// A lane is a VL (InfiniBand) or an SL (Omni-Path-like). One object serves all ports that share a
+/// configuration; each port's state is small and flat, for there are tens of thousands. Weights are counted
+/// as the discipline's source says: 64-byte units for InfiniBand's tables and DTable, packets for SBT.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/packet/config.h"
+
+namespace heddle::packet {
+
+using LaneMask = std::uint32_t;
+/// By lane: flits of the packet at its head.
+using HeadFlits = std::array<std::int32_t, 32>;
+
+class Scheduler {
+ public:
+  /// Errors: Invalid with the key's name.
+  static Result<Scheduler> make(const SchedulerConfig& config, int flit_bytes);
+
+  /// Adds a port and returns its number.
+  std::uint32_t add_port();
+
+  /// Chooses among `active` lanes, of which there is at least one, and takes the head packet of the winner as
+  /// sent.
+  unsigned pick(std::uint32_t port, LaneMask active, const HeadFlits& heads) {
+    if (config_.discipline == Discipline::RoundRobin) {
+      std::uint8_t& last = last_[port];
+      const LaneMask after = last >= 31 ? 0 : active & (~LaneMask{0} << (last + 1U));
+      last = static_cast<std::uint8_t>(std::countr_zero(after != 0 ? after : active));
+      return last;
+    }
+    return pick_table(port, active, heads);
+  }
+
+ private:
+  unsigned pick_table(std::uint32_t port, LaneMask active, const HeadFlits& heads);
+
+  SchedulerConfig config_;
+  int flit_bytes_ = 64;
+  std::vector<std::uint8_t> last_;
+};
+
+}  // namespace heddle::packet

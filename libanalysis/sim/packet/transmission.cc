@@ -1,0 +1,177 @@
+// Phase 3 of a cycle: links that are idle choose a packet.
+#include <algorithm>
+#include <bit>
+
+#include "sim/packet/packet_sim.h"
+
+namespace heddle::packet {
+
+void PacketSim::ready_to_send(std::uint32_t id) {
+  Port& port = net_.ports[id];
+  if (port.queued || port.ready == 0) return;
+  if (port.free_at > now()) {
+    wake_port_at(id, port.free_at);
+    return;
+  }
+  port.queued = true;
+  sending_.push_back(id);
+}
+
+void PacketSim::wake_port_at(std::uint32_t id, Cycle at) {
+  Port& port = net_.ports[id];
+  if (port.wake_at >= 0 && port.wake_at <= at) return;
+  port.wake_at = at;
+  wheel_.push(at, Event::of(EventKind::WakePort, id));
+}
+
+std::int32_t PacketSim::head_flits(const Port& port, unsigned vl) const {
+  const std::uint32_t head = net_.port_queues[port.first_queue + vl].head;
+  if (!port.host_side) return packets_[head].flits;
+  const Message& message = messages_[head];
+  const std::int32_t mtu =
+      net_.plane.sl_mtu[message.sl] > 0 ? net_.plane.sl_mtu[message.sl] : net_.plane.max_packet;
+  return std::min(mtu, message.to_send);
+}
+
+void PacketSim::transmit(std::uint32_t id) {
+  Port& port = net_.ports[id];
+  if (port.ready == 0 || port.free_at > now()) return;
+  if (net_.plane.head_lifetime > 0) watch_lifetime(id);
+  if (!port.up) return;
+  HeadFlits heads;
+  LaneMask eligible = 0;
+  Cycle earliest = never;
+  for (LaneMask left = port.ready; left != 0; left &= left - 1) {
+    const auto vl = static_cast<unsigned>(std::countr_zero(left));
+    heads[vl] = head_flits(port, vl);
+    const std::int32_t missing = heads[vl] - net_.pools.room(port.room, vl, now());
+    if (missing <= 0) {
+      eligible |= LaneMask{1} << vl;
+    } else {
+      earliest = std::min(earliest, net_.pools.when(port.room, vl, missing, now()));
+    }
+  }
+  if (eligible == 0) {
+    if (port.stalled_since < 0) port.stalled_since = now();
+    port.credit_wait = true;
+    if (earliest != never) wake_port_at(id, earliest);
+    return;
+  }
+  if (port.stalled_since >= 0) {
+    net_.counts[id].stalled += static_cast<std::uint64_t>(now() - port.stalled_since);
+    port.stalled_since = -1;
+  }
+  put_on_link(id, choose(id, eligible, heads));
+}
+
+/// The scheduler sees VLs at an InfiniBand switch or host, SLs at an Omni-Path-like one.
+unsigned PacketSim::choose(std::uint32_t id, LaneMask eligible, const HeadFlits& heads) {
+  const Port& port = net_.ports[id];
+  Scheduler& scheduler = port.host_side ? host_scheduler_ : switch_scheduler_;
+  if (net_.plane.model == SwitchModel::InfiniBand) return scheduler.pick(port.scheduled_as, eligible, heads);
+  LaneMask active = 0;
+  HeadFlits by_sl;
+  std::array<std::uint8_t, 32> vl_of_sl;
+  for (LaneMask left = eligible; left != 0; left &= left - 1) {
+    const auto vl = static_cast<unsigned>(std::countr_zero(left));
+    const std::uint32_t head = net_.port_queues[port.first_queue + vl].head;
+    const std::uint8_t sl = port.host_side ? messages_[head].sl : packets_[head].sl;
+    if ((active >> sl & 1U) != 0) continue;  // of two VLs that carry one SL the lower goes first
+    active |= LaneMask{1} << sl;
+    by_sl[sl] = heads[vl];
+    vl_of_sl[sl] = static_cast<std::uint8_t>(vl);
+  }
+  return vl_of_sl[scheduler.pick(port.scheduled_as, active, by_sl)];
+}
+
+void PacketSim::put_on_link(std::uint32_t id, unsigned vl) {
+  Port& port = net_.ports[id];
+  Queue& queue = net_.port_queues[port.first_queue + vl];
+  std::uint32_t packet_id = 0;
+  if (port.host_side) {
+    packet_id = make_packet(id, vl);
+  } else {
+    packet_id = queue.head;
+    queue.head = packets_[packet_id].next;
+    queue.since = now();
+    if (queue.head == nothing) port.ready &= ~(LaneMask{1} << vl);
+    net_.pools.give_ramp(port.pool, vl, packets_[packet_id].flits, port.flit_cycles, now() + 1, now());
+    for (const std::uint32_t output : port.outputs) {
+      if (output != nothing && net_.outputs[output].room_wait) wake_output_at(output, now() + 1);
+    }
+  }
+  Packet& packet = packets_[packet_id];
+  packet.vl = static_cast<std::uint8_t>(vl);
+  packet.port = id;
+  packet.sent = now();
+  net_.pools.take(port.room, vl, packet.flits);
+  const Cycle length = static_cast<Cycle>(packet.flits) * port.flit_cycles;
+  port.free_at = now() + length;
+  if (port.ready != 0) wake_port_at(id, port.free_at);
+  PortCount& count = net_.counts[id];
+  ++count.packets;
+  count.flits += static_cast<std::uint64_t>(packet.flits);
+
+  const StageDelays& delays = net_.plane.delays;
+  const Cycle arrival = now() + port.flight;
+  const Cycle tail = arrival + length - port.flit_cycles;
+  if (port.to_host) {
+    const std::uint32_t data = vl | static_cast<std::uint32_t>(packet.flits) << 8U |
+                               static_cast<std::uint32_t>(port.flit_cycles) << 23U;
+    wheel_.push(tail, Event::of(EventKind::Deliver, packet_id));
+    wheel_.push(arrival + delays.credit, Event::of(EventKind::Credit, port.room, data));
+  } else {
+    // The header waits at the far input until the rest can follow it through the crossbar without gaps.
+    packet.place = port.far;
+    const Cycle slack = length - port.flit_cycles - (packet.flits - 1);
+    wheel_.push(arrival + delays.input + delays.routing + slack, Event::of(EventKind::Header, packet_id));
+  }
+}
+
+/// While anything waits at the head of its queue, its lifetime there runs (IBA 18.2.5.4, HOQLife); hosts have
+/// none.
+void PacketSim::watch_lifetime(std::uint32_t id) {
+  Port& port = net_.ports[id];
+  if (port.host_side || port.lifetime_at >= 0) return;
+  Cycle oldest = never;
+  for (LaneMask left = port.ready; left != 0; left &= left - 1) {
+    const auto vl = static_cast<unsigned>(std::countr_zero(left));
+    oldest = std::min(oldest, net_.port_queues[port.first_queue + vl].since);
+  }
+  port.lifetime_at = std::max(oldest + net_.plane.head_lifetime, now() + 1);
+  wheel_.push(port.lifetime_at, Event::of(EventKind::Lifetime, id));
+}
+
+void PacketSim::lifetime(std::uint32_t id) {
+  Port& port = net_.ports[id];
+  port.lifetime_at = -1;
+  for (LaneMask left = port.ready; left != 0; left &= left - 1) {
+    const auto vl = static_cast<unsigned>(std::countr_zero(left));
+    const Queue& queue = net_.port_queues[port.first_queue + vl];
+    if (now() - queue.since >= net_.plane.head_lifetime) discard_head(id, vl);
+  }
+  if (port.ready == 0) {
+    port.stalled_since = -1;
+    return;
+  }
+  watch_lifetime(id);
+  ready_to_send(id);
+}
+
+void PacketSim::discard_head(std::uint32_t id, unsigned vl) {
+  Port& port = net_.ports[id];
+  Queue& queue = net_.port_queues[port.first_queue + vl];
+  const std::uint32_t packet_id = queue.head;
+  const Packet& packet = packets_[packet_id];
+  queue.head = packet.next;
+  queue.since = now();
+  if (queue.head == nothing) port.ready &= ~(LaneMask{1} << vl);
+  ++net_.counts[id].discards;
+  net_.pools.give(port.pool, vl, packet.flits);
+  for (const std::uint32_t output : port.outputs) {
+    if (output != nothing && net_.outputs[output].room_wait) wake_output_at(output, now() + 1);
+  }
+  drop(packet_id, totals_.discarded);
+}
+
+}  // namespace heddle::packet
