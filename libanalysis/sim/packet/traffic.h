@@ -44,13 +44,13 @@ struct TrafficClass {
   Pattern pattern = Pattern::Uniform;
   Process process = Process::Bernoulli;
   std::int32_t message_flits = 1;
-  double rate = 0;                 ///< flits per cycle and host
-  int burst = 4;                   ///< messages of a burst
-  bool connection = false;         ///< every host keeps the destination that it draws first
-  double hot_part = 0;             ///< Hotspot: probability of a hot host
-  std::vector<std::uint32_t> hot;  ///< hosts
+  double rate = 0;                   ///< flits per cycle and host
+  int burst = 4;                     ///< messages of a burst
+  bool connection = false;           ///< every host keeps the destination that it draws first
+  double hot_part = 0;               ///< Hotspot: probability of a hot host
+  std::vector<std::uint32_t> hot{};  ///< hosts
   std::vector<std::uint32_t>
-      dimensions;  ///< Tornado: sizes, the last running fastest over switches of equally many hosts
+      dimensions{};  ///< Tornado: sizes, the last running fastest over switches of equally many hosts
   Cycle start = 0;
   Cycle stop = never;
 };
