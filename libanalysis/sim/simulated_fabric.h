@@ -64,8 +64,13 @@ class SimulatedFabric {
   /// Sets the IsSM bit of the client's port; SM-class requests and SA requests go to this client.
   /// Errors: Conflict where another client of the port is the SM.
   Result<void> set_is_sm(ClientId client, IsSm is_sm, Picoseconds now);
-  /// A MAD enters at the client's port. As a kernel does, the upper half of a request's TID is replaced.
+  /// A MAD enters at the client's port. As the shim of ibsim does, the upper 16 bits of a request's
+  /// TID are replaced.
   void send(Picoseconds now, ClientId from, const mad::Packet& packet);
+
+  /// Hands an SMP to the agent of a port, without travelling: `port` is one of a channel adapter or port 0 of
+  /// a switch. The answer takes its place. False: discarded.
+  [[nodiscard]] bool ask(PortIndex port, mad::Bytes& smp, Picoseconds now);
 
   // --- state, as MADs programmed it ---
 
@@ -79,6 +84,7 @@ class SimulatedFabric {
   [[nodiscard]] std::span<const PortNum> forwarding_table(NodeIndex node) const;
   /// The end port that answers to this LID: of a channel adapter, or port 0.
   [[nodiscard]] PortIndex port_of(Lid lid) const;
+  /// `in` means nothing at a channel adapter.
   [[nodiscard]] Vl vl(NodeIndex node, PortNum in, PortNum out, Sl sl) const;
   [[nodiscard]] VlArbitration arbitration(PortIndex port) const;
   /// Grows with each change of tables, states or LIDs.
