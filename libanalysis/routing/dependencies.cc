@@ -1,0 +1,64 @@
+#include "routing/dependencies.h"
+
+#include <algorithm>
+
+namespace heddle::routing {
+
+Dependencies::Dependencies(const SwitchGraph& graph, unsigned vls) : graph_{graph}, vls_{vls}, width_{0} {
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    const auto hops = graph.hops(SwitchIndex{s});
+    width_ = std::max(width_, hops.size() * vls);
+    for (std::uint32_t h = 0; h < hops.size(); ++h) {
+      local_.push_back(h);
+      peer_.push_back(hops[h].peer.raw());
+    }
+  }
+  witness_.assign(graph.hop_count() * vls * width_, 0);
+}
+
+std::vector<Dependencies::Edge> Dependencies::find_cycle() const {
+  // Depth first without recursion: `edge` is the next one to try at each channel of the path.
+  struct Step {
+    std::size_t channel;
+    std::size_t edge;
+  };
+  enum : std::uint8_t { Unseen, OnPath, Done };
+  std::vector<std::uint8_t> state(graph_.hop_count() * vls_, Unseen);
+  std::vector<Step> path;
+  for (std::size_t start = 0; start < state.size(); ++start) {
+    if (state[start] != Unseen) continue;
+    state[start] = OnPath;
+    path.push_back({start, 0});
+    while (!path.empty()) {
+      Step& step = path.back();
+      const std::uint16_t* edges = &witness_[step.channel * width_];
+      while (step.edge < width_ && edges[step.edge] == 0) ++step.edge;
+      if (step.edge == width_) {
+        state[step.channel] = Done;
+        path.pop_back();
+        continue;
+      }
+      const SwitchIndex at{peer_[step.channel / vls_]};
+      const std::size_t next = (graph_.first_hop(at) + step.edge / vls_) * vls_ + step.edge % vls_;
+      if (state[next] == OnPath) {
+        auto first = path.begin();
+        while (first->channel != next) ++first;
+        std::vector<Edge> cycle;
+        for (; first != path.end(); ++first) {
+          cycle.push_back({static_cast<std::uint32_t>(first->channel / vls_),
+                           static_cast<unsigned>(first->channel % vls_),
+                           Lid{witness_[first->channel * width_ + first->edge]}});
+        }
+        return cycle;
+      }
+      ++step.edge;
+      if (state[next] == Unseen) {
+        state[next] = OnPath;
+        path.push_back({next, 0});
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace heddle::routing

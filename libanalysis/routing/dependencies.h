@@ -1,0 +1,44 @@
+/// The channel dependency graph (Dally and Seitz, 1987): a channel is one direction of a cable on one VL; a
+/// packet that holds one while it waits for another makes an edge. Without a cycle there can be no deadlock.
+/// Every edge remembers one destination that makes it, so that a cycle can be shown and believed.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+#include "routing/hop_map.h"
+#include "routing/switch_graph.h"
+
+namespace heddle::routing {
+
+class Dependencies {
+ public:
+  explicit Dependencies(const SwitchGraph& graph, unsigned vls = 1);
+
+  /// A packet to `lid` holds `before` and waits for `after`, a hop of the switch that `before` leads to.
+  void add(std::uint32_t before, std::uint32_t after, Lid lid) {
+    witness_[before * width_ + local_[after]] = lid.raw();
+  }
+  void add(std::uint32_t before, unsigned vl_before, std::uint32_t after, unsigned vl_after, Lid lid) {
+    witness_[(before * vls_ + vl_before) * width_ + local_[after] * vls_ + vl_after] = lid.raw();
+  }
+
+  struct Edge {
+    std::uint32_t hop = 0;
+    unsigned vl = 0;
+    Lid lid;  ///< of a packet that goes on to the next edge's hop
+  };
+  /// A cycle of channels, or nothing when there is none.
+  [[nodiscard]] std::vector<Edge> find_cycle() const;
+
+ private:
+  const SwitchGraph& graph_;
+  unsigned vls_;
+  std::size_t width_;  ///< edges that a channel can have
+  std::vector<std::uint32_t> local_;
+  std::vector<std::uint32_t> peer_;
+  std::vector<std::uint16_t> witness_;
+};
+
+}  // namespace heddle::routing

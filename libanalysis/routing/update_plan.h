@@ -1,0 +1,41 @@
+/// How to bring switches from one set of tables to another while packets flow: in any order, where every
+/// mixture of old and new entries still goes up and then down; else in stages, each confirmed by all its
+/// switches before the next begins (spec/regulation.md 2). LIDs are independent of one another, so each has
+/// stages of its own, and those of the same number are written together.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "routing/ranks.h"
+#include "routing/switch_graph.h"
+#include "routing/tables.h"
+
+namespace heddle::routing {
+
+struct EntryWrite {
+  SwitchIndex sw;
+  Lid lid;
+  PortNum port;
+};
+
+struct UpdatePlan {
+  /// None: the tables are equal. One: any order, any mixture is safe. More: one after the other.
+  std::vector<std::vector<EntryWrite>> stages;
+  /// LIDs whose entries must not be written in any order.
+  std::size_t staged_lids = 0;
+
+  [[nodiscard]] bool safe_in_any_order() const { return stages.size() <= 1; }
+};
+
+/// For each LID, first the switches that gain a way down (or any way), from the bottom; then those that keep
+/// their direction; then those that lose it, from the top. Errors: Refused when either set of tables does not
+/// go up and then down in these ranks, which names switch and LID: then only planes, or a pause, help.
+[[nodiscard]] Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks,
+                                             const ForwardingTables& before, const ForwardingTables& after);
+
+/// Carries a stage out on `tables`; the blocks to send, by switch and block.
+std::vector<BlockRef> apply(const std::vector<EntryWrite>& stage, ForwardingTables& tables);
+
+}  // namespace heddle::routing
