@@ -1,0 +1,172 @@
+#include "control/views.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "base/printable.h"
+#include "control/api.h"
+#include "fabric/generators.h"
+
+namespace heddle::control {
+namespace {
+
+namespace json = boost::json;
+using testing::HasSubstr;
+
+/// A 2-ary 2-tree (4 switches, 4 hosts) and a sample of it, whose link 0 is busy from end a.
+class ViewsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto fabric = generate("tree:k=2,n=2");
+    ASSERT_TRUE(fabric);
+    state.fabric = *fabric;
+    state.name = [](const Node& node) { return printable(node.description); };
+    auto sample = std::make_shared<load::Sample>();
+    sample->fabric = state.fabric;
+    sample->number = 3;
+    sample->ports.resize(state.fabric->ports().size());
+    sample->nodes.resize(state.fabric->nodes().size());
+    busy = state.fabric->links()[0].a;
+    auto& port = sample->ports[state.fabric->port_index(busy).raw()];
+    port.status = load::PortStatus::Fresh;
+    port.utilization = 0.75F;
+    port.congestion = 0.5F;
+    port.xmit_bytes_per_second = 3e9F;
+    port.known = load::all_counters;
+    port.totals[load::at(load::Counter::SymbolErrors)] = 7;
+    port.totals[load::at(load::Counter::XmitWait)] = 1000;
+    sample->set_names =
+        std::make_shared<const std::vector<std::string>>(std::vector<std::string>{"pod", "idle"});
+    sample->locality = {{0.5F, 0.25F, 0.4F}, {}};
+    state.sample = sample;
+  }
+
+  DaemonState state;
+  LinkEnd busy;
+};
+
+TEST_F(ViewsTest, StatusCountsTheFabric) {
+  const auto view = status_view(state);
+  EXPECT_EQ(view.at("fabric").at("switches").to_number<int>(), 4);
+  EXPECT_EQ(view.at("fabric").at("channel_adapters").to_number<int>(), 4);
+  EXPECT_EQ(view.at("fabric").at("links").to_number<int>(), 8);
+}
+
+TEST_F(ViewsTest, StatusBeforeTheFirstSweepSaysSo) {
+  const auto view = status_view(DaemonState{});
+  EXPECT_TRUE(view.at("fabric").is_null());
+  EXPECT_FALSE(links_view(DaemonState{}, {}));
+  EXPECT_FALSE(locality_view(DaemonState{}));
+}
+
+TEST_F(ViewsTest, LinksSortedByUtilizationBeginWithTheBusyOne) {
+  const auto view = links_view(state, {{"sort", "utilization"}, {"top", "2"}});
+  ASSERT_TRUE(view) << view.error().message;
+  const auto& links = view->at("links").as_array();
+  ASSERT_EQ(links.size(), 2U);
+  EXPECT_EQ(view->at("matched").to_number<int>(), 8);
+  EXPECT_DOUBLE_EQ(links[0].at("a_to_b").at("utilization").as_double(), 0.75);
+  EXPECT_EQ(links[0].at("a_to_b").at("errors_total").to_number<int>(), 7);
+  EXPECT_TRUE(links[1].at("a_to_b").at("utilization").is_null());
+}
+
+TEST_F(ViewsTest, LinksCanBeChosen) {
+  const auto count = [&](const Query& query) {
+    return links_view(state, query)->at("links").as_array().size();
+  };
+  EXPECT_EQ(count({}), 8U);
+  EXPECT_EQ(count({{"kind", "host"}}), 4U);
+  EXPECT_EQ(count({{"kind", "switch"}}), 4U);
+  EXPECT_EQ(count({{"min_utilization", "0.5"}}), 1U);
+  EXPECT_EQ(count({{"match", "nothing*"}}), 0U);
+  EXPECT_EQ(count({{"match", "*host-*"}}), 4U);
+}
+
+TEST_F(ViewsTest, WrongParametersAreNamed) {
+  EXPECT_THAT(links_view(state, {{"sort", "size"}}).error().message, HasSubstr("sort must be"));
+  EXPECT_THAT(links_view(state, {{"top", "-1"}}).error().message, HasSubstr("top must be"));
+  EXPECT_THAT(links_view(state, {{"kind", "x"}}).error().message, HasSubstr("kind must be"));
+  EXPECT_THAT(nodes_view(state, {{"type", "x"}}).error().message, HasSubstr("type must be"));
+  EXPECT_EQ(node_view(state, {{"name", "nobody"}}).error().code, ErrorCode::NotFound);
+  EXPECT_EQ(profile_view(state, {{"name", "nobody/1"}}).error().code, ErrorCode::NotFound);
+  EXPECT_EQ(profile_view(state, {}).error().code, ErrorCode::Invalid);
+}
+
+TEST_F(ViewsTest, ANodeByNameAndByGuid) {
+  const Node& node = state.fabric->node(busy.node);
+  const auto by_name = node_view(state, {{"name", node.description}});
+  const auto by_guid = node_view(state, {{"name", to_string(node.guid)}});
+  ASSERT_TRUE(by_name);
+  ASSERT_TRUE(by_guid);
+  EXPECT_EQ(*by_name, *by_guid);
+  bool seen = false;
+  for (const auto& port : by_name->at("details").as_array()) {
+    if (port.at("port").to_number<unsigned>() != busy.port.raw()) continue;
+    seen = true;
+    EXPECT_EQ(port.at("counters").at("symbol_errors").to_number<int>(), 7);
+    EXPECT_DOUBLE_EQ(port.at("xmit").at("congestion").as_double(), 0.5);
+  }
+  EXPECT_TRUE(seen);
+}
+
+TEST_F(ViewsTest, LocalityOfAnIdleSetIsUndefined) {
+  const auto view = locality_view(state);
+  ASSERT_TRUE(view);
+  const auto& sets = view->at("sets").as_array();
+  EXPECT_DOUBLE_EQ(sets[0].at("generated").as_double(), 0.5);
+  EXPECT_TRUE(sets[1].at("total").is_null());
+}
+
+/// A daemon that is nothing but its state.
+class StillDaemon final : public Daemon {
+ public:
+  explicit StillDaemon(DaemonState state) : state_{std::move(state)} {}
+  [[nodiscard]] DaemonState state() const override { return state_; }
+  void metrics(std::function<void(std::shared_ptr<const std::string>)> answer) override {
+    answer(std::make_shared<const std::string>("# metrics\n"));
+  }
+
+ private:
+  DaemonState state_;
+};
+
+TEST_F(ViewsTest, TheApiKnowsItsPaths) {
+  StillDaemon daemon{state};
+  const auto handler = api_handler(daemon);
+  const auto ask = [&](const std::string& path, const Query& query = {}, bool post = false) {
+    Response answer;
+    handler(Request{post, path, query, "", Access::Change},
+            [&](Response response) { answer = std::move(response); });
+    return answer;
+  };
+  for (const char* path :
+       {"/v1/status", "/v1/links", "/v1/nodes", "/v1/locality", "/v1/fabric", "/metrics"}) {
+    EXPECT_EQ(ask(path).status, 200U) << path;
+  }
+  EXPECT_THAT(*ask("/v1/fabric", {{"format", "ibnetdiscover"}}).body, HasSubstr("Switch\t"));
+  EXPECT_EQ(ask("/v1/fabric", {{"format", "png"}}).status, 400U);
+  EXPECT_EQ(ask("/v1/nothing").status, 404U);
+  EXPECT_EQ(ask("/v1/status", {}, true).status, 400U);
+}
+
+TEST_F(ViewsTest, JsonStaysValidWhateverANodeCallsItself) {
+  FabricBuilder builder;
+  Node node;
+  node.guid = NodeGuid{1};
+  node.description = std::string("\xff\xfe<b>\"\x1b[31m", 10);
+  ASSERT_TRUE(builder.add_node(node));
+  state.fabric = builder.build();
+  state.sample = nullptr;
+  const auto view = nodes_view(state, {});
+  ASSERT_TRUE(view);
+  const std::string text = json::serialize(*view);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(text.find('\xff'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace heddle::control
