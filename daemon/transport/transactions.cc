@@ -136,7 +136,8 @@ class TransactionEngine::Impl {
   void answered(Slot slot, const mad::Packet& packet, const mad::Header& header, unsigned attempt, Instant at,
                 Instant now);
   void heard_from(Agent& agent, Instant at);
-  void complete(Slot slot, Outcome outcome, std::uint16_t status, const mad::Packet* answer, Instant at);
+  void complete(Slot slot, Outcome outcome, std::uint16_t status, const mad::Packet* answer, Instant at,
+                Instant now);
   void flush_doomed(Instant now);
   void announce();
 
@@ -380,11 +381,11 @@ void TransactionEngine::Impl::answered(Slot slot, const mad::Packet& packet, con
   }
   ++statistics_.answered;
   complete(slot, header.status == mad::status::ok ? Outcome::Answered : Outcome::Refused, header.status,
-           &packet, at);
+           &packet, at, now);
 }
 
 void TransactionEngine::Impl::complete(Slot slot, Outcome outcome, std::uint16_t status,
-                                       const mad::Packet* answer, Instant at) {
+                                       const mad::Packet* answer, Instant at, Instant now) {
   Transaction& transaction = slab_[slot];
   const bool was_under_way = transaction.stage == Stage::Sent || transaction.stage == Stage::Busy;
   transaction.stage = Stage::Completing;
@@ -399,7 +400,8 @@ void TransactionEngine::Impl::complete(Slot slot, Outcome outcome, std::uint16_t
                               .answer = answer,
                               .request = &transaction.packet,
                               .sent = transaction.last_sent,
-                              .at = at};
+                              .at = at,
+                              .now = now};
   transaction.client->on_completion(completion);
   slab_.give_back(slot);
 }
@@ -451,7 +453,7 @@ void TransactionEngine::Impl::give_up(Slot slot, Instant now) {
   Outcome outcome = Outcome::TimedOut;
   if (!transaction.ever_sent) outcome = Outcome::NotSent;
   if (transaction.answered_wrongly) outcome = Outcome::WrongAnswer;
-  complete(slot, outcome, 0, nullptr, now);
+  complete(slot, outcome, 0, nullptr, now, now);
 }
 
 void TransactionEngine::Impl::put_on_probation(std::uint32_t index, Instant now) {
@@ -479,7 +481,7 @@ void TransactionEngine::Impl::flush_doomed(Instant now) {
     --doomed_count_;
     const Outcome outcome = slab_[slot].doom;
     if (outcome == Outcome::AgentSilent) ++statistics_.failed_fast;
-    complete(slot, outcome, 0, nullptr, now);
+    complete(slot, outcome, 0, nullptr, now, now);
   }
 }
 
@@ -530,7 +532,7 @@ void TransactionEngine::Impl::stop(Instant now) {
         --doomed_count_;
         break;
     }
-    complete(slot, Outcome::Stopped, 0, nullptr, now);
+    complete(slot, Outcome::Stopped, 0, nullptr, now, now);
   }
 }
 

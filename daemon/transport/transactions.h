@@ -75,6 +75,7 @@ struct Completion {
   const mad::Packet* request = nullptr;  ///< valid during the call
   Instant sent;                          ///< the attempt that was answered, or the last one
   Instant at;                            ///< when it was decided; with an answer, when that arrived
+  Instant now;                           ///< for what is submitted from within the call
 };
 
 /// Who submits. Must outlive its requests, or stop the engine first.

@@ -1,0 +1,257 @@
+#include "discovery/assemble.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace heddle::discovery {
+namespace {
+
+struct Cable {
+  PortRef a;
+  PortRef b;
+};
+
+/// SHARP aggregation nodes sit inside Mellanox' switches and carry no host.
+bool is_aggregation_node(const SurveyNode& node) {
+  constexpr std::uint32_t mellanox = 0x2c9;
+  constexpr std::uint16_t aggregation_device = 0xcf09;
+  if (node.info.type != NodeType::ChannelAdapter) return false;
+  return (node.info.vendor_id == mellanox && node.info.device_id == aggregation_device) ||
+         node.description.find("Aggregation Node") != std::string::npos;
+}
+
+class Assembly {
+ public:
+  Assembly(std::vector<SurveyNode> nodes, NodeGuid local, Problems& problems)
+      : nodes_{std::move(nodes)}, local_{local}, problems_{problems} {}
+
+  std::shared_ptr<const Survey> finish(std::uint64_t epoch) {
+    leave_out_incomplete();
+    order();
+    join();
+    leave_out_unreachable();
+    report_lid_conflicts();
+    return build(epoch);
+  }
+
+ private:
+  [[nodiscard]] bool complete(const SurveyNode& node) const {
+    if (node.is_switch()) return node.switch_info && node.ports[0].known;
+    return std::any_of(node.ports.begin(), node.ports.end(), [](const SurveyPort& p) { return p.known; });
+  }
+
+  void leave_out_incomplete() {
+    std::erase_if(nodes_, [&](const SurveyNode& node) {
+      if (complete(node) || node.guid() == local_) return false;
+      problems_.add(ProblemKind::LostNode, {node.guid(), node.info.local_port},
+                    fmt::format("{} was found but does not say what it is: left out", name_of(node)));
+      return true;
+    });
+  }
+
+  void order() {
+    std::sort(nodes_.begin(), nodes_.end(),
+              [](const SurveyNode& x, const SurveyNode& y) { return x.guid() < y.guid(); });
+    index_nodes();
+  }
+
+  void index_nodes() {
+    index_.clear();
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) index_.emplace(nodes_[i].guid(), NodeIndex{i});
+  }
+
+  [[nodiscard]] SurveyNode* find(NodeGuid guid) {
+    const auto it = index_.find(guid);
+    return it == index_.end() ? nullptr : &nodes_[it->second.raw()];
+  }
+  [[nodiscard]] std::string name(const PortRef& ref) { return name_of(*find(ref.node), ref.port); }
+  [[nodiscard]] LinkEnd end(const PortRef& ref) const { return {index_.at(ref.node), ref.port}; }
+
+  void join() {
+    for (const SurveyNode& node : nodes_) {
+      for (std::size_t p = 1; p < node.ports.size(); ++p) {
+        if (node.ports[p].peer)
+          join({node.guid(), PortNum{static_cast<std::uint8_t>(p)}}, *node.ports[p].peer);
+      }
+    }
+  }
+
+  void join(const PortRef& here, const PortRef& there) {
+    const SurveyNode* other = find(there.node);
+    if (other == nullptr) return;  // left out, and reported
+    const SurveyPort& back = other->ports[there.port.raw()];
+    if (back.peer && *back.peer != here) {
+      problems_.add(ProblemKind::DuplicateGuid, there,
+                    fmt::format("{} leads to {}, which leads elsewhere: two nodes have this GUID, or a "
+                                "cable was moved",
+                                name(here), name(there)));
+      return;
+    }
+    if (back.known && back.info.state == PortState::Down) {
+      problems_.add(ProblemKind::OneSidedLink, there,
+                    fmt::format("{} leads to {}, which says that it is down", name(here), name(there)));
+      return;
+    }
+    if (!back.peer && other->is_switch()) {
+      problems_.add(ProblemKind::OneSidedLink, there,
+                    fmt::format("{} leads to {}, but not back", name(here), name(there)));
+    }
+    if (back.peer && there < here) return;  // joined from the other end already
+    const bool free = !taken_.contains(here) && !taken_.contains(there) && here != there;
+    if (!free) {
+      problems_.add(
+          ProblemKind::DuplicateGuid, there,
+          fmt::format("{} has a second cable, to {}: two nodes have this GUID", name(there), name(here)));
+      return;
+    }
+    taken_.insert(here);
+    taken_.insert(there);
+    cables_.push_back({here, there});
+  }
+
+  void leave_out_unreachable() {
+    std::vector<std::vector<std::pair<PortNum, NodeIndex>>> next(nodes_.size());
+    for (const Cable& cable : cables_) {
+      const LinkEnd a = end(cable.a);
+      const LinkEnd b = end(cable.b);
+      next[a.node.raw()].emplace_back(a.port, b.node);
+      next[b.node.raw()].emplace_back(b.port, a.node);
+    }
+    std::vector<char> reached(nodes_.size(), 0);
+    std::vector<NodeIndex> queue{index_.at(local_)};
+    reached[queue.front().raw()] = 1;
+    nodes_[queue.front().raw()].path.clear();
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      const SurveyNode& from = nodes_[queue[i].raw()];
+      // Only switches forward directed routes, and the local node begins them.
+      if (!from.is_switch() && i > 0) continue;
+      for (const auto& [out, to] : next[queue[i].raw()]) {
+        if (reached[to.raw()] != 0) continue;
+        reached[to.raw()] = 1;
+        nodes_[to.raw()].path = from.path;
+        nodes_[to.raw()].path.push_back(out);
+        queue.push_back(to);
+      }
+    }
+    if (queue.size() == nodes_.size()) return;
+    std::vector<SurveyNode> kept;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (reached[i] != 0) {
+        kept.push_back(std::move(nodes_[i]));
+      } else {
+        problems_.add(ProblemKind::SplitOff, {nodes_[i].guid(), nodes_[i].info.local_port},
+                      fmt::format("no way leads to {} any more: left out", name_of(nodes_[i])));
+      }
+    }
+    nodes_ = std::move(kept);
+    index_nodes();
+  }
+
+  void report_lid_conflicts() {
+    std::vector<PortRef> owner;
+    for (const SurveyNode& node : nodes_) {
+      const std::size_t last = node.is_switch() ? 1 : node.ports.size();
+      for (std::size_t p = node.is_switch() ? 0 : 1; p < last; ++p) {
+        const SurveyPort& port = node.ports[p];
+        const PortRef ref{node.guid(), PortNum{static_cast<std::uint8_t>(p)}};
+        if (port.known && port.info.state != PortState::Down) claim_lids(ref, port, owner);
+      }
+    }
+  }
+
+  void claim_lids(const PortRef& ref, const SurveyPort& port, std::vector<PortRef>& owner) {
+    const std::size_t first = port.info.lid.raw();
+    const std::size_t end = first + (std::size_t{1} << port.info.lmc);
+    if (first == 0) return;
+    if (end > std::size_t{last_unicast_lid.raw()} + 1) {
+      problems_.add(ProblemKind::BadAnswer, ref,
+                    fmt::format("{} has LID {}, which is not a unicast LID", name(ref), first));
+      return;
+    }
+    if (owner.size() < end) owner.resize(end);
+    for (std::size_t lid = first; lid < end; ++lid) {
+      if (owner[lid] == PortRef{}) {
+        owner[lid] = ref;
+        continue;
+      }
+      problems_.add(ProblemKind::LidConflict, ref,
+                    fmt::format("{} and {} both have LID {}", name(owner[lid]), name(ref), lid));
+      return;
+    }
+  }
+
+  [[nodiscard]] std::shared_ptr<const Survey> build(std::uint64_t epoch) {
+    FabricBuilder builder;
+    for (const SurveyNode& node : nodes_) {
+      // The GUIDs are distinct and the port counts were checked when the nodes were found.
+      const NodeIndex index = *builder.add_node(fabric_node(node));
+      for (std::size_t p = 0; p < node.ports.size(); ++p) {
+        if (node.ports[p].known) {
+          (void)builder.set_port(index, fabric_port(node, PortNum{static_cast<std::uint8_t>(p)}));
+        }
+      }
+    }
+    for (const Cable& cable : cables_) {
+      if (find(cable.a.node) == nullptr || find(cable.b.node) == nullptr) continue;
+      const SurveyPort& a = find(cable.a.node)->ports[cable.a.port.raw()];
+      const SurveyPort& b = find(cable.b.node)->ports[cable.b.port.raw()];
+      const SurveyPort& said = a.known ? a : b;
+      (void)builder.add_link(end(cable.a), end(cable.b), mad::active_width(said.info), said.speed);
+    }
+    auto survey = std::make_shared<Survey>();
+    survey->fabric = builder.build(epoch);
+    survey->nodes = std::move(nodes_);
+    survey->local = survey->fabric->find_node(local_);
+    return survey;
+  }
+
+  [[nodiscard]] static Node fabric_node(const SurveyNode& from) {
+    Node node;
+    node.guid = from.guid();
+    node.type = from.info.type;
+    node.port_count = from.info.port_count;
+    node.enhanced_port0 = from.switch_info && from.switch_info->enhanced_port0;
+    node.aggregation = is_aggregation_node(from);
+    node.vendor_id = from.info.vendor_id;
+    node.device_id = from.info.device_id;
+    node.system_image_guid = from.info.system_image_guid;
+    node.description = from.description;
+    return node;
+  }
+
+  [[nodiscard]] static Port fabric_port(const SurveyNode& node, PortNum num) {
+    const SurveyPort& from = node.ports[num.raw()];
+    Port port;
+    port.num = num;
+    port.state = from.info.state;
+    port.physical = from.info.physical;
+    port.width = mad::active_width(from.info);
+    port.speed = from.speed;
+    if (!node.is_switch() || num == PortNum{0}) {
+      port.lid = from.info.lid;
+      port.lmc = from.info.lmc;
+      port.guid = from.guid;
+    }
+    return port;
+  }
+
+  std::vector<SurveyNode> nodes_;
+  NodeGuid local_;
+  Problems& problems_;
+  std::unordered_map<NodeGuid, NodeIndex> index_;
+  std::unordered_set<PortRef> taken_;
+  std::vector<Cable> cables_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Survey> assemble(std::vector<SurveyNode> nodes, NodeGuid local, std::uint64_t epoch,
+                                       Problems& problems) {
+  return Assembly{std::move(nodes), local, problems}.finish(epoch);
+}
+
+}  // namespace heddle::discovery

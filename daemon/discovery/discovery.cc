@@ -1,0 +1,147 @@
+#include "discovery/discovery.h"
+
+#include <utility>
+
+#include "discovery/assemble.h"
+
+namespace heddle::discovery {
+namespace {
+
+/// Notices of IBA 14.2.5.1.
+constexpr std::uint16_t link_state_changed = 128;
+constexpr std::uint16_t capability_changed = 144;
+constexpr std::uint16_t system_image_changed = 145;
+
+}  // namespace
+
+std::string_view to_string(SweepKind kind) {
+  switch (kind) {
+    case SweepKind::Full:
+      return "full";
+    case SweepKind::Partial:
+      return "partial";
+    case SweepKind::Light:
+      return "light";
+  }
+  return "unknown";
+}
+
+Discovery::Discovery(transport::TransactionEngine& engine, const SweepOptions& options, Done done)
+    : engine_{engine},
+      done_{std::move(done)},
+      sweep_{engine, options, found_,
+             [this](Collected what, Instant now) { collected(std::move(what), now); }},
+      light_{engine, options.m_key,
+             [this](Suspicion what, Instant now) { suspected(std::move(what), now); }} {}
+
+void Discovery::full(Instant now) {
+  wants_full_ = true;
+  next(now);
+}
+
+void Discovery::light(Instant now) {
+  wants_light_ = true;
+  next(now);
+}
+
+void Discovery::rediscover(std::span<const NodeGuid> nodes, Instant now) {
+  suspects_.insert(nodes.begin(), nodes.end());
+  next(now);
+}
+
+void Discovery::on_notice(const mad::Notice& notice, Instant now) {
+  if (!notice.generic || !survey_) return;
+  if (notice.trap != link_state_changed && notice.trap != capability_changed &&
+      notice.trap != system_image_changed) {
+    return;
+  }
+  const PortIndex port = survey_->fabric->find_port(notice.data_lid());
+  if (port == no_port) {
+    light(now);  // a LID that this survey does not know
+    return;
+  }
+  const NodeGuid node = survey_->fabric->node(survey_->fabric->port(port).node).guid;
+  rediscover({&node, 1}, now);
+}
+
+void Discovery::next(Instant now) {
+  if (busy_) return;
+  if (wants_full_ || ((wants_light_ || !suspects_.empty()) && !survey_)) {
+    start(SweepKind::Full, now);
+  } else if (!suspects_.empty()) {
+    start(SweepKind::Partial, now);
+  } else if (wants_light_) {
+    start(SweepKind::Light, now);
+  }
+}
+
+void Discovery::start(SweepKind kind, Instant now) {
+  busy_ = true;
+  kind_ = kind;
+  begun_ = now;
+  before_ = survey_;
+  switch (kind) {
+    case SweepKind::Full:
+      start_full(now);
+      break;
+    case SweepKind::Partial: {
+      const std::vector<NodeGuid> nodes(suspects_.begin(), suspects_.end());
+      suspects_.clear();
+      sweep_.start_partial(*survey_, nodes, now);
+      break;
+    }
+    case SweepKind::Light:
+      wants_light_ = false;
+      light_.start(survey_, now);
+      break;
+  }
+}
+
+void Discovery::start_full(Instant now) {
+  kind_ = SweepKind::Full;
+  wants_full_ = false;
+  wants_light_ = false;
+  suspects_.clear();
+  sweep_.start_full(now);
+}
+
+void Discovery::suspected(Suspicion suspicion, Instant now) {
+  if (suspicion.failure) {
+    report(suspicion.failure, now);
+  } else if (suspicion.lost) {
+    start_full(now);
+  } else if (!suspicion.nodes.empty()) {
+    kind_ = SweepKind::Partial;
+    sweep_.start_partial(*survey_, suspicion.nodes, now);
+  } else {
+    report(std::nullopt, now);
+  }
+}
+
+void Discovery::collected(Collected what, Instant now) {
+  if (what.failure && kind_ == SweepKind::Partial) {
+    start_full(now);
+    return;
+  }
+  if (!what.failure) {
+    survey_ = assemble(std::move(what.nodes), what.local, ++epoch_, found_);
+  }
+  problems_ = found_.take();
+  report(std::move(what.failure), now);
+}
+
+void Discovery::report(std::optional<Error> failure, Instant now) {
+  SweepReport report;
+  report.kind = kind_;
+  report.survey = survey_;
+  report.before = std::exchange(before_, nullptr);
+  report.problems = problems_;
+  report.failure = std::move(failure);
+  report.begun = begun_;
+  report.ended = now;
+  busy_ = false;
+  done_(report);
+  next(now);
+}
+
+}  // namespace heddle::discovery

@@ -1,0 +1,80 @@
+/// Keeps a snapshot of the fabric up to date: full sweeps on demand, light ones that rediscover only what
+/// changed, traps. Whoever owns it decides when; what is asked for during a sweep is done after it.
+///
+/// A state machine over the transaction engine, on its thread; never blocks. The engine must be stopped
+/// before a Discovery goes away.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "discovery/light_sweep.h"
+#include "discovery/problem.h"
+#include "discovery/survey.h"
+#include "discovery/sweep.h"
+#include "mad/attributes.h"
+#include "transport/transactions.h"
+
+namespace heddle::discovery {
+
+enum class SweepKind { Full, Partial, Light };
+[[nodiscard]] std::string_view to_string(SweepKind kind);
+
+struct SweepReport {
+  SweepKind kind = SweepKind::Full;      ///< the most that had to be done
+  std::shared_ptr<const Survey> survey;  ///< as it is known; the one before where nothing changed
+  std::shared_ptr<const Survey> before;  ///< none for the first
+  std::vector<Problem> problems;         ///< of the last sweep that was not light
+  std::optional<Error> failure;          ///< why there is no newer survey
+  Instant begun;
+  Instant ended;
+};
+
+class Discovery {
+ public:
+  using Done = std::function<void(const SweepReport&)>;
+
+  Discovery(transport::TransactionEngine& engine, const SweepOptions& options, Done done);
+
+  void full(Instant now);
+  /// A full one as long as there is no survey.
+  void light(Instant now);
+  /// Asks these nodes and what has newly appeared behind them.
+  void rediscover(std::span<const NodeGuid> nodes, Instant now);
+  /// Of traps: 128 (a link of a switch), 144 and 145 (a node's properties) lead to a partial sweep.
+  void on_notice(const mad::Notice& notice, Instant now);
+
+  [[nodiscard]] bool busy() const { return busy_; }
+  /// None before the first full sweep has ended.
+  [[nodiscard]] std::shared_ptr<const Survey> survey() const { return survey_; }
+
+ private:
+  void next(Instant now);
+  void start(SweepKind kind, Instant now);
+  void start_full(Instant now);
+  void collected(Collected collected, Instant now);
+  void suspected(Suspicion suspicion, Instant now);
+  void report(std::optional<Error> failure, Instant now);
+
+  transport::TransactionEngine& engine_;
+  Done done_;
+  Problems found_;
+  Sweep sweep_;
+  LightSweep light_;
+  std::shared_ptr<const Survey> survey_;
+  std::vector<Problem> problems_;
+  std::uint64_t epoch_ = 0;
+
+  bool busy_ = false;
+  SweepKind kind_ = SweepKind::Full;
+  Instant begun_;
+  std::shared_ptr<const Survey> before_;
+  bool wants_full_ = false;
+  bool wants_light_ = false;
+  std::set<NodeGuid> suspects_;
+};
+
+}  // namespace heddle::discovery

@@ -1,0 +1,111 @@
+/// One sweep of the fabric by directed routes, many requests at once: from the local node outwards, a
+/// NodeInfo through every port that is up, then everything about each node that is met. A partial sweep
+/// starts from an older survey and asks anew only the nodes it is told.
+///
+/// Fed by completions of the transaction engine; never blocks. One sweep at a time; starting another one
+/// leaves the answers to the former unread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "discovery/problem.h"
+#include "discovery/survey.h"
+#include "transport/transactions.h"
+
+namespace heddle::discovery {
+
+/// Whether the sweep resets the change bits that it finds: the subnet manager's to do, and nobody else's.
+enum class ChangeBits : std::uint8_t { Leave, Clear };
+
+struct SweepOptions {
+  std::uint64_t m_key = 0;
+  ChangeBits change_bits = ChangeBits::Leave;
+  std::size_t most_nodes = 65'536;  ///< a bound against agents that make nodes up
+};
+
+/// What a sweep collected, not yet joined.
+struct Collected {
+  std::vector<SurveyNode> nodes;
+  NodeGuid local;
+  /// Why nothing can be made of it: the local node does not answer; a partial sweep met something that takes
+  /// a full one.
+  std::optional<Error> failure;
+};
+
+class Sweep final : public transport::TransactionClient {
+ public:
+  using Done = std::function<void(Collected, Instant now)>;
+
+  Sweep(transport::TransactionEngine& engine, const SweepOptions& options, Problems& problems, Done done);
+
+  void start_full(Instant now);
+  void start_partial(const Survey& from, std::span<const NodeGuid> suspects, Instant now);
+  /// No done() follows.
+  void abandon();
+  [[nodiscard]] bool running() const { return running_; }
+
+  void on_completion(const transport::Completion& completion) override;
+
+ private:
+  enum class Op : std::uint8_t {
+    Probe,     ///< NodeInfo of what is behind a port
+    Identify,  ///< NodeInfo of the node itself
+    Description,
+    SwitchInfo,
+    ClearChange,
+    PortInfo,
+    ExtendedPort,
+  };
+  using Index = std::uint32_t;
+  struct Task {
+    Op op = Op::Probe;
+    PortNum port;
+    std::uint16_t run = 0;
+    Index node = 0;
+  };
+  [[nodiscard]] static std::uint64_t pack(const Task& task);
+  [[nodiscard]] static Task unpack(std::uint64_t context);
+
+  void begin();
+  void ask(Op op, Index node, PortNum port = PortNum{0});
+  void pump(Instant now);
+  void submit(const Task& task, Instant now);
+  void finish(Instant now);
+  void give_up(Error error);
+
+  void answered(const Task& task, const mad::Packet& answer);
+  void unanswered(const Task& task, const transport::Completion& completion);
+  void arrived(const Task& task, const mad::NodeInfo& info);
+  void identified(const Task& task, const mad::NodeInfo& info);
+  void on_switch_info(const Task& task, const mad::SwitchInfo& info);
+  void on_port_info(const Task& task, const mad::PortInfo& info);
+  [[nodiscard]] bool plausible(const mad::NodeInfo& info, const PortRef& where);
+  [[nodiscard]] Index add(const mad::NodeInfo& info, std::vector<PortNum> path);
+  void enquire(Index node);
+  void enquire_ports(Index node);
+  void lost_peer(SurveyNode& node, PortNum port);
+  void suspect(Index node);
+
+  transport::TransactionEngine& engine_;
+  SweepOptions options_;
+  Problems& problems_;
+  Done done_;
+
+  bool running_ = false;
+  bool partial_ = false;
+  std::uint16_t run_ = 0;
+  std::size_t asked_ = 0;  ///< in the engine
+  std::deque<Task> tasks_;
+  std::vector<SurveyNode> nodes_;
+  std::unordered_map<NodeGuid, Index> index_;
+  std::vector<char> suspected_;
+  NodeGuid local_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace heddle::discovery
