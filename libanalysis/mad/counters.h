@@ -144,6 +144,10 @@ struct PortXmitDiscardDetails {
   std::uint16_t inactive = 0, neighbor_mtu = 0, lifetime_limit = 0, hoq_lifetime_limit = 0;
 };
 
+/// PortSelect stands at the same place in all attributes that are about a port (IBA 16.1.3.5, 16.1.4.11): so
+/// that a request can be made ready once and sent for many ports.
+inline void select_port(PortNum port, GmpData data) { data[1] = port.raw(); }
+
 template <class T>
 [[nodiscard]] T decode_gmp(ConstGmpData data);
 template <class T>
