@@ -36,6 +36,7 @@ std::optional<Pick> IbaArbiter::select(Heads heads) {
   if (state_.grant_open) {
     const auto& entry = tables_.low[state_.low.entry];
     state_.grant_open = state_.low.left > 0 && waits(entry, heads);
+    if (!state_.grant_open) state_.low.left = 0;  // a grant is the entry's whole turn
   }
   if (state_.grant_open) return serve(tables_.low, state_.low, Source::Low, heads);
 
@@ -50,7 +51,7 @@ std::optional<Pick> IbaArbiter::select(Heads heads) {
   Pick pick = serve(tables_.low, state_.low, Source::Low, heads);
   if (due) pick.selection = Selection::New;
   state_.grant_open = due && grant_ == LowGrant::Entry;
-  state_.since_low = 0;
+  if (due || grant_ == LowGrant::Packet) state_.since_low = 0;
   return pick;
 }
 

@@ -23,6 +23,9 @@ enum class Rounding : std::uint8_t {
   Units,    ///< every packet counts as 64 bytes (the thesis' model)
 };
 
+/// With nothing high waiting, the low table sends packet by packet. To LowGrant::Packet that is its chance;
+/// to LowGrant::Entry it is none, and the bytes counted towards the limit stay.
+///
 /// A low grant counts as one selection, also when the same low entry goes on after high packets. A high entry
 /// that goes on after a low grant is not selected anew.
 class IbaArbiter {
