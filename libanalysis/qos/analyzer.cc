@@ -13,7 +13,7 @@
 namespace heddle::qos {
 namespace {
 
-constexpr std::uint64_t most_stepped_packets = 1U << 22U;
+constexpr std::uint64_t most_stepped_packets = 1U << 20U;
 
 std::array<bool, max_data_vls> vls_in(const VlArbitration& tables) {
   std::array<bool, max_data_vls> in{};
@@ -59,6 +59,7 @@ Result<Analysis> closed_form(const VlArbitration& tables, const AnalyzerOptions&
   const TableSums in_high{high, LowGrant::Entry};
   const TableSums in_low{low, options.grant};
   const auto in = vls_in(tables);
+  const WaitBounds waits = wait_bounds(tables, options);
   Analysis result;
   result.period_packets = static_cast<std::uint64_t>(packets);
   for (unsigned vl = 0; vl < max_data_vls; ++vl) {
@@ -71,7 +72,7 @@ Result<Analysis> closed_form(const VlArbitration& tables, const AnalyzerOptions&
     const Wide own = high_times * in_high.selections[vl] + low_times * in_low.selections[vl];
     service.mean_distance = own == 0 ? 0 : static_cast<double>(selections) / static_cast<double>(own);
     service.max_distance = largest[vl];
-    service.wait_bytes = wait_bound(tables, service.vl, options);
+    service.wait_bytes = waits[vl];
     result.vls.push_back(service);
   }
   return result;
@@ -82,12 +83,13 @@ Result<Analysis> stepped(const VlArbitration& tables, const AnalyzerOptions& opt
   if (!count) {
     return fail(
         ErrorCode::Unsupported,
-        "the schedule of these packet sizes does not repeat within 4 million packets: count runs instead, or "
+        "the schedule of these packet sizes does not repeat within a million packets: count runs instead, or "
         "use sizes that are multiples of 64");
   }
   Analysis result;
   result.period_packets = count->packets;
   const auto in = vls_in(tables);
+  const WaitBounds waits = wait_bounds(tables, options);
   for (unsigned vl = 0; vl < max_data_vls; ++vl) {
     if (!in[vl]) continue;
     const auto& own = count->vls[vl];
@@ -99,7 +101,7 @@ Result<Analysis> stepped(const VlArbitration& tables, const AnalyzerOptions& opt
       service.mean_distance = static_cast<double>(own.distance_sum) / static_cast<double>(own.selections);
     }
     service.max_distance = own.max_distance;
-    service.wait_bytes = wait_bound(tables, service.vl, options);
+    service.wait_bytes = waits[vl];
     result.vls.push_back(service);
   }
   return result;

@@ -53,7 +53,7 @@ struct Analysis {
 };
 
 /// Errors: Invalid for tables that `check` refuses and packets of 0 or more than max_packet_bytes bytes;
-/// Unsupported if the schedule takes more than some millions of packets to repeat (mixed or odd sizes): count
+/// Unsupported if the schedule takes more than a million packets to repeat (mixed or odd sizes): count
 /// runs then.
 [[nodiscard]] Result<Analysis> analyze(const VlArbitration& tables, const AnalyzerOptions& options = {});
 

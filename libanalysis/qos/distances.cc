@@ -23,6 +23,25 @@ struct Run {
   Count length = 0;
 };
 
+/// Positions of the low sequence after which the VL's next grant comes so many grants later.
+struct Gap {
+  Count grants = 0;
+  Run positions;
+};
+
+/// A lifted turn and the places before it.
+struct Next {
+  Count turn = never;
+  Count place = never;
+};
+
+/// Between two turns of the VL, lifted.
+struct TurnGap {
+  Count bound = 0;  ///< of the distance, without regard to the class of places
+  Count from = 0;
+  Count to = 0;
+};
+
 class DistanceFinder {
  public:
   DistanceFinder(const Turns& high, const Turns& low, LowGrant grant, const GrantPattern& pattern)
@@ -78,44 +97,64 @@ class DistanceFinder {
     const auto& runs = runs_[vl];
     if (runs.empty()) return;
     find_next_turns(vl);
-    std::vector<Count> done;
+    gaps_.clear();
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const Run& run = runs[i];
-      const Count next = i + 1 < runs.size() ? runs[i + 1].first : runs[0].first + low_grants_;
-      low_gap({run.first + run.length - 1, 1}, next - run.first - run.length + 1, done);
+      gaps_.push_back({after_run(runs, i), {run.first + run.length - 1, 1}});
+      if (run.length > 1) gaps_.push_back({1, {run.first, run.length - 1}});
     }
-    for (const Run& run : runs) {
-      if (run.length > 1) low_gap({run.first, run.length - 1}, 1, done);
+    std::ranges::sort(gaps_, std::ranges::greater{}, &Gap::grants);
+    for (std::size_t first = 0; first < gaps_.size();) {
+      const Count grants = gaps_[first].grants;
+      // Without regard to the class of the place: an upper bound, and no shorter gap has a larger one.
+      const Count bound = after_grant(grants, 1, 0);
+      if (bound <= best_) return;
+      std::size_t last = first;
+      while (last < gaps_.size() && gaps_[last].grants == grants) ++last;
+      if (mark_classes(first, last) == tie_) {
+        best_ = bound;
+        return;
+      }
+      for (Count each = 0; each < tie_ && best_ < bound; ++each) {
+        if (marked_[static_cast<std::size_t>(each)]) best_ = std::max(best_, after_grant(grants, tie_, each));
+      }
+      first = last;
     }
   }
 
-  /// The next grant of the VL comes `gap` grants after one at any of the positions.
-  void low_gap(Run positions, Count gap, std::vector<Count>& done) {
-    // Without regard to the class this is an upper bound, and exact if there is one class only.
-    if (std::find(done.begin(), done.end(), gap) == done.end()) {
-      const Count bound = after_grant(gap, 1, 0);
-      if (tie_ == 1 || bound <= best_) {
-        best_ = std::max(best_, bound);
-        done.push_back(gap);
-        return;
+  /// Marks the classes of places at which these gaps start; returns how many they are.
+  Count mark_classes(std::size_t first, std::size_t last) {
+    marked_.assign(static_cast<std::size_t>(tie_), false);
+    Count marks = 0;
+    for (std::size_t i = first; i < last && marks < tie_; ++i) {
+      const Run& run = gaps_[i].positions;
+      for (Count x = 0; x < std::min(run.length, tie_) && marks < tie_; ++x) {
+        auto&& mark = marked_[static_cast<std::size_t>(class_of(run.first + x))];
+        if (!mark) ++marks;
+        mark = true;
       }
-    } else {
-      return;
     }
-    for (Count i = 0; i < std::min(positions.length, tie_); ++i) {
-      best_ = std::max(best_, after_grant(gap, tie_, class_of(positions.first + i)));
-    }
+    return marks;
+  }
+
+  /// Grants from the last of a run to the first of the next.
+  [[nodiscard]] Count after_run(const std::vector<Run>& runs, std::size_t i) const {
+    const Count next = i + 1 < runs.size() ? runs[i + 1].first : runs[0].first + low_grants_;
+    return next - runs[i].first - runs[i].length + 1;
   }
 
   /// Per turn of the sequence, the lifted turn at or after it that serves the VL.
   void find_next_turns(unsigned vl) {
-    next_turn_.assign(static_cast<std::size_t>(turns_) + 1, never);
+    next_turn_.assign(static_cast<std::size_t>(turns_) + 1, Next{});
     const auto& mine = high_turns_[vl];
     if (mine.empty()) return;
-    Count next = mine.front() + turns_;
+    Next next{mine.front() + turns_, before(mine.front() + turns_)};
     auto at = mine.rbegin();
     for (Count k = turns_; k >= 0; --k) {
-      if (at != mine.rend() && *at == k) next = *at++;
+      if (at != mine.rend() && *at == k) {
+        next = {k, before(k)};
+        ++at;
+      }
       next_turn_[static_cast<std::size_t>(k)] = next;
     }
   }
@@ -123,22 +162,34 @@ class DistanceFinder {
   /// Largest distance from a grant, at a place of the class, to the VL's next turn or to its next grant.
   [[nodiscard]] Count after_grant(Count gap, Count modulus, Count residue) const {
     const Count ahead = gap * passes_;
+    const Count ahead_turns = ahead / places_ * turns_;
+    const Count ahead_places = ahead % places_;
     Count largest = 0;
     for (Count k = 0; k < turns_; ++k) {
       const Count begin = pattern_.before[static_cast<std::size_t>(k)];
       const Count end = pattern_.before[static_cast<std::size_t>(k) + 1];
       if (begin == end) continue;
-      const Count next = next_turn_[static_cast<std::size_t>(k) + 1];
-      const Count next_place = next == never ? never : before(next);
-      Count place = std::max(begin, next_place - ahead);
+      const Next next = next_turn_[static_cast<std::size_t>(k) + 1];
+      Count place = std::max(begin, next.place - ahead);
       if (place < end) {  // to the next turn: the earlier, the longer
-        place += modulus == 1 ? 0 : modulo(residue - place, modulus);
-        if (place < end) largest = std::max(largest, next - (k + 1) + ceil_div(next_place - place, passes_));
+        if (modulus != 1) place += modulo(residue - place, modulus);
+        const Count turns = next.turn - (k + 1);
+        if (place < end && next.place - place > (largest - turns) * passes_) {
+          largest = std::max(largest, turns + ceil_div(next.place - place, passes_));
+        }
       }
-      place = std::min(end, next_place - ahead) - 1;
+      place = std::min(end, next.place - ahead) - 1;
       if (place >= begin) {  // to the next grant: the later, the longer
-        place -= modulus == 1 ? 0 : modulo(place - residue, modulus);
-        if (place >= begin) largest = std::max(largest, gap + started(place + ahead) - (k + 1));
+        if (modulus != 1) place -= modulo(place - residue, modulus);
+        if (place >= begin) {
+          Count to = place + ahead_places;
+          Count turns = ahead_turns - (k + 1);
+          if (to >= places_) {
+            to -= places_;
+            turns += turns_;
+          }
+          largest = std::max(largest, gap + turns + started_[static_cast<std::size_t>(to)]);
+        }
       }
     }
     return largest;
@@ -150,7 +201,7 @@ class DistanceFinder {
     const auto& mine = high_turns_[vl];
     const bool in_low = !runs_[vl].empty();
     const Count longest_wait = in_low ? longest_low_wait(runs_[vl]) : never;
-    waits_.clear();
+    turn_gaps_.clear();
     for (std::size_t i = 0; i < mine.size(); ++i) {
       const Count from = mine[i];
       const Count to = i + 1 < mine.size() ? mine[i + 1] : mine.front() + turns_;
@@ -159,15 +210,20 @@ class DistanceFinder {
       } else if (!in_low) {
         best_ = std::max(best_, to - from + ceil_div(before(to) - before(from), passes_));
       } else {
-        const Count bound = after_turn(from, to, longest_wait, 1, 0);
-        if (tie_ == 1) best_ = std::max(best_, bound);
-        if (bound <= best_) continue;
-        if (waits_.empty()) find_waits(runs_[vl]);
-        for (Count y = 0; y < tie_; ++y) {
-          const Count first = modulo(class_of(y) - before(from), tie_);
-          if (first >= passes_) continue;
-          best_ = std::max(best_, after_turn(from, to, waits_[static_cast<std::size_t>(y)], tie_, first));
-        }
+        turn_gaps_.push_back({after_turn(from, to, longest_wait, 1, 0), from, to});
+      }
+    }
+    std::ranges::sort(turn_gaps_, std::ranges::greater{}, &TurnGap::bound);
+    if (!turn_gaps_.empty() && tie_ == 1) best_ = std::max(best_, turn_gaps_.front().bound);
+    if (turn_gaps_.empty() || turn_gaps_.front().bound <= best_) return;
+    find_waits(runs_[vl]);
+    for (const TurnGap& gap : turn_gaps_) {
+      if (gap.bound <= best_) return;
+      Count residue = before(gap.from) % tie_;
+      for (Count offset = 0; offset < std::min(passes_, tie_); ++offset) {
+        const Count wait = waits_[static_cast<std::size_t>(residue)];
+        best_ = std::max(best_, after_turn(gap.from, gap.to, wait, tie_, offset));
+        if (++residue == tie_) residue = 0;
       }
     }
   }
@@ -192,20 +248,22 @@ class DistanceFinder {
   [[nodiscard]] Count longest_low_wait(const std::vector<Run>& runs) const {
     Count longest = 0;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const Count next = i + 1 < runs.size() ? runs[i + 1].first : runs[0].first + low_grants_;
-      longest = std::max(longest, next - runs[i].first - runs[i].length);
+      longest = std::max(longest, after_run(runs, i) - 1);
     }
     return longest;
   }
 
-  /// waits_[y]: most grants from a position x = y modulo tie_ of the low sequence to the VL's next.
+  /// waits_[r]: most grants from one whose place is r modulo tie_ to the VL's next.
   void find_waits(const std::vector<Run>& runs) {
     waits_.assign(static_cast<std::size_t>(tie_), 0);
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const Count next = i + 1 < runs.size() ? runs[i + 1].first : runs[0].first + low_grants_;
-      for (Count x = runs[i].first + runs[i].length; x < next; ++x) {
-        auto& wait = waits_[static_cast<std::size_t>(x % tie_)];
-        wait = std::max(wait, next - x);
+      const Count first = runs[i].first + runs[i].length;
+      const Count longest = after_run(runs, i) - 1;
+      Count place = class_of(first);
+      for (Count x = 0; x < std::min(longest, tie_); ++x) {
+        auto& wait = waits_[static_cast<std::size_t>(place)];
+        wait = std::max(wait, longest - x);
+        place = (place + passes_ % tie_) % tie_;
       }
     }
   }
@@ -219,7 +277,10 @@ class DistanceFinder {
   Count low_grants_ = 0;
   Count tie_ = 1;
   std::vector<std::uint32_t> started_;
-  std::vector<Count> next_turn_;
+  std::vector<Next> next_turn_;
+  std::vector<Gap> gaps_;
+  std::vector<bool> marked_;
+  std::vector<TurnGap> turn_gaps_;
   std::vector<Count> waits_;
   Count best_ = 0;
 };

@@ -2,6 +2,7 @@
 /// goes, whatever the other VLs offer. It holds for an arbiter that is never short of credits.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -9,8 +10,9 @@
 
 namespace heddle::qos {
 
-/// None: the VL can be starved, or has no entry with weight.
-[[nodiscard]] std::optional<std::uint64_t> wait_bound(const VlArbitration& tables, Vl vl,
-                                                      const AnalyzerOptions& options);
+/// By VL. None: the VL can be starved, or has no entry with weight.
+using WaitBounds = std::array<std::optional<std::uint64_t>, max_data_vls>;
+
+[[nodiscard]] WaitBounds wait_bounds(const VlArbitration& tables, const AnalyzerOptions& options);
 
 }  // namespace heddle::qos

@@ -147,7 +147,7 @@ TEST(AnalyzerProperty, ExactIsWhatSteppingThroughThePeriodCounts) {
     Random random{*rc::gen::arbitrary<std::uint64_t>()};
     const auto tables = random_tables(random, 1 + random.below(6), 1 + random.below(12));
     const auto options = random_options(random);
-    const auto count = count_period(tables, options, 200'000);
+    const auto count = count_period(tables, options, 20'000);
     if (!count) RC_DISCARD("period too long to step through");
     const auto exact = analyze(tables, options);
     RC_ASSERT(exact);
@@ -187,7 +187,7 @@ TEST(AnalyzerProperty, NoTrafficMakesAPacketWaitLongerThanItsBound) {
       return options.rounding == Rounding::Units ? weight_unit_bytes : options.packets[vl].front();
     };
     std::array<double, max_data_vls> eagerness{};
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < 1000; ++i) {
       if (i % 100 == 0) {
         for (auto& each : eagerness) each = random.chance(0.3) ? 1 : random.unit() * random.unit();
       }
