@@ -6,7 +6,7 @@
 
 namespace heddle::sim {
 
-MaxMin::MaxMin(std::vector<BitRate> capacities) {
+MaxMin::MaxMin(std::span<const BitRate> capacities) {
   const std::size_t channels = capacities.size();
   capacity_.reserve(channels);
   for (const BitRate capacity : capacities) capacity_.push_back(capacity.value());
@@ -14,67 +14,72 @@ MaxMin::MaxMin(std::vector<BitRate> capacities) {
   target_.assign(channels, none);
   is_touched_.assign(channels, 0);
   is_affected_.assign(channels, 0);
+  sizes_.assign(channels, 0);
   crossing_.resize(channels);
 }
 
-FlowId MaxMin::add(std::span<const ChannelId> path, BitRate demand, double weight) {
+FlowId MaxMin::add(std::span<const ChannelId> path, BitRate demand, std::uint32_t weight) {
   assert(!path.empty() && demand.value() >= 0 && weight > 0);
-  std::uint32_t flow = 0;
+  std::uint32_t id = 0;
   if (free_.empty()) {
-    flow = static_cast<std::uint32_t>(level_.size());
-    level_.push_back(0);
-    ceiling_.push_back(0);
-    weight_.push_back(0);
-    is_changed_.push_back(0);
-    paths_.resize(level_.size());
+    id = static_cast<std::uint32_t>(flows_.size());
+    flows_.emplace_back();
   } else {
-    flow = free_.back();
+    id = free_.back();
     free_.pop_back();
   }
-  ceiling_[flow] = demand.value() / weight;
-  weight_[flow] = weight;
-  double level = ceiling_[flow];
-  paths_.clear(flow);
-  for (std::uint32_t hop = 0; hop < path.size(); ++hop) {
-    const std::uint32_t channel = path[hop].raw();
-    paths_.append(flow, Hop{channel, static_cast<std::uint32_t>(crossing_[channel].size())});
-    crossing_.append(channel, Seat{flow, hop});
-    level = std::min(level, fill_[channel]);
+  Flow& flow = flows_[id];
+  if (flow.room < path.size()) {
+    flow.room = static_cast<std::uint16_t>(flow.room == 0 ? path.size() : 2 * path.size());
+    flow.path = static_cast<std::uint32_t>(hop_channel_.size());
+    hop_channel_.resize(hop_channel_.size() + flow.room);
+    hop_seat_.resize(hop_channel_.size());
+  }
+  flow.hops = static_cast<std::uint16_t>(path.size());
+  flow.ceiling = demand.value() / weight;
+  flow.weight = weight;
+  flow.level = flow.ceiling;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const std::uint32_t channel = path[i].raw();
+    hop_channel_[flow.path + i] = channel;
+    flow.level = std::min(flow.level, fill_[channel]);
     touch(channel);
   }
-  level_[flow] = level;
+  newcomers_.push_back(id);
   ++flow_count_;
-  note_change(flow);
-  return FlowId{flow};
+  note_change(id);
+  return FlowId{id};
 }
 
 void MaxMin::remove(FlowId id) {
-  const std::uint32_t flow = id.raw();
-  assert(weight_[flow] > 0);
-  for (const Hop& hop : paths_[flow]) {
-    const auto seats = crossing_[hop.channel];
+  Flow& flow = flows_[id.raw()];
+  assert(flow.weight > 0);
+  for (std::uint32_t hop = flow.path; hop < flow.path + flow.hops; ++hop) {
+    const std::uint32_t channel = hop_channel_[hop];
+    touch(channel);
+    if (!flow.seated) continue;
+    const auto seats = crossing_[channel];
     const Seat last = seats.back();
-    seats[hop.seat] = last;
-    paths_[last.flow][last.hop].seat = hop.seat;
-    crossing_.drop_last(hop.channel);
-    touch(hop.channel);
+    seats[hop_seat_[hop]] = last;
+    hop_seat_[last.hop] = hop_seat_[hop];
+    crossing_.drop_last(channel);
   }
-  level_[flow] = 0;
-  weight_[flow] = 0;
-  free_.push_back(flow);
+  flow.seated = false;
+  flow.level = 0;
+  flow.weight = 0;
+  free_.push_back(id.raw());
   --flow_count_;
 }
 
 void MaxMin::set_demand(FlowId id, BitRate demand) {
-  const std::uint32_t flow = id.raw();
-  ceiling_[flow] = demand.value() / weight_[flow];
-  double level = ceiling_[flow];
-  for (const Hop& hop : paths_[flow]) {
-    level = std::min(level, fill_[hop.channel]);
-    touch(hop.channel);
+  Flow& flow = flows_[id.raw()];
+  flow.ceiling = demand.value() / flow.weight;
+  flow.level = flow.ceiling;
+  for (const std::uint32_t channel : path(flow)) {
+    flow.level = std::min(flow.level, fill_[channel]);
+    touch(channel);
   }
-  level_[flow] = level;
-  note_change(flow);
+  note_change(id.raw());
 }
 
 void MaxMin::set_capacity(ChannelId channel, BitRate capacity) {
@@ -83,17 +88,17 @@ void MaxMin::set_capacity(ChannelId channel, BitRate capacity) {
 }
 
 ChannelId MaxMin::bottleneck(FlowId id) const {
-  const std::uint32_t flow = id.raw();
-  if (level_[flow] >= ceiling_[flow]) return no_channel;
-  for (const Hop& hop : paths_[flow]) {
-    if (fill_[hop.channel] <= level_[flow]) return ChannelId{hop.channel};
+  const Flow& flow = flows_[id.raw()];
+  if (flow.level >= flow.ceiling) return no_channel;
+  for (const std::uint32_t channel : path(flow)) {
+    if (fill_[channel] <= flow.level) return ChannelId{channel};
   }
   return no_channel;
 }
 
 BitRate MaxMin::carried(ChannelId channel) const {
   double sum = 0;
-  for (const Seat& seat : crossing_[channel.raw()]) sum += level_[seat.flow] * weight_[seat.flow];
+  for (const Seat& seat : crossing_[channel.raw()]) sum += flows_[seat.flow].level * flows_[seat.flow].weight;
   return BitRate{sum};
 }
 
@@ -103,25 +108,58 @@ void MaxMin::touch(std::uint32_t channel) {
 
 void MaxMin::note_change(std::uint32_t flow) {
   begin();
-  if (std::exchange(is_changed_[flow], 1) == 0) changed_.push_back(FlowId{flow});
+  if (!std::exchange(flows_[flow].changed, true)) changed_.push_back(FlowId{flow});
 }
 
 /// Starts a list of changes, unless one has been started.
 void MaxMin::begin() {
   if (!std::exchange(changes_are_old_, false)) return;
-  for (const FlowId old : changed_) is_changed_[old.raw()] = 0;
+  for (const FlowId old : changed_) flows_[old.raw()].changed = false;
   changed_.clear();
 }
 
 void MaxMin::finish() {
   for (const std::uint32_t channel : touched_) is_touched_[channel] = 0;
   touched_.clear();
-  std::erase_if(changed_, [this](FlowId flow) {
-    const bool gone = weight_[flow.raw()] == 0;
-    if (gone) is_changed_[flow.raw()] = 0;
-    return gone;
+  std::erase_if(changed_, [this](FlowId id) {
+    Flow& flow = flows_[id.raw()];
+    if (flow.weight == 0) flow.changed = false;
+    return flow.weight == 0;
   });
   changes_are_old_ = true;
+}
+
+void MaxMin::seat(std::uint32_t id) {
+  Flow& flow = flows_[id];
+  for (std::uint32_t hop = flow.path; hop < flow.path + flow.hops; ++hop) {
+    const std::uint32_t channel = hop_channel_[hop];
+    hop_seat_[hop] = static_cast<std::uint32_t>(crossing_[channel].size());
+    crossing_.append(channel, Seat{id, hop});
+  }
+  flow.seated = true;
+}
+
+void MaxMin::seat_newcomers() {
+  if (newcomers_.size() > flow_count_ / 4) {
+    seat_all();
+  } else {
+    for (const std::uint32_t id : newcomers_) {
+      if (flows_[id].weight != 0 && !flows_[id].seated) seat(id);
+    }
+  }
+  newcomers_.clear();
+}
+
+void MaxMin::seat_all() {
+  std::fill(sizes_.begin(), sizes_.end(), 0);
+  for (const Flow& flow : flows_) {
+    if (flow.weight == 0) continue;
+    for (const std::uint32_t channel : path(flow)) ++sizes_[channel];
+  }
+  crossing_.lay_out(sizes_);
+  for (std::uint32_t id = 0; id < flows_.size(); ++id) {
+    if (flows_[id].weight != 0) seat(id);
+  }
 }
 
 }  // namespace heddle::sim

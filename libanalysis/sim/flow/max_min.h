@@ -22,6 +22,7 @@
 
 #include "base/ids.h"
 #include "base/units.h"
+#include "sim/flow/level_queue.h"
 #include "sim/flow/row_pool.h"
 
 namespace heddle::sim {
@@ -36,7 +37,7 @@ class MaxMin {
  public:
   static constexpr double tolerance = 1e-9;
 
-  explicit MaxMin(std::vector<BitRate> capacities);
+  explicit MaxMin(std::span<const BitRate> capacities);
 
   [[nodiscard]] std::size_t channel_count() const { return capacity_.size(); }
   [[nodiscard]] std::size_t flow_count() const { return flow_count_; }
@@ -44,7 +45,7 @@ class MaxMin {
   // Changes: they show in the rates after the next solve() or update().
 
   /// Preconditions: a path of one channel or more, all distinct; demand >= 0; weight > 0.
-  FlowId add(std::span<const ChannelId> path, BitRate demand, double weight = 1);
+  FlowId add(std::span<const ChannelId> path, BitRate demand, std::uint32_t weight = 1);
   void remove(FlowId flow);
   void set_demand(FlowId flow, BitRate demand);
   void set_capacity(ChannelId channel, BitRate capacity);
@@ -56,52 +57,66 @@ class MaxMin {
   /// Flows there are whose rate the last solve() or update() changed, those added before it included.
   [[nodiscard]] std::span<const FlowId> changed() const { return changed_; }
 
-  [[nodiscard]] BitRate rate(FlowId flow) const { return BitRate{level_[flow.raw()] * weight_[flow.raw()]}; }
+  [[nodiscard]] BitRate rate(FlowId flow) const {
+    return BitRate{flows_[flow.raw()].level * flows_[flow.raw()].weight};
+  }
+  [[nodiscard]] BitRate demand(FlowId flow) const {
+    return BitRate{flows_[flow.raw()].ceiling * flows_[flow.raw()].weight};
+  }
   /// The channel that holds the flow back, the first on its path if there are several; no_channel for a flow
   /// that gets its demand.
   [[nodiscard]] ChannelId bottleneck(FlowId flow) const;
   [[nodiscard]] BitRate capacity(ChannelId channel) const { return BitRate{capacity_[channel.raw()]}; }
-  /// Sum of the rates of its flows.
+  /// Sum of the rates of its flows, after solve() or update().
   [[nodiscard]] BitRate carried(ChannelId channel) const;
 
-  /// What the last update() did, for benchmarks: channels whose level it set; 0 after solve().
+  /// Channels whose level the last update() set, for benchmarks; 0 after solve().
   [[nodiscard]] std::size_t repaired() const { return repaired_; }
 
  private:
-  struct Hop {
-    std::uint32_t channel;
-    std::uint32_t seat;  ///< position in crossing_[channel]
+  struct Flow {
+    double level = 0;
+    double ceiling = 0;        ///< demand / weight
+    std::uint32_t weight = 0;  ///< 0: the id is free
+    std::uint32_t path = 0;    ///< first of its hops in hop_channel_ and hop_seat_
+    std::uint16_t hops = 0;
+    std::uint16_t room = 0;  ///< hops that fit at `path`
+    bool seated = false;     ///< stands in crossing_
+    bool changed = false;    ///< stands in changed_
   };
   struct Seat {
     std::uint32_t flow;
-    std::uint32_t hop;  ///< position in paths_[flow]
-  };
-  struct Keyed {
-    double key;
-    std::uint32_t item;
+    std::uint32_t hop;  ///< index into hop_seat_
   };
   /// What is left of a channel while it is being filled.
   struct Filling {
     double capacity;
-    double weight;       ///< of the flows without a level yet
-    std::uint32_t open;  ///< number of these flows
+    std::uint64_t weight;  ///< of the flows without a level yet
   };
+  using Entry = LevelQueue::Entry;
 
   static constexpr double none = std::numeric_limits<double>::infinity();
 
+  [[nodiscard]] std::span<const std::uint32_t> path(const Flow& flow) const {
+    return {hop_channel_.data() + flow.path, flow.hops};
+  }
   void touch(std::uint32_t channel);
   void note_change(std::uint32_t flow);
   void begin();
   void finish();
+  void seat(std::uint32_t flow);
+  void seat_newcomers();
+  void seat_all();
 
   // solve(): max_min_solve.cc
-  void prepare_filling();
-  void freeze(std::uint32_t flow, double level);
-  void freeze_satisfied(double level);
+  void sum_demands();
+  void queue_channels();
+  void queue_flows();
+  void freeze(Flow& flow, double level);
   void fill(std::uint32_t channel, double level);
 
   // update(): max_min_update.cc
-  [[nodiscard]] double least_elsewhere(std::uint32_t flow, std::uint32_t channel) const;
+  [[nodiscard]] double least_elsewhere(const Flow& flow, std::uint32_t channel) const;
   [[nodiscard]] double fair_level(std::uint32_t channel);
   void reconsider(std::uint32_t channel);
   void set_level(std::uint32_t channel, double level);
@@ -109,32 +124,31 @@ class MaxMin {
 
   // Per channel.
   std::vector<double> capacity_;
-  std::vector<double> fill_;  ///< level of the flows it holds back; none for a channel that holds back nobody
+  std::vector<double> fill_;    ///< level of the flows it holds back; none if it holds back nobody
+  std::vector<double> target_;  ///< what fill_ ought to be, given all others; differs only within update()
   RowPool<Seat> crossing_;
 
-  // Per flow.
-  std::vector<double> level_;
-  std::vector<double> ceiling_;  ///< demand / weight
-  std::vector<double> weight_;   ///< 0: the id is free
-  RowPool<Hop> paths_;
+  std::vector<Flow> flows_;
   std::vector<std::uint32_t> free_;
   std::size_t flow_count_ = 0;
 
+  // Per hop.
+  std::vector<std::uint32_t> hop_channel_;
+  std::vector<std::uint32_t> hop_seat_;  ///< position in crossing_[channel]
+
   // Changes since the last call.
+  std::vector<std::uint32_t> newcomers_;  ///< flows that are not seated
   std::vector<std::uint32_t> touched_;
   std::vector<std::uint8_t> is_touched_;
   std::vector<FlowId> changed_;
-  std::vector<std::uint8_t> is_changed_;
   bool changes_are_old_ = false;  ///< changed_ has been reported; the next change starts a list
 
   // Work space.
-  std::vector<double> previous_;
   std::vector<Filling> filling_;
-  std::vector<double> wanted_;
-  std::vector<Keyed> heap_;
-  std::vector<Keyed> by_ceiling_;
-  std::size_t next_ceiling_ = 0;
-  std::vector<double> target_;  ///< per channel: what its level ought to be, given all others
+  std::vector<double> previous_;
+  std::vector<std::uint32_t> sizes_;
+  LevelQueue queue_;  ///< channels, then flows
+  std::vector<Entry> heap_;
   std::vector<double> limits_;
   std::vector<double> limit_weights_;
   std::vector<std::uint32_t> affected_;

@@ -24,11 +24,11 @@ bool later(double a, double b) { return a > b; }
 }  // namespace
 
 /// The level at which the flow stops for other reasons than this channel.
-double MaxMin::least_elsewhere(std::uint32_t flow, std::uint32_t channel) const {
-  if (level_[flow] < fill_[channel]) return level_[flow];
-  double least = ceiling_[flow];
-  for (const Hop& hop : paths_[flow]) {
-    if (hop.channel != channel) least = std::min(least, fill_[hop.channel]);
+double MaxMin::least_elsewhere(const Flow& flow, std::uint32_t channel) const {
+  if (flow.level < fill_[channel]) return flow.level;
+  double least = flow.ceiling;
+  for (const std::uint32_t other : path(flow)) {
+    if (other != channel) least = std::min(least, fill_[other]);
   }
   return least;
 }
@@ -40,11 +40,12 @@ double MaxMin::fair_level(std::uint32_t channel) {
   double wanted = 0;
   double weight = 0;
   for (const Seat& seat : crossing_[channel]) {
-    const double limit = least_elsewhere(seat.flow, channel);
+    const Flow& flow = flows_[seat.flow];
+    const double limit = least_elsewhere(flow, channel);
     limits_.push_back(limit);
-    limit_weights_.push_back(weight_[seat.flow]);
-    wanted += limit * weight_[seat.flow];
-    weight += weight_[seat.flow];
+    limit_weights_.push_back(flow.weight);
+    wanted += limit * flow.weight;
+    weight += flow.weight;
   }
   const double capacity = capacity_[channel];
   if (limits_.empty() || wanted <= capacity * (1 + rounding)) return none;
@@ -81,7 +82,7 @@ void MaxMin::reconsider(std::uint32_t channel) {
   target_[channel] = target;
   heap_.push_back({std::min(target, fill_[channel]), channel});
   std::push_heap(heap_.begin(), heap_.end(),
-                 [](const Keyed& a, const Keyed& b) { return later(a.key, b.key); });
+                 [](const Entry& a, const Entry& b) { return later(a.level, b.level); });
 }
 
 /// Sets the channel's level and reconsiders the channels that can feel it: those of a flow that stops nowhere
@@ -91,22 +92,22 @@ void MaxMin::set_level(std::uint32_t channel, double level) {
   const double lower = std::min(old, level);
   affected_.clear();
   for (const Seat& seat : crossing_[channel]) {
-    const std::uint32_t flow = seat.flow;
-    if (level_[flow] < lower) continue;
-    double elsewhere = ceiling_[flow];
-    const auto path = paths_[flow];
-    for (const Hop& hop : path) {
-      if (hop.channel != channel) elsewhere = std::min(elsewhere, fill_[hop.channel]);
+    Flow& flow = flows_[seat.flow];
+    if (flow.level < lower) continue;
+    double elsewhere = flow.ceiling;
+    for (const std::uint32_t other : path(flow)) {
+      if (other != channel) elsewhere = std::min(elsewhere, fill_[other]);
     }
     const double now = std::min(elsewhere, level);
-    if (now != level_[flow]) {
-      level_[flow] = now;
-      note_change(flow);
+    if (now != flow.level) {
+      flow.level = now;
+      note_change(seat.flow);
     }
     if (elsewhere <= lower) continue;
-    for (const Hop& hop : path) {
-      if (hop.channel == channel || std::exchange(is_affected_[hop.channel], 1) != 0) continue;
-      affected_.push_back(hop.channel);
+    for (const std::uint32_t other : path(flow)) {
+      if (other == channel || is_affected_[other] != 0) continue;
+      is_affected_[other] = 1;
+      affected_.push_back(other);
     }
   }
   for (const std::uint32_t other : affected_) {
@@ -117,8 +118,10 @@ void MaxMin::set_level(std::uint32_t channel, double level) {
 
 /// False if it gave up, with rates that mean nothing.
 bool MaxMin::repair() {
-  const auto by_key = [](const Keyed& a, const Keyed& b) { return later(a.key, b.key); };
+  const auto by_key = [](const Entry& a, const Entry& b) { return later(a.level, b.level); };
   const std::size_t budget = 64 + capacity_.size() / 8;
+  heap_.clear();
+  repaired_ = 0;
   for (const std::uint32_t channel : touched_) reconsider(channel);
   while (!heap_.empty()) {
     const auto [key, channel] = heap_.front();
@@ -140,10 +143,13 @@ bool MaxMin::repair() {
 }
 
 void MaxMin::update() {
+  if (touched_.size() > capacity_.size() / 8 + 64) {
+    solve();
+    return;
+  }
   begin();
-  heap_.clear();
-  repaired_ = 0;
-  if (touched_.size() > capacity_.size() / 8 + 64 || !repair()) {
+  seat_newcomers();
+  if (!repair()) {
     solve();
     return;
   }

@@ -1,6 +1,6 @@
 /// Many small lists in one array: row r is a piece of it with some room to grow. A row that outgrows its room
 /// moves to the end; when half of the array is holes, it is packed again. Nothing is allocated once the rows
-/// have reached their sizes. Spans into it are valid until the next append or resize.
+/// have reached their sizes. Spans into it are valid until the next append, lay_out or resize.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,6 @@ class RowPool {
   using Row = std::uint32_t;
 
   void resize(std::size_t rows) { extents_.resize(rows); }
-  [[nodiscard]] std::size_t rows() const { return extents_.size(); }
 
   [[nodiscard]] std::span<T> operator[](Row row) {
     return {cells_.data() + extents_[row].begin, extents_[row].size};
@@ -27,47 +26,58 @@ class RowPool {
   }
 
   void append(Row row, const T& value) {
-    if (extents_[row].size == extents_[row].capacity) grow(row);
+    if (extents_[row].size == extents_[row].room) grow(row);
     Extent& extent = extents_[row];
     cells_[extent.begin + extent.size++] = value;
   }
   /// Precondition: the row is not empty.
   void drop_last(Row row) { --extents_[row].size; }
-  void clear(Row row) { extents_[row].size = 0; }
+
+  /// Empties all rows and places them in order, each with room for `sizes[row]` values and a few more.
+  void lay_out(std::span<const std::uint32_t> sizes) {
+    used_ = 0;
+    holes_ = 0;
+    for (std::size_t row = 0; row < extents_.size(); ++row) {
+      const std::uint32_t room = sizes[row] == 0 ? 0 : sizes[row] + sizes[row] / 8 + 2;
+      extents_[row] = {static_cast<std::uint32_t>(used_), 0, room};
+      used_ += room;
+    }
+    if (cells_.size() < used_) cells_.resize(used_ + used_ / 8);
+  }
 
  private:
   struct Extent {
     std::uint32_t begin = 0;
     std::uint32_t size = 0;
-    std::uint32_t capacity = 0;
+    std::uint32_t room = 0;
   };
 
   void grow(Row row) {
     if (used_ > 1024 && holes_ > used_ / 2) pack();
     Extent& extent = extents_[row];
-    const std::uint32_t capacity = std::max(4U, extent.capacity * 2);
-    if (cells_.size() < used_ + capacity) cells_.resize(std::max(cells_.size() * 2, used_ + capacity));
-    std::copy_n(cells_.begin() + extent.begin, extent.size,
-                cells_.begin() + static_cast<std::ptrdiff_t>(used_));
-    holes_ += extent.capacity;
+    const std::uint32_t room = std::max(4U, extent.room * 2);
+    if (cells_.size() < used_ + room) cells_.resize(std::max(cells_.size() * 2, used_ + room));
+    std::copy_n(cells_.begin() + extent.begin, extent.size, cells_.begin() + offset(used_));
+    holes_ += extent.room;
     extent.begin = static_cast<std::uint32_t>(used_);
-    extent.capacity = capacity;
-    used_ += capacity;
+    extent.room = room;
+    used_ += room;
   }
 
   void pack() {
     std::vector<T> packed(cells_.size());
     std::size_t end = 0;
     for (Extent& extent : extents_) {
-      std::copy_n(cells_.begin() + extent.begin, extent.size,
-                  packed.begin() + static_cast<std::ptrdiff_t>(end));
+      std::copy_n(cells_.begin() + extent.begin, extent.size, packed.begin() + offset(end));
       extent.begin = static_cast<std::uint32_t>(end);
-      end += extent.capacity;
+      end += extent.room;
     }
     cells_.swap(packed);
     used_ = end;
     holes_ = 0;
   }
+
+  static std::ptrdiff_t offset(std::size_t cell) { return static_cast<std::ptrdiff_t>(cell); }
 
   std::vector<Extent> extents_;
   std::vector<T> cells_;

@@ -20,7 +20,7 @@ std::vector<BitRate> rates(std::initializer_list<double> values) {
 }
 
 FlowId add(MaxMin& net, std::initializer_list<std::uint32_t> path, BitRate demand = unlimited,
-           double weight = 1) {
+           std::uint32_t weight = 1) {
   std::vector<ChannelId> channels;
   for (const auto channel : path) channels.emplace_back(channel);
   return net.add(channels, demand, weight);
@@ -105,7 +105,7 @@ struct Scene {
   struct Flow {
     std::vector<ChannelId> path;
     double demand;
-    double weight;
+    std::uint32_t weight;
   };
   std::vector<BitRate> capacities;
   std::vector<Flow> flows;
@@ -124,7 +124,7 @@ Scene::Flow random_flow(Random& random, Values values, std::size_t channels) {
   random.shuffle(path);
   path.resize(1 + random.below(std::min<std::size_t>(6, channels)));
   const double demand = random.chance(0.5) ? unlimited.value() : value(random, values) / 4;
-  const double weight = random.chance(0.7) ? 1 : static_cast<double>(1 + random.below(4));
+  const auto weight = static_cast<std::uint32_t>(random.chance(0.7) ? 1 : 1 + random.below(4));
   return {path, demand, weight};
 }
 

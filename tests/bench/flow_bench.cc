@@ -1,0 +1,165 @@
+// The flow level: max-min rates of 100,000 flows on a 22-ary 3-tree (10,648 hosts, 63,888 channels), and the
+// repair after one flow more or less.
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <ctime>
+#include <vector>
+
+#include "base/random.h"
+#include "sim/flow/max_min.h"
+
+namespace heddle::sim {
+namespace {
+
+constexpr std::uint32_t k = 22;
+constexpr std::uint32_t hosts = k * k * k;
+constexpr double rate = 200e9;
+
+enum class Demand : std::int64_t { Unlimited, Mixed, Light };
+
+double cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+/// Channels in six blocks: host to leaf, leaf to middle, middle to top, and down again. Up ports follow the
+/// digits of the destination (d-mod-k).
+std::vector<ChannelId> path(std::uint32_t from, std::uint32_t to) {
+  const auto block = [](std::uint32_t stage, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    return ChannelId{((stage * k + a) * k + b) * k + c};
+  };
+  const std::uint32_t from_pod = from / (k * k), from_leaf = from / k % k, from_port = from % k;
+  const std::uint32_t pod = to / (k * k), leaf = to / k % k, port = to % k;
+  std::vector<ChannelId> result{block(0, from_pod, from_leaf, from_port)};
+  if (from / k != to / k) {
+    result.push_back(block(1, from_pod, from_leaf, port));
+    if (from_pod != pod) {
+      result.push_back(block(2, from_pod, port, leaf));
+      result.push_back(block(3, port, leaf, pod));
+    }
+    result.push_back(block(4, pod, port, leaf));
+  }
+  result.push_back(block(5, pod, leaf, port));
+  return result;
+}
+
+struct Flow {
+  std::vector<ChannelId> path;
+  BitRate demand;
+};
+
+class Traffic {
+ public:
+  explicit Traffic(Demand demand) : demand_{demand} {}
+
+  Flow flow() {
+    const auto from = static_cast<std::uint32_t>(random.below(hosts));
+    const auto to = static_cast<std::uint32_t>((from + 1 + random.below(hosts - 1)) % hosts);
+    const double most = demand_ == Demand::Light ? 0.05 : 0.3;
+    return {path(from, to), demand_ == Demand::Unlimited ? unlimited : BitRate{random.unit() * most * rate}};
+  }
+  std::vector<Flow> flows(std::int64_t count) {
+    std::vector<Flow> result;
+    for (std::int64_t i = 0; i < count; ++i) result.push_back(flow());
+    return result;
+  }
+
+  Random random{1};
+
+ private:
+  Demand demand_;
+};
+
+MaxMin empty_net() { return MaxMin(std::vector<BitRate>(6UL * hosts, BitRate{rate})); }
+
+void solve_from_scratch(benchmark::State& state) {
+  MaxMin net = empty_net();
+  for (const Flow& flow : Traffic(static_cast<Demand>(state.range(0))).flows(100'000)) {
+    net.add(flow.path, flow.demand);
+  }
+  net.solve();
+  for (auto _ : state) net.solve();
+}
+BENCHMARK(solve_from_scratch)->ArgName("demand")->DenseRange(0, 2)->Unit(benchmark::kMillisecond);
+
+/// The same with all that comes before: the lists of flows per channel from nothing.
+void add_flows_and_solve(benchmark::State& state) {
+  const auto flows = Traffic(static_cast<Demand>(state.range(0))).flows(100'000);
+  for (auto _ : state) {
+    MaxMin net = empty_net();
+    for (const Flow& flow : flows) net.add(flow.path, flow.demand);
+    net.solve();
+    benchmark::DoNotOptimize(net.rate(FlowId{0}));
+  }
+}
+BENCHMARK(add_flows_and_solve)->ArgName("demand")->DenseRange(0, 2)->Unit(benchmark::kMillisecond);
+
+struct Update {
+  double seconds;
+  std::size_t changed;
+  std::size_t repaired;
+};
+
+/// CPU time of one update: quantiles, and mean and worst of those that changed at most 100 flows ("few").
+void report(benchmark::State& state, std::vector<Update> updates) {
+  std::sort(updates.begin(), updates.end(),
+            [](const Update& a, const Update& b) { return a.seconds < b.seconds; });
+  const auto at = [&](double quantile) {
+    return updates[static_cast<std::size_t>(quantile * static_cast<double>(updates.size() - 1))];
+  };
+  double few = 0, few_worst = 0, few_count = 0;
+  for (const Update& u : updates) {
+    if (u.changed > 100) continue;
+    few += u.seconds;
+    few_worst = std::max(few_worst, u.seconds);
+    ++few_count;
+  }
+  state.counters["p50_us"] = at(0.5).seconds * 1e6;
+  state.counters["p50_changed"] = static_cast<double>(at(0.5).changed);
+  state.counters["p50_repaired"] = static_cast<double>(at(0.5).repaired);
+  state.counters["p90_us"] = at(0.9).seconds * 1e6;
+  state.counters["p90_changed"] = static_cast<double>(at(0.9).changed);
+  state.counters["few_us"] = few / std::max(1.0, few_count) * 1e6;
+  state.counters["few_worst_us"] = few_worst * 1e6;
+  state.counters["few_share"] = few_count / static_cast<double>(updates.size());
+}
+
+/// One flow goes, one comes, each with an update of its own.
+void one_flow_more_or_less(benchmark::State& state) {
+  Traffic traffic(static_cast<Demand>(state.range(0)));
+  MaxMin net = empty_net();
+  std::vector<FlowId> ids;
+  for (const Flow& flow : traffic.flows(state.range(1))) ids.push_back(net.add(flow.path, flow.demand));
+  net.solve();
+  std::vector<Update> updates;
+  const auto update = [&] {
+    const double start = cpu_seconds();
+    net.update();
+    updates.push_back({cpu_seconds() - start, net.changed().size(), net.repaired()});
+  };
+  for (auto _ : state) {
+    const std::size_t victim = traffic.random.below(ids.size());
+    net.remove(ids[victim]);
+    update();
+    const Flow flow = traffic.flow();
+    ids[victim] = net.add(flow.path, flow.demand);
+    update();
+  }
+  report(state, std::move(updates));
+}
+BENCHMARK(one_flow_more_or_less)
+    ->ArgNames({"demand", "flows"})
+    ->Args({0, 10'000})
+    ->Args({0, 100'000})
+    ->Args({1, 100'000})
+    ->Args({2, 100'000})
+    ->Iterations(500)
+    ->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace heddle::sim
+
+BENCHMARK_MAIN();
