@@ -106,6 +106,7 @@ void MaxMin::set_level(std::uint32_t channel, double level) {
     if (elsewhere <= lower) continue;
     for (const std::uint32_t other : path(flow)) {
       if (other == channel || is_affected_[other] != 0) continue;
+      if (level < old && fill_[other] == none && target_[other] == none) continue;  // it only gets more room
       is_affected_[other] = 1;
       affected_.push_back(other);
     }
@@ -119,7 +120,7 @@ void MaxMin::set_level(std::uint32_t channel, double level) {
 /// False if it gave up, with rates that mean nothing.
 bool MaxMin::repair() {
   const auto by_key = [](const Entry& a, const Entry& b) { return later(a.level, b.level); };
-  const std::size_t budget = 64 + capacity_.size() / 8;
+  const std::size_t budget = 256 + capacity_.size() / 16;
   heap_.clear();
   repaired_ = 0;
   for (const std::uint32_t channel : touched_) reconsider(channel);
