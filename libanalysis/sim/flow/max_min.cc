@@ -30,12 +30,12 @@ FlowId MaxMin::add(std::span<const ChannelId> path, BitRate demand, std::uint32_
   }
   Flow& flow = flows_[id];
   if (flow.room < path.size()) {
-    flow.room = static_cast<std::uint16_t>(flow.room == 0 ? path.size() : 2 * path.size());
+    flow.room = static_cast<std::uint32_t>(flow.room == 0 ? path.size() : 2 * path.size());
     flow.path = static_cast<std::uint32_t>(hop_channel_.size());
     hop_channel_.resize(hop_channel_.size() + flow.room);
     hop_seat_.resize(hop_channel_.size());
   }
-  flow.hops = static_cast<std::uint16_t>(path.size());
+  flow.hops = static_cast<std::uint32_t>(path.size());
   flow.ceiling = demand.value() / weight;
   flow.weight = weight;
   flow.level = flow.ceiling;
@@ -87,13 +87,12 @@ void MaxMin::set_capacity(ChannelId channel, BitRate capacity) {
   touch(channel.raw());
 }
 
-ChannelId MaxMin::bottleneck(FlowId id) const {
-  const Flow& flow = flows_[id.raw()];
-  if (flow.level >= flow.ceiling) return no_channel;
+std::uint32_t MaxMin::find_bottleneck(const Flow& flow) const {
+  if (flow.level >= flow.ceiling) return no_channel.raw();
   for (const std::uint32_t channel : path(flow)) {
-    if (fill_[channel] <= flow.level) return ChannelId{channel};
+    if (fill_[channel] <= flow.level) return channel;
   }
-  return no_channel;
+  return no_channel.raw();
 }
 
 BitRate MaxMin::carried(ChannelId channel) const {
@@ -140,6 +139,7 @@ void MaxMin::seat(std::uint32_t id) {
 }
 
 void MaxMin::seat_newcomers() {
+  if (newcomers_.empty()) return;
   if (newcomers_.size() > flow_count_ / 4) {
     seat_all();
   } else {

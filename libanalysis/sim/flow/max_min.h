@@ -54,7 +54,8 @@ class MaxMin {
   /// Falls back on solve() when the repair would cost more.
   void update();
 
-  /// Flows there are whose rate the last solve() or update() changed, those added before it included.
+  /// Flows there are whose rate or bottleneck the last solve() or update() may have changed, those added
+  /// before it included.
   [[nodiscard]] std::span<const FlowId> changed() const { return changed_; }
 
   [[nodiscard]] BitRate rate(FlowId flow) const {
@@ -65,10 +66,17 @@ class MaxMin {
   }
   /// The channel that holds the flow back, the first on its path if there are several; no_channel for a flow
   /// that gets its demand.
-  [[nodiscard]] ChannelId bottleneck(FlowId flow) const;
+  [[nodiscard]] ChannelId bottleneck(FlowId flow) const { return ChannelId{flows_[flow.raw()].held_by}; }
   [[nodiscard]] BitRate capacity(ChannelId channel) const { return BitRate{capacity_[channel.raw()]}; }
   /// Sum of the rates of its flows, after solve() or update().
   [[nodiscard]] BitRate carried(ChannelId channel) const;
+
+  /// Calls f(FlowId) for every flow that crosses the channel. f must not add or remove.
+  template <class F>
+  void for_each_on(ChannelId channel, F f) {
+    seat_newcomers();
+    for (const Seat& seat : crossing_[channel.raw()]) f(FlowId{seat.flow});
+  }
 
   /// Channels whose level the last update() set, for benchmarks; 0 after solve().
   [[nodiscard]] std::size_t repaired() const { return repaired_; }
@@ -79,10 +87,11 @@ class MaxMin {
     double ceiling = 0;        ///< demand / weight
     std::uint32_t weight = 0;  ///< 0: the id is free
     std::uint32_t path = 0;    ///< first of its hops in hop_channel_ and hop_seat_
-    std::uint16_t hops = 0;
-    std::uint16_t room = 0;  ///< hops that fit at `path`
-    bool seated = false;     ///< stands in crossing_
-    bool changed = false;    ///< stands in changed_
+    std::uint32_t hops = 0;
+    std::uint32_t room = 0;  ///< hops that fit at `path`
+    std::uint32_t held_by = no_channel.raw();
+    bool seated = false;   ///< stands in crossing_
+    bool changed = false;  ///< stands in changed_
   };
   struct Seat {
     std::uint32_t flow;
@@ -104,6 +113,7 @@ class MaxMin {
   void note_change(std::uint32_t flow);
   void begin();
   void finish();
+  [[nodiscard]] std::uint32_t find_bottleneck(const Flow& flow) const;
   void seat(std::uint32_t flow);
   void seat_newcomers();
   void seat_all();

@@ -112,7 +112,11 @@ void MaxMin::solve() {
     }
   }
   for (std::uint32_t id = 0; id < flows_.size(); ++id) {
-    if (flows_[id].level != previous_[id]) note_change(id);
+    Flow& flow = flows_[id];
+    if (flow.weight == 0) continue;
+    const std::uint32_t held_by = find_bottleneck(flow);
+    if (flow.level != previous_[id] || held_by != flow.held_by) note_change(id);
+    flow.held_by = held_by;
   }
   target_ = fill_;
   repaired_ = 0;

@@ -99,10 +99,8 @@ void MaxMin::set_level(std::uint32_t channel, double level) {
       if (other != channel) elsewhere = std::min(elsewhere, fill_[other]);
     }
     const double now = std::min(elsewhere, level);
-    if (now != flow.level) {
-      flow.level = now;
-      note_change(seat.flow);
-    }
+    if (now != flow.level || now == old || now == level) note_change(seat.flow);
+    flow.level = now;
     if (elsewhere <= lower) continue;
     for (const std::uint32_t other : path(flow)) {
       if (other == channel || is_affected_[other] != 0) continue;
@@ -154,6 +152,7 @@ void MaxMin::update() {
     solve();
     return;
   }
+  for (const FlowId id : changed_) flows_[id.raw()].held_by = find_bottleneck(flows_[id.raw()]);
   finish();
 }
 

@@ -33,6 +33,8 @@ class RowPool {
   /// Precondition: the row is not empty.
   void drop_last(Row row) { --extents_[row].size; }
 
+  void clear(Row row) { extents_[row].size = 0; }
+
   /// Empties all rows and places them in order, each with room for `sizes[row]` values and a few more.
   void lay_out(std::span<const std::uint32_t> sizes) {
     used_ = 0;

@@ -1,0 +1,158 @@
+/// The data plane at flow level: a set of flows that follow the programmed forwarding tables, their max-min
+/// fair rates, and the counters that these rates move. Counters are integrals of piecewise constant rates,
+/// exact in simulated time, computed only when they are read or when a rate changes.
+///
+/// - Data: rates are rounded down to 2^-16 bit/s; what the counters show is rate x time, to the unit.
+/// - Packets: data bytes / Options::packet_bytes.
+/// - XmitWait of a port: share of time x tick rate, share = held / (carried + held), where `carried` is the
+/// rate
+///   that leaves by the port, and `held` what the flows whose bottleneck this port is want and do not get.
+///   Two flows that want a whole link each, on one link: half of the time. Per VL likewise.
+/// - What a port receives is what its peer sends.
+/// - A flow whose route ends before its destination carries nothing and takes nothing from others. If it ends
+/// at a
+///   switch's port that is off, that port discards it at the rate that it wants.
+///
+/// Channels of the solver are ports: channel p is what port p sends. Time never goes back. One thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "sim/change.h"
+#include "sim/counter_source.h"
+#include "sim/flow/flow_schedule.h"
+#include "sim/flow/forwarding_view.h"
+#include "sim/flow/max_min.h"
+#include "sim/flow/meter_bank.h"
+#include "sim/flow/route_trace.h"
+
+namespace heddle::sim {
+
+struct FlowPlaneOptions {
+  std::uint32_t packet_bytes = 4096;  ///< data bytes of a packet: the path MTU
+  /// Of one VL of one port: full where the port holds flows back. For queue_depth() and queue_delay().
+  std::uint32_t queue_credits = 512;
+};
+
+struct TrafficFlow {
+  PortIndex from;  ///< of a channel adapter or router
+  PortIndex to;    ///< an end port: of a channel adapter or router, or port 0 of a switch
+  Sl sl{0};
+  BitRate demand = unlimited;    ///< never more than the source's link carries
+  std::uint8_t path_offset = 0;  ///< added to the base LID of `to` (LMC)
+};
+
+using TrafficId = Id<struct TrafficIdTag, std::uint32_t>;
+
+struct FlowFigures {
+  std::size_t flows = 0;
+  std::size_t unroutable = 0;     ///< of these, without a route
+  std::size_t into_off_link = 0;  ///< of these, routed into a link that is off
+  BitRate wanted;
+  BitRate delivered;
+  std::uint64_t delivered_bytes = 0;  ///< since the start
+  std::uint64_t lost_bytes = 0;  ///< wanted by flows that were unroutable or went into a link that is off
+};
+
+class FlowPlane final : public CounterSource, public ChangeListener {
+ public:
+  explicit FlowPlane(const ForwardingView& view, const FlowPlaneOptions& options = {});
+
+  /// Errors: Invalid for ends that cannot send or receive, or are the same port. `at` as everywhere: no
+  /// earlier than that of an earlier call.
+  Result<TrafficId> add(const TrafficFlow& flow, Picoseconds at);
+  void remove(TrafficId flow, Picoseconds at);
+  void set_demand(TrafficId flow, BitRate demand, Picoseconds at);
+
+  /// Must outlive the plane, or be taken away with nullptr.
+  void set_schedule(FlowSchedule* schedule) { schedule_ = schedule; }
+  /// Runs the schedule up to and including `at`. Call it no later than next_event(), before the fabric
+  /// changes.
+  void advance(Picoseconds at) { catch_up(at); }
+  [[nodiscard]] std::optional<Picoseconds> next_event() const;
+
+  [[nodiscard]] const ForwardingView& view() const { return view_; }
+  [[nodiscard]] const TrafficFlow& flow(TrafficId id) const { return flows_[id.raw()].spec; }
+
+  // Figures at `at`, after all changes made so far.
+  [[nodiscard]] BitRate rate(TrafficId flow, Picoseconds at);
+  [[nodiscard]] RouteEnd route_end(TrafficId flow, Picoseconds at);
+  [[nodiscard]] BitRate sent(PortIndex port, Picoseconds at);
+  /// Share of time that data waits at the port.
+  [[nodiscard]] Ratio waiting(PortIndex port, Picoseconds at);
+  [[nodiscard]] FlowFigures figures(Picoseconds at);
+
+  // CounterSource
+  [[nodiscard]] PortTotals read(PortIndex port, Picoseconds now) override;
+  [[nodiscard]] VlTotals read_vls(PortIndex port, Picoseconds now) override;
+  [[nodiscard]] std::uint32_t queue_depth(PortIndex port, Vl vl, Picoseconds now) override;
+  [[nodiscard]] Picoseconds queue_delay(PortIndex port, Vl vl, Picoseconds now) override;
+
+  // ChangeListener
+  void changed(const Change& change, Picoseconds at) override;
+
+ private:
+  struct Flow {
+    TrafficFlow spec;
+    FlowId in_net{0xffffffffU};
+    RouteEnd end = RouteEnd::NoRoute;
+    bool alive = false;
+    std::uint32_t to_seat = 0;  ///< position in by_destination_[spec.to]
+    std::uint64_t wanted = 0;   ///< rates in MeterBank units, as they stand in the meters
+    std::uint64_t rate = 0;
+    std::uint64_t held = 0;
+    RouteHop held_at{no_port, Vl{0}};
+  };
+
+  void catch_up(Picoseconds at);
+  void flush();
+  [[nodiscard]] std::uint64_t wanted(const TrafficFlow& flow) const;
+  [[nodiscard]] Lid destination(const TrafficFlow& flow) const;
+  void retrace(std::uint32_t flow);
+  void retrace_gathered();
+  void gather(PortIndex port);
+  void gather_into(NodeIndex node);
+  void refresh_port(PortIndex port);
+  void enter(std::uint32_t flow);
+  void leave(std::uint32_t flow);
+  void account(std::uint32_t flow, std::uint64_t rate, std::uint64_t held, RouteHop held_at);
+  void account_loss(const Flow& flow, std::int64_t rate);
+  void account_net(std::uint32_t flow);
+  void note_port(PortIndex port);
+  void refresh_waits(PortIndex port);
+
+  const ForwardingView& view_;
+  FlowPlaneOptions options_;
+  FlowSchedule* schedule_ = nullptr;
+  bool schedule_runs_ = false;
+  Picoseconds now_{0};
+
+  std::vector<PortIndex> peer_;  ///< per port; no_port without a cable
+  MaxMin net_;
+  MeterBank meters_;
+  MeterBank totals_{1};  ///< of all flows, on a port of its own: Data delivered, Discard lost
+
+  std::vector<Flow> flows_;
+  RowPool<RouteHop> hops_;  ///< per flow
+  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> of_net_;      ///< our flow for each of the solver's
+  RowPool<std::uint32_t> by_destination_;  ///< per port
+  std::size_t count_ = 0;
+  std::size_t unroutable_ = 0;
+  std::size_t into_off_link_ = 0;
+  std::uint64_t wanted_ = 0;
+
+  bool net_is_stale_ = false;
+  std::vector<std::uint32_t> gathered_;  ///< flows whose route may have changed
+  std::vector<PortIndex> noted_;         ///< ports whose waits have to be computed again
+  std::vector<std::uint8_t> is_noted_;
+  RouteTrace trace_;
+  std::vector<ChannelId> channels_;
+};
+
+}  // namespace heddle::sim
