@@ -1,0 +1,310 @@
+#include "discovery/discovery.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "fabric/change.h"
+#include "support/sim_world.h"
+
+namespace heddle::discovery {
+namespace {
+
+using namespace std::chrono_literals;
+
+class World {
+ public:
+  explicit World(std::string_view generator, const sim::Options& options = {}, SweepOptions sweeps = {})
+      : sim{generator, options}, discovery{sim.engine, sweeps, [this](const SweepReport& report) {
+                                             reports.push_back(report);
+                                           }} {}
+
+  const SweepReport& full() {
+    discovery.full(sim.now);
+    return finish();
+  }
+  const SweepReport& light() {
+    discovery.light(sim.now);
+    return finish();
+  }
+  const SweepReport& finish() {
+    const auto before = reports.size();
+    EXPECT_TRUE(sim.run([&] { return reports.size() > before; }));
+    return reports.back();
+  }
+  [[nodiscard]] const Fabric& truth() const { return sim.fabric.description(); }
+  [[nodiscard]] NodeIndex switch_at(std::size_t nth) const {
+    for (std::uint32_t i = 0; i < truth().nodes().size(); ++i) {
+      if (truth().nodes()[i].type == NodeType::Switch && nth-- == 0) return NodeIndex{i};
+    }
+    return no_node;
+  }
+  [[nodiscard]] Picoseconds ps() const { return sim.ps(); }
+
+  test::SimWorld sim;
+  std::vector<SweepReport> reports;
+  Discovery discovery;
+};
+
+std::size_t count(const SweepReport& report, ProblemKind kind) {
+  return static_cast<std::size_t>(std::count_if(report.problems.begin(), report.problems.end(),
+                                                [&](const Problem& p) { return p.kind == kind; }));
+}
+
+std::string texts(const SweepReport& report) {
+  std::string all;
+  for (const auto& problem : report.problems) all += problem.text + "\n";
+  return all;
+}
+
+/// Same nodes, cables, rates and descriptions; states and LIDs apart.
+void expect_same_graph(const Fabric& found, const Fabric& truth) {
+  ASSERT_EQ(found.nodes().size(), truth.nodes().size());
+  ASSERT_EQ(found.links().size(), truth.links().size());
+  for (const Node& node : truth.nodes()) {
+    const NodeIndex index = found.find_node(node.guid);
+    ASSERT_NE(index, no_node);
+    EXPECT_EQ(found.node(index).description, node.description);
+    EXPECT_EQ(found.node(index).type, node.type);
+    EXPECT_EQ(found.node(index).port_count, node.port_count);
+  }
+  for (const Link& link : truth.links()) {
+    const auto end = [&](LinkEnd of) { return LinkEnd{found.find_node(truth.node(of.node).guid), of.port}; };
+    ASSERT_EQ(found.peer(end(link.a)), end(link.b));
+    const Link& same = found.link(found.port(end(link.a)).link);
+    EXPECT_EQ(same.width, link.width);
+    EXPECT_EQ(same.speed, link.speed);
+  }
+}
+
+TEST(Discovery, FindsEveryNodeAndLink) {
+  for (const char* spec :
+       {"tree:k=2,n=3", "torus:4x4,hosts=2,links=2", "dragonfly+:groups=3,leaves=2,spines=2,hosts=2,global=2",
+        "random:switches=20,hosts=40,links=50,ports=16,seed=7", "xgft:2;4,3;1,2"}) {
+    World world{spec};
+    const SweepReport& report = world.full();
+    ASSERT_FALSE(report.failure) << spec << ": " << report.failure->message;
+    EXPECT_TRUE(report.problems.empty()) << spec << ": " << texts(report);
+    expect_same_graph(*report.survey->fabric, world.truth());
+    EXPECT_EQ(report.survey->fabric->epoch(), 1U);
+  }
+}
+
+TEST(Discovery, ExtendedPortInfoTellsFdr10) {
+  World world{"tree:k=2,n=2,speed=FDR10"};
+  expect_same_graph(*world.full().survey->fabric, world.truth());
+}
+
+// A host with two ports joins two planes that are apart otherwise; from one port, only one plane is seen.
+TEST(Discovery, OtherPlaneIsNotSeen) {
+  World world{"xgft:2;4,3;2,2"};
+  const SweepReport& report = world.full();
+  EXPECT_TRUE(report.problems.empty()) << texts(report);
+  EXPECT_EQ(report.survey->fabric->switch_count(), 5U);
+  EXPECT_EQ(report.survey->fabric->nodes().size(), 17U);
+}
+
+TEST(Discovery, LostMadsCostOnlyTime) {
+  World world{"tree:k=3,n=3"};
+  sim::MadFaults faults;
+  faults.lost = Ratio{0.02};
+  faults.duplicated = Ratio{0.02};
+  world.sim.fabric.set_mad_faults(faults);
+  const SweepReport& report = world.full();
+  ASSERT_FALSE(report.failure);
+  EXPECT_TRUE(report.problems.empty()) << texts(report);
+  expect_same_graph(*report.survey->fabric, world.truth());
+}
+
+TEST(Discovery, DeadSwitchIsMissingAndSaidSo) {
+  World world{"tree:k=3,n=3"};
+  const NodeIndex victim = world.switch_at(12);
+  world.sim.fabric.set_agent_faults(victim, {.mute_sma = true});
+  const SweepReport& report = world.full();
+  ASSERT_FALSE(report.failure);
+  EXPECT_EQ(report.survey->fabric->find_node(world.truth().node(victim).guid), no_node);
+  EXPECT_GT(count(report, ProblemKind::SilentPort), 0U);
+  EXPECT_EQ(report.survey->fabric->nodes().size(), world.truth().nodes().size() - 1);
+}
+
+TEST(Discovery, AgentWithWrongAnswersIsReported) {
+  for (const sim::AgentFaults& fault :
+       {sim::AgentFaults{.wrong_tid = true}, sim::AgentFaults{.wrong_attribute = true}}) {
+    World world{"tree:k=3,n=3"};
+    world.sim.fabric.set_agent_faults(world.switch_at(12), fault);
+    const SweepReport& report = world.full();
+    ASSERT_FALSE(report.failure);
+    EXPECT_FALSE(report.problems.empty());
+    EXPECT_EQ(report.survey->fabric->nodes().size(), world.truth().nodes().size() - 1);
+  }
+}
+
+TEST(Discovery, CorruptedMadsHarmNobody) {
+  World world{"tree:k=3,n=2"};
+  sim::MadFaults faults;
+  faults.corrupted = Ratio{0.2};
+  world.sim.fabric.set_mad_faults(faults);
+  const SweepReport& report = world.full();
+  if (!report.failure) {
+    EXPECT_GE(report.survey->fabric->nodes().size(), 1U);
+  }
+}
+
+TEST(Discovery, TwoSwitchesWithOneGuid) {
+  World world{"tree:k=3,n=3"};
+  world.sim.fabric.set_guid(world.switch_at(10), world.truth().node(world.switch_at(14)).guid);
+  const SweepReport& report = world.full();
+  ASSERT_FALSE(report.failure);
+  EXPECT_GT(count(report, ProblemKind::DuplicateGuid), 0U) << texts(report);
+  EXPECT_GE(report.survey->fabric->nodes().size(), world.truth().nodes().size() - 6);
+}
+
+TEST(Discovery, TwoHostsWithOneGuid) {
+  World world{"tree:k=3,n=2"};
+  const auto nodes = world.truth().nodes();
+  world.sim.fabric.set_guid(NodeIndex{static_cast<std::uint32_t>(nodes.size() - 1)},
+                            nodes[nodes.size() - 2].guid);
+  const SweepReport& report = world.full();
+  ASSERT_FALSE(report.failure);
+  EXPECT_EQ(count(report, ProblemKind::DuplicateGuid), 1U) << texts(report);
+  EXPECT_EQ(report.survey->fabric->nodes().size(), nodes.size() - 1);
+  EXPECT_EQ(report.survey->fabric->links().size(), world.truth().links().size() - 1);
+}
+
+TEST(Discovery, FabricThatSplitsDuringTheSweep) {
+  sim::Options options;
+  options.mad_latency = Picoseconds{1'000'000};
+  World world{"tree:k=4,n=3", options};
+  bool cut = false;
+  world.discovery.full(world.sim.now);
+  ASSERT_TRUE(world.sim.run([&] {
+    if (!cut && world.sim.engine.statistics().answered > 300) {
+      cut = true;
+      for (std::uint32_t i = 0; i < world.truth().links().size(); i += 2) {
+        world.sim.fabric.cut(LinkIndex{i}, world.ps());
+      }
+    }
+    return !world.reports.empty();
+  }));
+  ASSERT_TRUE(cut);
+  const SweepReport& report = world.reports.front();
+  if (report.failure) return;
+  EXPECT_FALSE(report.problems.empty());
+  EXPECT_LT(report.survey->fabric->nodes().size(), world.truth().nodes().size());
+}
+
+TEST(Discovery, LocalNodeThatDoesNotAnswerIsAFailure) {
+  World world{"tree:k=2,n=2"};
+  world.sim.fabric.set_agent_faults(world.truth().port(world.sim.port()).node, {.mute_sma = true});
+  const SweepReport& report = world.full();
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->code, ErrorCode::Unreachable);
+  EXPECT_EQ(report.survey, nullptr);
+}
+
+TEST(Discovery, StopDuringASweepReportsIt) {
+  World world{"tree:k=3,n=3"};
+  world.discovery.full(world.sim.now);
+  world.sim.run([&] { return world.sim.engine.statistics().answered > 50; });
+  world.sim.engine.stop(world.sim.now);
+  ASSERT_EQ(world.reports.size(), 1U);
+  EXPECT_TRUE(world.reports[0].failure);
+}
+
+class LightSweepTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    world.full();
+    // Training raised change bits: a first sweep by a subnet manager clears them.
+    const SweepReport& report = world.light();
+    ASSERT_EQ(report.kind, SweepKind::Light);
+    ASSERT_EQ(report.survey, world.reports.front().survey);
+  }
+  World world{"tree:k=3,n=3", {}, {.change_bits = ChangeBits::Clear}};
+};
+
+TEST_F(LightSweepTest, NothingChangedCostsOneMadANode) {
+  const auto before = world.sim.engine.statistics().sent;
+  world.light();
+  EXPECT_EQ(world.sim.engine.statistics().sent - before, world.truth().nodes().size());
+}
+
+TEST_F(LightSweepTest, CutLinkIsFoundWithFewMads) {
+  const LinkIndex link{static_cast<std::uint32_t>(world.truth().links().size() - 1)};
+  world.sim.fabric.cut(link, world.ps());
+  const auto before = world.sim.engine.statistics().sent;
+  const SweepReport& report = world.light();
+  EXPECT_EQ(report.kind, SweepKind::Partial);
+  const FabricChange change = compare(*report.before->fabric, *report.survey->fabric);
+  EXPECT_EQ(change.links_removed.size(), 1U);
+  EXPECT_LT(world.sim.engine.statistics().sent - before, world.truth().nodes().size() + 60);
+
+  world.sim.fabric.mend(link, world.ps());
+  const SweepReport& again = world.light();
+  EXPECT_EQ(again.kind, SweepKind::Partial);
+  expect_same_graph(*again.survey->fabric, world.truth());
+  EXPECT_TRUE(again.problems.empty()) << texts(again);
+}
+
+TEST_F(LightSweepTest, EveryLinkThatIsCutAndMendedIsFound) {
+  for (std::uint32_t i = 0; i < world.truth().links().size(); i += 5) {
+    const Link& link = world.truth().link(LinkIndex{i});
+    const NodeIndex own = world.truth().port(world.sim.port()).node;
+    if (link.a.node == own || link.b.node == own) continue;
+    world.sim.fabric.cut(LinkIndex{i}, world.ps());
+    const SweepReport& report = world.light();
+    ASSERT_FALSE(report.failure) << report.failure->message;
+    const bool host = world.truth().node(link.a.node).type != NodeType::Switch ||
+                      world.truth().node(link.b.node).type != NodeType::Switch;
+    EXPECT_EQ(report.survey->fabric->links().size(), world.truth().links().size() - 1) << "link " << i;
+    EXPECT_EQ(report.survey->fabric->nodes().size(), world.truth().nodes().size() - (host ? 1 : 0));
+    world.sim.fabric.mend(LinkIndex{i}, world.ps());
+    const SweepReport& back = world.light();
+    expect_same_graph(*back.survey->fabric, world.truth());
+  }
+}
+
+TEST_F(LightSweepTest, KilledSwitchAndHostAreFound) {
+  const NodeIndex spine = world.switch_at(20);
+  world.sim.fabric.kill(spine, world.ps());
+  const SweepReport& report = world.light();
+  EXPECT_EQ(report.survey->fabric->nodes().size(), world.truth().nodes().size() - 1);
+  world.sim.fabric.revive(spine, world.ps());
+  expect_same_graph(*world.light().survey->fabric, world.truth());
+}
+
+TEST_F(LightSweepTest, MuteHostIsLeftOutUntilItAnswersAgain) {
+  const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+  world.sim.fabric.set_agent_faults(host, {.mute_sma = true});
+  const SweepReport& report = world.light();
+  EXPECT_EQ(report.survey->fabric->find_node(world.truth().node(host).guid), no_node);
+  EXPECT_EQ(count(report, ProblemKind::SilentPort), 1U) << texts(report);
+  world.sim.fabric.set_agent_faults(host, {});
+  const SweepReport& again = world.light();
+  expect_same_graph(*again.survey->fabric, world.truth());
+  EXPECT_TRUE(again.problems.empty()) << texts(again);
+}
+
+TEST_F(LightSweepTest, WhatIsAskedDuringASweepComesAfterIt) {
+  const auto before = world.reports.size();
+  world.discovery.full(world.sim.now);
+  world.discovery.light(world.sim.now);
+  world.discovery.full(world.sim.now);
+  ASSERT_TRUE(world.sim.run([&] { return world.reports.size() == before + 2; }));
+  EXPECT_FALSE(world.discovery.busy());
+  EXPECT_EQ(world.reports.back().kind, SweepKind::Full);
+}
+
+TEST(Discovery, TrapLeadsToThatSwitch) {
+  World world{"tree:k=3,n=2", {}, {.change_bits = ChangeBits::Clear}};
+  world.full();
+  mad::Notice notice;
+  notice.trap = 128;
+  notice.set_data_lid(Lid{77});  // unknown: a look at everything
+  world.discovery.on_notice(notice, world.sim.now);
+  EXPECT_EQ(world.finish().kind, SweepKind::Light);
+}
+
+}  // namespace
+}  // namespace heddle::discovery
