@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <utility>
 
 #include "base/printable.h"
 #include "fabric/source.h"
@@ -48,7 +49,8 @@ Result<NodeNames> NodeNames::parse(std::string_view text, const std::string& fil
     } else {
       name = trimmed(name.substr(0, name.find_first_of("\"#")));
     }
-    if (!name.empty()) names.names_.try_emplace(NodeGuid{guid}, printable(name));
+    std::string shown = printable(name);
+    if (!shown.empty()) names.names_.try_emplace(NodeGuid{guid}, std::move(shown));
   }
   return names;
 }
