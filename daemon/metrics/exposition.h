@@ -1,0 +1,34 @@
+/// The text of one scrape, piece by piece: whole, that of a large fabric takes more memory than the rest of
+/// the daemon. Reads immutable things only, so it may be driven from any thread and at any pace while
+/// sampling goes on.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "metrics/families.h"
+
+namespace heddle::metrics {
+
+/// Of the text format that is written.
+inline constexpr std::string_view content_type = "text/plain; version=0.0.4; charset=utf-8";
+
+class Exposition {
+ public:
+  /// `daemon` comes first, as it is. `source.sample` may be null: then nothing else comes.
+  Exposition(std::string daemon, Source source);
+
+  /// Appends at least `least` bytes, and little more, to `out`. False when that was the end.
+  bool next(std::string& out, std::size_t least = 64U << 10U);
+  /// All that is left at once.
+  [[nodiscard]] std::string rest();
+
+ private:
+  std::string daemon_;
+  Source source_;
+  std::size_t family_ = 0;
+  std::size_t node_ = 0;
+  bool headed_ = false;  ///< of the family under way
+};
+
+}  // namespace heddle::metrics

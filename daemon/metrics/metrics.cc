@@ -1,0 +1,70 @@
+#include "metrics/metrics.h"
+
+#include <prometheus/collectable.h>
+#include <prometheus/text_serializer.h>
+
+#include <sstream>
+
+#include "metrics/daemon_families.h"
+
+namespace heddle::metrics {
+
+Metrics::Metrics(Labels::NameOf name_of)
+    : name_of_{std::move(name_of)}, figures_{std::make_shared<DaemonFigures>()} {
+  source_.departed = departures_.ports();
+}
+Metrics::~Metrics() = default;
+
+void Metrics::name_nodes(Labels::NameOf name_of) {
+  name_of_ = std::move(name_of);
+  renamed_ = true;
+}
+
+void Metrics::publish(std::shared_ptr<const load::Sample> sample, const sampling::SamplerStatistics& sampler,
+                      const transport::TransactionEngine& engine) {
+  // Only this thread writes source_, so reading it needs no lock.
+  std::shared_ptr<const Labels> labels = source_.labels;
+  if (!labels || &labels->fabric() != sample->fabric.get() || renamed_) {
+    renamed_ = false;
+    const auto before = std::move(labels);
+    labels = std::make_shared<const Labels>(sample->fabric, name_of_);
+    if (before) departures_.follow(*before, *labels);
+  }
+  auto figures = std::make_shared<const DaemonFigures>(DaemonFigures{.sampler = sampler,
+                                                                     .transactions = engine.statistics(),
+                                                                     .window = engine.window(),
+                                                                     .at = std::chrono::system_clock::now()});
+  Source source{.sample = std::move(sample), .labels = std::move(labels), .departed = departures_.ports()};
+  const std::lock_guard lock{mutex_};
+  std::swap(source_, source);
+  std::swap(figures_, figures);
+}
+
+void Metrics::add(std::shared_ptr<prometheus::Collectable> part) {
+  const std::lock_guard lock{mutex_};
+  parts_.push_back(std::move(part));
+}
+
+Exposition Metrics::scrape() const {
+  Source source;
+  std::shared_ptr<const DaemonFigures> figures;
+  std::vector<std::shared_ptr<prometheus::Collectable>> parts;
+  {
+    const std::lock_guard lock{mutex_};
+    source = source_;
+    figures = figures_;
+    parts = parts_;
+  }
+  auto families = daemon_families(*figures, source.sample.get());
+  const auto append = [&](std::vector<prometheus::MetricFamily> more) {
+    families.insert(families.end(), std::make_move_iterator(more.begin()),
+                    std::make_move_iterator(more.end()));
+  };
+  append(process_families());
+  for (const auto& part : parts) append(part->Collect());
+  std::ostringstream text;
+  prometheus::TextSerializer{}.Serialize(text, families);
+  return {std::move(text).str(), std::move(source)};
+}
+
+}  // namespace heddle::metrics
