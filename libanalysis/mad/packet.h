@@ -27,7 +27,7 @@ struct Address {
   Lid slid = permissive_lid;
   std::uint32_t dqp = smi_qp;
   std::uint32_t sqp = smi_qp;
-  Sl sl;
+  Sl sl{};
   std::uint16_t pkey_index = 0;
 };
 

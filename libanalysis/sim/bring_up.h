@@ -11,7 +11,7 @@ namespace heddle::sim {
 
 struct BringUp {
   std::uint8_t lmc = 0;
-  Lid sm_lid;  ///< written into every port; none: no traps are sent
+  Lid sm_lid{};  ///< written into every port; none: no traps are sent
 };
 
 /// LIDs follow the order of the nodes: from 1, switches and channel adapter ports alike. Links with a

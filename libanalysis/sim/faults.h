@@ -11,10 +11,10 @@ namespace heddle::sim {
 
 /// Chances are per MAD and direction, drawn from the fabric's seed.
 struct MadFaults {
-  Ratio lost;
-  Ratio duplicated;
-  Ratio corrupted;  ///< one random byte of the MAD changed
-  Ratio delayed;    ///< by `delay`
+  Ratio lost{};
+  Ratio duplicated{};
+  Ratio corrupted{};  ///< one random byte of the MAD changed
+  Ratio delayed{};    ///< by `delay`
   Picoseconds delay{0};
 };
 

@@ -39,7 +39,7 @@ struct Options {
   bool count_management = false;  ///< MADs move the data counters of the ports that they cross
   bool congested_gmps = false;    ///< GMPs wait as CounterSource::queue_delay says
   bool trap_own_set = false;      ///< a port changed by a Set raises a trap on its own side as well
-  NodeTraits traits;
+  NodeTraits traits{};
 };
 
 }  // namespace heddle::sim

@@ -161,6 +161,7 @@ bool SimulatedFabric::ask(PortIndex port, mad::Bytes& smp, Picoseconds now) {
 // --- state ---
 
 const mad::PortInfo& SimulatedFabric::port_info(PortIndex port) const { return parts_->model.info(port); }
+PortGuid SimulatedFabric::port_guid(PortIndex port) const { return parts_->model.port_guid(port); }
 bool SimulatedFabric::alive(NodeIndex node) const { return parts_->model.nodes[node.raw()].alive; }
 
 bool SimulatedFabric::forwards(PortIndex port) const {

@@ -75,6 +75,7 @@ class SimulatedFabric {
   // --- state, as MADs programmed it ---
 
   [[nodiscard]] const mad::PortInfo& port_info(PortIndex port) const;
+  [[nodiscard]] PortGuid port_guid(PortIndex port) const;
   [[nodiscard]] bool alive(NodeIndex node) const;
   /// Both ends Active: data passes.
   [[nodiscard]] bool forwards(PortIndex port) const;

@@ -121,14 +121,16 @@ class SimTest : public testing::Test {
     return packet;
   }
 
-  /// Sends, and gives what comes back at once, if anything does.
+  /// Sends, and gives the answer that comes back at once, if one does.
   std::optional<mad::Packet> ask(const mad::Packet& packet) { return ask(client, packet); }
   std::optional<mad::Packet> ask(ClientId from, const mad::Packet& packet) {
     inbox.clear();
     fabric->send(now, from, packet);
     fabric->advance(now);
-    if (inbox.empty()) return std::nullopt;
-    return inbox.back().packet;
+    for (const Received& received : inbox) {
+      if (mad::is_response(mad::read_header(received.packet.mad).method)) return received.packet;
+    }
+    return std::nullopt;
   }
 
   template <class T>

@@ -1,0 +1,68 @@
+#include "transport/sim_pump.h"
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "transport/sim_transport.h"
+
+namespace heddle::transport {
+
+struct SimPump::State : std::enable_shared_from_this<State> {
+  State(boost::asio::io_context& context, sim::SimulatedFabric& the_fabric, const Clock& the_clock)
+      : fabric{the_fabric}, clock{the_clock}, timer{context} {}
+
+  void wake() {
+    if (posted || stopped) return;
+    posted = true;
+    boost::asio::post(timer.get_executor(), [self = shared_from_this()] { self->pump(); });
+  }
+
+  void pump() {
+    posted = false;
+    if (stopped) return;
+    fabric.advance(to_sim(clock.now()));
+    arm();
+  }
+
+  void arm() {
+    const auto next = fabric.next_event();
+    if (!next) return;
+    const Picoseconds wait = *next - to_sim(clock.now());
+    if (wait <= Picoseconds{0}) {
+      wake();
+      return;
+    }
+    // A clock that stands still, or nearly so, is looked at again now and then.
+    constexpr std::chrono::duration<double> longest{1.0};
+    const std::chrono::duration<double> real = wait / std::max(clock.scale(), 1e-9);
+    timer.expires_after(
+        std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::min(real, longest)));
+    timer.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+      if (!error) self->wake();
+    });
+  }
+
+  sim::SimulatedFabric& fabric;
+  const Clock& clock;
+  boost::asio::steady_timer timer;
+  bool posted = false;
+  bool stopped = false;
+};
+
+SimPump::SimPump(boost::asio::io_context& context, sim::SimulatedFabric& fabric, const Clock& clock)
+    : state_{std::make_shared<State>(context, fabric, clock)} {
+  state_->arm();
+}
+
+SimPump::~SimPump() { stop(); }
+
+void SimPump::wake() { state_->wake(); }
+
+void SimPump::stop() {
+  state_->stopped = true;
+  state_->timer.cancel();
+}
+
+}  // namespace heddle::transport
