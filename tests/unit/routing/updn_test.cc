@@ -168,7 +168,7 @@ TEST(UpDown, AFabricInPartsIsSaid) {
 }
 
 TEST(UpDownProperty, RandomFabricsAndLinksAreConnectedAndLegal) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     const auto seed = *rc::gen::arbitrary<std::uint32_t>();
     const unsigned switches = *rc::gen::inRange(1U, 14U);
     const auto fabric = testing::tangle(switches, *rc::gen::inRange(0U, 20U), 2 * switches, seed)
@@ -179,11 +179,11 @@ TEST(UpDownProperty, RandomFabricsAndLinksAreConnectedAndLegal) {
     const LinkSet active = random_subset(*fabric, seed, 0.2);
     router.update(active);
     expect_legal(router, active);
-  });
+  }));
 }
 
 TEST(UpDownProperty, IncrementalEqualsFull) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     const auto seed = *rc::gen::arbitrary<std::uint32_t>();
     const auto fabric = *rc::gen::arbitrary<bool>() ? testing::tangle(12, 20, 30, seed).build(1)
                                                     : testing::two_level_tree(5, 3, 4, 2).build(1);
@@ -208,7 +208,7 @@ TEST(UpDownProperty, IncrementalEqualsFull) {
     RC_ASSERT(straight.tables() == walked.tables());
     walked.update(LinkSet::all(*fabric));
     RC_ASSERT(UpDownRouter::make(*fabric, options).value().tables() == walked.tables());
-  });
+  }));
 }
 
 }  // namespace
