@@ -75,9 +75,13 @@ Centre find_centre(const SwitchGraph& graph, const std::vector<SwitchIndex>& hos
   return centre;
 }
 
-/// Pairs of host switches without a path first, then the length of all paths between hosts.
-std::pair<std::uint64_t, std::uint64_t> cost_of(const SwitchGraph& graph, const Ranks& ranks,
-                                                const std::vector<SwitchIndex>& host_switches) {
+struct Cost {
+  std::uint64_t missing = 0;  ///< pairs of host switches without a path
+  std::uint64_t length = 0;   ///< of all paths between hosts
+  friend constexpr auto operator<=>(const Cost&, const Cost&) = default;
+};
+
+Cost cost_of(const SwitchGraph& graph, const Ranks& ranks, const std::vector<SwitchIndex>& host_switches) {
   LegalPaths paths(graph, ranks, nullptr);
   std::uint64_t missing = 0;
   std::uint64_t length = 0;
@@ -92,6 +96,68 @@ std::pair<std::uint64_t, std::uint64_t> cost_of(const SwitchGraph& graph, const 
     }
   }
   return {missing, length};
+}
+
+/// Two host switches that have no common switch above them, and a switch that is a neighbour of both.
+struct Bridge {
+  SwitchIndex from = no_switch;
+  SwitchIndex over = no_switch;
+};
+
+Bridge find_bridge(const SwitchGraph& graph, const Ranks& ranks,
+                   const std::vector<SwitchIndex>& host_switches) {
+  const LegalPaths paths(graph, ranks, nullptr);
+  std::vector<std::uint8_t> beside(graph.size());
+  for (const SwitchIndex x : host_switches) {
+    for (const SwitchIndex d : host_switches) {
+      if (paths.distance(x, d) != LegalPaths::far) continue;
+      std::fill(beside.begin(), beside.end(), std::uint8_t{0});
+      for (const Hop& hop : graph.hops(d)) beside[hop.peer.raw()] = 1;
+      Bridge bridge{x, no_switch};
+      for (const Hop& hop : graph.hops(x)) {
+        const SwitchIndex over = hop.peer;
+        if (beside[over.raw()] == 0 || ranks.above(over, x) || !ranks.above(d, over)) continue;
+        if (bridge.over == no_switch || graph.hops(over).size() > graph.hops(bridge.over).size())
+          bridge.over = over;
+      }
+      if (bridge.over != no_switch) return bridge;
+    }
+  }
+  return {};
+}
+
+/// The same order, but `over` right above `from`.
+Ranks raised(const SwitchGraph& graph, const Ranks& ranks, Bridge bridge) {
+  std::vector<std::uint16_t> rank(graph.size());
+  for (std::uint32_t i = 0; i < rank.size(); ++i) {
+    const SwitchIndex s{i};
+    const auto of = [&](SwitchIndex t) { return ranks.rank(t); };
+    const std::uint16_t middle = of(bridge.from);
+    if (s == bridge.over) {
+      rank[i] = static_cast<std::uint16_t>(middle + 1);
+    } else if (s == bridge.from) {
+      rank[i] = static_cast<std::uint16_t>(middle + 2);
+    } else {
+      rank[i] = static_cast<std::uint16_t>(of(s) > middle && of(s) != 0xffff ? of(s) + 2 : of(s));
+    }
+  }
+  return Ranks(graph, std::move(rank));
+}
+
+/// Joins pairs that have no path by letting a lower neighbour of both stand above one of them, as long as
+/// this helps.
+Ranks repaired(const SwitchGraph& graph, Ranks ranks, const std::vector<SwitchIndex>& host_switches) {
+  std::uint64_t missing = cost_of(graph, ranks, host_switches).missing;
+  while (missing != 0) {
+    const Bridge bridge = find_bridge(graph, ranks, host_switches);
+    if (bridge.from == no_switch) break;
+    Ranks other = raised(graph, ranks, bridge);
+    const std::uint64_t left = cost_of(graph, other, host_switches).missing;
+    if (left >= missing) break;
+    missing = left;
+    ranks = std::move(other);
+  }
+  return ranks;
 }
 
 /// No cable joins two switches of one rank: as in a tree, where nothing can be gained by another order.
@@ -132,34 +198,36 @@ Result<Ranks> rank_from_roots(const SwitchGraph& graph, std::span<const NodeGuid
   return Ranks(graph, distance_from(graph, std::move(seeds)));
 }
 
-Ranks rank_automatically(const SwitchGraph& graph) {
+std::vector<Ranks> rank_candidates(const SwitchGraph& graph) {
   std::vector<SwitchIndex> host_switches = switches_with_hosts(graph, 1);
   if (host_switches.empty()) host_switches = switches_with_hosts(graph, 0);
-  if (host_switches.empty()) return Ranks(graph, {});
+  if (host_switches.empty()) return {Ranks(graph, {})};
   std::uint32_t most = 0;
   for (const SwitchIndex s : host_switches) most = std::max(most, graph.hosts_at(s));
 
-  const std::vector<std::uint16_t> by_height = upside_down(distance_from(graph, host_switches));
-  Ranks best(graph, by_height);
-  auto least = cost_of(graph, best, host_switches);
-  if (least.first == 0 && is_layered(graph, best)) return best;
-
-  std::vector<std::vector<std::uint16_t>> candidates;
+  std::vector<Ranks> candidates;
+  std::vector<Cost> costs;
+  const auto consider = [&](Ranks ranks) {
+    ranks = repaired(graph, std::move(ranks), host_switches);
+    costs.push_back(cost_of(graph, ranks, host_switches));
+    candidates.push_back(std::move(ranks));
+  };
   // A manager's node beside a spine does not make the spine a leaf.
-  const auto leaves = switches_with_hosts(graph, most / 2);
-  if (leaves.size() != host_switches.size()) candidates.push_back(upside_down(distance_from(graph, leaves)));
+  consider(Ranks(graph, upside_down(distance_from(graph, switches_with_hosts(graph, (most + 1) / 2)))));
+  if (costs[0].missing == 0 && is_layered(graph, candidates[0])) return candidates;
+
+  consider(Ranks(graph, upside_down(distance_from(graph, host_switches))));
   const Centre centre = find_centre(graph, host_switches);
-  candidates.push_back(distance_from(graph, centre.nearest));
-  candidates.push_back(distance_from(graph, {centre.best}));
-  for (std::vector<std::uint16_t>& candidate : candidates) {
-    Ranks ranks(graph, std::move(candidate));
-    const auto cost = cost_of(graph, ranks, host_switches);
-    if (cost < least) {
-      least = cost;
-      best = std::move(ranks);
-    }
+  consider(Ranks(graph, distance_from(graph, centre.nearest)));
+  consider(Ranks(graph, distance_from(graph, {centre.best})));
+
+  const Cost least = *std::min_element(costs.begin(), costs.end());
+  std::vector<Ranks> good;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const bool as_short = costs[i].length <= least.length + least.length / 100;
+    if (costs[i].missing == least.missing && as_short) good.push_back(std::move(candidates[i]));
   }
-  return best;
+  return good;
 }
 
 }  // namespace heddle::routing

@@ -8,15 +8,36 @@
 #include <map>
 #include <unordered_map>
 
+#include "routing/balance.h"
 #include "routing/detour.h"
 #include "routing/home.h"
 
 namespace heddle::routing {
 namespace {
 
+/// The order that lets the links be loaded most evenly, as far as a few rounds of balancing tell.
+Ranks choose_ranks(const SwitchGraph& graph) {
+  std::vector<Ranks> candidates = rank_candidates(graph);
+  const Destinations destinations(graph);
+  const unsigned rounds = balance_rounds(graph, destinations) / 5;
+  if (candidates.size() == 1 || rounds == 0) return std::move(candidates.front());
+  std::size_t best = 0;
+  double least = 0;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const LegalPaths full(graph, candidates[i], nullptr);
+    ForwardingTables home = home_by_chains(graph, destinations, candidates[i], full);
+    const double largest = balance(graph, destinations, candidates[i], full, rounds, home);
+    if (i == 0 || largest < least) {
+      best = i;
+      least = largest;
+    }
+  }
+  return std::move(candidates[best]);
+}
+
 Result<Ranks> make_ranks(const SwitchGraph& graph, const UpDownOptions& options) {
   if (options.ranks.empty()) {
-    if (options.roots.empty()) return rank_automatically(graph);
+    if (options.roots.empty()) return choose_ranks(graph);
     return rank_from_roots(graph, options.roots);
   }
   const std::unordered_map<NodeGuid, std::uint16_t> given(options.ranks.begin(), options.ranks.end());
@@ -69,6 +90,10 @@ Result<UpDownRouter> UpDownRouter::make(const Fabric& fabric, const UpDownOption
   if (!ranks) return fail(ranks.error());
   auto state = std::make_unique<State>(std::move(*graph), std::move(*ranks));
   state->home = home_by_chains(state->graph, state->destinations, state->ranks, state->full);
+  if (!is_regular_tree(state->graph, state->ranks)) {
+    balance(state->graph, state->destinations, state->ranks, state->full,
+            balance_rounds(state->graph, state->destinations), state->home);
+  }
   state->tables = state->home;
   for (unsigned p = 0; p < options.planes; ++p) {
     state->planes.push_back({LinkSet::all(fabric), state->full});

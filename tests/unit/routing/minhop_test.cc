@@ -29,7 +29,7 @@ int walk(const SwitchGraph& graph, const ForwardingTables& tables, SwitchIndex f
 }
 
 TEST(Minhop, ReachesEveryLidByAShortestPath) {
-  const auto fabric = testing::torus(4, 4, 2, 2).build(1);
+  const auto fabric = shapes::torus(4, 4, 2, 2).build(1);
   const SwitchGraph graph = SwitchGraph::make(*fabric).value();
   const ForwardingTables tables = route_minhop(graph, LinkSet::all(*fabric));
   EXPECT_EQ(graph.host_count(), 32U);
@@ -48,7 +48,7 @@ TEST(Minhop, ReachesEveryLidByAShortestPath) {
 }
 
 TEST(Minhop, GoesAroundALinkThatIsOff) {
-  const auto fabric = testing::two_level_tree(2, 2, 1).build();
+  const auto fabric = shapes::two_level_tree(2, 2, 1).build();
   const SwitchGraph graph = SwitchGraph::make(*fabric).value();
   LinkSet active = LinkSet::all(*fabric);
   const Hop off = graph.hops(SwitchIndex{0})[0];
@@ -59,7 +59,7 @@ TEST(Minhop, GoesAroundALinkThatIsOff) {
 }
 
 TEST(Minhop, AFabricInPartsHasNoPath) {
-  testing::Sketch sketch(2);
+  shapes::Sketch sketch(2);
   sketch.hosts(0, 1);
   sketch.hosts(1, 1);
   const auto fabric = sketch.build();

@@ -13,7 +13,7 @@
 namespace heddle::routing {
 namespace {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
 std::vector<Fault> faults(const Proof& proof) {
   std::vector<Fault> result;
@@ -24,7 +24,7 @@ std::vector<Fault> faults(const Proof& proof) {
 /// Three switches in a ring with a host each; LIDs 1..3 the switches, 4..6 the hosts.
 struct Ring {
   std::shared_ptr<const Fabric> fabric = [] {
-    testing::Sketch sketch(3);
+    shapes::Sketch sketch(3);
     for (unsigned s = 0; s < 3; ++s) sketch.cable(s, (s + 1) % 3);
     for (unsigned s = 0; s < 3; ++s) sketch.hosts(s, 1);
     return sketch.build();
@@ -58,7 +58,7 @@ TEST(Proof, ALoopIsShownAsACycleOfPorts) {
   ring.tables.set(SwitchIndex{0}, Lid{6}, ring.towards(0, 1));
   ring.tables.set(SwitchIndex{1}, Lid{6}, ring.towards(1, 0));
   const Proof proof = prove(ring.graph, ring.tables);
-  ASSERT_THAT(faults(proof), ::testing::Contains(Fault::Loop));
+  ASSERT_THAT(faults(proof), testing::Contains(Fault::Loop));
   EXPECT_EQ(proof.broken, 2U);
   EXPECT_EQ(proof.findings[0].destination, Lid{6});
   EXPECT_EQ(proof.findings[0].steps.size(), 2U);
@@ -79,7 +79,7 @@ TEST(Proof, AnEntryOverALinkThatIsOff) {
   active.erase(ring.graph.hops(SwitchIndex{0})[0].link);
   ProofOptions options;
   options.active = &active;
-  EXPECT_THAT(faults(prove(ring.graph, ring.tables, options)), ::testing::Each(Fault::DeadEnd));
+  EXPECT_THAT(faults(prove(ring.graph, ring.tables, options)), testing::Each(Fault::DeadEnd));
   EXPECT_TRUE(prove(ring.graph, route_minhop(ring.graph, active), options).holds());
 }
 
@@ -93,7 +93,7 @@ TEST(Proof, OneWayAroundARingIsADeadlock) {
 }
 
 TEST(Proof, MinhopOnATorusShowsACycle) {
-  const auto fabric = testing::torus(4, 4, 2, 2).build();
+  const auto fabric = shapes::torus(4, 4, 2, 2).build();
   const SwitchGraph graph = SwitchGraph::make(*fabric).value();
   const Proof proof = prove(graph, route_minhop(graph, LinkSet::all(*fabric)));
   EXPECT_EQ(faults(proof), std::vector{Fault::Deadlock});
@@ -118,7 +118,7 @@ struct OneLinkOff {
 
 OneLinkOff take_links_off_one_by_one(unsigned columns, unsigned rows) {
   OneLinkOff result;
-  const auto fabric = testing::torus(columns, rows, 1, 1).build();
+  const auto fabric = shapes::torus(columns, rows, 1, 1).build();
   auto router = UpDownRouter::make(*fabric).value();
   const ForwardingTables before = router.tables();
   for (std::uint32_t i = 0; i < fabric->links().size(); ++i) {
@@ -164,7 +164,7 @@ TEST(Transition, TheKnownBadCaseOfATorusIsFoundAndStaged) {
 }
 
 TEST(Transition, TurningMembersOfATrunkOffIsSafeInAnyOrder) {
-  const auto fabric = testing::two_level_tree(4, 2, 3, 3).build();
+  const auto fabric = shapes::two_level_tree(4, 2, 3, 3).build();
   auto router = UpDownRouter::make(*fabric).value();
   const ForwardingTables before = router.tables();
   LinkSet active = LinkSet::all(*fabric);
@@ -177,7 +177,7 @@ TEST(Transition, TurningMembersOfATrunkOffIsSafeInAnyOrder) {
 }
 
 TEST(UpdatePlan, RefusesTablesThatDoNotFollowTheRanks) {
-  const auto fabric = testing::torus(4, 4, 1, 1).build();
+  const auto fabric = shapes::torus(4, 4, 1, 1).build();
   const auto router = UpDownRouter::make(*fabric).value();
   const auto plan = plan_update(router.graph(), router.ranks(),
                                 route_minhop(router.graph(), LinkSet::all(*fabric)), router.tables());
@@ -213,7 +213,7 @@ Pair random_pair(unsigned most_switches) {
   const auto seed = *rc::gen::arbitrary<std::uint32_t>();
   const unsigned switches = *rc::gen::inRange(2U, most_switches);
   Pair pair;
-  pair.fabric = testing::tangle(switches, *rc::gen::inRange(1U, 2 * switches), 2 * switches, seed).build();
+  pair.fabric = shapes::tangle(switches, *rc::gen::inRange(1U, 2 * switches), 2 * switches, seed).build();
   pair.router = std::make_unique<UpDownRouter>(UpDownRouter::make(*pair.fabric).value());
   Random random(seed);
   for (unsigned k = 0; k < 2; ++k) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace heddle::routing::testing {
+namespace heddle::routing::shapes {
 
 void Sketch::shuffle(std::uint64_t seed) {
   Random random(seed);
@@ -121,4 +121,4 @@ Sketch tangle(unsigned switches, unsigned extra, unsigned hosts, std::uint64_t s
   return sketch;
 }
 
-}  // namespace heddle::routing::testing
+}  // namespace heddle::routing::shapes

@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "fabric/fabric.h"
 
-namespace heddle::routing::testing {
+namespace heddle::routing::shapes {
 
 /// Collects switches, cables and hosts by number; `build` numbers ports in the order of the calls.
 class Sketch {
@@ -49,4 +49,4 @@ class Sketch {
 /// A connected tangle: a random spanning tree and `extra` more cables, hosts thrown anywhere.
 [[nodiscard]] Sketch tangle(unsigned switches, unsigned extra, unsigned hosts, std::uint64_t seed);
 
-}  // namespace heddle::routing::testing
+}  // namespace heddle::routing::shapes

@@ -1,0 +1,26 @@
+/// Evens out the home tables of fabrics that are no regular trees: one LID after the other is taken off its
+/// paths and put on the cheapest legal ones, where the price of a link grows steeply with its load (as in the
+/// approximation of multicommodity flows by Garg and Könemann, 2007, with one tree per LID).
+#pragma once
+
+#include "routing/destinations.h"
+#include "routing/legal_paths.h"
+#include "routing/ranks.h"
+#include "routing/switch_graph.h"
+#include "routing/tables.h"
+
+namespace heddle::routing {
+
+/// Whether all switches of a rank are alike in hosts and links up and down: chains leave nothing to improve
+/// there.
+[[nodiscard]] bool is_regular_tree(const SwitchGraph& graph, const Ranks& ranks);
+
+/// How many rounds are worth their time for a fabric: none for the largest.
+[[nodiscard]] unsigned balance_rounds(const SwitchGraph& graph, const Destinations& destinations);
+
+/// Improves `home` for traffic from all hosts to all hosts. Returns the largest load of a link, in the unit
+/// of quality.h. The result depends on the arguments only.
+double balance(const SwitchGraph& graph, const Destinations& destinations, const Ranks& ranks,
+               const LegalPaths& full, unsigned rounds, ForwardingTables& home);
+
+}  // namespace heddle::routing
