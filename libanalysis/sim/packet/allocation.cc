@@ -18,16 +18,38 @@ void PacketSim::ask(std::uint32_t id) {
 }
 
 void PacketSim::allocate() {
+  for (const std::uint32_t id : asking_) net_.inputs[id].queued = false;
+  for (int pass = 0; pass < net_.plane.allocation_passes && !asking_.empty(); ++pass) {
+    ++pass_;
+    for (const std::uint32_t id : asking_) request(id);
+    asking_.clear();
+    serve_outputs();
+    std::swap(asking_, losers_);  // they may ask for another output in the next pass
+  }
   for (const std::uint32_t id : asking_) {
-    net_.inputs[id].queued = false;
-    request(id);
+    Input& input = net_.inputs[id];
+    const Packet& packet = packets_[net_.input_queues[input.first_queue + input.request_vl].head];
+    wait_for(packet.output, input, packet);
+    if ((input.ready & (input.ready - 1)) != 0) wake_input_at(id, now() + 1);
   }
   asking_.clear();
+}
+
+/// SA
+void PacketSim::serve_outputs() {
   if (net_.ties) {
     std::ranges::sort(asked_);
     std::ranges::sort(requests_);
   }
-  for (const std::uint32_t output : asked_) grant(net_.outputs[output].best, output);
+  for (const std::uint32_t output : asked_) {
+    const std::uint32_t best = net_.outputs[output].best;
+    // An output buffer that two crossbars fill may have lost its room to the other one.
+    if (net_.ties && !can_take_head(best, output)) {
+      losers_.push_back(best);
+    } else {
+      grant(best, output);
+    }
+  }
   asked_.clear();
   for (std::size_t i = 0; i < requests_.size();) {
     const std::uint32_t output = requests_[i].first;
@@ -37,13 +59,6 @@ void PacketSim::allocate() {
     i = end;
   }
   requests_.clear();
-  for (const std::uint32_t id : losers_) {
-    Input& input = net_.inputs[id];
-    const Packet& packet = packets_[net_.input_queues[input.first_queue + input.request_vl].head];
-    wait_for(packet.output, input, packet);
-    if ((input.ready & (input.ready - 1)) != 0) wake_input_at(id, now() + 1);
-  }
-  losers_.clear();
 }
 
 /// VA: the first VL in turn whose output could take its packet.
@@ -71,6 +86,12 @@ bool PacketSim::can_take(const Output& output, const Input& input, const Packet&
   return net_.pools.room(output.pool, packet.next_vl, now()) >= room_needed(output, input, packet);
 }
 
+bool PacketSim::can_take_head(std::uint32_t input_id, std::uint32_t output) {
+  const Input& input = net_.inputs[input_id];
+  const Packet& packet = packets_[net_.input_queues[input.first_queue + input.request_vl].head];
+  return can_take(net_.outputs[output], input, packet);
+}
+
 std::int32_t PacketSim::room_needed(const Output& output, const Input& input, const Packet& packet) {
   return output.spare == 0 || output.ring == input.ring ? packet.flits : packet.flits + output.spare;
 }
@@ -83,8 +104,8 @@ void PacketSim::request_output(std::uint32_t id, std::uint32_t output_id) {
     requests_.emplace_back(output_id, id);
     return;
   }
-  if (output.request_cycle != now()) {
-    output.request_cycle = now();
+  if (output.request_pass != pass_) {
+    output.request_pass = pass_;
     output.best = id;
     output.best_distance = distance;
     asked_.push_back(output_id);
@@ -106,9 +127,7 @@ void PacketSim::serve_lanes(std::uint32_t output_id, std::size_t begin, std::siz
   const auto stop = requests_.begin() + static_cast<std::ptrdiff_t>(end);
   std::rotate(first, std::find_if_not(first, stop, served_last), stop);
   for (auto request = first; request != stop; ++request) {
-    const Input& input = net_.inputs[request->second];
-    const Packet& packet = packets_[net_.input_queues[input.first_queue + input.request_vl].head];
-    if (can_take(net_.outputs[output_id], input, packet)) {
+    if (can_take_head(request->second, output_id)) {
       grant(request->second, output_id);
     } else {
       losers_.push_back(request->second);

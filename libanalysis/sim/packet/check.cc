@@ -59,6 +59,7 @@ Result<void> check(const DataPlane& plane, const Fabric& fabric, const Programmi
   if (auto ok = in_range("vls", plane.vls, 1, 32); !ok) return ok;
   if (auto ok = in_range("max_packet", plane.max_packet, 1, 32'767); !ok) return ok;
   if (auto ok = in_range("output_lanes", plane.output_lanes, 1, 1024); !ok) return ok;
+  if (auto ok = in_range("allocation_passes", plane.allocation_passes, 1, 64); !ok) return ok;
   if (auto ok = in_range("head_lifetime", plane.head_lifetime, 0, 1'000'000'000'000); !ok) return ok;
   if (auto ok = check_delays(plane.delays); !ok) return ok;
   if (!(plane.sharing.least >= 0 && plane.sharing.least <= 1)) {

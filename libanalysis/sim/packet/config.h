@@ -13,6 +13,8 @@
 
 #include "base/ids.h"
 #include "base/units.h"
+#include "qos/iba_arbiter.h"
+#include "qos/simple_arbiters.h"
 #include "routing/tables.h"
 #include "sim/packet/wheel.h"
 
@@ -81,12 +83,15 @@ struct TableEntry {
   std::uint32_t weight = 0;
 };
 
-/// An output scheduler: of a port of a switch, or of a host.
+/// An output scheduler: of the ports of switches, or of hosts. The machines are those of qos/.
 struct SchedulerConfig {
   Discipline discipline = Discipline::RoundRobin;
-  std::vector<TableEntry> high;  ///< InfiniBand's high-priority table; the table of the other two
-  std::vector<TableEntry> low;   ///< InfiniBand only
-  std::uint8_t high_limit = 1;   ///< InfiniBand only: LimitOfHighPriority, IBA 7.6.9
+  std::vector<TableEntry> high{};  ///< InfiniBand's high-priority table; the table of the other two
+  std::vector<TableEntry> low{};   ///< InfiniBand only
+  std::uint8_t high_limit = 1;     ///< InfiniBand only: LimitOfHighPriority
+  qos::LowGrant low_grant = qos::LowGrant::Entry;
+  qos::Rounding rounding = qos::Rounding::Units;
+  qos::SbtRestore restore = qos::SbtRestore::AllUsedUp;
 };
 
 struct DataPlane {
@@ -101,8 +106,11 @@ struct DataPlane {
   std::int32_t central_flits = 512;  ///< per MPort
   std::int32_t host_flits = 256;     ///< per host, on its receiving side
   Sharing sharing;
-  int output_lanes =
-      1;  ///< packets that an output can take from the crossbar at once (more is output queueing)
+  /// Of VA and SA in a cycle: inputs that were not taken may ask for another output in the next pass.
+  int allocation_passes = 1;
+  /// Packets that an output can take from the crossbar at once; as many as inputs make an output-queued
+  /// switch.
+  int output_lanes = 1;
   std::array<std::uint8_t, 32> sl_to_vl{};  ///< where no SL2VL table is given
   RingRule ring_rule = RingRule::None;
   UpRouting up_routing = UpRouting::Programmed;

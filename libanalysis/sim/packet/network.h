@@ -54,7 +54,7 @@ struct Input {
 struct Output {
   Cycle free_at = 0;
   Cycle wake_at = -1;
-  Cycle request_cycle = -1;
+  std::uint64_t request_pass = 0;
   std::uint32_t pool = 0;
   std::uint32_t target = 0;  ///< a Port, or a central Input
   std::uint32_t last = 0;    ///< place of the input that was served last

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sim/packet/measure.h"
@@ -109,8 +110,10 @@ class PacketSim {
   void allocate();
   void request(std::uint32_t input);
   void request_output(std::uint32_t input, std::uint32_t output);
+  void serve_outputs();
   void serve_lanes(std::uint32_t output, std::size_t begin, std::size_t end);
   bool can_take(const Output& output, const Input& input, const Packet& packet);
+  bool can_take_head(std::uint32_t input, std::uint32_t output);
   static std::int32_t room_needed(const Output& output, const Input& input, const Packet& packet);
   void grant(std::uint32_t input, std::uint32_t output);
   void ask_next_cycle(std::uint32_t input);
@@ -124,7 +127,7 @@ class PacketSim {
   void ready_to_send(std::uint32_t port);
   void wake_port_at(std::uint32_t port, Cycle at);
   void transmit(std::uint32_t port);
-  unsigned choose(std::uint32_t port, LaneMask eligible, const HeadFlits& heads);
+  std::optional<unsigned> choose(std::uint32_t port, LaneMask eligible, const HeadFlits& heads);
   void put_on_link(std::uint32_t port, unsigned vl);
   [[nodiscard]] std::int32_t head_flits(const Port& port, unsigned vl) const;
   void watch_lifetime(std::uint32_t port);
@@ -151,6 +154,7 @@ class PacketSim {
   Slab<Message> messages_;
   std::vector<std::uint32_t> asking_;  ///< inputs
   std::vector<std::uint32_t> asked_;   ///< outputs
+  std::uint64_t pass_ = 0;             ///< of allocation, over the whole run
   std::vector<std::uint32_t> losers_;  ///< inputs that were not taken
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
       requests_;                        ///< output, input: outputs with several lanes

@@ -1,15 +1,18 @@
 /// Output schedulers: which of the lanes that have a packet and credits for all of it sends next.
 ///
 /// A lane is a VL (InfiniBand) or an SL (Omni-Path-like). One object serves all ports that share a
-/// configuration; each port's state is small and flat, for there are tens of thousands. Weights are counted
-/// as the discipline's source says: 64-byte units for InfiniBand's tables and DTable, packets for SBT.
+/// configuration. The table-driven disciplines are the machines of qos/; plain round robin, which every run
+/// without tables uses on tens of thousands of ports, is a byte per port.
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
+#include "qos/dtable_arbiter.h"
 #include "sim/packet/config.h"
 
 namespace heddle::packet {
@@ -20,6 +23,7 @@ using HeadFlits = std::array<std::int32_t, 32>;
 
 class Scheduler {
  public:
+  Scheduler() = default;
   /// Errors: Invalid with the key's name.
   static Result<Scheduler> make(const SchedulerConfig& config, int flit_bytes);
 
@@ -27,8 +31,8 @@ class Scheduler {
   std::uint32_t add_port();
 
   /// Chooses among `active` lanes, of which there is at least one, and takes the head packet of the winner as
-  /// sent.
-  unsigned pick(std::uint32_t port, LaneMask active, const HeadFlits& heads) {
+  /// sent. None: no table serves any of them.
+  std::optional<unsigned> pick(std::uint32_t port, LaneMask active, const HeadFlits& heads) {
     if (config_.discipline == Discipline::RoundRobin) {
       std::uint8_t& last = last_[port];
       const LaneMask after = last >= 31 ? 0 : active & (~LaneMask{0} << (last + 1U));
@@ -39,11 +43,14 @@ class Scheduler {
   }
 
  private:
-  unsigned pick_table(std::uint32_t port, LaneMask active, const HeadFlits& heads);
+  std::optional<unsigned> pick_table(std::uint32_t port, LaneMask active, const HeadFlits& heads);
 
   SchedulerConfig config_;
   int flit_bytes_ = 64;
   std::vector<std::uint8_t> last_;
+  std::vector<qos::IbaArbiter> infiniband_;  // only those of the discipline in use have members
+  std::vector<qos::SbtArbiter> simple_;
+  std::vector<qos::DTableArbiter> deficit_;
 };
 
 }  // namespace heddle::packet

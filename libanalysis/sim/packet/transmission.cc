@@ -51,7 +51,9 @@ void PacketSim::transmit(std::uint32_t id) {
       earliest = std::min(earliest, net_.pools.when(port.room, vl, missing, now()));
     }
   }
-  if (eligible == 0) {
+  // None also if the eligible ones are in no table: they wait for good, or for their lifetime.
+  const std::optional<unsigned> vl = eligible == 0 ? std::nullopt : choose(id, eligible, heads);
+  if (!vl) {
     if (port.stalled_since < 0) port.stalled_since = now();
     port.credit_wait = true;
     if (earliest != never) wake_port_at(id, earliest);
@@ -61,11 +63,11 @@ void PacketSim::transmit(std::uint32_t id) {
     net_.counts[id].stalled += static_cast<std::uint64_t>(now() - port.stalled_since);
     port.stalled_since = -1;
   }
-  put_on_link(id, choose(id, eligible, heads));
+  put_on_link(id, *vl);
 }
 
 /// The scheduler sees VLs at an InfiniBand switch or host, SLs at an Omni-Path-like one.
-unsigned PacketSim::choose(std::uint32_t id, LaneMask eligible, const HeadFlits& heads) {
+std::optional<unsigned> PacketSim::choose(std::uint32_t id, LaneMask eligible, const HeadFlits& heads) {
   const Port& port = net_.ports[id];
   Scheduler& scheduler = port.host_side ? host_scheduler_ : switch_scheduler_;
   if (net_.plane.model == SwitchModel::InfiniBand) return scheduler.pick(port.scheduled_as, eligible, heads);
@@ -81,7 +83,9 @@ unsigned PacketSim::choose(std::uint32_t id, LaneMask eligible, const HeadFlits&
     by_sl[sl] = heads[vl];
     vl_of_sl[sl] = static_cast<std::uint8_t>(vl);
   }
-  return vl_of_sl[scheduler.pick(port.scheduled_as, active, by_sl)];
+  const auto sl = scheduler.pick(port.scheduled_as, active, by_sl);
+  if (!sl) return std::nullopt;
+  return vl_of_sl[*sl];
 }
 
 void PacketSim::put_on_link(std::uint32_t id, unsigned vl) {
