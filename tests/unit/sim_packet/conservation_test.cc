@@ -88,14 +88,19 @@ void send_at_random(PacketSim& sim, Random& random, int messages, Cycle window, 
   }
 }
 
-constexpr const char* fabrics[] = {"xgft:1;9;1", "tree:k=2,n=3", "tree:k=4,n=2", "mesh:3x3,hosts=2,links=2",
-                                   "xgft:2;5,3;1,2"};
+testing_support::Plant any_fabric(DataPlane& with) {
+  const auto text = *rc::gen::element<std::string>("xgft:1;9;1", "tree:k=2,n=3", "tree:k=4,n=2",
+                                                   "mesh:3x3,hosts=2,links=2", "xgft:2;5,3;1,2");
+  // Dimension order does not save hierarchical switches from deadlock, for all dimensions share a central
+  // buffer.
+  if (text.starts_with("mesh")) with.model = SwitchModel::InfiniBand;
+  return plant(text);
+}
 
 TEST(Conservation, OfPacketsAndOrderOnAnyFabric) {
   EXPECT_TRUE(rc::check("conserved, in order, all delivered", [] {
-    const auto at =
-        plant(*rc::gen::elementOf(std::vector<std::string>(std::begin(fabrics), std::end(fabrics))));
-    const DataPlane with = any_plane();
+    DataPlane with = any_plane();
+    const auto at = any_fabric(with);
     PacketSim sim = simulator(at, with);
     OrderCheck check;
     sim.listen(&check);
@@ -116,9 +121,8 @@ TEST(Conservation, OfPacketsAndOrderOnAnyFabric) {
 
 TEST(Conservation, WhileLinksCloseAndOpen) {
   EXPECT_TRUE(rc::check("every packet is delivered or counted", [] {
-    const auto at =
-        plant(*rc::gen::elementOf(std::vector<std::string>(std::begin(fabrics), std::end(fabrics))));
     DataPlane with = any_plane();
+    const auto at = any_fabric(with);
     with.closed_link = *rc::gen::element(ClosedLink::Discard, ClosedLink::Hold);
     with.head_lifetime = *rc::gen::inRange<Cycle>(100, 400);
     PacketSim sim = simulator(at, with);
