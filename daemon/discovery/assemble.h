@@ -8,7 +8,7 @@
 
 #include "base/ids.h"
 #include "discovery/problem.h"
-#include "discovery/survey.h"
+#include "mad/survey.h"
 
 namespace heddle::discovery {
 

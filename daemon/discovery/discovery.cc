@@ -64,6 +64,11 @@ void Discovery::on_notice(const mad::Notice& notice, Instant now) {
   rediscover({&node, 1}, now);
 }
 
+void Discovery::adopt(std::shared_ptr<const Survey> survey) {
+  epoch_ = survey->fabric->epoch();
+  survey_ = std::move(survey);
+}
+
 void Discovery::next(Instant now) {
   if (busy_) return;
   if (wants_full_ || ((wants_light_ || !suspects_.empty()) && !survey_)) {

@@ -13,9 +13,9 @@
 
 #include "discovery/light_sweep.h"
 #include "discovery/problem.h"
-#include "discovery/survey.h"
 #include "discovery/sweep.h"
 #include "mad/attributes.h"
+#include "mad/survey.h"
 #include "transport/transactions.h"
 
 namespace heddle::discovery {
@@ -46,6 +46,10 @@ class Discovery {
   void rediscover(std::span<const NodeGuid> nodes, Instant now);
   /// Of traps: 128 (a link of a switch), 144 and 145 (a node's properties) lead to a partial sweep.
   void on_notice(const mad::Notice& notice, Instant now);
+
+  /// Takes over a survey that somebody brought up to date: a provisioner, which knows the states that it
+  /// set. Its epoch must be greater than that of survey(). Not while busy().
+  void adopt(std::shared_ptr<const Survey> survey);
 
   [[nodiscard]] bool busy() const { return busy_; }
   /// None before the first full sweep has ended.

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "discovery/survey.h"
+#include "mad/survey.h"
 #include "transport/transactions.h"
 
 namespace heddle::discovery {

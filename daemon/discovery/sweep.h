@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "discovery/problem.h"
-#include "discovery/survey.h"
+#include "mad/survey.h"
 #include "transport/transactions.h"
 
 namespace heddle::discovery {

@@ -11,7 +11,7 @@
 #include "fabric/fabric.h"
 #include "mad/attributes.h"
 
-namespace heddle::discovery {
+namespace heddle {
 
 struct SurveyPort {
   bool known = false;   ///< `info` was answered
@@ -44,9 +44,13 @@ struct Survey {
   }
 };
 
+/// The directed route that arrives at a node by this very port: what sets a channel adapter's port. None
+/// where no cable leads there. For a switch, any way to it.
+[[nodiscard]] std::optional<std::vector<PortNum>> route_to(const Survey& survey, LinkEnd end);
+
 /// `"leaf 3" (0x0002c90300080e84)`.
 [[nodiscard]] std::string name_of(const SurveyNode& node);
 /// `port 7 of "leaf 3" (0x0002c90300080e84)`.
 [[nodiscard]] std::string name_of(const SurveyNode& node, PortNum port);
 
-}  // namespace heddle::discovery
+}  // namespace heddle

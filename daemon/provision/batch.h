@@ -1,0 +1,46 @@
+/// Sends a series of requests, as many at once as the transaction engine takes, and says when all have been
+/// decided. The series is drawn from a source as it goes, so that a million requests take no memory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "transport/transactions.h"
+
+namespace heddle::provision {
+
+struct Step {
+  mad::Packet packet;
+  transport::AgentKey agent;
+  std::uint64_t tag = 0;  ///< below 2^48; comes back with the answer
+};
+
+class Batch final : public transport::TransactionClient {
+ public:
+  /// The next request, or none at the end.
+  using Source = std::function<std::optional<Step>()>;
+  using Answer = std::function<void(std::uint64_t tag, const transport::Completion&)>;
+  using Done = std::function<void(Instant now)>;
+
+  explicit Batch(transport::TransactionEngine& engine) : engine_{engine} {}
+
+  /// A batch that still runs is abandoned: its answers go unread.
+  void start(Source source, Answer answer, Done done, Instant now);
+  void abandon();
+
+  void on_completion(const transport::Completion& completion) override;
+
+ private:
+  void pump(Instant now);
+
+  transport::TransactionEngine& engine_;
+  Source source_;
+  Answer answer_;
+  Done done_;
+  std::uint16_t run_ = 0;
+  bool running_ = false;
+  std::size_t asked_ = 0;
+};
+
+}  // namespace heddle::provision

@@ -1,0 +1,443 @@
+#include "provision/provisioner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "transport/requests.h"
+
+namespace heddle::provision {
+namespace {
+
+using transport::Completion;
+using transport::Outcome;
+
+constexpr std::size_t block_size = routing::lids_per_block;
+
+std::uint64_t tag_of(LinkEnd end) { return (std::uint64_t{end.node.raw()} << 8U) | end.port.raw(); }
+LinkEnd end_of(std::uint64_t tag) {
+  return {NodeIndex{static_cast<std::uint32_t>(tag >> 8U)}, PortNum{static_cast<std::uint8_t>(tag)}};
+}
+
+/// A source of steps from a list, one after the other; those that have no step are left out.
+template <class Item, class Make>
+Batch::Source from_list(std::vector<Item> items, Make make) {
+  return [items = std::move(items), make = std::move(make), next = std::size_t{0}]() mutable {
+    std::optional<Step> step;
+    while (!step && next < items.size()) step = make(items[next++]);
+    return step;
+  };
+}
+
+struct BlockOf {
+  std::uint32_t sw = 0;
+  std::uint16_t block = 0;
+};
+std::uint64_t tag_of(BlockOf at) { return (std::uint64_t{at.sw} << 16U) | at.block; }
+BlockOf block_of(std::uint64_t tag) {
+  return {static_cast<std::uint32_t>(tag >> 16U), static_cast<std::uint16_t>(tag)};
+}
+
+}  // namespace
+
+Provisioner::Provisioner(transport::TransactionEngine& engine, const ProvisionOptions& options, Router router,
+                         Done done)
+    : options_{options}, router_{std::move(router)}, done_{std::move(done)}, batch_{engine} {}
+
+void Provisioner::run(std::shared_ptr<const Survey> survey, Instant now) {
+  busy_ = true;
+  report_ = {};
+  report_.begun = now;
+  survey_ = std::make_shared<Survey>(*survey);
+  failed_.assign(survey_->fabric->ports().size(), 0);
+  tables_.reset();
+  ask_other_sms(now);
+}
+
+void Provisioner::stop_with(Error error, Instant now) {
+  report_.failure = std::move(error);
+  finish(now);
+}
+
+void Provisioner::trouble(LinkEnd end, std::string text) {
+  report_.troubles.push_back({survey_->fabric->ref(survey_->fabric->port_index(end)), std::move(text)});
+}
+
+void Provisioner::trouble(LinkEnd end, const char* what, const Completion& completion) {
+  failed_[survey_->fabric->port_index(end).raw()] = 1;
+  if (completion.outcome == Outcome::Stopped) {
+    report_.failure = Error{ErrorCode::Unreachable, "stopped while the fabric was being configured"};
+    return;
+  }
+  // Said once, when it fell silent.
+  if (completion.outcome == Outcome::AgentSilent) return;
+  std::string why(to_string(completion.outcome));
+  if (completion.outcome == Outcome::Refused) why += fmt::format(" with status {:#06x}", completion.status);
+  trouble(end, fmt::format("{}: {}: {}", name_of(survey_->node(end.node), end.port), what, why));
+}
+
+std::optional<Step> Provisioner::port_step(mad::Method method, LinkEnd end, const mad::PortInfo& info,
+                                           std::uint64_t tag) const {
+  const auto path = route_to(*survey_, end);
+  if (!path) return std::nullopt;
+  Step step{.packet = transport::directed_smp({.method = method,
+                                               .attribute = mad::SmAttr::PortInfo,
+                                               .modifier = modifier_for(*survey_, end),
+                                               .m_key = options_.ports.m_key},
+                                              *path),
+            .agent = transport::agent_of(survey_->node(end.node).guid()),
+            .tag = tag};
+  mad::encode(info, mad::smp_data(step.packet.mad));
+  return step;
+}
+
+void Provisioner::ask_other_sms(Instant now) {
+  std::vector<LinkEnd> claimants;
+  const LinkEnd own{survey_->local, survey_->node(survey_->local).info.local_port};
+  for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
+    const SurveyNode& node = survey_->nodes[i];
+    for (std::size_t p = node.is_switch() ? 0 : 1; p < (node.is_switch() ? 1 : node.ports.size()); ++p) {
+      const LinkEnd end{NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}};
+      const bool ours = end.node == own.node && options_.local_sm == ProvisionOptions::LocalSm::Own;
+      if ((node.ports[p].info.capability_mask & mad::port_cap::is_sm) != 0 && !ours) claimants.push_back(end);
+    }
+  }
+  batch_.start(
+      from_list(std::move(claimants),
+                [this](LinkEnd end) -> std::optional<Step> {
+                  const auto path = route_to(*survey_, end);
+                  if (!path) return std::nullopt;
+                  return Step{.packet = transport::directed_smp({.attribute = mad::SmAttr::SmInfo}, *path),
+                              .agent = transport::agent_of(survey_->node(end.node).guid()),
+                              .tag = tag_of(end)};
+                }),
+      [this](std::uint64_t tag, const Completion& completion) {
+        const LinkEnd end = end_of(tag);
+        if (completion.outcome != Outcome::Answered) {
+          trouble(end, fmt::format("{} says that a subnet manager is there, which does not answer",
+                                   name_of(survey_->node(end.node), end.port)));
+          return;
+        }
+        report_.other_sms.push_back({{survey_->node(end.node).guid(), end.port},
+                                     mad::decode<mad::SmInfo>(mad::smp_data(completion.answer->mad))});
+      },
+      [this](Instant at) { plan(at); }, now);
+}
+
+void Provisioner::plan(Instant now) {
+  const SurveyNode& local = survey_->node(survey_->local);
+  const PortNum port = local.is_switch() ? PortNum{0} : local.info.local_port;
+  const PortGuid own = local.ports[port.raw()].guid;
+  if (auto allowed = may_be_master(own, options_.priority, report_.other_sms); !allowed) {
+    stop_with(allowed.error(), now);
+    return;
+  }
+  auto lids = plan_lids(*survey_, options_.ports.lmc, remembered_);
+  if (!lids) {
+    stop_with(lids.error(), now);
+    return;
+  }
+  lids_ = *std::move(lids);
+  for (const std::string& moved : lids_.moved) report_.troubles.push_back({{}, moved});
+  for (const auto& [ref, lid] : lids_.lids) remembered_[ref] = lid;
+  const auto found = lids_.lids.find({local.guid(), port});
+  if (found == lids_.lids.end()) {
+    stop_with({ErrorCode::Unreachable, fmt::format("{} has no cable", name_of(local, port))}, now);
+    return;
+  }
+  sm_lid_ = found->second;
+  set_ports(now);
+}
+
+std::vector<LinkEnd> Provisioner::cabled_and_management_ports() const {
+  std::vector<LinkEnd> ends;
+  for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
+    const SurveyNode& node = survey_->nodes[i];
+    for (std::size_t p = 0; p < node.ports.size(); ++p) {
+      const LinkEnd end{NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}};
+      const bool management = p == 0 && node.is_switch();
+      const bool cabled = survey_->fabric->port(end).link != no_link;
+      if (node.ports[p].known && (management || cabled)) ends.push_back(end);
+    }
+  }
+  // One port of each node after the other, so that many agents work at the same time.
+  std::stable_sort(ends.begin(), ends.end(), [](LinkEnd a, LinkEnd b) { return a.port < b.port; });
+  return ends;
+}
+
+void Provisioner::set_each(
+    std::vector<LinkEnd> ends, std::function<mad::PortInfo(LinkEnd)> what,
+    std::function<bool(LinkEnd, const mad::PortInfo& asked, const mad::PortInfo& got)> confirm,
+    Batch::Done next, Instant now) {
+  batch_.start(
+      from_list(
+          std::move(ends),
+          [this, what](LinkEnd end) { return port_step(mad::Method::Set, end, what(end), tag_of(end)); }),
+      [this, confirm = std::move(confirm)](std::uint64_t tag, const Completion& completion) {
+        const LinkEnd end = end_of(tag);
+        if (completion.outcome != Outcome::Answered) {
+          trouble(end, "its settings were not taken", completion);
+          return;
+        }
+        const auto asked = mad::decode<mad::PortInfo>(mad::smp_data(completion.request->mad));
+        const auto got = mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad));
+        survey_->nodes[end.node.raw()].ports[end.port.raw()].info = got;
+        if (!confirm(end, asked, got)) failed_[survey_->fabric->port_index(end).raw()] = 1;
+      },
+      std::move(next), now);
+}
+
+void Provisioner::set_ports(Instant now) {
+  const auto wanted = [this](LinkEnd end) {
+    return settings(*survey_, end, lids_.lids, sm_lid_, options_.ports);
+  };
+  std::vector<LinkEnd> ends = cabled_and_management_ports();
+  std::erase_if(ends,
+                [&](LinkEnd end) { return fulfilled(survey_->port(end).info, wanted(end), end, *survey_); });
+  // A switch that lost its LID was restarted: its table is gone too.
+  for (const LinkEnd& end : ends) {
+    const SurveyPort& port = survey_->port(end);
+    if (end.port == PortNum{0} && port.info.lid == no_lid) written_.erase(survey_->node(end.node).guid());
+  }
+  set_each(
+      std::move(ends), wanted,
+      [this](LinkEnd end, const mad::PortInfo& asked, const mad::PortInfo& got) {
+        if (!fulfilled(got, asked, end, *survey_)) {
+          trouble(end, fmt::format("{} answers LID {} and SM LID {} after being set to {} and {}",
+                                   name_of(survey_->node(end.node), end.port), got.lid.raw(),
+                                   got.master_sm_lid.raw(), asked.lid.raw(), asked.master_sm_lid.raw()));
+          return false;
+        }
+        ++report_.ports_set;
+        return true;
+      },
+      [this](Instant at) { route(at); }, now);
+}
+
+std::shared_ptr<const Fabric> Provisioner::fabric_with_lids() const {
+  const Fabric& old = *survey_->fabric;
+  FabricBuilder builder;
+  for (std::uint32_t i = 0; i < old.nodes().size(); ++i) {
+    const Node& node = old.nodes()[i];
+    const NodeIndex index = *builder.add_node(node);
+    for (unsigned p = 0; p <= node.port_count; ++p) {
+      Port port = old.port(PortIndex{node.first_port.raw() + p});
+      const SurveyPort& known = survey_->nodes[i].ports[p];
+      if (known.known) {
+        port.state = known.info.state;
+        port.physical = known.info.physical;
+      }
+      if (const auto lid = lids_.lids.find({node.guid, port.num}); lid != lids_.lids.end()) {
+        port.lid = lid->second;
+        port.lmc = p == 0 ? std::uint8_t{0} : options_.ports.lmc;
+      }
+      (void)builder.set_port(index, port);
+    }
+  }
+  for (const Link& link : old.links()) (void)builder.add_link(link.a, link.b, link.width, link.speed);
+  return builder.build(old.epoch() + 1);
+}
+
+void Provisioner::route(Instant now) {
+  const auto fabric = fabric_with_lids();
+  auto tables = router_(*fabric);
+  if (!tables) {
+    stop_with(tables.error(), now);
+    return;
+  }
+  tables_ = std::make_shared<const routing::ForwardingTables>(*std::move(tables));
+  switches_.clear();
+  for (const NodeGuid guid : tables_->switches()) switches_.push_back(fabric->find_node(guid));
+  read_tables(now);
+}
+
+void Provisioner::read_tables(Instant now) {
+  std::vector<BlockOf> blocks;
+  for (std::size_t b = 0; b < tables_->blocks(); ++b) {
+    for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+      if (switches_[s] == no_node) continue;
+      const SurveyNode& node = survey_->node(switches_[s]);
+      Table& table = table_of(node.guid());
+      table.bytes.resize(std::max(table.bytes.size(), tables_->stride()), no_path.raw());
+      table.known.resize(std::max(table.known.size(), tables_->blocks()), false);
+      // Of a table without a top, nothing is worth knowing.
+      const std::size_t top = node.switch_info ? node.switch_info->linear_fdb_top : 0;
+      if (!table.known[b] && top > 0 && b * block_size <= top) {
+        blocks.push_back({s, static_cast<std::uint16_t>(b)});
+      }
+    }
+  }
+  batch_.start(
+      from_list(std::move(blocks),
+                [this](BlockOf at) -> std::optional<Step> {
+                  const SurveyNode& node = survey_->node(switches_[at.sw]);
+                  return Step{
+                      .packet = transport::directed_smp({.attribute = mad::SmAttr::LinearForwardingTable,
+                                                         .modifier = at.block,
+                                                         .m_key = options_.ports.m_key},
+                                                        node.path),
+                      .agent = transport::agent_of(node.guid()),
+                      .tag = tag_of(at)};
+                }),
+      [this](std::uint64_t tag, const Completion& completion) {
+        if (completion.outcome != Outcome::Answered) return;  // then it is written
+        const BlockOf at = block_of(tag);
+        Table& table = table_of(survey_->node(switches_[at.sw]).guid());
+        const auto data = mad::smp_data(completion.answer->mad);
+        std::copy(data.begin(), data.end(),
+                  table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * block_size));
+        table.known[at.block] = true;
+        ++report_.blocks_read;
+      },
+      [this](Instant at) { write_tables(at); }, now);
+}
+
+void Provisioner::write_tables(Instant now) {
+  std::vector<BlockOf> blocks;
+  for (std::size_t b = 0; b < tables_->blocks(); ++b) {
+    for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+      if (switches_[s] == no_node) continue;
+      const Table& table = table_of(survey_->node(switches_[s]).guid());
+      const auto wanted = tables_->block(routing::SwitchIndex{s}, b);
+      if (table.known[b] && std::equal(wanted.begin(), wanted.end(),
+                                       table.bytes.begin() + static_cast<std::ptrdiff_t>(b * block_size))) {
+        continue;
+      }
+      blocks.push_back({s, static_cast<std::uint16_t>(b)});
+    }
+  }
+  batch_.start(
+      from_list(std::move(blocks),
+                [this](BlockOf at) -> std::optional<Step> {
+                  const SurveyNode& node = survey_->node(switches_[at.sw]);
+                  Step step{
+                      .packet = transport::directed_smp({.method = mad::Method::Set,
+                                                         .attribute = mad::SmAttr::LinearForwardingTable,
+                                                         .modifier = at.block,
+                                                         .m_key = options_.ports.m_key},
+                                                        node.path),
+                      .agent = transport::agent_of(node.guid()),
+                      .tag = tag_of(at)};
+                  const auto bytes = tables_->block(routing::SwitchIndex{at.sw}, at.block);
+                  std::copy(bytes.begin(), bytes.end(), mad::smp_data(step.packet.mad).begin());
+                  // Until it is confirmed, nobody knows which of the two is there.
+                  table_of(node.guid()).known[at.block] = false;
+                  return step;
+                }),
+      [this](std::uint64_t tag, const Completion& completion) {
+        const BlockOf at = block_of(tag);
+        const LinkEnd end{switches_[at.sw], PortNum{0}};
+        if (completion.outcome != Outcome::Answered) {
+          trouble(end, "a block of its forwarding table was not taken", completion);
+          return;
+        }
+        const auto asked = mad::smp_data(completion.request->mad);
+        const auto got = mad::smp_data(completion.answer->mad);
+        if (!std::equal(asked.begin(), asked.end(), got.begin())) {
+          trouble(end, fmt::format("{} answers other entries than were written to block {} of its "
+                                   "forwarding table",
+                                   name_of(survey_->node(end.node)), at.block));
+          return;
+        }
+        Table& table = table_of(survey_->node(end.node).guid());
+        std::copy(got.begin(), got.end(),
+                  table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * block_size));
+        table.known[at.block] = true;
+        ++report_.blocks_written;
+      },
+      [this](Instant at) { set_tops(at); }, now);
+}
+
+/// Last, so that no entry counts before it is written.
+void Provisioner::set_tops(Instant now) {
+  std::vector<NodeIndex> nodes;
+  for (const NodeIndex index : switches_) {
+    if (index == no_node || !survey_->node(index).switch_info) continue;
+    const SurveyNode& node = survey_->node(index);
+    if (tables_->top().raw() >= node.switch_info->linear_fdb_cap) {
+      trouble({index, PortNum{0}}, fmt::format("{} has room for {} LIDs, and {} are needed", name_of(node),
+                                               node.switch_info->linear_fdb_cap, tables_->top().raw() + 1));
+    } else if (node.switch_info->linear_fdb_top != tables_->top().raw()) {
+      nodes.push_back(index);
+    }
+  }
+  batch_.start(
+      from_list(std::move(nodes),
+                [this](NodeIndex index) -> std::optional<Step> {
+                  const SurveyNode& node = survey_->node(index);
+                  Step step{.packet = transport::directed_smp({.method = mad::Method::Set,
+                                                               .attribute = mad::SmAttr::SwitchInfo,
+                                                               .m_key = options_.ports.m_key},
+                                                              node.path),
+                            .agent = transport::agent_of(node.guid()),
+                            .tag = tag_of({index, PortNum{0}})};
+                  mad::SwitchInfo info = *node.switch_info;
+                  info.linear_fdb_top = tables_->top().raw();
+                  info.port_state_change = false;  // 0 leaves the bit as it is
+                  mad::encode(info, mad::smp_data(step.packet.mad));
+                  return step;
+                }),
+      [this](std::uint64_t tag, const Completion& completion) {
+        const LinkEnd end = end_of(tag);
+        if (completion.outcome != Outcome::Answered) {
+          trouble(end, "the top of its forwarding table was not taken", completion);
+          return;
+        }
+        const auto got = mad::decode<mad::SwitchInfo>(mad::smp_data(completion.answer->mad));
+        survey_->nodes[end.node.raw()].switch_info->linear_fdb_top = got.linear_fdb_top;
+        if (got.linear_fdb_top != tables_->top().raw()) {
+          trouble(end,
+                  fmt::format("{} answers {} as the top of its forwarding table after being set to {}",
+                              name_of(survey_->node(end.node)), got.linear_fdb_top, tables_->top().raw()));
+        }
+      },
+      [this](Instant at) { raise(PortState::Init, PortState::Armed, at); }, now);
+}
+
+void Provisioner::raise(PortState from, PortState to, Instant now) {
+  std::vector<LinkEnd> ends = cabled_and_management_ports();
+  std::erase_if(ends, [&](LinkEnd end) {
+    const auto peer = survey_->fabric->peer(end);
+    return !peer || survey_->port(end).info.state != from || failed(end) || failed(*peer);
+  });
+  const bool last = to == PortState::Active;
+  set_each(
+      std::move(ends),
+      [this, to](LinkEnd end) {
+        mad::PortInfo info = unchanged(survey_->port(end).info);
+        info.state = to;
+        return info;
+      },
+      [this, last](LinkEnd end, const mad::PortInfo& asked, const mad::PortInfo& got) {
+        // Armed becomes Active by itself when data comes in.
+        if (got.state < asked.state) {
+          trouble(end,
+                  fmt::format("{} stays {} after being set to {}", name_of(survey_->node(end.node), end.port),
+                              to_string(got.state), to_string(asked.state)));
+          return false;
+        }
+        if (last) ++report_.links_raised;
+        return true;
+      },
+      [this, last](Instant at) {
+        if (last) {
+          finish(at);
+        } else {
+          raise(PortState::Armed, PortState::Active, at);
+        }
+      },
+      now);
+}
+
+void Provisioner::finish(Instant now) {
+  busy_ = false;
+  if (!lids_.lids.empty() && !report_.failure) survey_->fabric = fabric_with_lids();
+  report_.survey = std::exchange(survey_, nullptr);
+  report_.tables = tables_;
+  report_.ended = now;
+  const ProvisionReport report = std::exchange(report_, {});
+  done_(report);
+}
+
+}  // namespace heddle::provision

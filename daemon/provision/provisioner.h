@@ -1,0 +1,119 @@
+/// Configures a fabric as its subnet manager: LIDs, port settings, forwarding tables, port states, in stages,
+/// each of which is decided for every node before the next begins. What a node does not confirm is reported
+/// and left out of later stages; it holds up nobody else.
+///
+/// A state machine over the transaction engine, on its thread; never blocks. One run at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "mad/survey.h"
+#include "provision/batch.h"
+#include "provision/lid_plan.h"
+#include "provision/port_settings.h"
+#include "provision/sm_election.h"
+#include "routing/tables.h"
+#include "transport/transactions.h"
+
+namespace heddle::provision {
+
+/// Makes the tables for a fabric whose ports have their LIDs. Every switch of the fabric must be in them.
+using Router = std::function<Result<routing::ForwardingTables>(const Fabric&)>;
+
+struct ProvisionOptions {
+  PortPolicy ports;
+  std::uint8_t priority = 0;  ///< as subnet manager, 0 to 15
+  /// Whether the local port's IsSM bit is this program's doing.
+  enum class LocalSm : std::uint8_t { Own, Foreign } local_sm = LocalSm::Own;
+};
+
+struct Trouble {
+  PortRef where;
+  std::string text;
+};
+
+struct ProvisionReport {
+  /// Nothing was written, or no tables could be made: another subnet manager, too few LIDs, no routes.
+  std::optional<Error> failure;
+  std::shared_ptr<const Survey> survey;  ///< with LIDs and states as they were confirmed
+  std::shared_ptr<const routing::ForwardingTables> tables;
+  std::vector<Trouble> troubles;
+  std::vector<OtherSm> other_sms;
+  std::size_t ports_set = 0;
+  std::size_t blocks_read = 0;
+  std::size_t blocks_written = 0;
+  std::size_t links_raised = 0;  ///< ports that became Active
+  Instant begun;
+  Instant ended;
+};
+
+class Provisioner {
+ public:
+  using Done = std::function<void(const ProvisionReport&)>;
+
+  Provisioner(transport::TransactionEngine& engine, const ProvisionOptions& options, Router router,
+              Done done);
+
+  /// The survey must come from a sweep that has just ended. Not while busy().
+  void run(std::shared_ptr<const Survey> survey, Instant now);
+  [[nodiscard]] bool busy() const { return busy_; }
+
+ private:
+  struct Table {
+    std::vector<std::uint8_t> bytes;
+    std::vector<bool> known;  ///< by block
+  };
+
+  // The stages, in their order.
+  void ask_other_sms(Instant now);
+  void plan(Instant now);
+  void set_ports(Instant now);
+  void route(Instant now);
+  void read_tables(Instant now);
+  void write_tables(Instant now);
+  void set_tops(Instant now);
+  void raise(PortState from, PortState to, Instant now);
+  void finish(Instant now);
+  void stop_with(Error error, Instant now);
+
+  /// Runs `what` on `ends`, one Set(PortInfo) each.
+  void set_each(std::vector<LinkEnd> ends, std::function<mad::PortInfo(LinkEnd)> what,
+                std::function<bool(LinkEnd, const mad::PortInfo& asked, const mad::PortInfo& got)> confirm,
+                Batch::Done next, Instant now);
+  [[nodiscard]] std::optional<Step> port_step(mad::Method method, LinkEnd end, const mad::PortInfo& info,
+                                              std::uint64_t tag) const;
+  void trouble(LinkEnd end, const char* what, const transport::Completion& completion);
+  void trouble(LinkEnd end, std::string text);
+  [[nodiscard]] std::vector<LinkEnd> cabled_and_management_ports() const;
+  [[nodiscard]] std::shared_ptr<const Fabric> fabric_with_lids() const;
+  [[nodiscard]] Table& table_of(NodeGuid guid) { return written_[guid]; }
+
+  [[nodiscard]] bool failed(LinkEnd end) const {
+    return failed_[survey_->fabric->port_index(end).raw()] != 0;
+  }
+
+  ProvisionOptions options_;
+  Router router_;
+  Done done_;
+  Batch batch_;
+
+  bool busy_ = false;
+  ProvisionReport report_;
+  std::shared_ptr<Survey> survey_;  ///< the one that is worked on
+  LidPlan lids_;
+  Lid sm_lid_;
+  std::vector<char> failed_;  ///< by PortIndex
+  std::shared_ptr<const routing::ForwardingTables> tables_;
+  std::vector<NodeIndex> switches_;  ///< by SwitchIndex of tables_
+
+  // What outlives a run.
+  LidsByPort remembered_;
+  std::unordered_map<NodeGuid, Table> written_;  ///< what switches confirmed
+};
+
+}  // namespace heddle::provision

@@ -1,0 +1,47 @@
+/// The subnet manager of a fabric that has no other: configures it after each sweep, answers for itself when
+/// asked who is there, and acknowledges traps. Whoever owns it feeds it surveys and hands the notices on to
+/// the discovery.
+///
+/// On the transaction engine's thread. The engine must be stopped before it goes away.
+#pragma once
+
+#include <optional>
+
+#include "mad/attributes.h"
+#include "provision/provisioner.h"
+#include "transport/transactions.h"
+#include "transport/transport.h"
+
+namespace heddle::provision {
+
+class SubnetManager {
+ public:
+  SubnetManager(transport::TransactionEngine& engine, transport::Transport& transport,
+                const ProvisionOptions& options, Router router, Provisioner::Done done);
+
+  /// Configures the fabric as it was just found. While busy, the latest survey waits its turn.
+  void configure(std::shared_ptr<const Survey> survey, Instant now);
+  [[nodiscard]] bool busy() const { return provisioner_.busy(); }
+  /// Since the last run that nobody else's being master stopped.
+  [[nodiscard]] bool is_master() const { return state_ == mad::SmInfo::State::Master; }
+
+  /// What the engine hands over unsolicited. A trap is acknowledged and given back as its notice; SMInfo is
+  /// answered while master.
+  std::optional<mad::Notice> on_unsolicited(const mad::Packet& packet);
+
+ private:
+  void finished(const ProvisionReport& report);
+  void answer_sm_info(const mad::Packet& packet, const mad::Header& header);
+  void repress(const mad::Packet& packet, const mad::Header& header);
+
+  transport::TransactionEngine& engine_;
+  transport::Transport& transport_;
+  ProvisionOptions options_;
+  Provisioner::Done done_;
+  mad::SmInfo::State state_ = mad::SmInfo::State::NotActive;
+  std::uint32_t activity_ = 0;
+  std::shared_ptr<const Survey> waiting_;
+  Provisioner provisioner_;
+};
+
+}  // namespace heddle::provision

@@ -1,0 +1,326 @@
+#include "provision/provisioner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "discovery/discovery.h"
+#include "provision/subnet_manager.h"
+#include "routing/minhop.h"
+#include "support/sim_world.h"
+
+namespace heddle::provision {
+namespace {
+
+using namespace std::chrono_literals;
+
+Result<routing::ForwardingTables> minhop(const Fabric& fabric) {
+  const auto graph = routing::SwitchGraph::make(fabric);
+  if (!graph) return fail(graph.error());
+  return routing::route_minhop(*graph, routing::LinkSet::all(fabric));
+}
+
+/// Discovery and subnet manager wired as in the daemon.
+class World {
+ public:
+  explicit World(std::string_view generator, ProvisionOptions options = {},
+                 const sim::Options& sim_options = {}, Router router = minhop)
+      : sim{generator, sim_options},
+        discovery{sim.engine,
+                  {.change_bits = discovery::ChangeBits::Clear},
+                  [this](const discovery::SweepReport& report) {
+                    sweeps.push_back(report);
+                    if (report.survey && report.survey != report.before) {
+                      sm.configure(report.survey, sim.now);
+                    }
+                  }},
+        sm{sim.engine, sim, options, std::move(router), [this](const ProvisionReport& report) {
+             reports.push_back(report);
+             if (!report.failure) discovery.adopt(report.survey);
+           }} {
+    sim.engine.unsolicited_to([this](const mad::Packet& packet, Instant at) {
+      if (const auto notice = sm.on_unsolicited(packet)) {
+        notices.push_back(*notice);
+        discovery.on_notice(*notice, at);
+      }
+    });
+    EXPECT_TRUE(sim.fabric.set_is_sm(sim.client(), sim::IsSm::Yes, Picoseconds{0}));
+  }
+
+  const ProvisionReport& bring_up() {
+    discovery.full(sim.now);
+    return finish();
+  }
+  const ProvisionReport& finish() {
+    const auto before = reports.size();
+    EXPECT_TRUE(sim.run([&] { return reports.size() > before; }));
+    return reports.back();
+  }
+  [[nodiscard]] const Fabric& truth() const { return sim.fabric.description(); }
+  [[nodiscard]] NodeIndex switch_at(std::size_t nth) const {
+    for (std::uint32_t i = 0; i < truth().nodes().size(); ++i) {
+      if (truth().nodes()[i].type == NodeType::Switch && nth-- == 0) return NodeIndex{i};
+    }
+    return no_node;
+  }
+
+  test::SimWorld sim;
+  std::vector<discovery::SweepReport> sweeps;
+  std::vector<ProvisionReport> reports;
+  std::vector<mad::Notice> notices;
+  discovery::Discovery discovery;
+  SubnetManager sm;
+};
+
+std::string texts(const ProvisionReport& report) {
+  std::string all;
+  for (const auto& trouble : report.troubles) all += trouble.text + "\n";
+  return all;
+}
+
+/// Follows the programmed tables from switch to switch; true if the LID's owner is reached.
+bool leads_there(const sim::SimulatedFabric& fabric, NodeIndex from, Lid lid) {
+  const Fabric& truth = fabric.description();
+  const PortIndex target = fabric.port_of(lid);
+  NodeIndex at = from;
+  for (int hops = 0; hops < 64; ++hops) {
+    if (truth.port(target).node == at) return true;
+    const auto table = fabric.forwarding_table(at);
+    if (lid.raw() >= table.size() || table[lid.raw()] == no_path) return false;
+    const LinkEnd out{at, table[lid.raw()]};
+    if (!fabric.forwards(truth.port_index(out))) return false;
+    at = truth.peer(out)->node;
+  }
+  return false;
+}
+
+void expect_works(const World& world) {
+  const Fabric& truth = world.truth();
+  for (std::uint32_t p = 0; p < truth.ports().size(); ++p) {
+    const Port& port = truth.ports()[p];
+    const bool is_switch = truth.node(port.node).type == NodeType::Switch;
+    const mad::PortInfo& info = world.sim.fabric.port_info(PortIndex{p});
+    if (port.link != no_link) {
+      ASSERT_EQ(info.state, PortState::Active);
+    }
+    if (is_switch != (port.num == PortNum{0}) || (!is_switch && port.link == no_link)) continue;
+    for (unsigned i = 0; i < (1U << info.lmc); ++i) {
+      const Lid lid{static_cast<std::uint16_t>(info.lid.raw() + i)};
+      for (std::uint32_t s = 0; s < truth.nodes().size(); ++s) {
+        if (truth.nodes()[s].type != NodeType::Switch) continue;
+        ASSERT_TRUE(leads_there(world.sim.fabric, NodeIndex{s}, lid)) << "LID " << lid.raw();
+      }
+    }
+  }
+}
+
+TEST(Provisioner, BringsUpAnyFabric) {
+  for (const char* spec : {"tree:k=2,n=3", "torus:4x4,hosts=2,links=2",
+                           "random:switches=20,hosts=40,links=50,ports=16,seed=7"}) {
+    for (const std::uint8_t lmc : {0, 1}) {
+      World world{spec, {.ports = {.lmc = lmc}}};
+      const ProvisionReport& report = world.bring_up();
+      ASSERT_FALSE(report.failure) << report.failure->message;
+      EXPECT_TRUE(report.troubles.empty()) << texts(report);
+      expect_works(world);
+      EXPECT_TRUE(world.sm.is_master());
+      for (const Port& port : report.survey->fabric->ports()) {
+        if (port.link != no_link) {
+          EXPECT_EQ(port.state, PortState::Active);
+        }
+      }
+    }
+  }
+}
+
+TEST(Provisioner, SecondRunWritesNothing) {
+  World world{"tree:k=3,n=2"};
+  world.bring_up();
+  const ProvisionReport& report = world.bring_up();
+  EXPECT_EQ(report.ports_set, 0U);
+  EXPECT_EQ(report.blocks_written, 0U);
+  EXPECT_EQ(report.blocks_read, 0U);
+  EXPECT_EQ(report.links_raised, 0U);
+}
+
+TEST(Provisioner, ARestartedManagerKeepsWhatItFinds) {
+  World world{"tree:k=3,n=2"};
+  world.bring_up();
+  std::vector<ProvisionReport> reports;
+  ProvisionOptions options;
+  Provisioner fresh{world.sim.engine, options, minhop,
+                    [&](const ProvisionReport& report) { reports.push_back(report); }};
+  world.discovery.full(world.sim.now);
+  world.finish();
+  fresh.run(world.discovery.survey(), world.sim.now);
+  ASSERT_TRUE(world.sim.run([&] { return !reports.empty(); }));
+  EXPECT_FALSE(reports[0].failure);
+  EXPECT_GT(reports[0].blocks_read, 0U);
+  EXPECT_EQ(reports[0].blocks_written, 0U);
+  EXPECT_EQ(reports[0].ports_set, 0U);
+}
+
+TEST(Provisioner, OnlyBlocksThatDifferAreWritten) {
+  World world{"tree:k=4,n=3"};
+  const auto all = world.bring_up().blocks_written;
+  const LinkIndex link{static_cast<std::uint32_t>(world.truth().links().size() - 1)};
+  world.sim.fabric.cut(link, world.sim.ps());
+  world.discovery.light(world.sim.now);
+  const ProvisionReport& report = world.finish();
+  EXPECT_FALSE(report.failure);
+  EXPECT_GT(report.blocks_written, 0U);
+  EXPECT_LT(report.blocks_written, all);
+}
+
+TEST(Provisioner, TrapsAreRepressedAndLeadToARepair) {
+  World world{"tree:k=3,n=3"};
+  world.bring_up();
+  const LinkIndex link{static_cast<std::uint32_t>(world.truth().links().size() - 1)};
+  world.sim.fabric.cut(link, world.sim.ps());
+  world.finish();
+  EXPECT_FALSE(world.notices.empty());
+  EXPECT_EQ(world.sweeps.back().kind, discovery::SweepKind::Partial);
+  world.sim.fabric.mend(link, world.sim.ps());
+  world.finish();
+  world.sim.run([&] { return !world.sm.busy() && !world.discovery.busy(); });
+  expect_works(world);
+  // Nothing is repeated: the traps were acknowledged.
+  const auto traps = world.notices.size();
+  world.sim.run([] { return false; }, 60s);
+  EXPECT_EQ(world.notices.size(), traps);
+}
+
+TEST(Provisioner, RestartedHostGetsItsLidBack) {
+  World world{"tree:k=3,n=2"};
+  world.bring_up();
+  const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+  const PortIndex port = world.truth().port_index(host, PortNum{1});
+  const Lid before = world.sim.fabric.port_info(port).lid;
+  world.sim.fabric.kill(host, world.sim.ps());
+  world.finish();
+  world.sim.fabric.revive(host, world.sim.ps());
+  world.sim.run([&] { return world.sim.fabric.forwards(port); });
+  EXPECT_EQ(world.sim.fabric.port_info(port).lid, before);
+}
+
+TEST(Provisioner, LostMadsAndADeadSwitchDoNotStopIt) {
+  World world{"tree:k=3,n=3"};
+  sim::MadFaults faults;
+  faults.lost = Ratio{0.01};
+  world.sim.fabric.set_mad_faults(faults);
+  world.discovery.full(world.sim.now);
+  // It dies when the sweep has seen it.
+  const NodeIndex victim = world.switch_at(20);
+  ASSERT_TRUE(world.sim.run([&] { return world.sm.busy(); }));
+  world.sim.fabric.set_agent_faults(victim, {.mute_sma = true});
+  const ProvisionReport& report = world.finish();
+  ASSERT_FALSE(report.failure);
+  EXPECT_FALSE(report.troubles.empty());
+  EXPECT_LT(report.troubles.size(), 40U);
+  const NodeGuid guid = world.truth().node(victim).guid;
+  for (const Trouble& trouble : report.troubles) {
+    EXPECT_TRUE(trouble.where.node == guid || trouble.text.find(to_string(guid)) != std::string::npos)
+        << trouble.text;
+  }
+  // Everything that does not pass the dead switch works.
+  EXPECT_GT(report.links_raised, world.truth().links().size());
+}
+
+TEST(Provisioner, LidConflictIsResolved) {
+  World world{"tree:k=3,n=2"};
+  world.bring_up();
+  const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+  Survey survey = *world.discovery.survey();
+  const NodeIndex a = survey.fabric->find_node(world.truth().node(host).guid);
+  const Lid own = survey.node(a).ports[1].info.lid;
+  for (auto& node : survey.nodes) {
+    if (node.is_switch()) node.ports[0].info.lid = own;
+  }
+  const auto plan = plan_lids(survey, 0, {});
+  ASSERT_TRUE(plan);
+  std::set<Lid> seen;
+  for (const auto& [port, lid] : plan->lids) EXPECT_TRUE(seen.insert(lid).second);
+  EXPECT_FALSE(plan->moved.empty());
+}
+
+TEST(Provisioner, RefusesBesideAnotherMaster) {
+  World world{"tree:k=2,n=2"};
+  const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+  const auto other = world.sim.fabric.attach(world.truth().port_index(host, PortNum{1}),
+                                             [](const mad::Packet&, Picoseconds) {});
+  ASSERT_TRUE(world.sim.fabric.set_is_sm(*other, sim::IsSm::Yes, world.sim.ps()));
+  // It claims the port and does not answer: said, and not in the way.
+  EXPECT_FALSE(world.bring_up().failure);
+  EXPECT_EQ(world.reports.back().troubles.size(), 1U);
+}
+
+class Election : public testing::Test {
+ protected:
+  static bool allowed(std::uint8_t priority, std::uint64_t guid, mad::SmInfo::State state) {
+    mad::SmInfo info;
+    info.priority = priority;
+    info.guid = PortGuid{guid};
+    info.state = state;
+    return may_be_master(PortGuid{100}, 5, {{PortRef{}, info}}).has_value();
+  }
+};
+
+TEST_F(Election, MasterStaysMaster) {
+  using State = mad::SmInfo::State;
+  EXPECT_FALSE(allowed(0, 200, State::Master));
+  EXPECT_TRUE(allowed(15, 1, State::NotActive));
+  EXPECT_FALSE(allowed(6, 200, State::Standby));
+  EXPECT_TRUE(allowed(4, 1, State::Standby));
+  EXPECT_FALSE(allowed(5, 99, State::Discovering));
+  EXPECT_TRUE(allowed(5, 101, State::Discovering));
+}
+
+TEST(SubnetManager, TwoOfThemSettleOnOne) {
+  World world{"tree:k=2,n=2", {.priority = 3}};
+  world.bring_up();
+  // A second one on another host, on the same fabric, with its own engine.
+  test::SimWorld& sim = world.sim;
+  class Second final : public transport::Transport {
+   public:
+    Second(test::SimWorld& sim, PortIndex port) : sim_{sim} {
+      client_ = *sim.fabric.attach(port, [this](const mad::Packet& packet, Picoseconds at) {
+        receiver_(packet, test::SimWorld::instant(at));
+      });
+    }
+    void receive_with(Receiver receiver) override { receiver_ = std::move(receiver); }
+    Result<void> send(const mad::Packet& packet) override {
+      sim_.fabric.send(sim_.ps(), client_, packet);
+      return {};
+    }
+    [[nodiscard]] transport::LocalPort local() const override { return {}; }
+
+   private:
+    test::SimWorld& sim_;
+    sim::ClientId client_{0};
+    Receiver receiver_;
+  };
+  const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+  Second second{sim, world.truth().port_index(host, PortNum{1})};
+  transport::TransactionEngine engine{second, {}};
+  second.receive_with([&](const mad::Packet& packet, Instant at) { engine.on_packet(packet, at); });
+  std::vector<ProvisionReport> reports;
+  ProvisionOptions options;
+  options.priority = 15;
+  SubnetManager late{engine, second, options, minhop,
+                     [&](const ProvisionReport& report) { reports.push_back(report); }};
+  discovery::Discovery discovery{engine, {}, [&](const discovery::SweepReport& report) {
+                                   if (report.survey) late.configure(report.survey, sim.now);
+                                 }};
+  discovery.full(sim.now);
+  ASSERT_TRUE(sim.run([&] { return !reports.empty(); }));
+  ASSERT_TRUE(reports[0].failure);
+  EXPECT_EQ(reports[0].failure->code, ErrorCode::Refused);
+  EXPECT_EQ(reports[0].ports_set, 0U);
+  EXPECT_FALSE(late.is_master());
+  ASSERT_EQ(reports[0].other_sms.size(), 1U);
+  EXPECT_EQ(reports[0].other_sms[0].info.priority, 3U);
+  EXPECT_EQ(reports[0].other_sms[0].info.state, mad::SmInfo::State::Master);
+  engine.stop(sim.now);
+}
+
+}  // namespace
+}  // namespace heddle::provision
