@@ -26,7 +26,7 @@ namespace heddle::provision {
 using Router = std::function<Result<routing::ForwardingTables>(const Fabric&)>;
 
 struct ProvisionOptions {
-  PortPolicy ports;
+  PortPolicy ports{};
   std::uint8_t priority = 0;  ///< as subnet manager, 0 to 15
   /// Whether the local port's IsSM bit is this program's doing.
   enum class LocalSm : std::uint8_t { Own, Foreign } local_sm = LocalSm::Own;

@@ -242,7 +242,7 @@ TEST(Provisioner, LidConflictIsResolved) {
   EXPECT_FALSE(plan->moved.empty());
 }
 
-TEST(Provisioner, RefusesBesideAnotherMaster) {
+TEST(Provisioner, SmPortThatDoesNotAnswerIsNotInTheWay) {
   World world{"tree:k=2,n=2"};
   const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
   const auto other = world.sim.fabric.attach(world.truth().port_index(host, PortNum{1}),
