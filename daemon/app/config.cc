@@ -111,9 +111,9 @@ const std::vector<Key>& keys() {
   static const std::vector<Key> all{
       {"fabric.backend", "\"umad\": the fabric behind a port of this host. \"sim\": a simulated one.",
        "\"umad\"",
-       choice_key<Backend>(
-           [](Config& c) -> Backend& { return c.fabric.backend; },
-           std::array{Choice<Backend>{"umad", Backend::Umad}, Choice<Backend>{"sim", Backend::Sim}})},
+       choice_key<BackendKind>([](Config& c) -> BackendKind& { return c.fabric.backend; },
+                               std::array{Choice<BackendKind>{"umad", BackendKind::Umad},
+                                          Choice<BackendKind>{"sim", BackendKind::Sim}})},
       {"fabric.device",
        "umad: the port to use, as \"mlx5_0:1\" or a port GUID; empty for the first active one.\n"
        "Several, separated by commas, are tried in turn.",
@@ -356,7 +356,8 @@ Result<void> override_config(Config& config, const std::string& assignment) {
 }
 
 Result<void> check_config(const Config& config) {
-  if (config.fabric.backend == Backend::Sim && config.fabric.file.empty() && config.fabric.generate.empty()) {
+  if (config.fabric.backend == BackendKind::Sim && config.fabric.file.empty() &&
+      config.fabric.generate.empty()) {
     return fail(
         ErrorCode::Invalid,
         "fabric.backend is \"sim\", but neither fabric.file nor fabric.generate says what to simulate");

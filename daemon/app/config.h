@@ -13,7 +13,7 @@
 
 namespace heddle::app {
 
-enum class Backend : unsigned char { Sim, Umad };
+enum class BackendKind : unsigned char { Sim, Umad };
 /// Whether the daemon may act as the fabric's subnet manager.
 enum class SmMode : unsigned char { Auto, Off };
 
@@ -27,7 +27,7 @@ struct Config {
   using Seconds = std::chrono::nanoseconds;
 
   struct {
-    Backend backend = Backend::Umad;
+    BackendKind backend = BackendKind::Umad;
     std::string file;
     std::string generate;
     std::string scenario;

@@ -53,9 +53,7 @@ constexpr std::array routes{
 Handler api_handler(Daemon& daemon) {
   return [&daemon](const Request& request, Respond respond) {
     if (request.path == "/metrics" && !request.post) {
-      daemon.metrics([respond = std::move(respond)](std::shared_ptr<const std::string> text) {
-        respond({200, "text/plain; version=0.0.4; charset=utf-8", std::move(text)});
-      });
+      respond({200, "text/plain; version=0.0.4; charset=utf-8", nullptr, daemon.metrics()});
       return;
     }
     for (const Route& route : routes) {

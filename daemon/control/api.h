@@ -2,8 +2,6 @@
 /// what only reads, TCP.
 #pragma once
 
-#include <functional>
-
 #include "control/http.h"
 #include "control/state.h"
 
@@ -13,8 +11,8 @@ namespace heddle::control {
 class Daemon {
  public:
   [[nodiscard]] virtual DaemonState state() const = 0;
-  /// The text of /metrics; may answer later, and never from within.
-  virtual void metrics(std::function<void(std::shared_ptr<const std::string>)> answer) = 0;
+  /// The text of /metrics, made elsewhere than on this thread.
+  [[nodiscard]] virtual Pieces metrics() = 0;
 
  protected:
   ~Daemon() = default;

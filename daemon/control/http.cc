@@ -8,7 +8,7 @@
 namespace heddle::control {
 
 Response text_response(std::string content_type, std::string body) {
-  return {200, std::move(content_type), std::make_shared<const std::string>(std::move(body))};
+  return {200, std::move(content_type), std::make_shared<const std::string>(std::move(body)), {}};
 }
 
 Response error_response(const Error& error) {
@@ -32,8 +32,10 @@ Response error_response(const Error& error) {
     return 500;
   }();
   const boost::json::object body{{"error", error.message}};
-  return {status, "application/json",
-          std::make_shared<const std::string>(boost::json::serialize(body) + "\n")};
+  return {status,
+          "application/json",
+          std::make_shared<const std::string>(boost::json::serialize(body) + "\n"),
+          {}};
 }
 
 }  // namespace heddle::control

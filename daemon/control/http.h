@@ -25,10 +25,15 @@ struct Request {
   Access access = Access::Read;  ///< what this client may do
 };
 
+/// A body in pieces, for one too large to hold at once: asked for a piece, it calls `next` with it later, on
+/// the io_context thread and never from within; an empty piece is the end.
+using Pieces = std::function<void(std::function<void(std::string piece)> next)>;
+
 struct Response {
   unsigned status = 200;
   std::string content_type = "application/json";
   std::shared_ptr<const std::string> body;
+  Pieces pieces;  ///< in place of `body`
 };
 
 /// Ready-made answers.

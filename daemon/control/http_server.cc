@@ -8,11 +8,15 @@
 #include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/chunk_encode.hpp>
+#include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
+#include <boost/beast/http/serializer.hpp>
 #include <boost/beast/http/span_body.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
@@ -106,24 +110,67 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
   void finish(Response response, bool keep_alive) {
     if (shared_->stopped) return close();
     response_ = std::move(response);
+    keep_alive_ = keep_alive;
+    if (response_.pieces) return begin_pieces();
     static const std::string nothing;
     const std::string& body = response_.body ? *response_.body : nothing;
     message_.emplace(static_cast<http::status>(response_.status), 11,
                      beast::span<const char>{body.data(), body.size()});
-    message_->set(http::field::server, "heddled");
-    message_->set(http::field::content_type, response_.content_type);
-    message_->set(http::field::cache_control, "no-store");
-    message_->set("X-Content-Type-Options", "nosniff");
-    message_->keep_alive(keep_alive);
+    set_fields(*message_);
     message_->content_length(body.size());
     stream_.expires_after(shared_->limits.timeout);
-    http::async_write(stream_, *message_,
-                      [self = this->shared_from_this(), keep_alive](error_code wrong, std::size_t) {
-                        if (wrong || !keep_alive) return self->close();
-                        self->message_.reset();
-                        self->response_ = {};
-                        self->read();
-                      });
+    http::async_write(stream_, *message_, [self = this->shared_from_this()](error_code wrong, std::size_t) {
+      self->written(wrong);
+    });
+  }
+
+  template <class Message>
+  void set_fields(Message& message) const {
+    message.set(http::field::server, "heddled");
+    message.set(http::field::content_type, response_.content_type);
+    message.set(http::field::cache_control, "no-store");
+    message.set("X-Content-Type-Options", "nosniff");
+    message.keep_alive(keep_alive_);
+  }
+
+  void written(error_code wrong) {
+    if (wrong || !keep_alive_) return close();
+    message_.reset();
+    head_.reset();
+    response_ = {};
+    read();
+  }
+
+  void begin_pieces() {
+    head_.emplace(http::response<http::empty_body>{static_cast<http::status>(response_.status), 11});
+    set_fields(*head_);
+    head_->chunked(true);
+    head_writer_.emplace(*head_);
+    stream_.expires_after(shared_->limits.timeout);
+    http::async_write_header(stream_, *head_writer_,
+                             [self = this->shared_from_this()](error_code wrong, std::size_t) {
+                               if (wrong) return self->close();
+                               self->next_piece();
+                             });
+  }
+
+  void next_piece() {
+    stream_.expires_never();
+    response_.pieces([self = this->shared_from_this()](std::string piece) {
+      if (self->shared_->stopped) return self->close();
+      self->piece_ = std::move(piece);
+      self->stream_.expires_after(self->shared_->limits.timeout);
+      if (self->piece_.empty()) {
+        asio::async_write(self->stream_, http::make_chunk_last(),
+                          [self](error_code wrong, std::size_t) { self->written(wrong); });
+      } else {
+        asio::async_write(self->stream_, http::make_chunk(asio::buffer(self->piece_)),
+                          [self](error_code wrong, std::size_t) {
+                            if (wrong) return self->close();
+                            self->next_piece();
+                          });
+      }
+    });
   }
 
   void close() {
@@ -137,8 +184,12 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
   Access access_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
+  bool keep_alive_ = false;
   Response response_;
   std::optional<http::response<http::span_body<const char>>> message_;
+  std::optional<http::response<http::empty_body>> head_;  ///< of a body in pieces
+  std::optional<http::response_serializer<http::empty_body>> head_writer_;
+  std::string piece_;
 };
 
 /// Who may do what: everybody may read on TCP; a Unix socket's peer is looked up.

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <fstream>
+#include <sstream>
+
 namespace heddle::app {
 namespace {
 
@@ -36,6 +39,14 @@ TEST(Config, TheDefaultFileSaysTheDefaults) {
   EXPECT_EQ(config->control.others_may_read, built_in.control.others_may_read);
   EXPECT_EQ(config->state.directory, built_in.state.directory);
   EXPECT_EQ(config->log.level, built_in.log.level);
+}
+
+// After a change of the keys: heddled --print-config > systemd/heddle.toml
+TEST(Config, TheShippedFileIsTheDefault) {
+  std::ifstream file{HEDDLE_SOURCE_DIR "/systemd/heddle.toml"};
+  std::ostringstream text;
+  text << file.rdbuf();
+  EXPECT_EQ(text.str(), default_config_text());
 }
 
 TEST(Config, ErrorsNameFileLineAndKey) {
@@ -86,7 +97,7 @@ TEST(Config, SetOverridesAnyKey) {
 
 TEST(Config, ASimulatedFabricNeedsADescription) {
   Config config;
-  config.fabric.backend = Backend::Sim;
+  config.fabric.backend = BackendKind::Sim;
   EXPECT_FALSE(check_config(config));
   config.fabric.generate = "tree:k=4,n=2";
   EXPECT_TRUE(check_config(config));

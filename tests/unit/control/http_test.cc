@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <filesystem>
@@ -73,6 +74,20 @@ TEST_F(HttpTest, AnswersOnAUnixSocketThatOnlyItsGroupCanOpen) {
               AllOf(HasSubstr("200 OK"), HasSubstr("\r\n\r\n/a b")));
   EXPECT_THAT(ask("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"),
               HasSubstr("/p post hi"));
+}
+
+TEST_F(HttpTest, ABodyInPiecesComesWhole) {
+  const auto server = serve_unix(io, {path, "", false}, [this](const Request&, const Respond& respond) {
+    auto left = std::make_shared<int>(3);
+    respond({200, "text/plain", nullptr, [this, left](std::function<void(std::string)> next) {
+               const std::string piece = *left > 0 ? "piece " + std::to_string((*left)--) + ";" : "";
+               asio::post(io, [next = std::move(next), piece] { next(piece); });
+             }});
+  });
+  ASSERT_TRUE(server);
+  EXPECT_THAT(ask("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"),
+              AllOf(HasSubstr("Transfer-Encoding: chunked"), HasSubstr("piece 3;"), HasSubstr("piece 1;"),
+                    testing::EndsWith("\r\n0\r\n\r\n")));
 }
 
 TEST_F(HttpTest, RemovesItsSocketAndTakesOverAStaleOne) {

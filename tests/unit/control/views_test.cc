@@ -126,8 +126,8 @@ class StillDaemon final : public Daemon {
  public:
   explicit StillDaemon(DaemonState state) : state_{std::move(state)} {}
   [[nodiscard]] DaemonState state() const override { return state_; }
-  void metrics(std::function<void(std::shared_ptr<const std::string>)> answer) override {
-    answer(std::make_shared<const std::string>("# metrics\n"));
+  [[nodiscard]] Pieces metrics() override {
+    return [](const auto& next) { next(""); };
   }
 
  private:

@@ -1,0 +1,35 @@
+/// Where the fabric comes from: a port of this host, or a simulator in this process. Owns everything behind
+/// the transport; the rest of the daemon knows the transport and the clock only.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string>
+
+#include "app/config.h"
+#include "transport/transport.h"
+
+namespace heddle::app {
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  [[nodiscard]] virtual transport::Transport& transport() = 0;
+  [[nodiscard]] virtual const transport::Clock& clock() const = 0;
+  /// "sim" or "umad".
+  [[nodiscard]] virtual std::string kind() const = 0;
+  /// The file, generator text or device, for the operator.
+  [[nodiscard]] virtual std::string source() const = 0;
+  /// No handler of the backend runs any more.
+  virtual void stop() = 0;
+};
+
+/// Errors name the file and line, or the device and what to do.
+[[nodiscard]] Result<std::unique_ptr<Backend>> open_backend(boost::asio::io_context& io,
+                                                            const Config& config);
+
+/// One each, called by open_backend.
+[[nodiscard]] Result<std::unique_ptr<Backend>> open_sim_backend(boost::asio::io_context& io,
+                                                                const Config& config);
+
+}  // namespace heddle::app

@@ -1,0 +1,309 @@
+#include "app/heddled.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <optional>
+#include <utility>
+
+#include "app/alarm.h"
+#include "app/backend.h"
+#include "app/service_notifier.h"
+#include "control/api.h"
+#include "discovery/discovery.h"
+#include "fabric/node_names.h"
+#include "mad/header.h"
+#include "metrics/metrics.h"
+#include "sampling/sampler.h"
+#include "transport/transactions.h"
+
+namespace heddle::app {
+
+namespace asio = boost::asio;
+
+namespace {
+
+transport::EngineOptions engine_options(const Config& config) {
+  transport::EngineOptions options;
+  options.window = static_cast<std::uint32_t>(config.sampling.window);
+  options.per_agent = static_cast<std::uint32_t>(config.sampling.per_agent);
+  options.timeout = config.sampling.timeout;
+  options.attempts = static_cast<std::uint32_t>(config.sampling.retries) + 1;
+  return options;
+}
+
+std::vector<load::NamedSet> named_sets(const Config& config) {
+  std::vector<load::NamedSet> sets;
+  for (const auto& set : config.sets) sets.push_back({set.name, set.nodes});
+  return sets;
+}
+
+sampling::SamplerOptions sampler_options(const Config& config) {
+  sampling::SamplerOptions options;
+  options.interval = config.sampling.interval;
+  options.history = config.sampling.history;
+  options.sets = named_sets(config);
+  return options;
+}
+
+}  // namespace
+
+/// The parts in the order in which they depend on each other; they go away in the opposite one.
+class Heddled::Parts final : public control::Daemon {
+ public:
+  Parts(boost::asio::io_context& io, ConfigSource source, Config config, std::unique_ptr<Backend> backend,
+        NodeNames names);
+
+  Result<void> listen();
+  void begin();
+  void reload();
+  void stop();
+
+  [[nodiscard]] control::DaemonState state() const override;
+  [[nodiscard]] control::Pieces metrics() override;
+
+ private:
+  void on_unsolicited(const mad::Packet& packet, Instant at);
+  void on_sweep(const discovery::SweepReport& report);
+  void on_sample(const std::shared_ptr<const load::Sample>& sample);
+  void settle();
+
+  boost::asio::io_context& io_;
+  ConfigSource source_;
+  Config config_;
+  std::unique_ptr<Backend> backend_;
+  NodeNames names_;
+  const transport::Clock& clock_;
+  Instant started_;
+
+  transport::TransactionEngine engine_;
+  discovery::Discovery discovery_;
+  sampling::Sampler sampler_;
+  Alarm engine_alarm_;
+  Alarm sampler_alarm_;
+  Alarm light_alarm_;
+  Alarm heavy_alarm_;
+  ServiceNotifier notifier_;
+
+  metrics::Metrics metrics_;
+  asio::thread_pool scrapers_{1};  ///< makes the text of /metrics
+
+  std::vector<discovery::Problem> problems_;
+  bool stopping_ = false;
+  std::unique_ptr<control::HttpServer> control_;
+  std::unique_ptr<control::HttpServer> tcp_;
+};
+
+Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config config,
+                      std::unique_ptr<Backend> backend, NodeNames names)
+    : io_{io},
+      source_{std::move(source)},
+      config_{std::move(config)},
+      backend_{std::move(backend)},
+      names_{std::move(names)},
+      clock_{backend_->clock()},
+      started_{clock_.now()},
+      engine_{backend_->transport(), engine_options(config_)},
+      discovery_{engine_, {}, [this](const discovery::SweepReport& report) { on_sweep(report); }},
+      sampler_{engine_, sampler_options(config_),
+               [this](const std::shared_ptr<const load::Sample>& sample) { on_sample(sample); }},
+      engine_alarm_{io, clock_,
+                    [this](Instant now) {
+                      engine_.on_timer(now);
+                      settle();
+                    }},
+      sampler_alarm_{io, clock_,
+                     [this](Instant now) {
+                       sampler_.on_timer(now);
+                       settle();
+                     }},
+      light_alarm_{io, clock_,
+                   [this](Instant now) {
+                     discovery_.light(now);
+                     light_alarm_.set(now + config_.sweep.light_interval);
+                     settle();
+                   }},
+      heavy_alarm_{io, clock_,
+                   [this](Instant now) {
+                     discovery_.full(now);
+                     heavy_alarm_.set(now + config_.sweep.heavy_interval);
+                     settle();
+                   }},
+      notifier_{io},
+      metrics_{[this](const Node& node) { return names_.of(node); }} {
+  backend_->transport().receive_with([this](const mad::Packet& packet, Instant at) {
+    engine_.on_packet(packet, at);
+    settle();
+  });
+  engine_.unsolicited_to([this](const mad::Packet& packet, Instant at) { on_unsolicited(packet, at); });
+  engine_.wake_with([this](Instant when) { engine_alarm_.set_no_later(when); });
+}
+
+Result<void> Heddled::Parts::listen() {
+  const auto handler = control::api_handler(*this);
+  auto control = control::serve_unix(
+      io_, {config_.control.socket, config_.control.group, config_.control.others_may_read}, handler);
+  if (!control) return fail(control.error());
+  control_ = std::move(*control);
+  if (config_.metrics.listen.empty()) return {};
+  auto tcp = control::serve_tcp(io_, config_.metrics.listen, handler);
+  if (!tcp) return fail("metrics.listen", tcp.error());
+  tcp_ = std::move(*tcp);
+  return {};
+}
+
+void Heddled::Parts::begin() {
+  notifier_.ready();
+  spdlog::info("managing {} ({})", backend_->source(), backend_->kind());
+  const Instant now = clock_.now();
+  discovery_.full(now);
+  light_alarm_.set(now + config_.sweep.light_interval);
+  heavy_alarm_.set(now + config_.sweep.heavy_interval);
+  settle();
+}
+
+/// After every event: what the state machines wait for has changed.
+void Heddled::Parts::settle() {
+  if (stopping_) return;
+  sampler_alarm_.set(sampler_.next_deadline());
+}
+
+void Heddled::Parts::on_unsolicited(const mad::Packet& packet, Instant at) {
+  const mad::Header header = mad::read_header(packet.mad);
+  if (header.method == mad::Method::Trap &&
+      header.attribute == static_cast<std::uint16_t>(mad::SmAttr::Notice)) {
+    discovery_.on_notice(mad::decode<mad::Notice>(mad::smp_data(packet.mad)), at);
+  }
+}
+
+void Heddled::Parts::on_sweep(const discovery::SweepReport& report) {
+  problems_ = report.problems;
+  if (report.failure) {
+    spdlog::error("discovery: {}", report.failure->message);
+    return;
+  }
+  if (report.survey == report.before) return;
+  const Fabric& fabric = *report.survey->fabric;
+  spdlog::info("{} sweep in {:.1f} ms: {} switches, {} channel adapters, {} links", to_string(report.kind),
+               seconds(report.ended - report.begun) * 1e3, fabric.switch_count(),
+               fabric.channel_adapter_count(), fabric.links().size());
+  for (const auto& problem : report.problems) spdlog::warn("{}: {}", to_string(problem.kind), problem.text);
+  sampler_.use(report.survey->fabric);
+  notifier_.status(fmt::format("{} switches, {} channel adapters, {} links", fabric.switch_count(),
+                               fabric.channel_adapter_count(), fabric.links().size()));
+}
+
+void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample) {
+  metrics_.publish(sample, sampler_.statistics(), engine_);
+  spdlog::debug("sweep {} in {:.1f} ms, {} ports failed", sample->number,
+                seconds(sample->ended - sample->began) * 1e3, sample->failures.size());
+}
+
+control::DaemonState Heddled::Parts::state() const {
+  control::DaemonState state;
+  state.version = HEDDLE_VERSION;
+  state.backend = backend_->kind();
+  state.source = backend_->source();
+  state.uptime = clock_.now() - started_;
+  if (const auto survey = discovery_.survey()) state.fabric = survey->fabric;
+  state.sample = sampler_.latest();
+  state.history = &sampler_.history();
+  state.name = [this](const Node& node) { return names_.of(node); };
+  for (const auto& problem : problems_) state.problems.push_back(problem.text);
+  for (auto& warning : sampler_.warnings()) state.problems.push_back(std::move(warning));
+  state.sampling.sweeps = sampler_.statistics().sweeps;
+  state.sampling.overruns = sampler_.statistics().late_sweeps;
+  state.sampling.interval = config_.sampling.interval;
+  if (state.sample) state.sampling.last_sweep = state.sample->ended - state.sample->began;
+  state.transactions = engine_.statistics();
+  return state;
+}
+
+control::Pieces Heddled::Parts::metrics() {
+  auto text = std::make_shared<metrics::Exposition>(metrics_.scrape());
+  return [this, text](std::function<void(std::string)> next) {
+    // Held as work on io_: the answer comes from the other thread.
+    asio::post(scrapers_, [this, text, next = std::move(next)]() mutable {
+      std::string piece;
+      text->next(piece, 256U << 10U);
+      asio::post(io_,
+                 [next = std::move(next), piece = std::move(piece)]() mutable { next(std::move(piece)); });
+    });
+  };
+}
+
+void Heddled::Parts::reload() {
+  notifier_.reloading();
+  auto fresh = source_.load();
+  if (!fresh) {
+    spdlog::error("reload: {}; the configuration stays as it was", fresh.error().message);
+  } else {
+    const auto fixed = [](const char* key, bool changed) {
+      if (changed) spdlog::warn("reload: {} takes effect at the next start", key);
+    };
+    fixed("[fabric]", fresh->fabric.backend != config_.fabric.backend ||
+                          fresh->fabric.file != config_.fabric.file ||
+                          fresh->fabric.generate != config_.fabric.generate ||
+                          fresh->fabric.scenario != config_.fabric.scenario ||
+                          fresh->fabric.time_scale != config_.fabric.time_scale);
+    fixed("control.socket", fresh->control.socket != config_.control.socket);
+    fixed("metrics.listen", fresh->metrics.listen != config_.metrics.listen);
+    fixed("state.directory", fresh->state.directory != config_.state.directory);
+    config_.sweep = fresh->sweep;
+    config_.sampling.interval = fresh->sampling.interval;
+    config_.sets = fresh->sets;
+    config_.log = fresh->log;
+    spdlog::set_level(spdlog::level::from_str(config_.log.level));
+    const Instant now = clock_.now();
+    sampler_.set_interval(config_.sampling.interval, now);
+    sampler_.set_sets(named_sets(config_));
+    light_alarm_.set_no_later(now + config_.sweep.light_interval);
+    heavy_alarm_.set_no_later(now + config_.sweep.heavy_interval);
+    spdlog::info("configuration read again");
+  }
+  notifier_.ready();
+  settle();
+}
+
+void Heddled::Parts::stop() {
+  if (std::exchange(stopping_, true)) return;
+  notifier_.stopping();
+  spdlog::info("ending");
+  control_.reset();
+  tcp_.reset();
+  engine_.stop(clock_.now());
+  for (Alarm* alarm : {&engine_alarm_, &sampler_alarm_, &light_alarm_, &heavy_alarm_})
+    alarm->set(std::nullopt);
+  backend_->stop();
+  scrapers_.stop();
+  scrapers_.join();
+  io_.stop();
+}
+
+Result<std::unique_ptr<Heddled>> Heddled::start(boost::asio::io_context& io, const ConfigSource& source) {
+  auto config = source.load();
+  if (!config) return fail(config.error());
+  spdlog::set_level(spdlog::level::from_str(config->log.level));
+  NodeNames names;
+  if (!config->fabric.node_names.empty()) {
+    auto loaded = NodeNames::load(config->fabric.node_names);
+    if (!loaded) return fail(loaded.error());
+    names = std::move(*loaded);
+  }
+  auto backend = open_backend(io, *config);
+  if (!backend) return fail(backend.error());
+  auto parts = std::make_unique<Parts>(io, source, std::move(*config), std::move(*backend), std::move(names));
+  if (auto listening = parts->listen(); !listening) return fail(listening.error());
+  parts->begin();
+  return std::unique_ptr<Heddled>(new Heddled(std::move(parts)));
+}
+
+Heddled::Heddled(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {}
+Heddled::~Heddled() = default;
+void Heddled::reload() { parts_->reload(); }
+void Heddled::stop() { parts_->stop(); }
+
+}  // namespace heddle::app

@@ -1,0 +1,36 @@
+/// The daemon, wired: heddled.cc shows which part feeds which. One io_context, one thread; the text of
+/// /metrics is made in a second one from immutable samples.
+///
+///   backend -> transport -> engine -+-> discovery -> subnet manager
+///                                   +-> sampler ---> samples -> metrics, control
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+
+#include "app/options.h"
+
+namespace heddle::app {
+
+class Heddled {
+ public:
+  /// Opens the fabric and the sockets, and begins. Errors: a sentence for the operator; nothing is left
+  /// behind.
+  static Result<std::unique_ptr<Heddled>> start(boost::asio::io_context& io, const ConfigSource& source);
+  ~Heddled();
+  Heddled(const Heddled&) = delete;
+  Heddled& operator=(const Heddled&) = delete;
+
+  /// Takes over what can change while running; says in the log what cannot. A bad file changes nothing.
+  void reload();
+  /// Ends everything in order; the io_context runs out of work.
+  void stop();
+
+ private:
+  class Parts;
+  explicit Heddled(std::unique_ptr<Parts> parts);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace heddle::app

@@ -1,0 +1,57 @@
+#include "app/options.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <ostream>
+
+namespace heddle::app {
+
+Result<Config> ConfigSource::load() const {
+  auto config = file.empty() ? Result<Config>{Config{}} : read_config(file);
+  if (!config) return config;
+  for (const auto& assignment : overrides) {
+    if (auto set = override_config(*config, assignment); !set) return fail(set.error());
+  }
+  if (auto good = check_config(*config); !good) return fail(good.error());
+  return config;
+}
+
+std::variant<ConfigSource, ExitWith> parse_options(int argc, const char* const* argv, std::ostream& out,
+                                                   std::ostream& err) {
+  ConfigSource source;
+  bool check = false;
+  bool print = false;
+  CLI::App app{"heddled: manages a live InfiniBand fabric. See heddled(8).", "heddled"};
+  app.set_version_flag("--version", "heddled " HEDDLE_VERSION);
+  app.add_option("--config", source.file, "Configuration file; without it the defaults hold");
+  app.add_option("--set", source.overrides, "Override one key: section.key=value; may be repeated")
+      ->take_all()
+      ->expected(1);
+  app.add_flag("--check-config", check, "Check the configuration and exit");
+  app.add_flag("--print-config", print, "Print the default configuration and exit");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    return ExitWith{app.exit(done, out, err)};
+  } catch (const CLI::ParseError& wrong) {
+    err << "heddled: " << wrong.what() << "\nTry 'heddled --help'.\n";
+    return ExitWith{2};
+  }
+  if (print) {
+    out << default_config_text();
+    return ExitWith{0};
+  }
+  if (check) {
+    const auto config = source.load();
+    if (config) {
+      out << "heddled: the configuration is good\n";
+    } else {
+      err << "heddled: " << config.error().message << '\n';
+    }
+    return ExitWith{config ? 0 : 1};
+  }
+  return source;
+}
+
+}  // namespace heddle::app

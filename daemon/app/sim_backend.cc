@@ -1,0 +1,74 @@
+// The simulated fabric in the daemon's own process: control plane, data plane, traffic, and a port to sit on.
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "app/backend.h"
+#include "fabric/source.h"
+#include "sim/simulated_fabric.h"
+#include "transport/clock.h"
+#include "transport/sim_pump.h"
+#include "transport/sim_transport.h"
+
+namespace heddle::app {
+namespace {
+
+const std::string& source_of(const Config& config) {
+  return config.fabric.file.empty() ? config.fabric.generate : config.fabric.file;
+}
+
+Result<std::shared_ptr<const Fabric>> describe(const Config& config) {
+  auto parsed = load_fabric(source_of(config));
+  if (!parsed) return fail(parsed.error());
+  for (const auto& warning : parsed->warnings) spdlog::warn("{}", warning);
+  return parsed->fabric;
+}
+
+class SimBackend final : public Backend {
+ public:
+  SimBackend(boost::asio::io_context& io, std::shared_ptr<const Fabric> description, const Config& config)
+      : source_{source_of(config)},
+        clock_{config.fabric.time_scale},
+        fabric_{std::move(description), options(config)},
+        pump_{io, fabric_, clock_} {}
+
+  /// The first channel adapter is where the daemon sits.
+  Result<void> sit_down() {
+    auto transport = transport::SimTransport::open(fabric_, clock_, "", [this] { pump_.wake(); });
+    if (!transport) return fail(transport.error());
+    transport_ = std::move(*transport);
+    return {};
+  }
+
+  [[nodiscard]] transport::Transport& transport() override { return *transport_; }
+  [[nodiscard]] const transport::Clock& clock() const override { return clock_; }
+  [[nodiscard]] std::string kind() const override { return "sim"; }
+  [[nodiscard]] std::string source() const override { return source_; }
+  void stop() override { pump_.stop(); }
+
+ private:
+  static sim::Options options(const Config& config) {
+    sim::Options options;
+    options.seed = config.fabric.seed;
+    return options;
+  }
+
+  std::string source_;
+  transport::SteadyClock clock_;
+  sim::SimulatedFabric fabric_;
+  transport::SimPump pump_;
+  std::unique_ptr<transport::SimTransport> transport_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_sim_backend(boost::asio::io_context& io, const Config& config) {
+  auto description = describe(config);
+  if (!description) return fail(description.error());
+  auto backend = std::make_unique<SimBackend>(io, std::move(*description), config);
+  if (auto seat = backend->sit_down(); !seat) return fail("the simulated fabric", seat.error());
+  return backend;
+}
+
+}  // namespace heddle::app

@@ -1,0 +1,158 @@
+"""heddled and heddle as an operator uses them: start, ask, reload, end; good and bad input."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import unittest
+
+from daemon_under_test import FABRICS, HEDDLE, HEDDLED, SOURCE, Daemon
+
+
+def graph(text):
+    """Nodes and cables of ibnetdiscover output, read without any of our code: GUIDs, and pairs of GUID[port]."""
+    nodes, cables, here = {}, set(), None
+    for line in text.splitlines():
+        node = re.match(r'(Switch|Ca|Rt)\s+(\d+)\s+"\w-([0-9a-f]{16})"', line)
+        if node:
+            here = node.group(3)
+            nodes[here] = (node.group(1), int(node.group(2)))
+            continue
+        cable = re.match(r'\[(\d+)\](?:\([0-9a-f]+\))?\s+"\w-([0-9a-f]{16})"\[(\d+)\]', line)
+        if cable and here:
+            ends = sorted([(here, int(cable.group(1))), (cable.group(2), int(cable.group(3)))])
+            cables.add(tuple(ends))
+    return nodes, cables
+
+
+class PublishedFabrics(unittest.TestCase):
+    """Every published fabric comes up, is counted right, and is exported as the same graph."""
+
+    def test_all(self):
+        files = sorted(FABRICS.glob("*.ibnetdiscover"))
+        if not files:
+            self.skipTest(f"no published fabrics at {FABRICS}")
+        for file in files:
+            with self.subTest(file.name), Daemon({"fabric.file": file}) as daemon:
+                nodes, cables = graph(file.read_text(encoding="utf-8", errors="replace"))
+                daemon.wait_for_sweeps()
+                status = daemon.json("status")
+                switches = sum(1 for kind, _ in nodes.values() if kind == "Switch")
+                self.assertEqual(status["fabric"]["switches"], switches)
+                self.assertEqual(status["fabric"]["channel_adapters"], len(nodes) - switches)
+                self.assertEqual(status["fabric"]["links"], len(cables))
+                exported = graph(daemon.heddle("fabric", "export", "--format", "ibnetdiscover"))
+                self.assertEqual(exported, (nodes, cables))
+
+
+class Operator(unittest.TestCase):
+    """One daemon on a small tree."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon({"fabric.generate": "tree:k=3,n=2", "sampling.interval": "100ms"})
+        cls.daemon.__enter__()
+        cls.daemon.wait_for_sweeps()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.__exit__()
+
+    def test_every_reading_command_in_both_formats(self):
+        for command in (["status"], ["links"], ["nodes"], ["node", "leaf-0-0"], ["locality"], ["fabric", "show"]):
+            with self.subTest(command):
+                self.assertTrue(self.daemon.heddle(*command).strip())
+                self.assertTrue(self.daemon.json(*command))
+
+    def test_errors_are_sentences_with_the_right_status(self):
+        unknown = self.daemon.heddle_raw("node", "nobody")
+        self.assertEqual((unknown.returncode, unknown.stdout), (1, ""))
+        self.assertIn("there is no node 'nobody'", unknown.stderr)
+        self.assertEqual(self.daemon.heddle_raw("links", "--sort", "size").returncode, 2)
+        self.assertEqual(self.daemon.heddle_raw("nonsense").returncode, 2)
+        nobody = subprocess.run([HEDDLE, "--socket", "/nonexistent", "status"], capture_output=True, text=True, check=False)
+        self.assertEqual(nobody.returncode, 1)
+        self.assertIn("Is it running", nobody.stderr)
+
+    def test_a_second_daemon_on_the_same_socket_is_refused(self):
+        second = subprocess.run(
+            [HEDDLED, "--set", "fabric.backend=sim", "--set", "fabric.generate=tree:k=2,n=2", "--set",
+             f"control.socket={self.daemon.socket}"], capture_output=True, text=True, timeout=20, check=False)
+        self.assertEqual(second.returncode, 1)
+        self.assertIn("another heddled listens", second.stderr)
+
+    def test_rubbish_on_the_socket_harms_nobody(self):
+        for rubbish in (b"\0" * 5000, b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * 50000, b"POST /v1/links HTTP/1.1\r\n"):
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(str(self.daemon.socket))
+                try:
+                    client.sendall(rubbish)
+                except OSError:
+                    pass
+        before = self.daemon.json("status")["sampling"]["sweeps"]
+        self.daemon.wait_for(lambda status: status["sampling"]["sweeps"] > before, "sampling on")
+
+
+class Life(unittest.TestCase):
+    def test_tells_systemd_that_it_is_ready_alive_and_stopping(self):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+            notify.bind("\0heddle-notify-%d" % os.getpid())
+            notify.settimeout(20)
+            env = {"NOTIFY_SOCKET": "@heddle-notify-%d" % os.getpid(), "WATCHDOG_USEC": "300000"}
+            with Daemon({"fabric.generate": "tree:k=2,n=2"}, env) as daemon:
+                heard = ""
+                while "READY=1" not in heard or "WATCHDOG=1" not in heard:
+                    heard += notify.recv(4096).decode() + "\n"
+                daemon.process.send_signal(signal.SIGTERM)
+                while "STOPPING=1" not in heard:
+                    heard += notify.recv(4096).decode() + "\n"
+                self.assertEqual(daemon.process.wait(20), 0)
+            self.assertFalse(daemon.socket.exists())
+
+    def test_sighup_reads_the_file_again_and_survives_a_bad_one(self):
+        with Daemon({"fabric.generate": "tree:k=2,n=2"}) as daemon:
+            daemon.wait_for_sweeps(1)
+        with Daemon({}) as daemon:  # only for its directory
+            config = daemon.directory / "heddle.toml"
+            config.write_text('[fabric]\nbackend = "sim"\ngenerate = "tree:k=2,n=2"\n[sampling]\ninterval = "1s"\n')
+            daemon.process.wait(20)
+            arguments = [HEDDLED, "--config", config, "--set", f"control.socket={daemon.socket}", "--set",
+                         "metrics.listen=", "--set", f"state.directory={daemon.directory}"]
+            with open(daemon.log, "wb") as log:
+                daemon.process = subprocess.Popen(arguments, stderr=log)
+            daemon.wait_for_sweeps(1)
+            config.write_text(config.read_text().replace('"1s"', '"50ms"'))
+            daemon.process.send_signal(signal.SIGHUP)
+            daemon.wait_for(lambda status: status["sampling"]["interval_seconds"] == 0.05, "reloaded")
+            config.write_text("[sampling]\nintervall = 3\n")
+            daemon.process.send_signal(signal.SIGHUP)
+            before = daemon.json("status")["sampling"]["sweeps"]
+            daemon.wait_for(lambda status: status["sampling"]["sweeps"] > before + 5, "sampling on")
+            self.assertIn("heddle.toml:2", daemon.log_text())
+
+    def test_bad_input_is_refused_with_a_sentence(self):
+        cases = [
+            (["--set", "sampling.intervall=1s"], "did you mean sampling.interval"),
+            (["--set", "fabric.backend=sim"], "neither fabric.file nor fabric.generate"),
+            (["--set", "fabric.backend=sim", "--set", "fabric.generate=tree:k=x"], "fabric.generate"),
+            (["--set", "fabric.backend=sim", "--set", "fabric.file=/nonexistent"], "/nonexistent"),
+            (["--set", "fabric.backend=sim", "--set", f"fabric.file={SOURCE}/README.md"], "README.md:1"),
+            (["--config", "/nonexistent"], "/nonexistent"),
+        ]
+        for arguments, expected in cases:
+            with self.subTest(arguments):
+                done = subprocess.run([HEDDLED, *arguments, "--set", "control.socket=/tmp/heddle-refused.sock"],
+                                      capture_output=True, text=True, timeout=20, check=False)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(expected, done.stderr)
+        self.assertEqual(subprocess.run([HEDDLED, "--nonsense"], capture_output=True, check=False).returncode, 2)
+
+    def test_the_shipped_configuration_is_good(self):
+        done = subprocess.run([HEDDLED, "--config", SOURCE / "systemd/heddle.toml", "--check-config"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "heddled: the configuration is good\n"), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
