@@ -63,20 +63,24 @@ FabricSummary summarize(const Fabric& fabric) {
 }
 
 std::string to_string(const FabricSummary& s) {
-  std::string text = fmt::format("{} switches", s.switches);
+  const auto counted = [](std::size_t count, const char* one, const char* more) {
+    return fmt::format("{} {}", count, count == 1 ? one : more);
+  };
+  std::string text = counted(s.switches, "switch", "switches");
   const char* separator = " (";
   for (const auto& [ports, switches] : s.switches_by_ports) {
     text += fmt::format("{}{} with {} ports", std::exchange(separator, ", "), switches, ports);
   }
   if (s.switches > 0) text += ")";
-  text += fmt::format("\n{} channel adapters", s.channel_adapters);
+  text += '\n' + counted(s.channel_adapters, "channel adapter", "channel adapters");
   if (s.aggregation_nodes > 0) text += fmt::format(", {} of them aggregation nodes", s.aggregation_nodes);
-  if (s.routers > 0) text += fmt::format("\n{} routers", s.routers);
-  text += fmt::format("\n{} links, {} of them between switches\n", s.links, s.switch_links);
+  if (s.routers > 0) text += '\n' + counted(s.routers, "router", "routers");
+  text += '\n' + counted(s.links, "link", "links") +
+          fmt::format(", {} of them between switches\n", s.switch_links);
   for (const auto& [rate, links] : s.links_by_rate) {
     text += fmt::format("  {} at {}{}\n", links, to_string(rate.first), to_string(rate.second));
   }
-  text += fmt::format("{} ports, {} with a LID\n", s.ports, s.lids);
+  text += counted(s.ports, "port", "ports") + fmt::format(", {} with a LID\n", s.lids);
   if (s.islands > 1) text += fmt::format("{} parts that no cable joins\n", s.islands);
   return text;
 }

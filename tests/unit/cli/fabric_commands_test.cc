@@ -1,0 +1,121 @@
+/// `heddle fabric` without a daemon.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "heddle/command.h"
+#include "heddle/json_access.h"
+
+namespace heddle::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct Outcome {
+  Status status;
+  std::string out;
+  std::string err;
+};
+
+Outcome heddle(std::vector<const char*> arguments) {
+  std::ostringstream out;
+  std::ostringstream err;
+  Program program{out, err};
+  add_fabric_commands(program);
+  arguments.insert(arguments.begin(), "heddle");
+  const Status status = program.run(static_cast<int>(arguments.size()), arguments.data());
+  return {status, out.str(), err.str()};
+}
+
+class FabricCommands : public testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(file); }
+
+  const std::string file =
+      testing::TempDir() + "heddle-" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".net";
+};
+
+TEST_F(FabricCommands, GenerateExportAndDiffAgree) {
+  ASSERT_EQ(heddle({"fabric", "generate", "torus:3x3,hosts=2", "--lids", "-o", file.c_str()}).status,
+            Status::Done);
+  const auto exported = heddle({"fabric", "export", file.c_str()});
+  std::ifstream in{file};
+  EXPECT_EQ(exported.out, (std::string{std::istreambuf_iterator<char>{in}, {}}));
+  EXPECT_EQ(exported.err, "");
+  EXPECT_EQ(heddle({"fabric", "diff", file.c_str(), file.c_str()}).out, "");
+
+  const auto without_lids = heddle({"fabric", "diff", file.c_str(), "torus:3x3,hosts=2"});
+  EXPECT_EQ(without_lids.status, Status::Done);
+  EXPECT_THAT(without_lids.out, HasSubstr("~ port sw-0-0/0: LID 1 -> 0\n"));
+  EXPECT_THAT(without_lids.out, testing::Not(HasSubstr("state")));
+}
+
+TEST_F(FabricCommands, ShowSaysHowMany) {
+  const auto text = heddle({"fabric", "show", "tree:k=2,n=3"});
+  EXPECT_EQ(text.status, Status::Done);
+  EXPECT_THAT(text.out,
+              StartsWith("12 switches (12 with 4 ports)\n8 channel adapters\n24 links, 16 of them"));
+  const auto json = boost::json::parse(heddle({"--json", "fabric", "show", "tree:k=2,n=3"}).out);
+  EXPECT_EQ(count_at(json, "switches"), 12);
+  EXPECT_EQ(count_at(json, "links_by_rate.4xHDR"), 24);
+}
+
+TEST_F(FabricCommands, EveryFormat) {
+  const auto in_format = [](const char* format) {
+    return heddle({"fabric", "generate", "torus:3,hosts=1", "--format", format}).out;
+  };
+  EXPECT_THAT(in_format("text"), HasSubstr("link sw-0/1 -- host-0 mlx5_0/1 4xHDR\n"));
+  EXPECT_THAT(in_format("dot"), StartsWith("graph fabric {"));
+  EXPECT_THAT(in_format("ibnetdiscover"),
+              HasSubstr("\nSwitch\t3 \"S-0248450100000000\"\t\t# \"sw-0\" base port 0"));
+  const auto json = boost::json::parse(in_format("json"));
+  EXPECT_EQ(array_at(json, "nodes").size(), 6U);
+  EXPECT_EQ(array_at(json, "links").size(), 6U);
+  EXPECT_EQ(text_at(array_at(json, "links")[0], "b.node"), "host-0 mlx5_0");
+}
+
+TEST_F(FabricCommands, NamesOfTheOperator) {
+  std::ofstream{file} << "0x0248450100000000 \"Left\"\n";
+  const auto text =
+      heddle({"fabric", "export", "torus:3,hosts=1", "--format", "text", "--node-name-map", file.c_str()});
+  EXPECT_THAT(text.out, HasSubstr("link Left/1 -- host-0 mlx5_0/1"));
+}
+
+TEST_F(FabricCommands, WarningsGoToStandardErrorAndTheRestIsShown) {
+  std::ofstream{file} << "Switch 4 \"a\"\n[1] \"gone\"[1]\n[9] \"a\"[1]\n";
+  const auto shown = heddle({"fabric", "show", file.c_str()});
+  EXPECT_EQ(shown.status, Status::Done);
+  EXPECT_THAT(shown.out, StartsWith("1 switch (1 with 4 ports)"));
+  EXPECT_THAT(shown.err, HasSubstr(file + ":2: the cable leads to \"gone\", which is not described"));
+  EXPECT_THAT(shown.err, HasSubstr(file + ":3: port 9"));
+}
+
+TEST_F(FabricCommands, FailuresSayWhereAndWhy) {
+  std::ofstream{file} << "Switch 4 \"a\"\n[1] oops\n";
+  const auto broken = heddle({"fabric", "show", file.c_str()});
+  EXPECT_EQ(broken.status, Status::Failed);
+  EXPECT_THAT(broken.err, HasSubstr(file + ":2: expected the name of the node at the other end"));
+  EXPECT_EQ(heddle({"fabric", "show", "/nowhere/at/all"}).status, Status::Failed);
+  EXPECT_EQ(heddle({"fabric", "generate", "torus:4x"}).status, Status::Failed);
+  EXPECT_EQ(heddle({"fabric", "generate", "torus:2", "-o", "/nowhere/at/all"}).status, Status::Failed);
+  EXPECT_EQ(heddle({"fabric", "diff", "--exit-code", "torus:3", "torus:4"}).status, Status::Failed);
+  EXPECT_EQ(heddle({"fabric", "diff", "--exit-code", "torus:3", "torus:3"}).status, Status::Done);
+}
+
+TEST_F(FabricCommands, WrongUsage) {
+  EXPECT_EQ(heddle({"fabric"}).status, Status::Usage);
+  EXPECT_EQ(heddle({"fabric", "diff"}).status, Status::Usage);
+  const auto format = heddle({"fabric", "export", "torus:3", "--format", "xml"});
+  EXPECT_EQ(format.status, Status::Usage);
+  EXPECT_THAT(format.err, HasSubstr("ibnetdiscover"));
+  EXPECT_EQ(heddle({"fabric", "generate", "torus:3", "--lmc", "8"}).status, Status::Usage);
+}
+
+}  // namespace
+}  // namespace heddle::cli
