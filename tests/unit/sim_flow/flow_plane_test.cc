@@ -8,55 +8,13 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "fabric/generators.h"
-#include "sim/bring_up.h"
-#include "sim/flow/fabric_view.h"
-#include "sim/simulated_fabric.h"
+#include "flow_fixture.h"
 
 namespace heddle::sim {
 namespace {
 
-constexpr Picoseconds operator""_s(unsigned long long n) {
-  return Picoseconds{static_cast<std::int64_t>(n) * 1'000'000'000'000};
-}
-constexpr Picoseconds operator""_ms(unsigned long long n) {
-  return Picoseconds{static_cast<std::int64_t>(n) * 1'000'000'000};
-}
-
-constexpr double gbit = 1e9;
-
-/// A fabric that has been brought up, with a plane that hears of its changes.
-struct Bench {
-  explicit Bench(const char* spec) : fabric{*generate(spec)} {
-    fabric.set_change_listener(&plane);
-    bring_up(fabric);
-    for (std::uint32_t n = 0; n < fabric.description().nodes().size(); ++n) {
-      const Node& node = fabric.description().nodes()[n];
-      if (node.type == NodeType::ChannelAdapter) hosts.push_back(PortIndex{node.first_port.raw() + 1});
-    }
-  }
-
-  [[nodiscard]] PortIndex leaf_port(PortIndex host) const {
-    const Port& port = fabric.description().port(host);
-    return fabric.description().port_index(*fabric.description().peer({port.node, port.num}));
-  }
-  [[nodiscard]] LinkIndex link(PortIndex port) const { return fabric.description().port(port).link; }
-  TrafficId add(std::size_t from, std::size_t to, BitRate demand = unlimited,
-                Picoseconds at = Picoseconds{0}) {
-    return *plane.add({.from = hosts[from], .to = hosts[to], .demand = demand}, at);
-  }
-
-  SimulatedFabric fabric;
-  FabricView view{fabric};
-  FlowPlane plane{view};
-  std::vector<PortIndex> hosts;
-};
-
-// Four hosts of one switch; links carry 200 Gbit/s.
-constexpr const char* one_switch = "xgft:1;4;1";
-
 TEST(FlowPlane, CountsRateTimesTimeAtBothEnds) {
-  Bench b(one_switch);
+  FlowBench b(one_switch);
   b.add(0, 1, BitRate{32 * gbit});
   EXPECT_EQ(b.plane.read(b.hosts[0], 3_s).xmit_data, 3'000'000'000U);  // units of 32 bits
   EXPECT_EQ(b.plane.read(b.leaf_port(b.hosts[0]), 3_s).rcv_data, 3'000'000'000U);
@@ -69,9 +27,9 @@ TEST(FlowPlane, CountsRateTimesTimeAtBothEnds) {
 }
 
 TEST(FlowPlane, ReadingsAddUpHoweverOftenTheyAreTaken) {
-  Bench often(one_switch);
-  Bench once(one_switch);
-  for (Bench* b : {&often, &once}) {
+  FlowBench often(one_switch);
+  FlowBench once(one_switch);
+  for (FlowBench* b : {&often, &once}) {
     b->add(0, 3);
     b->add(1, 3);
     b->add(2, 3);  // a third each: no whole number of anything
@@ -85,7 +43,7 @@ TEST(FlowPlane, ReadingsAddUpHoweverOftenTheyAreTaken) {
 
 // Both want all of a link, and share it: each waits half of the time, at the port where they meet.
 TEST(FlowPlane, DataWaitsWhereItIsHeldBack) {
-  Bench b(one_switch);
+  FlowBench b(one_switch);
   b.add(0, 2);
   b.add(1, 2);
   const PortIndex meeting = b.leaf_port(b.hosts[2]);
@@ -99,7 +57,7 @@ TEST(FlowPlane, DataWaitsWhereItIsHeldBack) {
 }
 
 TEST(FlowPlane, AccountsPhasesExactly) {
-  Bench b(one_switch);
+  FlowBench b(one_switch);
   const TrafficId first = b.add(0, 2);
   const TrafficId second = b.add(1, 2, unlimited, 1_s);
   b.plane.remove(first, 3_s);
@@ -112,7 +70,7 @@ TEST(FlowPlane, AccountsPhasesExactly) {
 }
 
 TEST(FlowPlane, ALinkThatGoesOffTakesItsTrafficWithIt) {
-  Bench b(one_switch);
+  FlowBench b(one_switch);
   const TrafficId flow = b.add(0, 1, BitRate{80 * gbit});
   const TrafficId other = b.add(2, 3, BitRate{80 * gbit});
   b.fabric.cut(b.link(b.hosts[1]), 1_s);
@@ -130,7 +88,7 @@ TEST(FlowPlane, ALinkThatGoesOffTakesItsTrafficWithIt) {
 }
 
 TEST(FlowPlane, TrafficComesBackWithTheFabric) {
-  Bench b("xgft:2;4,4;1,2");
+  FlowBench b("xgft:2;4,4;1,2");
   for (std::size_t i = 0; i < b.hosts.size(); ++i) b.add(i, (i + 5) % b.hosts.size());
   const BitRate before = b.plane.figures(0_s).delivered;
   EXPECT_GT(before.value(), 0);
@@ -161,7 +119,7 @@ TEST(FlowPlane, FlowsWaitForASubnetManager) {
 }
 
 TEST(FlowPlane, RefusesEndsThatCannotBe) {
-  Bench b(one_switch);
+  FlowBench b(one_switch);
   const PortIndex inner = b.leaf_port(b.hosts[0]);
   const auto error = [&](PortIndex from, PortIndex to) {
     const auto result = b.plane.add({.from = from, .to = to}, 0_s);
@@ -235,7 +193,7 @@ std::vector<double> expected_rates(const SimulatedFabric& fabric, const std::vec
 /// Random matrices while links go off and on: rates, port totals and counters all along.
 void check_random_traffic(std::uint64_t seed) {
   Random random(seed);
-  Bench b("random:switches=8,hosts=16,links=14,ports=12,seed=3");
+  FlowBench b("random:switches=8,hosts=16,links=14,ports=12,seed=3");
   std::vector<TrafficFlow> flows;
   std::vector<TrafficId> ids;
   std::vector<double> bits(b.fabric.description().ports().size(), 0);
