@@ -36,50 +36,54 @@ bool Detour::leads_home(SwitchIndex x, SwitchIndex d, std::uint8_t port) {
          paths_.distance(hop->peer, d) == full_.distance(hop->peer, d);
 }
 
-void Detour::fill(SwitchIndex x, SwitchIndex d, std::span<const std::uint8_t> home,
-                  std::span<std::uint8_t> row) {
+std::span<const Detour::Entry> Detour::changes(SwitchIndex x, SwitchIndex d,
+                                               std::span<const std::uint8_t> home,
+                                               std::span<const std::uint8_t> row) {
+  changes_.clear();
   lost_.clear();
-  shortest_.clear();
+  const auto set = [&](Lid lid, std::uint8_t port) {
+    if (row[lid.raw()] != port) changes_.push_back({lid, PortNum{port}});
+  };
   std::uint8_t seen = no_path.raw();
   bool seen_good = false;
   for (const Destination& lid : destinations_.at(d)) {
     if (lid.offset % plane_.count != plane_.number) continue;
-    std::uint8_t& entry = row[lid.lid.raw()];
     const std::uint8_t at_home = home[lid.lid.raw()];
     const LinkIndex host_link = graph_.targets()[lid.target].link;
     if (host_link != no_link && !active_.contains(host_link)) {
-      entry = no_path.raw();
+      set(lid.lid, no_path.raw());
     } else if (x == d || at_home == no_path.raw()) {
-      entry = at_home;
+      set(lid.lid, at_home);
     } else {
       if (at_home != seen) {
         seen = at_home;
         seen_good = leads_home(x, d, at_home);
       }
       if (seen_good) {
-        entry = at_home;
+        set(lid.lid, at_home);
       } else {
         lost_.push_back(&lid);
       }
     }
   }
-  if (lost_.empty()) return;
+  if (lost_.empty()) return changes_;
   gather(x, d);
   const std::size_t turn = std::size_t{d.raw()} * lost_.size();
   for (std::size_t i = 0; i < lost_.size(); ++i) {
-    std::uint8_t& entry = row[lost_[i]->lid.raw()];
+    const Lid lid = lost_[i]->lid;
     if (shortest_.empty()) {
-      entry = no_path.raw();
+      set(lid, no_path.raw());
       continue;
     }
-    const Hop* gone = hop_at(x, home[lost_[i]->lid.raw()]);
+    const Hop* gone = hop_at(x, home[lid.raw()]);
     same_peer_.clear();
     for (const Hop* hop : shortest_) {
       if (hop->peer == gone->peer) same_peer_.push_back(hop);
     }
     const auto& choices = same_peer_.empty() ? shortest_ : same_peer_;
-    entry = choices[(turn + i) % choices.size()]->out.raw();
+    set(lid, choices[(turn + i) % choices.size()]->out.raw());
   }
+  return changes_;
 }
 
 void add_host_links(const SwitchGraph& graph, std::span<const LinkIndex> changed,

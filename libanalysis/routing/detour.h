@@ -27,8 +27,14 @@ class Detour {
   Detour(const SwitchGraph& graph, const Destinations& destinations, const LegalPaths& full,
          const LegalPaths& paths, const LinkSet& active, Plane plane);
 
-  /// Writes the entries of switch `x` for the LIDs behind switch `d` into `row`.
-  void fill(SwitchIndex x, SwitchIndex d, std::span<const std::uint8_t> home, std::span<std::uint8_t> row);
+  struct Entry {
+    Lid lid;
+    PortNum port;
+  };
+  /// The entries of switch `x` for the LIDs behind switch `d` that differ from those in `row`. Valid until
+  /// the next call.
+  std::span<const Entry> changes(SwitchIndex x, SwitchIndex d, std::span<const std::uint8_t> home,
+                                 std::span<const std::uint8_t> row);
 
  private:
   void gather(SwitchIndex x, SwitchIndex d);
@@ -44,6 +50,7 @@ class Detour {
   std::vector<const Hop*> shortest_;
   std::vector<const Destination*> lost_;
   std::vector<const Hop*> same_peer_;
+  std::vector<Entry> changes_;
 };
 
 /// Adds to `affected` every switch with the switches at which a changed host link hangs.

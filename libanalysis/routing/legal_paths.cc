@@ -16,6 +16,23 @@ void one_hop_more(Distance* row, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) row[i] = row[i] == LegalPaths::far ? LegalPaths::far : row[i] + 1;
 }
 
+/// A set of destinations that remembers what is in it.
+struct Marks {
+  std::vector<SwitchIndex> list;
+  std::vector<std::uint8_t> has;
+
+  void add(SwitchIndex d, std::size_t n) {
+    if (has.empty()) has.resize(n, 0);
+    if (has[d.raw()] != 0) return;
+    has[d.raw()] = 1;
+    list.push_back(d);
+  }
+  void add(const std::vector<SwitchIndex>& more, std::size_t n) {
+    for (const SwitchIndex d : more) add(d, n);
+  }
+  void sort() { std::sort(list.begin(), list.end()); }
+};
+
 bool usable(const LinkSet* active, const Hop& hop) { return active == nullptr || active->contains(hop.link); }
 
 }  // namespace
@@ -57,73 +74,89 @@ void LegalPaths::make_distance(SwitchIndex s, const LinkSet* active, Distance* o
   for (std::size_t i = 0; i < stride_; ++i) out[i] = down[i] != far ? down[i] : out[i];
 }
 
+LegalPaths::Distance LegalPaths::down_now(SwitchIndex s, const LinkSet& active, SwitchIndex to) const {
+  if (s == to) return 0;
+  Distance least = far;
+  for (const Hop& hop : graph_->hops(s)) {
+    if (down(hop.peer, to) < least && ranks_->above(s, hop.peer) && active.contains(hop.link))
+      least = down(hop.peer, to);
+  }
+  return least == far ? far : static_cast<Distance>(least + 1);
+}
+
+LegalPaths::Distance LegalPaths::distance_now(SwitchIndex s, const LinkSet& active, SwitchIndex to) const {
+  if (down(s, to) != far) return down(s, to);
+  Distance least = far;
+  for (const Hop& hop : graph_->hops(s)) {
+    if (distance(hop.peer, to) < least && ranks_->above(hop.peer, s) && active.contains(hop.link)) {
+      least = distance(hop.peer, to);
+    }
+  }
+  return least == far ? far : static_cast<Distance>(least + 1);
+}
+
 std::vector<LegalPaths::Affected> LegalPaths::update(const LinkSet& active,
                                                      std::span<const LinkIndex> changed) {
   const std::size_t n = graph_->size();
-  std::vector<std::uint8_t> touched(n, 0);  // an end of a changed link
-  std::vector<std::uint8_t> down_dirty(n, 0);
-  std::vector<std::uint8_t> distance_dirty(n, 0);
-  std::vector<std::vector<SwitchIndex>> differs(n);
   std::vector<std::uint8_t> is_changed_link(active.universe(), 0);
   for (const LinkIndex link : changed) is_changed_link[link.raw()] = 1;
-
-  std::vector<Distance> fresh(stride_);
-  const auto replace = [&](SwitchIndex s, Distance* old) {
-    if (std::memcmp(old, fresh.data(), stride_) == 0) return false;
-    for (std::uint32_t d = 0; d < n; ++d) {
-      if (old[d] != fresh[d]) differs[s.raw()].push_back(SwitchIndex{d});
-    }
-    std::memcpy(old, fresh.data(), stride_);
-    return true;
-  };
+  // Where a link changed, any destination may have; elsewhere those that changed at a neighbour.
+  std::vector<std::uint8_t> touched(n, 0);
+  std::vector<Marks> down_dirty(n);
+  std::vector<Marks> distance_dirty(n);
+  std::vector<Marks> affected(n);
+  std::vector<SwitchIndex> everything;
   for (std::uint32_t i = 0; i < n; ++i) {
     for (const Hop& hop : graph_->hops(SwitchIndex{i})) touched[i] |= is_changed_link[hop.link.raw()];
-    down_dirty[i] = distance_dirty[i] = touched[i];
+    everything.push_back(SwitchIndex{i});
   }
+
+  std::vector<SwitchIndex> differs;
+  const auto refresh = [&](SwitchIndex s, Marks& dirty, std::vector<Distance>& matrix, auto compute) {
+    differs.clear();
+    if (touched[s.raw()] == 0) dirty.sort();
+    for (const SwitchIndex d : touched[s.raw()] != 0 ? everything : dirty.list) {
+      Distance& slot = matrix[s.raw() * stride_ + d.raw()];
+      const Distance value = compute(s, active, d);
+      if (slot == value) continue;
+      slot = value;
+      differs.push_back(d);
+    }
+    affected[s.raw()].add(differs, n);
+    for (const Hop& hop : graph_->hops(s)) affected[hop.peer.raw()].add(differs, n);
+  };
   const auto order = ranks_->order();
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    if (down_dirty[it->raw()] == 0) continue;
-    make_down(*it, &active, fresh.data());
-    if (!replace(*it, &down_[it->raw() * stride_])) continue;
-    distance_dirty[it->raw()] = 1;
+    if (touched[it->raw()] == 0 && down_dirty[it->raw()].list.empty()) continue;
+    refresh(*it, down_dirty[it->raw()], down_, [this](auto&&... args) { return down_now(args...); });
+    distance_dirty[it->raw()].add(differs, n);
     for (const Hop& hop : graph_->hops(*it)) {
-      if (ranks_->above(hop.peer, *it)) down_dirty[hop.peer.raw()] = 1;
+      if (ranks_->above(hop.peer, *it)) down_dirty[hop.peer.raw()].add(differs, n);
     }
   }
   for (const SwitchIndex s : order) {
-    if (distance_dirty[s.raw()] == 0) continue;
-    make_distance(s, &active, fresh.data());
-    if (!replace(s, &distance_[s.raw() * stride_])) continue;
+    if (touched[s.raw()] == 0 && distance_dirty[s.raw()].list.empty()) continue;
+    refresh(s, distance_dirty[s.raw()], distance_, [this](auto&&... args) { return distance_now(args...); });
     for (const Hop& hop : graph_->hops(s)) {
-      if (ranks_->above(s, hop.peer)) distance_dirty[hop.peer.raw()] = 1;
+      if (ranks_->above(s, hop.peer)) distance_dirty[hop.peer.raw()].add(differs, n);
     }
   }
 
   std::vector<Affected> result;
-  std::vector<std::uint8_t> marked(n);
   for (std::uint32_t i = 0; i < n; ++i) {
     const SwitchIndex s{i};
-    bool any = touched[i] != 0 || !differs[i].empty();
-    for (const Hop& hop : graph_->hops(s)) any = any || !differs[hop.peer.raw()].empty();
-    if (!any) continue;
-    Affected affected{s, {}};
-    std::fill(marked.begin(), marked.end(), std::uint8_t{0});
-    const auto mark = [&](const std::vector<SwitchIndex>& destinations) {
-      for (const SwitchIndex d : destinations) marked[d.raw()] = 1;
-    };
-    mark(differs[i]);
-    SwitchIndex last = no_switch;
-    for (const Hop& hop : graph_->hops(s)) {
-      if (hop.peer != last) mark(differs[hop.peer.raw()]);
-      last = hop.peer;
-      if (is_changed_link[hop.link.raw()] == 0) continue;
-      const auto reach = distance(hop.peer);
-      for (std::size_t d = 0; d < n; ++d) marked[d] |= reach[d] != far ? 1 : 0;
+    if (touched[i] != 0) {
+      for (const Hop& hop : graph_->hops(s)) {
+        if (is_changed_link[hop.link.raw()] == 0) continue;
+        const auto reach = distance(hop.peer);
+        for (std::uint32_t d = 0; d < n; ++d) {
+          if (reach[d] != far) affected[i].add(SwitchIndex{d}, n);
+        }
+      }
     }
-    for (std::uint32_t d = 0; d < n; ++d) {
-      if (marked[d] != 0) affected.destinations.push_back(SwitchIndex{d});
-    }
-    if (!affected.destinations.empty()) result.push_back(std::move(affected));
+    if (affected[i].list.empty()) continue;
+    affected[i].sort();
+    result.push_back({s, std::move(affected[i].list)});
   }
   return result;
 }

@@ -61,6 +61,8 @@ class LegalPaths {
   }
   void make_down(SwitchIndex s, const LinkSet* active, Distance* out) const;
   void make_distance(SwitchIndex s, const LinkSet* active, Distance* out) const;
+  [[nodiscard]] Distance down_now(SwitchIndex s, const LinkSet& active, SwitchIndex to) const;
+  [[nodiscard]] Distance distance_now(SwitchIndex s, const LinkSet& active, SwitchIndex to) const;
 
   const SwitchGraph* graph_;
   const Ranks* ranks_;

@@ -134,20 +134,23 @@ std::vector<BlockChange> UpDownRouter::update(unsigned plane, const LinkSet& act
 
   Detour detour(state.graph, state.destinations, state.full, part.paths, part.active,
                 {plane, static_cast<unsigned>(state.planes.size())});
-  std::vector<std::uint8_t> fresh(state.tables.stride());
+  std::vector<std::size_t> saved(state.tables.blocks());  // 1 + position in `result`, of this switch
   for (const auto& [s, destinations] : affected) {
     const auto row = state.tables.row(s);
-    std::copy(row.begin(), row.end(), fresh.begin());
-    for (const SwitchIndex d : destinations) detour.fill(s, d, state.home.row(s), fresh);
-    for (std::size_t b = 0; b < state.tables.blocks(); ++b) {
-      std::uint8_t* before = &row[b * lids_per_block];
-      const std::uint8_t* after = &fresh[b * lids_per_block];
-      if (std::memcmp(before, after, lids_per_block) == 0) continue;
-      BlockChange& change = result.emplace_back();
-      change.at = {s, static_cast<std::uint16_t>(b)};
-      std::memcpy(change.before.data(), before, lids_per_block);
-      std::memcpy(before, after, lids_per_block);
+    const std::size_t first = result.size();
+    for (const SwitchIndex d : destinations) {
+      for (const auto& [lid, port] : detour.changes(s, d, state.home.row(s), row)) {
+        const std::size_t b = lid.raw() / lids_per_block;
+        if (saved[b] <= first) {
+          result.emplace_back().at = {s, static_cast<std::uint16_t>(b)};
+          std::memcpy(result.back().before.data(), &row[b * lids_per_block], lids_per_block);
+          saved[b] = result.size();
+        }
+        row[lid.raw()] = port.raw();
+      }
     }
+    std::sort(result.begin() + static_cast<std::ptrdiff_t>(first), result.end(),
+              [](const BlockChange& x, const BlockChange& y) { return x.at < y.at; });
   }
   return result;
 }
