@@ -16,6 +16,7 @@ namespace heddle::app {
 enum class BackendKind : unsigned char { Sim, Umad };
 /// Whether the daemon may act as the fabric's subnet manager.
 enum class SmMode : unsigned char { Auto, Off };
+enum class RoutingEngine : unsigned char { UpDown, MinHop };
 
 /// A named set of nodes for locality; patterns are globs over node names.
 struct NamedSet {
@@ -40,6 +41,7 @@ struct Config {
   struct {
     SmMode mode = SmMode::Auto;
     std::uint64_t lmc = 0;
+    RoutingEngine engine = RoutingEngine::UpDown;
   } sm;
 
   struct {

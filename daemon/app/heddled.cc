@@ -15,8 +15,11 @@
 #include "control/api.h"
 #include "discovery/discovery.h"
 #include "fabric/node_names.h"
-#include "mad/header.h"
 #include "metrics/metrics.h"
+#include "provision/subnet_manager.h"
+#include "routing/link_set.h"
+#include "routing/minhop.h"
+#include "routing/updn.h"
 #include "sampling/sampler.h"
 #include "transport/transactions.h"
 
@@ -39,6 +42,31 @@ std::vector<load::NamedSet> named_sets(const Config& config) {
   std::vector<load::NamedSet> sets;
   for (const auto& set : config.sets) sets.push_back({set.name, set.nodes});
   return sets;
+}
+
+provision::ProvisionOptions provision_options(const Config& config) {
+  provision::ProvisionOptions options;
+  options.ports.lmc = static_cast<std::uint8_t>(config.sm.lmc);
+  return options;
+}
+
+/// The tables of a whole fabric, computed from scratch.
+provision::Router router(const Config& config) {
+  if (config.sm.engine == RoutingEngine::MinHop) {
+    return [](const Fabric& fabric) -> Result<routing::ForwardingTables> {
+      const auto graph = routing::SwitchGraph::make(fabric);
+      if (!graph) return fail(graph.error());
+      return routing::route_minhop(*graph, routing::LinkSet::all(fabric));
+    };
+  }
+  return [](const Fabric& fabric) -> Result<routing::ForwardingTables> {
+    const auto updn = routing::UpDownRouter::make(fabric);
+    if (!updn) return fail(updn.error());
+    if (const auto cut = updn->unconnected(); !cut.empty()) {
+      spdlog::warn("routing: {} pairs of switches have no up*/down* path", cut.size());
+    }
+    return updn->tables();
+  };
 }
 
 sampling::SamplerOptions sampler_options(const Config& config) {
@@ -68,8 +96,11 @@ class Heddled::Parts final : public control::Daemon {
  private:
   void on_unsolicited(const mad::Packet& packet, Instant at);
   void on_sweep(const discovery::SweepReport& report);
+  void on_configured(const provision::ProvisionReport& report);
+  void use(std::shared_ptr<const Survey> survey);
   void on_sample(const std::shared_ptr<const load::Sample>& sample);
   void settle();
+  [[nodiscard]] control::SubnetManagerState subnet_manager_state() const;
 
   boost::asio::io_context& io_;
   ConfigSource source_;
@@ -81,6 +112,7 @@ class Heddled::Parts final : public control::Daemon {
 
   transport::TransactionEngine engine_;
   discovery::Discovery discovery_;
+  std::optional<provision::SubnetManager> manager_;  ///< none when the configuration says never
   sampling::Sampler sampler_;
   Alarm engine_alarm_;
   Alarm sampler_alarm_;
@@ -91,7 +123,10 @@ class Heddled::Parts final : public control::Daemon {
   metrics::Metrics metrics_;
   asio::thread_pool scrapers_{1};  ///< makes the text of /metrics
 
-  std::vector<discovery::Problem> problems_;
+  std::shared_ptr<const Survey> survey_;   ///< as it was found, or as it was configured after that
+  std::vector<std::string> found_wrong_;   ///< by the last sweep
+  std::vector<std::string> could_not_do_;  ///< of the last configuration
+  std::string foreign_master_;             ///< the sentence about another subnet manager
   bool stopping_ = false;
   std::unique_ptr<control::HttpServer> control_;
   std::unique_ptr<control::HttpServer> tcp_;
@@ -139,6 +174,10 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
     settle();
   });
   engine_.unsolicited_to([this](const mad::Packet& packet, Instant at) { on_unsolicited(packet, at); });
+  if (config_.sm.mode == SmMode::Auto) {
+    manager_.emplace(engine_, backend_->transport(), provision_options(config_), router(config_),
+                     [this](const provision::ProvisionReport& report) { on_configured(report); });
+  }
   engine_.wake_with([this](Instant when) { engine_alarm_.set_no_later(when); });
 }
 
@@ -172,28 +211,63 @@ void Heddled::Parts::settle() {
 }
 
 void Heddled::Parts::on_unsolicited(const mad::Packet& packet, Instant at) {
-  const mad::Header header = mad::read_header(packet.mad);
-  if (header.method == mad::Method::Trap &&
-      header.attribute == static_cast<std::uint16_t>(mad::SmAttr::Notice)) {
-    discovery_.on_notice(mad::decode<mad::Notice>(mad::smp_data(packet.mad)), at);
-  }
+  if (!manager_) return;
+  if (const auto notice = manager_->on_unsolicited(packet)) discovery_.on_notice(*notice, at);
 }
 
 void Heddled::Parts::on_sweep(const discovery::SweepReport& report) {
-  problems_ = report.problems;
   if (report.failure) {
     spdlog::error("discovery: {}", report.failure->message);
+    found_wrong_ = {report.failure->message};
     return;
+  }
+  if (report.kind != discovery::SweepKind::Light) {
+    found_wrong_.clear();
+    for (const auto& problem : report.problems) {
+      found_wrong_.push_back(fmt::format("{}: {}", to_string(problem.kind), problem.text));
+      spdlog::warn("{}", found_wrong_.back());
+    }
   }
   if (report.survey == report.before) return;
   const Fabric& fabric = *report.survey->fabric;
   spdlog::info("{} sweep in {:.1f} ms: {} switches, {} channel adapters, {} links", to_string(report.kind),
                seconds(report.ended - report.begun) * 1e3, fabric.switch_count(),
                fabric.channel_adapter_count(), fabric.links().size());
-  for (const auto& problem : report.problems) spdlog::warn("{}: {}", to_string(problem.kind), problem.text);
-  sampler_.use(report.survey->fabric);
+  if (manager_) {
+    manager_->configure(report.survey, report.ended);
+  } else {
+    use(report.survey);
+  }
+}
+
+void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
+  could_not_do_.clear();
+  foreign_master_.clear();
+  if (report.failure) {
+    spdlog::warn("subnet manager: {}", report.failure->message);
+    (report.failure->code == ErrorCode::Refused ? foreign_master_ : could_not_do_.emplace_back()) =
+        report.failure->message;
+  } else {
+    spdlog::info("configured in {:.1f} ms: {} ports set, {} table blocks written, {} ports raised",
+                 seconds(report.ended - report.begun) * 1e3, report.ports_set, report.blocks_written,
+                 report.links_raised);
+  }
+  for (const auto& trouble : report.troubles) {
+    could_not_do_.push_back(trouble.text);
+    spdlog::warn("subnet manager: {}", trouble.text);
+  }
+  if (manager_->is_master()) discovery_.set_change_bits(discovery::ChangeBits::Clear);
+  if (report.survey) use(report.survey);
+}
+
+/// What everybody works with from here on.
+void Heddled::Parts::use(std::shared_ptr<const Survey> survey) {
+  survey_ = std::move(survey);
+  const Fabric& fabric = *survey_->fabric;
+  sampler_.use(survey_->fabric);
   notifier_.status(fmt::format("{} switches, {} channel adapters, {} links", fabric.switch_count(),
                                fabric.channel_adapter_count(), fabric.links().size()));
+  settle();
 }
 
 void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample) {
@@ -202,17 +276,37 @@ void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample
                 seconds(sample->ended - sample->began) * 1e3, sample->failures.size());
 }
 
+control::SubnetManagerState Heddled::Parts::subnet_manager_state() const {
+  control::SubnetManagerState state;
+  const transport::LocalPort local = backend_->transport().local();
+  state.master_lid = local.sm_lid;
+  if (manager_ && manager_->is_master()) {
+    state.role = "master";
+    state.master_lid = local.lid;
+    if (manager_->busy()) state.stage = "configuring";
+  } else {
+    state.role = state.master_lid == no_lid && foreign_master_.empty() ? "none" : "observer";
+  }
+  if (survey_) {
+    const PortIndex port = survey_->fabric->find_port(state.master_lid);
+    if (port != no_port) state.master = names_.of(survey_->fabric->node(survey_->fabric->port(port).node));
+  }
+  return state;
+}
+
 control::DaemonState Heddled::Parts::state() const {
   control::DaemonState state;
   state.version = HEDDLE_VERSION;
   state.backend = backend_->kind();
   state.source = backend_->source();
   state.uptime = clock_.now() - started_;
-  if (const auto survey = discovery_.survey()) state.fabric = survey->fabric;
+  if (survey_) state.fabric = survey_->fabric;
+  state.subnet_manager = subnet_manager_state();
   state.sample = sampler_.latest();
   state.history = &sampler_.history();
   state.name = [this](const Node& node) { return names_.of(node); };
-  for (const auto& problem : problems_) state.problems.push_back(problem.text);
+  state.problems = found_wrong_;
+  state.problems.insert(state.problems.end(), could_not_do_.begin(), could_not_do_.end());
   for (auto& warning : sampler_.warnings()) state.problems.push_back(std::move(warning));
   state.sampling.sweeps = sampler_.statistics().sweeps;
   state.sampling.overruns = sampler_.statistics().late_sweeps;

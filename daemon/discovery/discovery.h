@@ -39,6 +39,9 @@ class Discovery {
 
   Discovery(transport::TransactionEngine& engine, const SweepOptions& options, Done done);
 
+  /// From the next sweep on: whoever becomes subnet manager resets them.
+  void set_change_bits(ChangeBits change_bits) { sweep_.set_change_bits(change_bits); }
+
   void full(Instant now);
   /// A full one as long as there is no survey.
   void light(Instant now);

@@ -43,6 +43,9 @@ class Sweep final : public transport::TransactionClient {
 
   Sweep(transport::TransactionEngine& engine, const SweepOptions& options, Problems& problems, Done done);
 
+  /// From the next sweep on.
+  void set_change_bits(ChangeBits change_bits) { options_.change_bits = change_bits; }
+
   void start_full(Instant now);
   void start_partial(const Survey& from, std::span<const NodeGuid> suspects, Instant now);
   /// No done() follows.

@@ -33,6 +33,7 @@ TEST(Config, TheDefaultFileSaysTheDefaults) {
   EXPECT_EQ(config->fabric.backend, built_in.fabric.backend);
   EXPECT_EQ(config->fabric.seed, built_in.fabric.seed);
   EXPECT_EQ(config->sm.mode, built_in.sm.mode);
+  EXPECT_EQ(config->sm.engine, built_in.sm.engine);
   EXPECT_EQ(config->metrics.listen, built_in.metrics.listen);
   EXPECT_EQ(config->control.socket, built_in.control.socket);
   EXPECT_EQ(config->control.group, built_in.control.group);
