@@ -18,6 +18,10 @@ if(HEDDLE_SANITIZE)
   add_link_options(-fsanitize=${HEDDLE_SANITIZE})
 endif()
 
+if(HEDDLE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # so that libFuzzer sees into what it feeds
+endif()
+
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
