@@ -72,17 +72,21 @@ class Assembly {
   [[nodiscard]] LinkEnd end(const PortRef& ref) const { return {index_.at(ref.node), ref.port}; }
 
   void join() {
-    for (const SurveyNode& node : nodes_) {
+    for (SurveyNode& node : nodes_) {
       for (std::size_t p = 1; p < node.ports.size(); ++p) {
-        if (node.ports[p].peer)
-          join({node.guid(), PortNum{static_cast<std::uint8_t>(p)}}, *node.ports[p].peer);
+        auto& peer = node.ports[p].peer;
+        if (peer && find(peer->node) == nullptr) {
+          // Left out: a light sweep looks whether it has come back.
+          node.ports[p].silent = true;
+          peer.reset();
+        }
+        if (peer) join({node.guid(), PortNum{static_cast<std::uint8_t>(p)}}, *peer);
       }
     }
   }
 
   void join(const PortRef& here, const PortRef& there) {
     const SurveyNode* other = find(there.node);
-    if (other == nullptr) return;  // left out, and reported
     const SurveyPort& back = other->ports[there.port.raw()];
     if (back.peer && *back.peer != here) {
       problems_.add(ProblemKind::DuplicateGuid, there,

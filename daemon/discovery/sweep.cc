@@ -151,6 +151,7 @@ void Sweep::submit(const Task& task, Instant now) {
   const transport::Request request{
       .packet = packet,
       .agent = agent,
+      .patience = transport::Patience::Brisk,
       .on_silence = must_ask ? transport::OnSilence::Ask : transport::OnSilence::FailFast};
   if (auto taken = engine_.submit(request, *this, pack(task), now); !taken) {
     give_up(taken.error());

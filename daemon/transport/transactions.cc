@@ -281,14 +281,15 @@ void TransactionEngine::Impl::send(Slot slot, Instant now) {
 }
 
 Duration TransactionEngine::Impl::patience_of(const Transaction& transaction) {
+  const bool brisk = transaction.patience == Patience::Brisk;
   const int stretch = transaction.patience == Patience::Slow ? 4 : 1;
-  if (transaction.attempt + 1U >= transaction.attempts) return options_.timeout * stretch;
+  const bool last = transaction.attempt + 1U >= transaction.attempts;
   const RoundTrip& own = agents_[transaction.agent].round_trip;
   const RoundTrip& guess = own.known() ? own : all_;
-  if (!guess.known()) return options_.timeout * stretch;
+  if ((last && !brisk) || !guess.known()) return options_.timeout * stretch;
   const Duration likely = std::clamp(guess.limit(), options_.least_timeout, options_.timeout);
-  return std::min(likely * (1 << (2U * std::min<unsigned>(transaction.attempt, 8))), options_.timeout) *
-         stretch;
+  const unsigned doublings = std::min<unsigned>(transaction.attempt, most_attempts) * (brisk ? 1U : 2U);
+  return std::min(likely * (1 << doublings), options_.timeout) * stretch;
 }
 
 void TransactionEngine::Impl::wait(Slot slot, Duration time, Instant now) {

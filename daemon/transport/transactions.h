@@ -41,7 +41,8 @@ using AgentKey = Id<struct AgentKeyTag, std::uint64_t>;
 
 enum class Patience : std::uint8_t {
   Normal,  ///< EngineOptions::attempts
-  Once,    ///< a single attempt, for what is asked again soon anyway
+  Brisk,   ///< as many, none longer than the round trips seen make likely: what is missed is asked again soon
+  Once,    ///< a single attempt
   Slow,    ///< attempts of four times the time-out, for what takes a device long
 };
 enum class OnSilence : std::uint8_t {
@@ -94,7 +95,7 @@ struct EngineOptions {
   /// The longest wait of one attempt, and the last one's. Earlier attempts wait for what the round trips seen
   /// so far make likely, four times as long each.
   Duration timeout = std::chrono::milliseconds{100};
-  Duration least_timeout = std::chrono::milliseconds{2};
+  Duration least_timeout = std::chrono::milliseconds{1};
   std::uint32_t attempts = 4;      ///< 1..8
   std::uint32_t silent_after = 1;  ///< requests in a row without any answer
   /// How long a silent agent is left alone; doubles each time, up to 16 times this.

@@ -109,6 +109,16 @@ TEST_F(TransactionsTest, LostMadsAreSentAgainWithLongerWaits) {
   EXPECT_EQ(engine.statistics().retries, 2U);
 }
 
+TEST_F(TransactionsTest, BriskRequestsFailSooner) {
+  warm_up();
+  submit(1, 1, at(1ms), Patience::Brisk);
+  EXPECT_LT(run_until(at(1s)), at(10ms));
+  EXPECT_EQ(transport.sent.size(), 3U);
+  submit(2, 2, at(1s));
+  EXPECT_GT(run_until(at(2s)), at(1s + 64ms));
+  EXPECT_EQ(client.seen.size(), 2U);
+}
+
 TEST_F(TransactionsTest, LateAnswerToAnEarlierAttemptCounts) {
   warm_up();
   submit(1, 1, at(1ms));
