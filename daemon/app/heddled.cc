@@ -170,7 +170,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       notifier_{io},
       metrics_{[this](const Node& node) { return names_.of(node); }} {
   backend_->transport().receive_with([this](const mad::Packet& packet, Instant at) {
-    engine_.on_packet(packet, at);
+    engine_.on_packet(packet, at, clock_.now());
     settle();
   });
   engine_.unsolicited_to([this](const mad::Packet& packet, Instant at) { on_unsolicited(packet, at); });
@@ -256,6 +256,7 @@ void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
     could_not_do_.push_back(trouble.text);
     spdlog::warn("subnet manager: {}", trouble.text);
   }
+  if (!report.failure) discovery_.adopt(report.survey);
   if (manager_->is_master()) discovery_.set_change_bits(discovery::ChangeBits::Clear);
   if (report.survey) use(report.survey);
 }

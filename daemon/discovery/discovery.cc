@@ -67,6 +67,7 @@ void Discovery::on_notice(const mad::Notice& notice, Instant now) {
 void Discovery::adopt(std::shared_ptr<const Survey> survey) {
   epoch_ = survey->fabric->epoch();
   survey_ = std::move(survey);
+  overtaken_ = busy_;
 }
 
 void Discovery::next(Instant now) {
@@ -111,6 +112,7 @@ void Discovery::start_full(Instant now) {
 }
 
 void Discovery::suspected(Suspicion suspicion, Instant now) {
+  overtaken_ = false;
   if (suspicion.failure) {
     report(suspicion.failure, now);
   } else if (suspicion.lost) {
@@ -124,7 +126,8 @@ void Discovery::suspected(Suspicion suspicion, Instant now) {
 }
 
 void Discovery::collected(Collected what, Instant now) {
-  if (what.failure && kind_ == SweepKind::Partial) {
+  const bool overtaken = std::exchange(overtaken_, false);
+  if (kind_ == SweepKind::Partial && (what.failure || overtaken)) {
     start_full(now);
     return;
   }

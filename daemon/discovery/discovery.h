@@ -51,7 +51,8 @@ class Discovery {
   void on_notice(const mad::Notice& notice, Instant now);
 
   /// Takes over a survey that somebody brought up to date: a provisioner, which knows the states that it
-  /// set. Its epoch must be greater than that of survey(). Not while busy().
+  /// set. Its epoch must be greater than that of survey(). A partial sweep under way, which started from
+  /// the older one, becomes a full one.
   void adopt(std::shared_ptr<const Survey> survey);
 
   [[nodiscard]] bool busy() const { return busy_; }
@@ -76,6 +77,7 @@ class Discovery {
   std::uint64_t epoch_ = 0;
 
   bool busy_ = false;
+  bool overtaken_ = false;  ///< by a survey that was adopted during the sweep
   SweepKind kind_ = SweepKind::Full;
   Instant begun_;
   std::shared_ptr<const Survey> before_;
