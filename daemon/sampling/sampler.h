@@ -77,6 +77,8 @@ class Sampler final : private transport::TransactionClient {
   [[nodiscard]] const std::shared_ptr<const load::Sample>& latest() const { return latest_; }
   [[nodiscard]] const load::History& history() const { return history_; }
   [[nodiscard]] const SamplerStatistics& statistics() const { return statistics_; }
+  /// Of the sweep under way, or the last one; null before the first.
+  [[nodiscard]] const std::shared_ptr<const Fabric>& fabric() const { return fabric_; }
   [[nodiscard]] const PmaAgents& agents() const { return agents_; }
   /// What the operator should know about the named sets of this fabric.
   [[nodiscard]] std::vector<std::string> warnings() const;
