@@ -8,7 +8,14 @@
 #include <vector>
 
 #include "base/random.h"
+#include "fabric/generators.h"
+#include "sim/bring_up.h"
+#include "sim/flow/fabric_view.h"
+#include "sim/flow/flow_plane.h"
 #include "sim/flow/max_min.h"
+#include "sim/scenario_hosts.h"
+#include "sim/scenario_player.h"
+#include "sim/simulated_fabric.h"
 
 namespace heddle::sim {
 namespace {
@@ -158,6 +165,73 @@ BENCHMARK(one_flow_more_or_less)
     ->Args({2, 100'000})
     ->Iterations(500)
     ->Unit(benchmark::kMicrosecond);
+
+constexpr Picoseconds second{1'000'000'000'000};
+
+/// 8,000 hosts and 1,200 switches, brought up.
+struct Live {
+  Live() {
+    fabric.set_change_listener(&plane);
+    bring_up(fabric);
+  }
+  SimulatedFabric fabric{*generate("tree:k=20,n=3")};
+  FabricView view{fabric};
+  FlowPlane plane{view};
+  ScenarioPlayer player{fabric.description()};
+};
+
+Live& live() {
+  static Live everything;
+  return everything;
+}
+
+/// A phase of uniform traffic comes and goes: routes, rates and meters of 64,000 flows.
+void phase_comes_and_goes(benchmark::State& state) {
+  Live& l = live();
+  static Picoseconds now{0};
+  const auto phase = parse_phase("load = 0.9\ndestinations = 8\n", "bench");
+  for (auto _ : state) {
+    now += second;
+    const auto id = l.player.add(*phase, now);
+    l.plane.set_schedule(&l.player);
+    l.plane.advance(now + second / 2);
+    static_cast<void>(l.player.remove(*id, l.plane, now + second / 2));
+    l.plane.set_schedule(nullptr);
+    l.plane.advance(now + second);
+  }
+}
+BENCHMARK(phase_comes_and_goes)->Unit(benchmark::kMillisecond);
+
+/// With 64,000 flows: a link goes off; then every port is read.
+void link_off_then_read_all(benchmark::State& state) {
+  Live l;
+  static_cast<void>(l.player.add(*parse_phase("load = 0.9\ndestinations = 8\n", "bench"), Picoseconds{0}));
+  l.plane.set_schedule(&l.player);
+  l.plane.advance(second);
+  const Fabric& fabric = l.fabric.description();
+  Random random{1};
+  Picoseconds now = second;
+  double change = 0, read = 0;
+  for (auto _ : state) {
+    const LinkIndex link{static_cast<std::uint32_t>(random.below(fabric.links().size()))};
+    const double start = cpu_seconds();
+    now += second;
+    l.fabric.cut(link, now);
+    l.plane.advance(now + second / 2);
+    const double middle = cpu_seconds();
+    now += second;
+    std::uint64_t sum = 0;
+    for (std::uint32_t p = 0; p < fabric.ports().size(); ++p)
+      sum += l.plane.read(PortIndex{p}, now).xmit_data;
+    benchmark::DoNotOptimize(sum);
+    change += middle - start;
+    read += cpu_seconds() - middle;
+  }
+  const auto runs = static_cast<double>(state.iterations());
+  state.counters["link_us"] = change / runs * 1e6;
+  state.counters["read_ns_per_port"] = read / runs / static_cast<double>(fabric.ports().size()) * 1e9;
+}
+BENCHMARK(link_off_then_read_all)->Iterations(50)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace heddle::sim
