@@ -124,7 +124,7 @@ const std::vector<Key>& keys() {
        "sim: a fabric to generate when there is no file, as \"tree:k=18,n=3\" or \"torus:8x8,hosts=4\"\n"
        "(heddle fabric generate --help lists them all).",
        "\"\"", string_key([](Config& c) -> std::string& { return c.fabric.generate; })},
-      {"fabric.scenario", "sim: traffic and faults over time, a TOML file (docs/scenarios.md).", "\"\"",
+      {"fabric.scenario", "sim: traffic over time, a TOML file (docs/scenarios.md); or \"demo\".", "\"\"",
        string_key([](Config& c) -> std::string& { return c.fabric.scenario; })},
       {"fabric.time_scale", "sim: simulated seconds per real second.", "1.0",
        [](Config& config, const Value& value) -> std::optional<std::string> {
@@ -373,6 +373,7 @@ Result<void> check_config(const Config& config) {
   }
   for (const auto* file : {&config.fabric.file, &config.fabric.scenario, &config.fabric.node_names}) {
     std::error_code wrong;
+    if (file == &config.fabric.scenario && *file == "demo") continue;  // built in
     if (!file->empty() && !std::filesystem::exists(*file, wrong)) {
       return fail(ErrorCode::NotFound, fmt::format("{}: there is no such file", *file));
     }

@@ -6,6 +6,9 @@
 
 #include "app/backend.h"
 #include "fabric/source.h"
+#include "sim/flow/fabric_view.h"
+#include "sim/flow/flow_plane.h"
+#include "sim/scenario_player.h"
 #include "sim/simulated_fabric.h"
 #include "transport/clock.h"
 #include "transport/sim_pump.h"
@@ -31,7 +34,19 @@ class SimBackend final : public Backend {
       : source_{source_of(config)},
         clock_{config.fabric.time_scale},
         fabric_{std::move(description), options(config)},
-        pump_{io, fabric_, clock_} {}
+        player_{fabric_.description()},
+        pump_{io, fabric_, clock_} {
+    fabric_.set_counter_source(&plane_);
+    fabric_.set_change_listener(&plane_);
+    plane_.set_schedule(&player_);
+    pump_.carry(plane_);
+  }
+
+  Result<void> play(const std::string& scenario) {
+    const auto loaded = sim::load_scenario(scenario);
+    if (!loaded) return fail(loaded.error());
+    return player_.add(*loaded);
+  }
 
   /// The first channel adapter is where the daemon sits.
   Result<void> sit_down() {
@@ -57,6 +72,9 @@ class SimBackend final : public Backend {
   std::string source_;
   transport::SteadyClock clock_;
   sim::SimulatedFabric fabric_;
+  sim::FabricView view_{fabric_};
+  sim::FlowPlane plane_{view_};
+  sim::ScenarioPlayer player_;
   transport::SimPump pump_;
   std::unique_ptr<transport::SimTransport> transport_;
 };
@@ -68,6 +86,9 @@ Result<std::unique_ptr<Backend>> open_sim_backend(boost::asio::io_context& io, c
   if (!description) return fail(description.error());
   auto backend = std::make_unique<SimBackend>(io, std::move(*description), config);
   if (auto seat = backend->sit_down(); !seat) return fail("the simulated fabric", seat.error());
+  if (!config.fabric.scenario.empty()) {
+    if (auto playing = backend->play(config.fabric.scenario); !playing) return fail(playing.error());
+  }
   return backend;
 }
 

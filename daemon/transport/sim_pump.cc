@@ -5,6 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "sim/flow/flow_plane.h"
 #include "transport/sim_transport.h"
 
 namespace heddle::transport {
@@ -22,12 +23,23 @@ struct SimPump::State : std::enable_shared_from_this<State> {
   void pump() {
     posted = false;
     if (stopped) return;
-    fabric.advance(to_sim(clock.now()));
+    const Picoseconds now = to_sim(clock.now());
+    // Traffic changes in turn with the fabric, so that it meets the routes of its time.
+    for (auto next = traffic_event(); next && *next <= now; next = traffic_event()) {
+      if (fabric.now() < *next) fabric.advance(*next);
+      plane->advance(*next);
+    }
+    fabric.advance(std::max(now, fabric.now()));
     arm();
   }
 
+  [[nodiscard]] std::optional<Picoseconds> traffic_event() const {
+    return plane == nullptr ? std::nullopt : plane->next_event();
+  }
+
   void arm() {
-    const auto next = fabric.next_event();
+    auto next = fabric.next_event();
+    if (const auto traffic = traffic_event(); traffic && (!next || *traffic < *next)) next = traffic;
     if (!next) return;
     const Picoseconds wait = *next - to_sim(clock.now());
     if (wait <= Picoseconds{0}) {
@@ -46,6 +58,7 @@ struct SimPump::State : std::enable_shared_from_this<State> {
 
   sim::SimulatedFabric& fabric;
   const Clock& clock;
+  sim::FlowPlane* plane = nullptr;
   boost::asio::steady_timer timer;
   bool posted = false;
   bool stopped = false;
@@ -57,6 +70,11 @@ SimPump::SimPump(boost::asio::io_context& context, sim::SimulatedFabric& fabric,
 }
 
 SimPump::~SimPump() { stop(); }
+
+void SimPump::carry(sim::FlowPlane& plane) {
+  state_->plane = &plane;
+  state_->wake();
+}
 
 void SimPump::wake() { state_->wake(); }
 

@@ -11,6 +11,10 @@ namespace boost::asio {
 class io_context;
 }
 
+namespace heddle::sim {
+class FlowPlane;
+}
+
 namespace heddle::transport {
 
 class SimPump {
@@ -21,6 +25,8 @@ class SimPump {
   SimPump(const SimPump&) = delete;
   SimPump& operator=(const SimPump&) = delete;
 
+  /// Advances the plane's traffic as well; it must outlive the pump.
+  void carry(sim::FlowPlane& plane);
   /// After anything that may have given the fabric something to do. Cheap.
   void wake();
   /// No handler touches the fabric any more.
