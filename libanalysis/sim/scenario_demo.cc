@@ -10,6 +10,7 @@ seed = 1
 name = "background"
 pattern = "uniform"
 load = 0.1
+start = "3s"
 destinations = 4
 change = "20s"
 curve = "day"
