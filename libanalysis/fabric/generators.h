@@ -98,7 +98,7 @@ struct GeneratorSpec {
 [[nodiscard]] bool is_generator_spec(std::string_view text);
 
 [[nodiscard]] Result<std::shared_ptr<const Fabric>> generate(const GeneratorSpec& spec);
-[[nodiscard]] Result<std::shared_ptr<const Fabric>> generate(std::string_view spec);
+[[nodiscard]] Result<std::shared_ptr<const Fabric>> generate(std::string_view text);
 
 /// The fabric as a subnet manager leaves it: LIDs from 1 in node order, switches without LMC (base port 0 has
 /// none, IBA 14.2.5.6), each port of a channel adapter or router aligned to 2^lmc; every cabled port Active.

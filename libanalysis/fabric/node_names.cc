@@ -36,7 +36,8 @@ Result<NodeNames> NodeNames::parse(std::string_view text, const std::string& fil
     const auto [rest, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), guid, hexadecimal ? 16 : 10);
     std::string_view name = digits.substr(static_cast<std::size_t>(rest - digits.data()));
-    if (error != std::errc{} || (!name.empty() && name.front() != '#' && trimmed(name.substr(0, 1)) != "")) {
+    if (error != std::errc{} ||
+        (!name.empty() && name.front() != '#' && !trimmed(name.substr(0, 1)).empty())) {
       return fail(ErrorCode::Invalid,
                   fmt::format("{}:{}: expected a GUID and a name, as in 0x0002c90300000001 "
                               "\"core 1\", found {}",

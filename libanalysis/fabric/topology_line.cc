@@ -83,7 +83,7 @@ Result<PortNum> port_number(Scanner& in) {
 /// `[7]`, and after it perhaps `[ext 3]`, the number that stands on the chassis.
 Result<PortNum> bracketed_port(Scanner& in) {
   if (!in.accept("[")) return expected("a port in brackets", in.rest());
-  const auto port = port_number(in);
+  auto port = port_number(in);
   if (!port) return port;
   if (!in.accept("]")) return expected("a closing bracket", in.rest());
   if (in.accept("[ext ")) {

@@ -92,7 +92,7 @@ Result<void> Reader::read(std::string_view text, const std::string& file) {
     text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
     const auto line = parse_line(line_text);
     if (!line) return fail(records_.at(place_), line.error());
-    const auto done = std::visit([this](const auto& parts) { return on(parts); }, *line);
+    auto done = std::visit([this](const auto& parts) { return on(parts); }, *line);
     if (!done) return done;
   }
   in_node_ = false;

@@ -117,7 +117,7 @@ Result<void> show_fabric(const Options& options, Context& context) {
 /// Files do not tell port states: what a generator says of them is no difference.
 Result<std::shared_ptr<const Fabric>> obtain_for_comparison(const std::string& source,
                                                             const Context& context) {
-  const auto fabric = obtain(source, context);
+  auto fabric = obtain(source, context);
   if (!fabric || !is_generator_spec(source)) return fabric;
   auto again = parse_ibnetdiscover(write_ibnetdiscover(**fabric), source);
   if (!again) return fail(again.error());
