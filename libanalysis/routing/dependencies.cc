@@ -17,7 +17,7 @@ Dependencies::Dependencies(const SwitchGraph& graph, unsigned vls) : graph_{grap
 }
 
 std::vector<Dependencies::Edge> Dependencies::find_cycle() const {
-  // Depth first without recursion: `edge` is the next one to try at each channel of the path.
+  // Depth first without recursion: `edge` is the one that each channel of the path is at.
   struct Step {
     std::size_t channel;
     std::size_t edge;
@@ -36,6 +36,7 @@ std::vector<Dependencies::Edge> Dependencies::find_cycle() const {
       if (step.edge == width_) {
         state[step.channel] = Done;
         path.pop_back();
+        if (!path.empty()) ++path.back().edge;
         continue;
       }
       const SwitchIndex at{peer_[step.channel / vls_]};
@@ -51,10 +52,11 @@ std::vector<Dependencies::Edge> Dependencies::find_cycle() const {
         }
         return cycle;
       }
-      ++step.edge;
       if (state[next] == Unseen) {
         state[next] = OnPath;
         path.push_back({next, 0});
+      } else {
+        ++step.edge;
       }
     }
   }

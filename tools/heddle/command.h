@@ -65,5 +65,6 @@ void add_status_commands(Program& program);
 void add_fabric_commands(Program& program);
 void add_link_commands(Program& program);
 void add_qos_commands(Program& program);
+void add_route_commands(Program& program);
 
 }  // namespace heddle::cli

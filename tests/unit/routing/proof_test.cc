@@ -96,7 +96,17 @@ TEST(Proof, MinhopOnATorusShowsACycle) {
   const auto fabric = shapes::torus(4, 4, 2, 2).build();
   const SwitchGraph graph = SwitchGraph::make(*fabric).value();
   const Proof proof = prove(graph, route_minhop(graph, LinkSet::all(*fabric)));
-  EXPECT_EQ(faults(proof), std::vector{Fault::Deadlock});
+  ASSERT_EQ(faults(proof), std::vector{Fault::Deadlock});
+  for (std::size_t i = 0; i < proof.findings[0].steps.size(); ++i) {
+    const auto& steps = proof.findings[0].steps;
+    const Step& next = steps[(i + 1) % steps.size()];
+    const auto hops = graph.hops(steps[i].sw);
+    const auto hop =
+        std::find_if(hops.begin(), hops.end(), [&](const Hop& h) { return h.out == steps[i].out; });
+    ASSERT_NE(hop, hops.end());
+    EXPECT_EQ(hop->peer, next.sw);
+    EXPECT_EQ(route_minhop(graph, LinkSet::all(*fabric)).port(next.sw, steps[i].lid), next.out);
+  }
 }
 
 TEST(Proof, AManagersPathsToEverySwitchAreRequired) {

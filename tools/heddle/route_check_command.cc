@@ -1,0 +1,170 @@
+// heddle route check: proves or refutes tables from files.
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <memory>
+#include <ostream>
+
+#include "heddle/route_commands.h"
+#include "heddle/route_inputs.h"
+#include "routing/proof.h"
+#include "routing/quality.h"
+
+namespace heddle::cli {
+namespace {
+
+namespace json = boost::json;
+
+struct Options {
+  std::string fabric;
+  std::vector<std::string> lfts;
+  std::vector<std::string> transition;
+  std::vector<std::string> without;
+  std::vector<unsigned> managers;
+  std::size_t findings = 3;
+};
+
+std::string_view name_of(routing::Fault fault) {
+  switch (fault) {
+    case routing::Fault::NoPath:
+      return "no_path";
+    case routing::Fault::DeadEnd:
+      return "dead_end";
+    case routing::Fault::Loop:
+      return "loop";
+    case routing::Fault::Deadlock:
+      return "deadlock";
+  }
+  return "unknown";
+}
+
+json::object to_json(const routing::Finding& finding, const routing::SwitchGraph& graph) {
+  json::array steps;
+  for (const routing::Step& step : finding.steps) {
+    steps.push_back(json::object{{"switch", to_string(graph.guid(step.sw))},
+                                 {"port", step.out.raw()},
+                                 {"table", step.table},
+                                 {"vl", step.vl},
+                                 {"lid", step.lid.raw()}});
+  }
+  return {{"fault", name_of(finding.fault)},
+          {"destination", finding.destination.raw()},
+          {"stage", finding.stage},
+          {"steps", std::move(steps)}};
+}
+
+/// A fabric without LIDs takes those of the first dump.
+Result<std::shared_ptr<const Fabric>> fabric_for(const Options& options, const routing::LftDump& dump,
+                                                 Context& context) {
+  auto fabric = fabric_as_it_is(options.fabric, context);
+  if (!fabric || has_lids(**fabric)) return fabric;
+  return routing::with_lids_of(dump, **fabric);
+}
+
+void print(const routing::Proof& proof, const std::vector<double>& largest_over_mean, const Options& options,
+           const Fabric& fabric, const routing::SwitchGraph& graph, Context& context) {
+  if (context.format == Format::Json) {
+    json::array findings;
+    for (const routing::Finding& finding : proof.findings) findings.push_back(to_json(finding, graph));
+    json::array balance;
+    for (const double each : largest_over_mean) balance.emplace_back(each);
+    print_json(json::object{{"holds", proof.holds()},
+                            {"paths", proof.paths},
+                            {"broken_paths", proof.broken},
+                            {"largest_over_mean", std::move(balance)},
+                            {"findings", std::move(findings)}},
+               context);
+    return;
+  }
+  for (const routing::Finding& finding : proof.findings) {
+    if (options.transition.size() > 2)
+      *context.out << fmt::format("between {} and {}: ", options.transition[finding.stage],
+                                  options.transition[finding.stage + 1]);
+    *context.out << routing::describe(finding, fabric, graph) << '\n';
+  }
+  *context.out << fmt::format("{} paths, {} broken\n", proof.paths, proof.broken);
+  for (std::size_t i = 0; i < largest_over_mean.size(); ++i) {
+    *context.out << fmt::format("{}: largest over mean load {:.3f}\n", options.lfts[i], largest_over_mean[i]);
+  }
+  if (proof.holds()) {
+    *context.out << (options.transition.empty()
+                         ? "proved: every path arrives, no loop, no cycle of channel dependencies\n"
+                         : "proved: so it is in every mixture of old and new entries\n");
+  }
+}
+
+Result<void> run(const Options& options, Context& context) {
+  const bool moves = !options.transition.empty();
+  if (moves == !options.lfts.empty()) {
+    return fail(ErrorCode::Invalid, "either --lfts or --transition is wanted");
+  }
+  const std::vector<std::string>& files = moves ? options.transition : options.lfts;
+  std::vector<routing::LftDump> dumps;
+  for (const std::string& file : files) {
+    auto dump = read_lfts(file);
+    if (!dump) return fail(dump.error());
+    dumps.push_back(std::move(*dump));
+  }
+  const auto fabric = fabric_for(options, dumps.front(), context);
+  if (!fabric) return fail(fabric.error());
+  const auto active = links_without(*fabric, options.without);
+  if (!active) return fail(active.error());
+  const auto graph = routing::SwitchGraph::make(**fabric);
+  if (!graph) return fail(graph.error());
+  std::vector<routing::ForwardingTables> tables;
+  for (const routing::LftDump& dump : dumps) {
+    auto one = routing::tables_of(dump, **fabric, *graph);
+    if (!one) return fail(one.error());
+    tables.push_back(std::move(*one));
+  }
+  std::vector<const routing::ForwardingTables*> pointers;
+  for (const routing::ForwardingTables& each : tables) pointers.push_back(&each);
+
+  routing::ProofOptions wanted;
+  wanted.active = &*active;
+  wanted.most_findings = options.findings;
+  for (const unsigned lid : options.managers) wanted.managers.push_back(Lid{static_cast<std::uint16_t>(lid)});
+  const routing::Proof proof =
+      moves ? routing::prove_stages(*graph, pointers, wanted) : routing::prove(*graph, pointers, wanted);
+  std::vector<double> balance;
+  for (std::size_t i = 0; !moves && i < tables.size(); ++i) {
+    const routing::Loads loads = routing::all_to_all(*graph, tables[i]);
+    const double mean = loads.mean(*graph, *active);
+    balance.push_back(mean > 0 ? loads.largest() / mean : 1);
+  }
+  print(proof, balance, options, **fabric, *graph, context);
+  if (!proof.holds()) return fail(ErrorCode::Refused, "the tables are refuted");
+  return {};
+}
+
+}  // namespace
+
+void add_route_check(Program& program, CLI::App& group) {
+  Context& context = program.context();
+  const auto options = std::make_shared<Options>();
+  auto* command = group.add_subcommand("check", "Prove or refute tables, of OpenSM or of anyone");
+  command
+      ->add_option("--fabric", options->fabric,
+                   "A topology file; without LIDs in it, those of the tables are taken")
+      ->required();
+  command->add_option("--lfts", options->lfts, "Tables as opensm-lfts.dump; several are in use side by side");
+  command
+      ->add_option("--transition", options->transition,
+                   "OLD [STAGE ...] NEW: every mixture of each two that follow one another")
+      ->expected(2, 1000);
+  command->add_option("--without", options->without, "Links that are off");
+  command
+      ->add_option("--manager", options->managers,
+                   "LIDs that every switch must reach, and that must reach every switch")
+      ->check(CLI::Range(1, 0xbfff));
+  command->add_option("--findings", options->findings, "Counter-examples to show of each kind")
+      ->option_text("N [3]");
+  Program::on(*command, [options, &context] { return run(*options, context); });
+}
+
+}  // namespace heddle::cli
