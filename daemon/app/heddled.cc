@@ -74,6 +74,8 @@ sampling::SamplerOptions sampler_options(const Config& config) {
   options.interval = config.sampling.interval;
   options.history = config.sampling.history;
   options.sets = named_sets(config);
+  // The simulated fabric has one tick everywhere, whatever device a description names.
+  if (config.fabric.backend == BackendKind::Umad) options.ticks = load::documented_ticks();
   return options;
 }
 
