@@ -97,6 +97,12 @@ Result<void> generate_fabric(const Options& options, Context& context) {
 }
 
 Result<void> export_fabric(const Options& options, Context& context) {
+  const bool json = context.format == Format::Json || formats.at(options.format) == FabricFormat::Json;
+  if (options.source.empty() && options.node_names.empty() && json) {
+    // The daemon's own words have its epoch, its names and the states of ports, which its text has not.
+    const auto text = Client{context.socket}.get_text("/v1/fabric?format=json");
+    return text ? put(*text + "\n", options, context) : fail(text.error());
+  }
   const auto fabric = obtain(options.source, context);
   if (!fabric) return fail(fabric.error());
   return write(*fabric, options, context);
