@@ -26,6 +26,7 @@ void PacketSim::header(std::uint32_t id) {
   const Port& feeder = net_.ports[input.feeder];
   const Cycle arrival = packet.sent + feeder.flight;
   input.last_packet = id;
+  input.last_serial = packet.serial;
   input.last_tail = arrival + static_cast<Cycle>(packet.flits - 1) * feeder.flit_cycles;
   if (feeder.last_down > packet.sent) {
     if (feeder.last_down <= arrival) {

@@ -86,6 +86,7 @@ std::uint32_t PacketSim::make_packet(std::uint32_t port_id, unsigned vl) {
   packet.sl = message.sl;
   packet.salt = message.salt;
   packet.injected = now();
+  packet.serial = static_cast<std::uint32_t>(totals_.injected);
   if (message.to_send == message.flits) message.injected = now();
   message.to_send -= flits;
   if (message.to_send == 0) {
@@ -176,7 +177,7 @@ void PacketSim::close(std::uint32_t id) {
   if (!port.to_host) {
     // The packet whose header has gone on while its tail was still to come.
     Input& input = net_.inputs[port.far];
-    if (input.last_packet != nothing && input.last_tail >= now()) {
+    if (input.last_tail >= now() && packets_[input.last_packet].serial == input.last_serial) {
       packets_[input.last_packet].broken = true;
       ++net_.counts[id].broken;
     }

@@ -40,6 +40,7 @@ struct Input {
   std::uint32_t first_output = 0;       ///< of its crossbar
   std::uint32_t feeder = nothing;       ///< the port that sends to it; nothing for a central input
   std::uint32_t last_packet = nothing;  ///< the last whose header came, until `last_tail`
+  std::uint32_t last_serial = 0;
   Cycle last_tail = -1;
   std::uint16_t lanes = 1;  ///< packets that it can send through the crossbar at once
   std::uint16_t busy = 0;   ///< with more than one lane

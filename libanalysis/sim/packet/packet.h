@@ -36,6 +36,7 @@ struct Packet {
   std::uint32_t output = 0;  ///< the crossbar output that it asks for
   std::uint32_t port = 0;    ///< the sender of its next link
   std::uint32_t salt = 0;
+  std::uint32_t serial = 0;  ///< counts packets made, for their numbers are used again
   std::int32_t flits = 0;
   std::uint16_t lid = 0;
   std::uint8_t sl = 0;

@@ -173,7 +173,7 @@ void PacketSim::discard_head(std::uint32_t id, unsigned vl) {
   ++net_.counts[id].discards;
   net_.pools.give(port.pool, vl, packet.flits);
   for (const std::uint32_t output : port.outputs) {
-    if (output != nothing && net_.outputs[output].room_wait) wake_output_at(output, now() + 1);
+    if (output != nothing && net_.outputs[output].room_wait) wake_output_at(output, now());
   }
   drop(packet_id, totals_.discarded);
 }
