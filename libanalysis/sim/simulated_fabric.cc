@@ -201,6 +201,10 @@ VlArbitration SimulatedFabric::arbitration(PortIndex port) const {
                                                    : default_arbitration(parts_->model.info(port));
 }
 
+PortTotals SimulatedFabric::counters(PortIndex port, Picoseconds now) const {
+  return parts_->counters.read(port, Counters::Set::Wide, std::max(now, parts_->now));
+}
+
 std::uint64_t SimulatedFabric::generation() const { return parts_->model.generation; }
 
 void SimulatedFabric::set_counter_source(CounterSource* source) { parts_->counters.set_source(source); }

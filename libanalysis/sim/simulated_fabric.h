@@ -88,6 +88,8 @@ class SimulatedFabric {
   /// `in` means nothing at a channel adapter.
   [[nodiscard]] Vl vl(NodeIndex node, PortNum in, PortNum out, Sl sl) const;
   [[nodiscard]] VlArbitration arbitration(PortIndex port) const;
+  /// What PortCountersExtended of the port shows, at full width.
+  [[nodiscard]] PortTotals counters(PortIndex port, Picoseconds now) const;
   /// Grows with each change of tables, states or LIDs.
   [[nodiscard]] std::uint64_t generation() const;
 

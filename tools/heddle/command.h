@@ -66,5 +66,6 @@ void add_fabric_commands(Program& program);
 void add_link_commands(Program& program);
 void add_qos_commands(Program& program);
 void add_route_commands(Program& program);
+void add_sim_commands(Program& program);
 
 }  // namespace heddle::cli

@@ -1,0 +1,73 @@
+#include "simserve/pending_requests.h"
+
+#include "mad/header.h"
+
+namespace heddle::simserve {
+namespace {
+
+/// The upper 16 bits of the TID are the fabric's.
+std::uint64_t key_of(const PacketMessage& message) {
+  std::uint64_t key = message.mad[1];  // an answer has its request's class
+  for (std::size_t i = 10; i < 16; ++i) key = key << 8U | message.mad[i];
+  return key;
+}
+
+bool awaits_answer(mad::Method method) {
+  return !mad::is_response(method) && method != mad::Method::Send && method != mad::Method::Trap &&
+         method != mad::Method::TrapRepress;
+}
+
+bool is_for_agents(const PacketMessage& message) {
+  const auto mgmt_class = static_cast<mad::MgmtClass>(message.mad[1]);
+  return mgmt_class == mad::MgmtClass::SubnLid || mgmt_class == mad::MgmtClass::SubnDirected ||
+         mgmt_class == mad::MgmtClass::Perf;
+}
+
+}  // namespace
+
+void PendingRequests::enqueue(std::uint64_t key, Request& request, TimePoint now) {
+  request.serial = next_serial_++;
+  if (is_for_agents(request.message)) {
+    to_agents_.push_back({now + agent_timeout, key, request.serial});
+  } else {
+    to_programs_.push_back({now + program_timeout, key, request.serial});
+  }
+}
+
+void PendingRequests::sent(const PacketMessage& request, TimePoint now) {
+  if (!awaits_answer(static_cast<mad::Method>(request.mad[3]))) return;
+  const std::uint64_t key = key_of(request);
+  if (requests_.size() >= capacity && requests_.count(key) == 0) return;
+  Request& kept = requests_[key];
+  kept.message = request;
+  kept.attempts_left = is_for_agents(request) ? agent_attempts - 1 : 0;
+  enqueue(key, kept, now);
+}
+
+void PendingRequests::answered(const PacketMessage& answer) {
+  if (mad::is_response(static_cast<mad::Method>(answer.mad[3]))) requests_.erase(key_of(answer));
+}
+
+PendingRequests::Due PendingRequests::due(TimePoint now) {
+  Due due;
+  for (std::deque<Entry>* queue : {&to_agents_, &to_programs_}) {
+    while (!queue->empty()) {
+      const Entry entry = queue->front();
+      const auto found = requests_.find(entry.key);
+      const bool current = found != requests_.end() && found->second.serial == entry.serial;
+      if (current && now < entry.at) break;
+      queue->pop_front();
+      if (!current) continue;
+      if (found->second.attempts_left-- > 0) {
+        due.again.push_back(found->second.message);
+        enqueue(entry.key, found->second, now);
+      } else {
+        due.lost.push_back(unanswered(found->second.message));
+        requests_.erase(found);
+      }
+    }
+  }
+  return due;
+}
+
+}  // namespace heddle::simserve

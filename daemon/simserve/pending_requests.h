@@ -1,0 +1,57 @@
+/// What a client has asked and not been answered yet. The shim hands no time-outs over, but programs rely on
+/// the kernel's: it asks again, and in the end gives the request back with ETIMEDOUT. So does this.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "simserve/wire.h"
+
+namespace heddle::simserve {
+
+class PendingRequests {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  /// OpenSM's own figures for what it has the kernel do: 200 ms, three retries.
+  static constexpr std::chrono::milliseconds agent_timeout{200};
+  static constexpr int agent_attempts = 4;
+  /// Of requests to other programs (subnet administration): those take their time.
+  static constexpr std::chrono::seconds program_timeout{20};
+  /// More than any program has outstanding; a flood is not remembered beyond it.
+  static constexpr std::size_t capacity = 65536;
+
+  /// Forgets nothing that is no request (responses, traps, sends).
+  void sent(const PacketMessage& request, TimePoint now);
+  void answered(const PacketMessage& answer);
+
+  struct Due {
+    std::vector<PacketMessage> again;  ///< to be sent once more
+    std::vector<PacketMessage> lost;   ///< to be given back
+  };
+  [[nodiscard]] Due due(TimePoint now);
+  [[nodiscard]] bool empty() const { return requests_.empty(); }
+
+ private:
+  struct Request {
+    PacketMessage message;
+    int attempts_left = 0;
+    std::uint64_t serial = 0;  ///< of its entry in a queue; an older entry is void
+  };
+  struct Entry {
+    TimePoint at;
+    std::uint64_t key = 0;
+    std::uint64_t serial = 0;
+  };
+
+  void enqueue(std::uint64_t key, Request& request, TimePoint now);
+
+  std::unordered_map<std::uint64_t, Request> requests_;
+  std::deque<Entry> to_agents_;
+  std::deque<Entry> to_programs_;
+  std::uint64_t next_serial_ = 1;
+};
+
+}  // namespace heddle::simserve

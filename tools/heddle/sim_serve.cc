@@ -1,0 +1,79 @@
+#include "heddle/sim_serve.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <ostream>
+
+#include "fabric/source.h"
+#include "sim/bring_up.h"
+#include "sim/flow/fabric_view.h"
+#include "simserve/served_fabric.h"
+#include "transport/clock.h"
+#include "transport/sim_pump.h"
+
+namespace heddle::cli {
+namespace {
+
+sim::Options simulated(const SimServeOptions& options) {
+  sim::Options simulated;
+  simulated.seed = options.seed;
+  // umad2sim hands over 232 of the 256 bytes of a MAD: the 64-bit XmitWait would be what the program's memory
+  // held before.
+  simulated.traits.extended_errors = false;
+  simulated.training_delay =
+      std::chrono::duration_cast<Picoseconds>(std::chrono::duration<double>(options.training_delay));
+  return simulated;
+}
+
+}  // namespace
+
+Result<void> sim_serve(const SimServeOptions& options, Context& context) {
+  auto parsed = load_fabric(options.source);
+  if (!parsed) return fail(parsed.error());
+  for (const std::string& warning : parsed->warnings) *context.err << "heddle: warning: " << warning << '\n';
+
+  boost::asio::io_context io;
+  const transport::SteadyClock clock{options.time_scale};
+  sim::SimulatedFabric fabric{parsed->fabric, simulated(options)};
+  if (options.configured) sim::bring_up(fabric);
+  const sim::FabricView view{fabric};
+  sim::FlowPlane plane{view};
+  sim::ScenarioPlayer player{fabric.description()};
+  plane.set_schedule(&player);
+  fabric.set_counter_source(&plane);
+  fabric.set_change_listener(&plane);
+  if (!options.scenario.empty()) {
+    const auto scenario = sim::load_scenario(options.scenario);
+    if (!scenario) return fail(scenario.error());
+    if (const auto added = player.add(*scenario); !added) return fail(added.error());
+  }
+
+  transport::SimPump pump{io, fabric, clock};
+  simserve::ServerOptions server;
+  server.name = options.name;
+  server.udp_port = options.udp_port;
+  auto served =
+      simserve::ServedFabric::open({io, fabric, clock, [&pump] { pump.wake(); }}, {&plane, &player}, server);
+  if (!served) return fail(served.error());
+
+  boost::asio::signal_set signals{io, SIGINT, SIGTERM};
+  signals.async_wait([&](const boost::system::error_code&, int) {
+    (*served)->stop();
+    pump.stop();
+    io.stop();
+  });
+  *context.out << fmt::format("serving {} switches and {} channel adapters as IBSIM_SOCKNAME={}\n",
+                              fabric.description().switch_count(),
+                              fabric.description().channel_adapter_count(), options.name)
+               << std::flush;
+  io.run();
+  served->reset();
+  fabric.set_change_listener(nullptr);
+  fabric.set_counter_source(nullptr);
+  return {};
+}
+
+}  // namespace heddle::cli
