@@ -28,12 +28,14 @@ void set_up_log() {
 int run(const ConfigSource& source) {
   set_up_log();
   boost::asio::io_context io{1};
+  // Before the daemon says that it is ready: from then on signals may come.
+  boost::asio::signal_set reload{io, SIGHUP};
+  boost::asio::signal_set end{io, SIGINT, SIGTERM};
   const auto daemon = Heddled::start(io, source);
   if (!daemon) {
     std::cerr << "heddled: " << daemon.error().message << '\n';
     return 1;
   }
-  boost::asio::signal_set reload{io, SIGHUP};
   std::function<void()> await_reload = [&] {
     reload.async_wait([&](const boost::system::error_code& wrong, int) {
       if (wrong) return;
@@ -42,7 +44,6 @@ int run(const ConfigSource& source) {
     });
   };
   await_reload();
-  boost::asio::signal_set end{io, SIGINT, SIGTERM};
   end.async_wait([&](const boost::system::error_code& wrong, int) {
     if (wrong) return;
     reload.cancel();

@@ -60,7 +60,7 @@ class Operator(unittest.TestCase):
         cls.daemon.__exit__()
 
     def test_every_reading_command_in_both_formats(self):
-        for command in (["status"], ["links"], ["nodes"], ["node", "leaf-0-0"], ["locality"], ["fabric", "show"]):
+        for command in (["status"], ["links"], ["nodes"], ["node", "leaf-0"], ["locality"], ["fabric", "show"]):
             with self.subTest(command):
                 self.assertTrue(self.daemon.heddle(*command).strip())
                 self.assertTrue(self.daemon.json(*command))
@@ -135,9 +135,9 @@ class Life(unittest.TestCase):
         cases = [
             (["--set", "sampling.intervall=1s"], "did you mean sampling.interval"),
             (["--set", "fabric.backend=sim"], "neither fabric.file nor fabric.generate"),
-            (["--set", "fabric.backend=sim", "--set", "fabric.generate=tree:k=x"], "fabric.generate"),
+            (["--set", "fabric.backend=sim", "--set", "fabric.generate=tree:k=x"], "k=x"),
             (["--set", "fabric.backend=sim", "--set", "fabric.file=/nonexistent"], "/nonexistent"),
-            (["--set", "fabric.backend=sim", "--set", f"fabric.file={SOURCE}/README.md"], "README.md:1"),
+            (["--set", "fabric.backend=sim", "--set", f"fabric.file={SOURCE}/README.md"], "README.md:3: expected"),
             (["--config", "/nonexistent"], "/nonexistent"),
         ]
         for arguments, expected in cases:

@@ -1,0 +1,105 @@
+"""A real Prometheus scrapes heddled; what it answers is what `heddle links --json` says."""
+
+import json
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.parse
+import urllib.request
+
+from daemon_under_test import Daemon
+
+SCENARIO = """
+[[phase]]
+pattern = "neighbour"
+load = 0.4
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Prometheus:
+    """A context: prometheus scrapes one target every 200 ms."""
+
+    def __init__(self, target):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heddle-prometheus-"))
+        self.port = free_port()
+        config = {"scrape_configs": [{"job_name": "heddle", "scrape_interval": "200ms", "scrape_timeout": "200ms",
+                                      "static_configs": [{"targets": [target]}]}]}
+        (self.directory / "prometheus.yml").write_text(json.dumps(config))  # JSON is YAML
+        self.process = None
+
+    def __enter__(self):
+        with open(self.directory / "log", "wb") as log:
+            self.process = subprocess.Popen(
+                ["prometheus", f"--config.file={self.directory}/prometheus.yml",
+                 f"--storage.tsdb.path={self.directory}/data", f"--web.listen-address=127.0.0.1:{self.port}"], stderr=log)
+        return self
+
+    def __exit__(self, *unused):
+        self.process.terminate()
+        self.process.wait(20)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def query(self, text):
+        url = f"http://127.0.0.1:{self.port}/api/v1/query?" + urllib.parse.urlencode({"query": text})
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return json.load(answer)["data"]["result"]
+
+    def wait_for(self, text, seconds=60):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                result = self.query(text)
+                if result:
+                    return result
+            except OSError:
+                pass
+            time.sleep(0.2)
+        raise AssertionError(f"{text}: nothing within {seconds} s\n" + (self.directory / "log").read_text())
+
+
+class Scraped(unittest.TestCase):
+    def test_prometheus_and_the_command_line_agree(self):
+        if shutil.which("prometheus") is None:
+            self.skipTest("prometheus is not installed")
+        listen = f"127.0.0.1:{free_port()}"
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as scenario:
+            scenario.write(SCENARIO)
+            scenario.flush()
+            settings = {"fabric.generate": "tree:k=4,n=2", "fabric.scenario": scenario.name, "metrics.listen": listen,
+                        "sampling.interval": "200ms"}
+            with Daemon(settings) as daemon, Prometheus(listen) as prometheus:
+                daemon.wait_for(lambda status: status.get("load", {}).get("utilization_max") or 0 > 0, "loaded")
+                daemon.wait_for_sweeps(daemon.json("status")["sampling"]["sweeps"] + 3)
+                prometheus.wait_for("heddle_link_utilization_ratio > 0")
+                time.sleep(1)  # for Prometheus to have scraped a sweep of steady traffic
+                links = daemon.json("links")["links"]
+                seen = {(row["metric"]["node"], int(row["metric"]["port"])): float(row["value"][1])
+                        for row in prometheus.query("heddle_link_utilization_ratio")}
+                busy = 0
+                for link in links:
+                    for end, direction in (("a", "a_to_b"), ("b", "b_to_a")):
+                        said = link[direction]["utilization"]
+                        scraped = seen[(link[end]["node"], link[end]["port"])]
+                        # The rate is constant; each sweep rounds it to units of 4 bytes in 200 ms.
+                        self.assertAlmostEqual(scraped, said, delta=1e-6)
+                        busy += said > 0.3
+                self.assertGreaterEqual(busy, 32)  # 16 hosts send and receive 40 % of their links
+                # The exporters' own names: bytes counted, as a rate, give the same utilization again.
+                switch, port = links[0]["a"]["guid"], links[0]["a"]["port"]
+                labels = f'{{guid="{switch}",port="{port}"}}'
+                rate = prometheus.wait_for(f"rate(infiniband_switch_port_transmit_data_bytes_total{labels}[1s])")
+                self.assertAlmostEqual(float(rate[0]["value"][1]) / 25e9, links[0]["a_to_b"]["utilization"], delta=0.05)
+
+
+if __name__ == "__main__":
+    unittest.main()
