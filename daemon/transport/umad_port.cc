@@ -1,0 +1,124 @@
+#include "transport/umad_port.h"
+
+#include <endian.h>
+#include <fmt/format.h>
+#include <infiniband/umad.h>
+
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace heddle::transport {
+namespace {
+
+constexpr unsigned active_state = 4;
+constexpr std::size_t most_devices = 32;
+
+/// The default partition, full member (IBA 10.9.1).
+constexpr std::uint16_t full_default_pkey = 0xffff;
+
+Result<UmadPort> describe(const std::string& device, int number) {
+  umad_ca_t ca{};
+  if (umad_get_ca(device.c_str(), &ca) < 0) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no InfiniBand device \"{}\"", device));
+  }
+  UmadPort found;
+  found.device = device;
+  found.port = number;
+  found.node = NodeGuid{be64toh(ca.node_guid)};
+  umad_release_ca(&ca);
+  umad_port_t port{};
+  if (umad_get_port(device.c_str(), number, &port) < 0) {
+    return fail(ErrorCode::NotFound, fmt::format("InfiniBand device \"{}\" has no port {}", device, number));
+  }
+  found.guid = PortGuid{be64toh(port.port_guid)};
+  found.lid = Lid{static_cast<std::uint16_t>(port.base_lid)};
+  found.sm_lid = Lid{static_cast<std::uint16_t>(port.sm_lid)};
+  found.active = port.state == active_state;
+  found.pkeys.assign(port.pkeys, port.pkeys + port.pkeys_size);
+  umad_release_port(&port);
+  return found;
+}
+
+std::vector<UmadPort> all_ports() {
+  std::array<char[UMAD_CA_NAME_LEN], most_devices> names{};
+  const int devices = umad_get_cas_names(names.data(), static_cast<int>(names.size()));
+  std::vector<UmadPort> ports;
+  for (int d = 0; d < devices; ++d) {
+    umad_ca_t ca{};
+    if (umad_get_ca(names[static_cast<std::size_t>(d)], &ca) < 0) continue;
+    std::vector<int> numbers;
+    for (int p = 0; p <= ca.numports && p < UMAD_CA_MAX_PORTS; ++p) {
+      if (ca.ports[p] != nullptr) numbers.push_back(p);
+    }
+    umad_release_ca(&ca);
+    for (const int number : numbers) {
+      if (auto port = describe(names[static_cast<std::size_t>(d)], number)) ports.push_back(*std::move(port));
+    }
+  }
+  return ports;
+}
+
+std::optional<std::uint64_t> parse_guid(std::string_view text) {
+  if (!text.starts_with("0x") && !text.starts_with("0X")) return std::nullopt;
+  std::uint64_t guid = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + 2, end, guid, 16);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return guid;
+}
+
+Result<UmadPort> first_active(const std::vector<UmadPort>& ports, const std::string& what) {
+  for (const UmadPort& port : ports) {
+    if (port.active) return port;
+  }
+  // A fabric without a subnet manager has no active port: ours may be the one that makes it so.
+  if (!ports.empty()) return ports.front();
+  return fail(ErrorCode::NotFound, what + ": no InfiniBand port; is ib_umad loaded?");
+}
+
+}  // namespace
+
+Result<UmadPort> find_umad_port(std::string_view name) {
+  if (umad_init() < 0) {
+    return fail(ErrorCode::Io, "cannot use InfiniBand management: load the kernel module ib_umad");
+  }
+  const auto ports = all_ports();
+  if (name.empty()) return first_active(ports, "this host");
+  if (const auto guid = parse_guid(name)) {
+    for (const UmadPort& port : ports) {
+      if (port.guid == PortGuid{*guid}) return port;
+    }
+    return fail(ErrorCode::NotFound, fmt::format("no InfiniBand port of this host has the GUID {}", name));
+  }
+  const std::size_t colon = name.find(':');
+  const std::string device(name.substr(0, colon));
+  if (colon == std::string_view::npos) {
+    std::vector<UmadPort> own;
+    for (const UmadPort& port : ports) {
+      if (port.device == device) own.push_back(port);
+    }
+    return first_active(own, fmt::format("device \"{}\"", device));
+  }
+  int number = -1;
+  const std::string_view digits = name.substr(colon + 1);
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || stop != digits.data() + digits.size() || number < 0) {
+    return fail(ErrorCode::Invalid, fmt::format("\"{}\" is not a port: write it as \"mlx5_0:1\"", name));
+  }
+  return describe(device, number);
+}
+
+Result<UmadPort> refresh(const UmadPort& port) { return describe(port.device, port.port); }
+
+Result<std::uint16_t> full_member_index(const UmadPort& port) {
+  for (std::size_t i = 0; i < port.pkeys.size(); ++i) {
+    if (port.pkeys[i] == full_default_pkey) return static_cast<std::uint16_t>(i);
+  }
+  return fail(ErrorCode::NotFound,
+              fmt::format("port {}:{} is not a full member of the default partition (P_Key 0xffff): counters "
+                          "of other nodes will not answer it",
+                          port.device, port.port));
+}
+
+}  // namespace heddle::transport

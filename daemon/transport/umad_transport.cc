@@ -1,0 +1,302 @@
+#include "transport/umad_transport.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <infiniband/umad.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "mad/attributes.h"
+#include "mad/header.h"
+
+namespace heddle::transport {
+namespace {
+
+/// How long the kernel keeps a request in mind, so that a late answer still comes in. The transaction engine
+/// gives up earlier.
+constexpr int kernel_timeout_ms = 2000;
+/// How often the receiver looks whether it is to stop.
+constexpr int poll_ms = 100;
+
+constexpr std::uint8_t no_rmpp = 0;
+
+struct ManagedClass {
+  mad::MgmtClass mgmt_class;
+  bool takes_requests;  ///< of Manage: SMInfo and traps
+};
+constexpr std::array managed_classes{ManagedClass{mad::MgmtClass::SubnLid, true},
+                                     ManagedClass{mad::MgmtClass::SubnDirected, true},
+                                     ManagedClass{mad::MgmtClass::Perf, false}};
+
+std::string last_error() { return std::error_code(errno, std::generic_category()).message(); }
+
+struct Arrival {
+  mad::Packet packet;
+  Instant at;
+};
+
+}  // namespace
+
+struct UmadTransport::State : std::enable_shared_from_this<State> {
+  State(boost::asio::io_context& context, const Clock& fabric_clock, UmadPort umad_port,
+        const UmadOptions& umad_options)
+      : io{context}, clock{fabric_clock}, port{std::move(umad_port)}, options{umad_options} {}
+  ~State() {
+    if (is_sm_fd >= 0) ::close(is_sm_fd);
+    if (fd >= 0) umad_close_port(fd);
+  }
+
+  Result<void> register_agents();
+  [[nodiscard]] int agent_for(mad::MgmtClass mgmt_class) const;
+  void receive();
+  void take(const std::vector<std::uint8_t>& buffer, int length);
+  void deliver();
+  void learn(const mad::Packet& packet);
+
+  boost::asio::io_context& io;
+  const Clock& clock;
+  UmadPort port;
+  UmadOptions options;
+  int fd = -1;
+  int is_sm_fd = -1;
+  std::array<int, managed_classes.size()> agents{-1, -1, -1};
+  std::vector<std::uint8_t> send_buffer = std::vector<std::uint8_t>(umad_size() + mad::mad_size);
+  Receiver receiver;
+  std::optional<std::pair<Lid, Lid>> learned;  ///< LID and SM LID, from the port's own PortInfo
+
+  std::thread thread;
+  std::atomic<bool> stopping{false};
+  std::atomic<std::uint64_t> wrong_length{0};
+  std::atomic<std::uint64_t> gave_up{0};
+  std::mutex mutex;
+  std::vector<Arrival> arrived;  ///< under `mutex`: from the thread to the io_context
+  std::vector<Arrival> delivering;
+};
+
+Result<void> UmadTransport::State::register_agents() {
+  for (std::size_t i = 0; i < managed_classes.size(); ++i) {
+    const bool requests = options.access == Access::Manage && managed_classes[i].takes_requests;
+    std::array<long, 16 / sizeof(long)> methods{};
+    for (const mad::Method method :
+         {mad::Method::Get, mad::Method::Set, mad::Method::Trap, mad::Method::TrapRepress}) {
+      const auto bit = static_cast<unsigned>(method);
+      methods[bit / (8 * sizeof(long))] |= 1L << (bit % (8 * sizeof(long)));
+    }
+    agents[i] = umad_register(fd, static_cast<int>(managed_classes[i].mgmt_class), 1, no_rmpp,
+                              requests ? methods.data() : nullptr);
+    if (agents[i] >= 0) continue;
+    const auto mgmt_class = static_cast<unsigned>(managed_classes[i].mgmt_class);
+    if (requests) {
+      return fail(
+          ErrorCode::Conflict,
+          fmt::format("port {}:{}: another program takes the requests of management class {:#04x}: is "
+                      "a subnet manager running on this host?",
+                      port.device, port.port, mgmt_class));
+    }
+    return fail(ErrorCode::Io, fmt::format("port {}:{}: cannot register for management class {:#04x}: {}",
+                                           port.device, port.port, mgmt_class, last_error()));
+  }
+  return {};
+}
+
+int UmadTransport::State::agent_for(mad::MgmtClass mgmt_class) const {
+  for (std::size_t i = 0; i < managed_classes.size(); ++i) {
+    if (managed_classes[i].mgmt_class == mgmt_class) return agents[i];
+  }
+  return -1;
+}
+
+void UmadTransport::State::receive() {
+  std::vector<std::uint8_t> buffer(umad_size() + mad::mad_size);
+  while (!stopping.load(std::memory_order_relaxed)) {
+    if (umad_poll(fd, poll_ms) != 0) continue;
+    int length = static_cast<int>(mad::mad_size);
+    if (umad_recv(fd, buffer.data(), &length, 0) < 0) {
+      // Longer than a MAD: the rest of it is lost, and so is its meaning.
+      if (errno == ENOSPC) wrong_length.fetch_add(1, std::memory_order_relaxed);
+      continue;
+    }
+    take(buffer, length);
+  }
+}
+
+void UmadTransport::State::take(const std::vector<std::uint8_t>& buffer, int length) {
+  auto* umad = const_cast<std::uint8_t*>(buffer.data());
+  if (umad_status(umad) != 0) {
+    gave_up.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  if (length != static_cast<int>(mad::mad_size)) {
+    wrong_length.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  Arrival arrival;
+  arrival.at = clock.now();
+  std::memcpy(arrival.packet.mad.data(), umad_get_mad(umad), mad::mad_size);
+  const ib_mad_addr_t* from = umad_get_mad_addr(umad);
+  arrival.packet.address.slid = Lid{ntohs(from->lid)};
+  arrival.packet.address.sqp = ntohl(from->qpn);
+  arrival.packet.address.sl = Sl{from->sl};
+  arrival.packet.address.pkey_index = from->pkey_index;
+  bool first = false;
+  {
+    const std::lock_guard lock{mutex};
+    first = arrived.empty();
+    arrived.push_back(arrival);
+  }
+  if (first) {
+    boost::asio::post(io, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->deliver();
+    });
+  }
+}
+
+void UmadTransport::State::deliver() {
+  {
+    const std::lock_guard lock{mutex};
+    delivering.swap(arrived);
+  }
+  for (const Arrival& arrival : delivering) {
+    if (stopping.load(std::memory_order_relaxed)) break;
+    learn(arrival.packet);
+    if (receiver) receiver(arrival.packet, arrival.at);
+  }
+  delivering.clear();
+}
+
+/// The kernel's own view of the port is a moment behind, and that of ibsim's shim never moves; an answer of
+/// the port's own agent is always right.
+void UmadTransport::State::learn(const mad::Packet& packet) {
+  constexpr std::size_t hop_count_offset = 7;
+  const mad::Header header = mad::read_header(packet.mad);
+  const bool own = header.mgmt_class == mad::MgmtClass::SubnDirected && packet.mad[hop_count_offset] == 0;
+  const bool port_info = header.method == mad::Method::GetResp && header.status == mad::status::ok &&
+                         header.attribute == static_cast<std::uint16_t>(mad::SmAttr::PortInfo);
+  const auto number = header.modifier & 0xffU;
+  if (!own || !port_info || (number != 0 && number != static_cast<unsigned>(port.port))) return;
+  const auto info = mad::decode<mad::PortInfo>(mad::smp_data(packet.mad));
+  learned = {info.lid, info.master_sm_lid};
+}
+
+Result<std::unique_ptr<UmadTransport>> UmadTransport::open(boost::asio::io_context& io, const Clock& clock,
+                                                           const UmadPort& port, const UmadOptions& options) {
+  auto state = std::make_shared<State>(io, clock, port, options);
+  if (!state->options.pkey_index) state->options.pkey_index = full_member_index(port).value_or(0);
+  state->fd = umad_open_port(port.device.c_str(), port.port);
+  if (state->fd < 0) {
+    const int fd = std::exchange(state->fd, -1);
+    return fail(ErrorCode::Io,
+                fmt::format("cannot open port {}:{} ({}): are you allowed to use /dev/infiniband/umad*?",
+                            port.device, port.port, std::error_code(-fd, std::generic_category()).message()));
+  }
+  if (auto registered = state->register_agents(); !registered) return fail(registered.error());
+  std::unique_ptr<UmadTransport> transport{new UmadTransport(state)};
+  state->thread = std::thread([own = state.get()] { own->receive(); });
+  return transport;
+}
+
+UmadTransport::UmadTransport(std::shared_ptr<State> state) : state_{std::move(state)} {}
+UmadTransport::~UmadTransport() { stop(); }
+
+void UmadTransport::stop() {
+  state_->stopping = true;
+  if (state_->thread.joinable()) state_->thread.join();
+  state_->receiver = nullptr;
+}
+
+void UmadTransport::receive_with(Receiver receiver) { state_->receiver = std::move(receiver); }
+
+Result<void> UmadTransport::send(const mad::Packet& packet) {
+  State& state = *state_;
+  const mad::Header header = mad::read_header(packet.mad);
+  if (state.options.access == Access::Observe && header.method != mad::Method::Get) {
+    return fail(ErrorCode::Refused,
+                fmt::format("this port is used for reading only: method {:#04x} of attribute {:#06x} is not "
+                            "sent",
+                            static_cast<unsigned>(header.method), header.attribute));
+  }
+  const int agent = state.agent_for(header.mgmt_class);
+  if (agent < 0) {
+    return fail(ErrorCode::Unsupported, fmt::format("management class {:#04x} is not registered",
+                                                    static_cast<unsigned>(header.mgmt_class)));
+  }
+  const bool smp = mad::is_smp(header);
+  std::fill(state.send_buffer.begin(), state.send_buffer.end(), std::uint8_t{0});
+  std::uint8_t* umad = state.send_buffer.data();
+  umad_set_addr(umad, packet.address.dlid.raw(), static_cast<int>(packet.address.dqp),
+                packet.address.sl.raw(), smp ? 0 : static_cast<int>(mad::gsi_qkey));
+  if (!smp) {
+    const std::uint16_t index = packet.address.pkey_index;
+    umad_set_pkey(umad, index != 0 ? index : *state.options.pkey_index);
+  }
+  std::memcpy(umad_get_mad(umad), packet.mad.data(), mad::mad_size);
+  const bool expects_answer = header.method == mad::Method::Get || header.method == mad::Method::Set;
+  const int sent = umad_send(state.fd, agent, umad, static_cast<int>(mad::mad_size),
+                             expects_answer ? kernel_timeout_ms : 0, 0);
+  if (sent < 0) {
+    return fail(ErrorCode::Io, fmt::format("port {}:{} does not send: {}", state.port.device, state.port.port,
+                                           last_error()));
+  }
+  return {};
+}
+
+LocalPort UmadTransport::local() const {
+  const State& state = *state_;
+  LocalPort local{.node = state.port.node,
+                  .guid = state.port.guid,
+                  .port = PortNum{static_cast<std::uint8_t>(state.port.port)},
+                  .lid = state.port.lid,
+                  .sm_lid = state.port.sm_lid};
+  if (state.learned) {
+    std::tie(local.lid, local.sm_lid) = *state.learned;
+  } else if (const auto fresh = refresh(state.port)) {
+    local.lid = fresh->lid;
+    local.sm_lid = fresh->sm_lid;
+  }
+  return local;
+}
+
+Result<void> UmadTransport::set_is_sm(bool is_sm) {
+  State& state = *state_;
+  if (!is_sm) {
+    if (state.is_sm_fd >= 0) ::close(std::exchange(state.is_sm_fd, -1));
+    return {};
+  }
+  if (state.is_sm_fd >= 0) return {};
+  std::array<char, 256> path{};
+  if (umad_get_issm_path(state.port.device.c_str(), state.port.port, path.data(),
+                         static_cast<int>(path.size())) != 0) {
+    return fail(ErrorCode::Io,
+                fmt::format("port {}:{} has no issm device", state.port.device, state.port.port));
+  }
+  state.is_sm_fd = ::open(path.data(), O_NONBLOCK);
+  if (state.is_sm_fd < 0) {
+    return fail(ErrorCode::Conflict,
+                fmt::format("{}: {}; another subnet manager may hold it", path.data(), last_error()));
+  }
+  return {};
+}
+
+bool UmadTransport::usable() const {
+  const auto fresh = refresh(state_->port);
+  return fresh && fresh->active;
+}
+
+UmadStatistics UmadTransport::statistics() const {
+  return {.wrong_length = state_->wrong_length.load(std::memory_order_relaxed),
+          .gave_up = state_->gave_up.load(std::memory_order_relaxed)};
+}
+
+}  // namespace heddle::transport

@@ -1,0 +1,63 @@
+/// A port of this host, through libibumad: hardware, or ibsim's shim. A thread of its own receives, because
+/// the shim's descriptors work with poll only, and hands the MADs over to the io_context; everything else is
+/// on the io_context's thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "transport/transport.h"
+#include "transport/umad_port.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace heddle::transport {
+
+enum class Access : std::uint8_t {
+  Observe,  ///< only Get goes out, and nothing that comes unasked comes in
+  Manage,   ///< everything: a subnet manager's
+};
+
+struct UmadOptions {
+  Access access = Access::Observe;
+  /// Of GMPs that name none; nothing: that of the default partition.
+  std::optional<std::uint16_t> pkey_index;
+};
+
+struct UmadStatistics {
+  std::uint64_t wrong_length = 0;  ///< MADs that came in with another length than 256
+  std::uint64_t gave_up = 0;       ///< requests that the kernel handed back without an answer
+};
+
+class UmadTransport final : public Transport {
+ public:
+  /// Errors: Io when the port cannot be opened (permissions, driver), Conflict when another program of this
+  /// host takes the requests that Manage needs.
+  static Result<std::unique_ptr<UmadTransport>> open(boost::asio::io_context& io, const Clock& clock,
+                                                     const UmadPort& port, const UmadOptions& options);
+  ~UmadTransport() override;
+  UmadTransport(const UmadTransport&) = delete;
+  UmadTransport& operator=(const UmadTransport&) = delete;
+
+  void receive_with(Receiver receiver) override;
+  Result<void> send(const mad::Packet& packet) override;
+  [[nodiscard]] LocalPort local() const override;
+
+  /// Holds the port's IsSM bit, or lets it go. Errors: Conflict when another program has it.
+  Result<void> set_is_sm(bool is_sm);
+  /// The port is Active, as far as the kernel says.
+  [[nodiscard]] bool usable() const;
+  [[nodiscard]] UmadStatistics statistics() const;
+  /// No handler follows.
+  void stop();
+
+ private:
+  struct State;
+  explicit UmadTransport(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace heddle::transport
