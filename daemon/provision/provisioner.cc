@@ -41,9 +41,13 @@ BlockOf block_of(std::uint64_t tag) {
 
 }  // namespace
 
-Provisioner::Provisioner(transport::TransactionEngine& engine, const ProvisionOptions& options, Router router,
-                         Done done)
-    : options_{options}, router_{std::move(router)}, done_{std::move(done)}, batch_{engine} {}
+Provisioner::Provisioner(transport::TransactionEngine& engine, transport::Transport& transport,
+                         const ProvisionOptions& options, Router router, Done done)
+    : transport_{transport},
+      options_{options},
+      router_{std::move(router)},
+      done_{std::move(done)},
+      batch_{engine} {}
 
 void Provisioner::run(std::shared_ptr<const Survey> survey, Instant now) {
   busy_ = true;
@@ -99,7 +103,7 @@ void Provisioner::ask_other_sms(Instant now) {
     const SurveyNode& node = survey_->nodes[i];
     for (std::size_t p = node.is_switch() ? 0 : 1; p < (node.is_switch() ? 1 : node.ports.size()); ++p) {
       const LinkEnd end{NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}};
-      const bool ours = end.node == own.node && options_.local_sm == ProvisionOptions::LocalSm::Own;
+      const bool ours = end.node == own.node && is_sm_;
       if ((node.ports[p].info.capability_mask & mad::port_cap::is_sm) != 0 && !ours) claimants.push_back(end);
     }
   }
@@ -130,9 +134,16 @@ void Provisioner::plan(Instant now) {
   const PortNum port = local.is_switch() ? PortNum{0} : local.info.local_port;
   const PortGuid own = local.ports[port.raw()].guid;
   if (auto allowed = may_be_master(own, options_.priority, report_.other_sms); !allowed) {
+    if (is_sm_) (void)transport_.claim_sm(transport::SmClaim::Release);
+    is_sm_ = false;
     stop_with(allowed.error(), now);
     return;
   }
+  if (auto claimed = transport_.claim_sm(transport::SmClaim::Hold); !claimed) {
+    stop_with({ErrorCode::Refused, claimed.error().message}, now);
+    return;
+  }
+  is_sm_ = true;
   auto lids = plan_lids(*survey_, options_.ports.lmc, remembered_);
   if (!lids) {
     stop_with(lids.error(), now);

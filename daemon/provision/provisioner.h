@@ -19,6 +19,7 @@
 #include "provision/sm_election.h"
 #include "routing/tables.h"
 #include "transport/transactions.h"
+#include "transport/transport.h"
 
 namespace heddle::provision {
 
@@ -28,8 +29,6 @@ using Router = std::function<Result<routing::ForwardingTables>(const Fabric&)>;
 struct ProvisionOptions {
   PortPolicy ports{};
   std::uint8_t priority = 0;  ///< as subnet manager, 0 to 15
-  /// Whether the local port's IsSM bit is this program's doing.
-  enum class LocalSm : std::uint8_t { Own, Foreign } local_sm = LocalSm::Own;
 };
 
 struct Trouble {
@@ -56,12 +55,15 @@ class Provisioner {
  public:
   using Done = std::function<void(const ProvisionReport&)>;
 
-  Provisioner(transport::TransactionEngine& engine, const ProvisionOptions& options, Router router,
-              Done done);
+  Provisioner(transport::TransactionEngine& engine, transport::Transport& transport,
+              const ProvisionOptions& options, Router router, Done done);
 
   /// The survey must come from a sweep that has just ended. Not while busy().
   void run(std::shared_ptr<const Survey> survey, Instant now);
   [[nodiscard]] bool busy() const { return busy_; }
+  /// Whether the local port's IsSM bit is this program's doing: from a first run that found no other subnet
+  /// manager on, to one that does.
+  [[nodiscard]] bool is_sm() const { return is_sm_; }
 
  private:
   struct Table {
@@ -97,12 +99,14 @@ class Provisioner {
     return failed_[survey_->fabric->port_index(end).raw()] != 0;
   }
 
+  transport::Transport& transport_;
   ProvisionOptions options_;
   Router router_;
   Done done_;
   Batch batch_;
 
   bool busy_ = false;
+  bool is_sm_ = false;
   ProvisionReport report_;
   std::shared_ptr<Survey> survey_;  ///< the one that is worked on
   LidPlan lids_;

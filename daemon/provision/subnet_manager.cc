@@ -12,7 +12,7 @@ SubnetManager::SubnetManager(transport::TransactionEngine& engine, transport::Tr
       transport_{transport},
       options_{options},
       done_{std::move(done)},
-      provisioner_{engine, options, std::move(router),
+      provisioner_{engine, transport, options, std::move(router),
                    [this](const ProvisionReport& report) { finished(report); }} {}
 
 void SubnetManager::configure(std::shared_ptr<const Survey> survey, Instant now) {

@@ -31,6 +31,7 @@ class FailoverTransport final : public Transport {
   /// Errors: of the port in use; check() decides what becomes of it.
   Result<void> send(const mad::Packet& packet) override;
   [[nodiscard]] LocalPort local() const override { return current_->local(); }
+  Result<void> claim_sm(SmClaim claim) override { return current_->claim_sm(claim); }
 
   /// Moves to a usable port if this one is not, or did nothing but refuse since the last check.
   void check();

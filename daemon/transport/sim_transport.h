@@ -33,6 +33,9 @@ class SimTransport final : public Transport {
   void receive_with(Receiver receiver) override { receiver_ = std::move(receiver); }
   Result<void> send(const mad::Packet& packet) override;
   [[nodiscard]] LocalPort local() const override;
+  Result<void> claim_sm(SmClaim claim) override {
+    return set_is_sm(claim == SmClaim::Hold ? sim::IsSm::Yes : sim::IsSm::No);
+  }
 
   /// Whether this program is a subnet manager: SM and SA requests come here. Errors: Conflict.
   Result<void> set_is_sm(sim::IsSm is_sm);

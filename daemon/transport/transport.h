@@ -3,6 +3,7 @@
 /// hands over first.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "base/ids.h"
@@ -30,6 +31,9 @@ struct LocalPort {
   Lid sm_lid;  ///< of the master that configured the port
 };
 
+/// Whether a program holds the IsSM bit of its port (IBA 14.2.5.6, CapabilityMask).
+enum class SmClaim : std::uint8_t { Release, Hold };
+
 class Transport {
  public:
   /// Called once per MAD that comes in, with the fabric's time at which it arrived. Never from within send().
@@ -43,6 +47,9 @@ class Transport {
   virtual Result<void> send(const mad::Packet& packet) = 0;
   /// Asked anew each time: the LID changes when a subnet manager says so.
   [[nodiscard]] virtual LocalPort local() const = 0;
+  /// Says of the port that a subnet manager is there, or no longer. Errors: Conflict where another program
+  /// says so. A transport without a say does nothing.
+  virtual Result<void> claim_sm(SmClaim /*claim*/) { return {}; }
 };
 
 }  // namespace heddle::transport

@@ -221,7 +221,7 @@ void UmadTransport::receive_with(Receiver receiver) { state_->receiver = std::mo
 Result<void> UmadTransport::send(const mad::Packet& packet) {
   State& state = *state_;
   const mad::Header header = mad::read_header(packet.mad);
-  if (state.options.access == Access::Observe && header.method != mad::Method::Get) {
+  if (state.options.access == Access::Read && header.method != mad::Method::Get) {
     return fail(ErrorCode::Refused,
                 fmt::format("this port is used for reading only: method {:#04x} of attribute {:#06x} is not "
                             "sent",
@@ -268,9 +268,9 @@ LocalPort UmadTransport::local() const {
   return local;
 }
 
-Result<void> UmadTransport::set_is_sm(bool is_sm) {
+Result<void> UmadTransport::claim_sm(SmClaim claim) {
   State& state = *state_;
-  if (!is_sm) {
+  if (claim == SmClaim::Release) {
     if (state.is_sm_fd >= 0) ::close(std::exchange(state.is_sm_fd, -1));
     return {};
   }

@@ -17,12 +17,13 @@ class io_context;
 namespace heddle::transport {
 
 enum class Access : std::uint8_t {
-  Observe,  ///< only Get goes out, and nothing that comes unasked comes in
-  Manage,   ///< everything: a subnet manager's
+  Read,    ///< only Get goes out
+  Write,   ///< everything goes out, but nothing comes in that was not asked for
+  Manage,  ///< what a subnet manager is asked and told comes in, too
 };
 
 struct UmadOptions {
-  Access access = Access::Observe;
+  Access access = Access::Read;
   /// Of GMPs that name none; nothing: that of the default partition.
   std::optional<std::uint16_t> pkey_index;
 };
@@ -46,8 +47,7 @@ class UmadTransport final : public Transport {
   Result<void> send(const mad::Packet& packet) override;
   [[nodiscard]] LocalPort local() const override;
 
-  /// Holds the port's IsSM bit, or lets it go. Errors: Conflict when another program has it.
-  Result<void> set_is_sm(bool is_sm);
+  Result<void> claim_sm(SmClaim claim) override;
   /// The port is Active, as far as the kernel says.
   [[nodiscard]] bool usable() const;
   [[nodiscard]] UmadStatistics statistics() const;

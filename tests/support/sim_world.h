@@ -51,6 +51,11 @@ class SimWorld final : public transport::Transport {
     return {fabric.description().node(port.node).guid, port.guid, port.num, info.lid, info.master_sm_lid};
   }
 
+  Result<void> claim_sm(transport::SmClaim claim) override {
+    return fabric.set_is_sm(client_, claim == transport::SmClaim::Hold ? sim::IsSm::Yes : sim::IsSm::No,
+                            ps());
+  }
+
   [[nodiscard]] Picoseconds ps() const { return Picoseconds{now.time_since_epoch()}; }
   [[nodiscard]] static Instant instant(Picoseconds at) {
     return Instant{std::chrono::duration_cast<FabricClock::duration>(at)};
