@@ -20,6 +20,9 @@ class Backend {
   [[nodiscard]] virtual std::string kind() const = 0;
   /// The file, generator text or device, for the operator.
   [[nodiscard]] virtual std::string source() const = 0;
+  /// Whether the way into the fabric still works; moves to another one if not. True when it moved: everything
+  /// looks different from there.
+  [[nodiscard]] virtual bool check() { return false; }
   /// No handler of the backend runs any more.
   virtual void stop() = 0;
 };
@@ -31,5 +34,7 @@ class Backend {
 /// One each, called by open_backend.
 [[nodiscard]] Result<std::unique_ptr<Backend>> open_sim_backend(boost::asio::io_context& io,
                                                                 const Config& config);
+[[nodiscard]] Result<std::unique_ptr<Backend>> open_umad_backend(boost::asio::io_context& io,
+                                                                 const Config& config);
 
 }  // namespace heddle::app

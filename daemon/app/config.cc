@@ -55,6 +55,15 @@ std::optional<Config::Seconds> duration(const Value& value) {
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> hexadecimal(std::string_view text) {
+  if (!text.starts_with("0x")) return std::nullopt;
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + 2, end, value, 16);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
 auto string_key(std::string& (*member)(Config&)) {
   return [member](Config& config, const Value& value) -> std::optional<std::string> {
     const auto* text = std::get_if<std::string>(&value);
@@ -118,6 +127,21 @@ const std::vector<Key>& keys() {
        "umad: the port to use, as \"mlx5_0:1\" or a port GUID; empty for the first active one.\n"
        "Several, separated by commas, are tried in turn.",
        "\"\"", string_key([](Config& c) -> std::string& { return c.fabric.device; })},
+      {"fabric.read_only", "Send nothing but Get, so that nothing in the fabric can change.", "false",
+       [](Config& config, const Value& value) -> std::optional<std::string> {
+         const auto* yes = std::get_if<bool>(&value);
+         if (yes == nullptr) return "true or false";
+         config.fabric.read_only = *yes;
+         return std::nullopt;
+       }},
+      {"fabric.m_key", "The M_Key that the ports of the fabric want, as \"0x0123456789abcdef\".", "\"0x0\"",
+       [](Config& config, const Value& value) -> std::optional<std::string> {
+         const auto* text = std::get_if<std::string>(&value);
+         const auto key = text != nullptr ? hexadecimal(*text) : std::nullopt;
+         if (!key) return "up to 16 hexadecimal digits in quotes, such as \"0x1f\"";
+         config.fabric.m_key = *key;
+         return std::nullopt;
+       }},
       {"fabric.file", "sim: output of ibnetdiscover, or an ibsim net file, to simulate.", "\"\"",
        string_key([](Config& c) -> std::string& { return c.fabric.file; })},
       {"fabric.generate",

@@ -36,6 +36,8 @@ struct Config {
     std::uint64_t seed = 1;
     std::string node_names;
     std::string device;
+    bool read_only = false;
+    std::uint64_t m_key = 0;
   } fabric;
 
   struct {

@@ -46,6 +46,7 @@ std::vector<load::NamedSet> named_sets(const Config& config) {
 
 provision::ProvisionOptions provision_options(const Config& config) {
   provision::ProvisionOptions options;
+  options.ports.m_key = config.fabric.m_key;
   options.ports.lmc = static_cast<std::uint8_t>(config.sm.lmc);
   return options;
 }
@@ -144,7 +145,9 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       clock_{backend_->clock()},
       started_{clock_.now()},
       engine_{backend_->transport(), engine_options(config_)},
-      discovery_{engine_, {}, [this](const discovery::SweepReport& report) { on_sweep(report); }},
+      discovery_{engine_,
+                 {.m_key = config_.fabric.m_key},
+                 [this](const discovery::SweepReport& report) { on_sweep(report); }},
       sampler_{engine_, sampler_options(config_),
                [this](const std::shared_ptr<const load::Sample>& sample) { on_sample(sample); }},
       engine_alarm_{io, clock_,
@@ -159,6 +162,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                      }},
       light_alarm_{io, clock_,
                    [this](Instant now) {
+                     if (backend_->check()) discovery_.full(now);
                      discovery_.light(now);
                      light_alarm_.set(now + config_.sweep.light_interval);
                      settle();
@@ -176,7 +180,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
     settle();
   });
   engine_.unsolicited_to([this](const mad::Packet& packet, Instant at) { on_unsolicited(packet, at); });
-  if (config_.sm.mode == SmMode::Auto) {
+  if (config_.sm.mode == SmMode::Auto && !config_.fabric.read_only) {
     manager_.emplace(engine_, backend_->transport(), provision_options(config_), router(config_),
                      [this](const provision::ProvisionReport& report) { on_configured(report); });
   }

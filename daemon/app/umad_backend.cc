@@ -1,4 +1,5 @@
-// A port of this host: the first of the configured ones that works, and another one when it does not any more.
+// A port of this host: the first of the configured ones that works, and another one when it does not any
+// more.
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -39,10 +40,7 @@ Access access_of(const Config& config) {
 
 class UmadBackend final : public Backend {
  public:
-  UmadBackend(boost::asio::io_context& io, const Config& config) : io_{io}, access_{access_of(config)} {
-    if (config.fabric.pkey_index) options_.pkey_index = *config.fabric.pkey_index;
-  }
-  ~UmadBackend() override = default;
+  UmadBackend(boost::asio::io_context& io, const Config& config) : io_{io}, access_{access_of(config)} {}
 
   Result<void> open(const Config& config) {
     std::vector<FailoverTransport::Candidate> candidates;
@@ -79,8 +77,7 @@ class UmadBackend final : public Backend {
   Result<std::unique_ptr<transport::Transport>> open_port(const std::string& name) {
     const auto port = transport::find_umad_port(name);
     if (!port) return fail(port.error());
-    auto options = options_;
-    options.access = access_;
+    transport::UmadOptions options{.access = access_};
     auto opened = UmadTransport::open(io_, clock_, *port, options);
     if (!opened && opened.error().code == ErrorCode::Conflict) {
       spdlog::info("{}; watching without being one", opened.error().message);
@@ -94,7 +91,6 @@ class UmadBackend final : public Backend {
 
   boost::asio::io_context& io_;
   Access access_;
-  transport::UmadOptions options_;
   transport::SteadyClock clock_;
   std::string opened_;  ///< "mlx5_0:1"
   std::unique_ptr<FailoverTransport> transport_;

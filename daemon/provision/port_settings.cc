@@ -49,13 +49,15 @@ mad::PortInfo settings(const Survey& survey, LinkEnd end, const LidsByPort& lids
   return info;
 }
 
+bool accepted(const mad::PortInfo& got, const mad::PortInfo& wanted, LinkEnd end, const Survey& survey) {
+  return !carries_lid(survey, end) ||
+         (got.lid == wanted.lid && got.lmc == wanted.lmc && got.master_sm_lid == wanted.master_sm_lid);
+}
+
+// The M_Key is not looked at: a port that hides it answers 0. Nor is what some agents do not keep.
 bool fulfilled(const mad::PortInfo& has, const mad::PortInfo& wanted, LinkEnd end, const Survey& survey) {
-  if (carries_lid(survey, end)) {
-    const bool same = has.lid == wanted.lid && has.lmc == wanted.lmc &&
-                      has.master_sm_lid == wanted.master_sm_lid && has.gid_prefix == wanted.gid_prefix &&
-                      has.subnet_timeout == wanted.subnet_timeout && has.m_key == wanted.m_key;
-    if (!same) return false;
-  }
+  if (!accepted(has, wanted, end, survey)) return false;
+  if (carries_lid(survey, end) && has.gid_prefix != wanted.gid_prefix) return false;
   return end.port == PortNum{0} ||
          (has.neighbor_mtu == wanted.neighbor_mtu && has.operational_vls == wanted.operational_vls);
 }

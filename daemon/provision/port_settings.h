@@ -28,6 +28,10 @@ struct PortPolicy {
 /// Whether the port has these settings already.
 [[nodiscard]] bool fulfilled(const mad::PortInfo& has, const mad::PortInfo& wanted, LinkEnd end,
                              const Survey& survey);
+/// Whether it answered a Set with what a fabric cannot do without: LID, LMC and the LID of the subnet
+/// manager.
+[[nodiscard]] bool accepted(const mad::PortInfo& got, const mad::PortInfo& wanted, LinkEnd end,
+                            const Survey& survey);
 
 /// Attribute modifier of a Set(PortInfo): the port, and in bit 31 that extended speeds are understood, where
 /// the node knows them.

@@ -214,7 +214,7 @@ void Provisioner::set_ports(Instant now) {
   set_each(
       std::move(ends), wanted,
       [this](LinkEnd end, const mad::PortInfo& asked, const mad::PortInfo& got) {
-        if (!fulfilled(got, asked, end, *survey_)) {
+        if (!accepted(got, asked, end, *survey_)) {
           trouble(end, fmt::format("{} answers LID {} and SM LID {} after being set to {} and {}",
                                    name_of(survey_->node(end.node), end.port), got.lid.raw(),
                                    got.master_sm_lid.raw(), asked.lid.raw(), asked.master_sm_lid.raw()));

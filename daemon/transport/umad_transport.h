@@ -25,7 +25,7 @@ enum class Access : std::uint8_t {
 struct UmadOptions {
   Access access = Access::Read;
   /// Of GMPs that name none; nothing: that of the default partition.
-  std::optional<std::uint16_t> pkey_index;
+  std::optional<std::uint16_t> pkey_index = std::nullopt;
 };
 
 struct UmadStatistics {
