@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "load/figures.h"
 
@@ -29,7 +30,7 @@ class Accumulator::Pool {
   }
   void give(std::unique_ptr<Sample> sample) {
     const std::lock_guard lock{mutex_};
-    if (free_.size() < 2) free_.push_back(std::move(sample));
+    if (free_.empty()) free_.push_back(std::move(sample));
   }
 
  private:
@@ -60,13 +61,13 @@ void Accumulator::rebase(std::shared_ptr<const Fabric> fabric, std::shared_ptr<c
   const auto old_fabric = std::move(fabric_);
   const auto old_last = std::move(last_);
   const auto old_next = std::move(next_);
-  const auto old_counts = std::move(counts_);
+  auto old_counts = std::move(counts_);
   const auto old_touched = std::move(touched_);
   fabric_ = std::move(fabric);
   sets_ = std::move(sets);
   const std::size_t slots = fabric_->ports().size();
   limits_.assign(slots, {});
-  counts_.assign(slots, {});
+  counts_ = std::vector<PortCounts>(slots);
   touched_.assign(slots, false);
   status_.assign(slots, PortStatus::NotSampled);
 
@@ -83,7 +84,6 @@ void Accumulator::rebase(std::shared_ptr<const Fabric> fabric, std::shared_ptr<c
 
   auto last = blank();
   std::ranges::fill(last->ports, PortSample{});
-  next_ = blank();
   if (old_last) {
     for (const Node& node : fabric_->nodes()) {
       const NodeIndex old = old_fabric->find_node(node.guid);
@@ -93,18 +93,23 @@ void Accumulator::rebase(std::shared_ptr<const Fabric> fabric, std::shared_ptr<c
       for (std::size_t p = 0; p < common; ++p) {
         const std::size_t to = node.first_port.raw() + p;
         const std::size_t from = before.first_port.raw() + p;
-        counts_[to] = old_counts[from];
+        counts_[to] = std::move(old_counts[from]);
         last->ports[to] = old_last->ports[from];
         touched_[to] = old_touched[from];
-        if (touched_[to]) next_->ports[to] = old_next->ports[from];
+        if (touched_[to]) next().ports[to] = old_next->ports[from];
       }
     }
   }
   last_ = std::move(last);
 }
 
+Sample& Accumulator::next() {
+  if (!next_) next_ = blank();
+  return *next_;
+}
+
 PortSample& Accumulator::open(PortIndex port) {
-  PortSample& sample = next_->ports[port.raw()];
+  PortSample& sample = next().ports[port.raw()];
   if (!touched_[port.raw()]) {
     sample = last_->ports[port.raw()];
     touched_[port.raw()] = true;
@@ -130,9 +135,9 @@ Advance Accumulator::add(PortIndex port, const Reading& reading) {
 }
 
 void Accumulator::confirm_reset(PortIndex port, CounterMask counters, Instant at) {
-  heddle::load::confirm_reset(counts_[port.raw()], counters);
-  // Nobody sees what passed between the reading and the reset.
   PortSample& sample = open(port);
+  heddle::load::confirm_reset(counts_[port.raw()], sample.totals, counters);
+  // Nobody sees what passed between the reading and the reset.
   if ((counters & mask(Counter::XmitData)) != 0) sample.at = std::max(sample.at, at);
   if ((counters & mask(Counter::XmitWait)) != 0) sample.wait_at = std::max(sample.wait_at, at);
 }
@@ -142,7 +147,7 @@ void Accumulator::suspect_reset(PortIndex port, CounterMask counters) {
 }
 
 void Accumulator::fail(PortIndex port, SampleFailure::Reason reason) {
-  next_->failures.push_back({port, reason});
+  next().failures.push_back({port, reason});
   if (status_[port.raw()] != PortStatus::Fresh) status_[port.raw()] = PortStatus::Failed;
 }
 
@@ -187,14 +192,13 @@ void Accumulator::close(std::size_t i) {
 }
 
 std::shared_ptr<const Sample> Accumulator::finish(Instant began, Instant ended) {
-  for (std::size_t i = 0; i < next_->ports.size(); ++i) close(i);
+  for (std::size_t i = 0; i < next().ports.size(); ++i) close(i);
   next_->number = ++number_;
   next_->began = began;
   next_->ended = ended;
   sum_up(*fabric_, next_->ports, next_->nodes, next_->total);
   if (sets_) sets_->evaluate(*fabric_, next_->ports, next_->locality);
-  last_ = std::move(next_);
-  next_ = blank();
+  last_ = std::exchange(next_, nullptr);
   touched_.assign(touched_.size(), false);
   status_.assign(status_.size(), PortStatus::NotSampled);
   return last_;

@@ -47,6 +47,7 @@ class Accumulator {
   };
 
   [[nodiscard]] std::shared_ptr<Sample> blank() const;
+  Sample& next();
   PortSample& open(PortIndex port);
   void close(std::size_t port);
 
@@ -63,7 +64,7 @@ class Accumulator {
   std::vector<PortStatus> status_;  ///< as far as the sampler said
 
   std::shared_ptr<const Sample> last_;  ///< on fabric_, though perhaps a copy of what was published
-  std::shared_ptr<Sample> next_;        ///< being filled
+  std::shared_ptr<Sample> next_;        ///< being filled; none before there is something to fill in
 };
 
 }  // namespace heddle::load

@@ -15,6 +15,19 @@ constexpr double shortest_packet_words = 5;
 constexpr CounterMask data_counters = mask(Counter::XmitData, Counter::RcvData);
 constexpr CounterMask packet_counters = mask(Counter::XmitPackets, Counter::RcvPackets) | cast_counters;
 
+std::uint64_t last_reading(const PortCounts& port, const CounterValues& totals, std::size_t i) {
+  return port.ahead ? totals[i] - (*port.ahead)[i] : totals[i];
+}
+
+void set_last_reading(PortCounts& port, const CounterValues& totals, std::size_t i, std::uint64_t value) {
+  const std::uint64_t ahead = totals[i] - value;
+  if (!port.ahead) {
+    if (ahead == 0) return;
+    port.ahead = std::make_unique<CounterValues>();
+  }
+  (*port.ahead)[i] = ahead;
+}
+
 bool possible(CounterMask counter, std::uint64_t growth, double most_words) {
   if ((counter & data_counters) != 0) return static_cast<double>(growth) <= most_words;
   if ((counter & packet_counters) != 0) {
@@ -34,24 +47,20 @@ Advance advance(PortCounts& port, CounterValues& totals, const Reading& reading,
     const CounterMask bit = CounterMask{1} << i;
     if ((reading.present & bit) == 0) continue;
     const std::uint64_t value = reading.value[i];
-    const std::uint64_t last = port.raw[i];
-    port.raw[i] = value;
+    const std::uint64_t last = last_reading(port, totals, i);
     if ((port.known & bit) == 0) {
       totals[i] = value;
       port.uncertain |= bit;
-    } else if (value >= last) {
-      if (possible(bit, value - last, most_words)) {
-        totals[i] += value - last;
-      } else {
-        result.gap = true;
-        port.uncertain |= bit;
-      }
-    } else if ((port.resetting & bit) != 0) {
+    } else if (value >= last && possible(bit, value - last, most_words)) {
+      totals[i] += value - last;
+    } else if (value < last && (port.resetting & bit) != 0) {
       totals[i] += value;
       port.uncertain |= bit;
+      set_last_reading(port, totals, i, value);
     } else {
       result.gap = true;
       port.uncertain |= bit;
+      set_last_reading(port, totals, i, value);
     }
     if (value == largest(static_cast<Counter>(i), reading.width)) {
       result.saturated |= bit;
@@ -65,9 +74,9 @@ Advance advance(PortCounts& port, CounterValues& totals, const Reading& reading,
   return result;
 }
 
-void confirm_reset(PortCounts& port, CounterMask counters) {
+void confirm_reset(PortCounts& port, const CounterValues& totals, CounterMask counters) {
   for (std::size_t i = 0; i < counter_count; ++i) {
-    if ((counters & (CounterMask{1} << i)) != 0) port.raw[i] = 0;
+    if ((counters & (CounterMask{1} << i)) != 0) set_last_reading(port, totals, i, 0);
   }
   port.resetting &= ~counters;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "base/units.h"
 #include "load/counter.h"
@@ -11,9 +12,11 @@
 
 namespace heddle::load {
 
-/// What must be remembered of a port between readings, besides its totals.
+/// What must be remembered of a port between readings, besides its totals. Small, since most ports are never
+/// reset: what the hardware showed last is then the total itself.
 struct PortCounts {
-  CounterValues raw{};        ///< as last read
+  /// Total less last reading, modulo 2^64; none while it is 0 for all counters.
+  std::unique_ptr<CounterValues> ahead;
   CounterMask known = 0;      ///< counters that have been read at all
   CounterMask uncertain = 0;  ///< their growth since the last sample is not known
   CounterMask resetting = 0;  ///< a reset was sent and nobody knows whether it arrived
@@ -36,7 +39,7 @@ Advance advance(PortCounts& port, CounterValues& totals, const Reading& reading,
                 Capacity capacity);
 
 /// The agent confirmed that these counters were set to zero.
-void confirm_reset(PortCounts& port, CounterMask counters);
+void confirm_reset(PortCounts& port, const CounterValues& totals, CounterMask counters);
 /// A reset was sent and no answer came.
 void suspect_reset(PortCounts& port, CounterMask counters);
 

@@ -57,7 +57,7 @@ TEST_F(PortCountsTest, AResetBySomebodyElseIsAGapAndNothingIsAdded) {
 
 TEST_F(PortCountsTest, AConfirmedResetLosesNothing) {
   read(1000);
-  confirm_reset(port, mask(Counter::XmitData));
+  confirm_reset(port, totals, mask(Counter::XmitData));
   sampled();
   EXPECT_FALSE(read(50).gap);
   EXPECT_EQ(total(), 1050U);
@@ -164,7 +164,7 @@ TEST(PortCountsProperty, NarrowCountersResetInTimeAddUpToTheWideOnes) {
       reading.value[0] = seen;
       advance(narrow, narrow_totals, reading, 1s, hdr);
       if (seen > stuck / 2) {
-        confirm_reset(narrow, mask(Counter::XmitData));
+        confirm_reset(narrow, narrow_totals, mask(Counter::XmitData));
         seen = 0;
       }
     }
