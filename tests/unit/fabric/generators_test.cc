@@ -191,7 +191,8 @@ TEST(Generators, EveryPairOfDragonflyGroupsHasTheSameLinks) {
 TEST(Generators, ASeedNamesARandomFabric) {
   const auto cables = [](std::string_view text) {
     std::vector<std::pair<LinkEnd, LinkEnd>> result;
-    for (const Link& link : make(text)->links()) result.emplace_back(link.a, link.b);
+    const auto fabric = make(text);
+    for (const Link& link : fabric->links()) result.emplace_back(link.a, link.b);
     return result;
   };
   EXPECT_EQ(cables("random:switches=9,hosts=9,links=20,seed=3"),
