@@ -1,0 +1,123 @@
+#include "qos/apportion.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heddle::qos {
+namespace {
+
+constexpr int most_steps = 4000;
+
+/// Depth first over the parts; each within the error that is still of use.
+class Splitter {
+ public:
+  Splitter(const std::vector<double>& shares, double scale, std::uint32_t entry_packets, double most)
+      : shares_{shares}, scale_{scale}, entry_packets_{entry_packets}, most_{most} {
+    parts_.resize(shares.size());
+  }
+
+  std::optional<Apportionment> best(std::uint32_t total, std::uint32_t entries) {
+    descend(0, total, entries, 0);
+    return found_.empty() ? std::nullopt : std::optional{std::move(found_.back())};
+  }
+
+  [[nodiscard]] bool gave_up() const { return steps_ > most_steps; }
+
+  std::vector<Apportionment> all(std::uint32_t total, std::uint32_t entries, std::size_t count) {
+    wanted_ = count;
+    descend(0, total, entries, 0);
+    return std::move(found_);
+  }
+
+ private:
+  void descend(std::size_t i, std::uint32_t total, std::uint32_t entries, double error) {
+    const auto rest = static_cast<std::uint32_t>(shares_.size() - i);
+    if (++steps_ > most_steps) return;
+    if (rest == 0) {
+      if (total != 0) return;
+      found_.push_back({parts_, error});
+      if (wanted_ == 0) most_ = std::nextafter(error, 0);
+      return;
+    }
+    if (total < rest || entries < rest || total > std::uint64_t{entries} * entry_packets_) return;
+    const double from = std::ceil((shares_[i] - most_) / scale_ - 1e-9);
+    const double to = std::floor((shares_[i] + most_) / scale_ + 1e-9);
+    const auto last =
+        static_cast<std::uint32_t>(std::clamp(to, 0.0, static_cast<double>(total - (rest - 1))));
+    for (auto part = static_cast<std::uint32_t>(std::max(1.0, from)); part <= last; ++part) {
+      const std::uint32_t used = (part + entry_packets_ - 1) / entry_packets_;
+      if (used > entries || (wanted_ != 0 && found_.size() == wanted_)) return;
+      const double own = std::abs(part * scale_ - shares_[i]);
+      if (own > most_) continue;
+      parts_[i] = part;
+      descend(i + 1, total - part, entries - used, std::max(error, own));
+    }
+  }
+
+  const std::vector<double>& shares_;
+  double scale_;
+  std::uint32_t entry_packets_;
+  double most_;
+  int steps_ = 0;
+  std::size_t wanted_ = 0;  ///< 0: only ever better ones
+  std::vector<std::uint32_t> parts_;
+  std::vector<Apportionment> found_;
+};
+
+}  // namespace
+
+void apportion(const std::vector<double>& shares, std::uint32_t total, double scale, Apportionment& out) {
+  const std::size_t count = shares.size();
+  out.parts.resize(count);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    out.parts[i] = static_cast<std::uint32_t>(std::clamp(shares[i] / scale, 1.0, static_cast<double>(total)));
+    sum += out.parts[i];
+  }
+  // The step that leaves the smallest error, again and again: optimal for a largest of convex errors.
+  while (sum < total) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < count; ++i) {
+      if ((out.parts[i] + 1) * scale - shares[i] < (out.parts[best] + 1) * scale - shares[best]) best = i;
+    }
+    ++out.parts[best];
+    ++sum;
+  }
+  while (sum > total) {
+    std::size_t best = count;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (out.parts[i] == 1) continue;
+      if (best == count ||
+          shares[i] - (out.parts[i] - 1) * scale < shares[best] - (out.parts[best] - 1) * scale)
+        best = i;
+    }
+    --out.parts[best];
+    --sum;
+  }
+  out.error = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    out.error = std::max(out.error, std::abs(out.parts[i] * scale - shares[i]));
+}
+
+std::uint32_t entries_for(const std::vector<std::uint32_t>& parts, std::uint32_t entry_packets) {
+  std::uint32_t entries = 0;
+  for (const auto part : parts) entries += (part + entry_packets - 1) / entry_packets;
+  return entries;
+}
+
+std::optional<Apportionment> apportion_within(const std::vector<double>& shares, std::uint32_t total,
+                                              double scale, std::uint32_t entries,
+                                              std::uint32_t entry_packets, double most, bool& gave_up) {
+  Splitter splitter{shares, scale, entry_packets, std::min(most, 1.0)};
+  auto best = splitter.best(total, entries);
+  gave_up = gave_up || splitter.gave_up();
+  return best;
+}
+
+std::vector<Apportionment> all_apportionments(const std::vector<double>& shares, std::uint32_t total,
+                                              double scale, std::uint32_t entries,
+                                              std::uint32_t entry_packets, double most, std::size_t count) {
+  return Splitter{shares, scale, entry_packets, std::min(most, 1.0)}.all(total, entries, count);
+}
+
+}  // namespace heddle::qos
