@@ -1,6 +1,7 @@
 #include "qos/arrange.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -284,37 +285,56 @@ Arranged arrange(const ArrangeProblem& problem, const Counts& counts, Effort eff
   return Arranger{problem, counts}.run(effort);
 }
 
-std::uint64_t least_wait(const ArrangeProblem& problem, const Counts& counts, std::size_t class_index) {
-  const auto& shares = problem.shares;
+namespace {
+
+/// With as many entries as there is room for, what the others send in a round is spread over as many gaps.
+std::uint64_t least_window(const Sizes& packets, std::size_t own, std::uint32_t room,
+                           std::uint32_t entry_packets) {
+  const std::uint64_t total = std::accumulate(packets.begin(), packets.end(), std::uint64_t{0});
+  const std::uint32_t others =
+      entries_for(packets, entry_packets) - (packets[own] + entry_packets - 1) / entry_packets;
+  return ceil_div(total - packets[own], std::min(packets[own], room - others));
+}
+
+/// Bytes that a high class waits for a window of so many high packets, the low grants at their smallest.
+std::uint64_t high_wait(const ArrangeProblem& problem, const Counts& counts, std::uint64_t window) {
   const std::uint64_t size = problem.packet_bytes;
-  const std::uint64_t high_total = std::accumulate(counts.high.begin(), counts.high.end(), std::uint64_t{0});
-  const std::uint64_t low_total = std::accumulate(counts.low.begin(), counts.low.end(), std::uint64_t{0});
-  // With as many entries as there is room for, what the others send in a round is spread over as many gaps.
-  const auto least_window = [&](const Sizes& packets, std::size_t own, std::uint64_t total,
-                                std::uint32_t room) {
-    const std::uint32_t others = entries_for(packets, shares.entry_packets) -
-                                 (packets[own] + shares.entry_packets - 1) / shares.entry_packets;
-    const std::uint64_t entries = std::min(packets[own], room - others);
-    return ceil_div(total - packets[own], entries);
-  };
-  if (class_index < counts.high.size()) {
-    const std::uint64_t window = least_window(counts.high, class_index, high_total, shares.high_entries);
-    if (counts.low.empty()) return window * size;
-    const bool whole_entry = shares.grant == LowGrant::Entry;
-    const std::uint64_t grant = whole_entry ? ceil_div(low_total, counts.low_entries) : 1;
-    const std::uint64_t limit = counts.stride.limit.raw() * std::uint64_t{limit_unit_bytes};
-    const std::uint64_t grants = limit == 0 ? 1 + window : 1 + window * size / limit;
-    if (!whole_entry) return (window + grants) * size;
-    // As wait_bound.h: a low packet on its way, and then grants.
-    const std::uint64_t after = window == 0 ? 0 : limit == 0 ? window : 1 + (window * size - 1) / limit;
-    return (window + std::max(grants * grant, 1 + after * grant)) * size;
-  }
-  const std::size_t own = class_index - counts.high.size();
-  const std::uint32_t room = shares.grant == LowGrant::Entry ? counts.low_entries : shares.low_entries;
-  const std::uint64_t window = least_window(counts.low, own, low_total, room);
-  std::uint64_t turns = window;
-  if (shares.grant == LowGrant::Entry) turns = ceil_div(window, shares.entry_packets);
-  return (window + (turns + 1) * counts.stride.packets) * size;
+  if (counts.low.empty()) return window * size;
+  const std::uint64_t low = std::accumulate(counts.low.begin(), counts.low.end(), std::uint64_t{0});
+  const std::uint64_t limit = counts.stride.limit.raw() * std::uint64_t{limit_unit_bytes};
+  const std::uint64_t grants = limit == 0 ? 1 + window : 1 + window * size / limit;
+  if (problem.shares.grant == LowGrant::Packet) return (window + grants) * size;
+  const std::uint64_t grant = ceil_div(low, counts.low_entries);
+  // As wait_bound.h: a low packet on its way, and then grants.
+  const std::uint64_t after = window == 0 ? 0 : limit == 0 ? window : 1 + (window * size - 1) / limit;
+  return (window + std::max(grants * grant, 1 + after * grant)) * size;
+}
+
+std::uint64_t low_wait(const ArrangeProblem& problem, const Counts& counts, std::size_t own) {
+  const auto& shares = problem.shares;
+  const bool whole_entry = shares.grant == LowGrant::Entry;
+  const std::uint64_t window = least_window(
+      counts.low, own, whole_entry ? counts.low_entries : shares.low_entries, shares.entry_packets);
+  const std::uint64_t turns = whole_entry ? ceil_div(window, shares.entry_packets) : window;
+  return (window + (turns + 1) * counts.stride.packets) * problem.packet_bytes;
+}
+
+}  // namespace
+
+std::uint64_t least_wait(const ArrangeProblem& problem, const Counts& counts, std::size_t class_index) {
+  if (class_index >= counts.high.size()) return low_wait(problem, counts, class_index - counts.high.size());
+  const auto& shares = problem.shares;
+  return high_wait(problem, counts,
+                   least_window(counts.high, class_index, shares.high_entries, shares.entry_packets));
+}
+
+std::uint64_t least_wait_beside(const ArrangeProblem& problem, const Counts& low_side,
+                                std::size_t class_index) {
+  const auto& high = problem.shares.high;
+  if (class_index >= high.size()) return low_wait(problem, low_side, class_index - high.size());
+  const double own = high[class_index] + problem.shares.most_error;
+  const double others = std::max(0.0, 1 - low_side.low_part - own);
+  return high_wait(problem, low_side, static_cast<std::uint64_t>(std::ceil(others / own - 1e-9)));
 }
 
 }  // namespace heddle::qos

@@ -47,4 +47,8 @@ struct Arranged {
 [[nodiscard]] std::uint64_t least_wait(const ArrangeProblem& problem, const Counts& counts,
                                        std::size_t class_index);
 
+/// No counts with this low side, and shares within the error of use, keep the class's wait below this.
+[[nodiscard]] std::uint64_t least_wait_beside(const ArrangeProblem& problem, const Counts& low_side,
+                                              std::size_t class_index);
+
 }  // namespace heddle::qos

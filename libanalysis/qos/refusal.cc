@@ -49,6 +49,9 @@ class BestGoal {
         });
   }
 
+  /// Whether what was found is proved to be the least, to a few parts in a thousand.
+  [[nodiscard]] bool least() const { return least_; }
+
  private:
   template <class Set, class Get>
   std::optional<std::uint64_t> search(Set set, Get get) {
@@ -126,13 +129,14 @@ std::optional<Error> single_goal(const ArrangeProblem& problem, const std::vecto
 
 }  // namespace
 
-Solution solve(const ArrangeProblem& problem, double error) {
+Solution solve(const ArrangeProblem& asked, double error) {
+  ArrangeProblem problem = asked;
+  problem.shares.most_error = error;
   Solution solution;
   int tries = 0;
   int failed = 0;
   const bool goals = has_goals(problem);
   const auto accept = [&](const Counts& counts) {
-    if (counts.error > error) return false;
     if (!goals) return true;
     if (ruled_out(problem, counts)) return false;
     if (++tries > most_tries) {
@@ -143,7 +147,14 @@ Solution solve(const ArrangeProblem& problem, double error) {
     failed += met ? 0 : 1;
     return met;
   };
-  const ShareSearch found = search_shares(problem.shares, accept);
+  const auto possible = [&](const Counts& low_side) {
+    for (std::size_t i = 0; i < problem.goals.size(); ++i) {
+      const auto& bound = problem.goals[i].wait_bytes;
+      if (bound && least_wait_beside(problem, low_side, i) > *bound) return false;
+    }
+    return true;
+  };
+  const ShareSearch found = search_shares(problem.shares, {accept, possible});
   bool exhaustive = found.all_listed;
   std::uint64_t bound = std::numeric_limits<std::uint64_t>::max();
   for (const auto& counts : found.best) {

@@ -36,7 +36,7 @@ struct LowSide {
 
 class Search {
  public:
-  Search(const ShareProblem& problem, const std::function<bool(const Counts&)>& accept)
+  Search(const ShareProblem& problem, const Acceptance& accept)
       : problem_{problem},
         accept_{accept},
         wanted_low_{std::accumulate(problem.low.begin(), problem.low.end(), 0.0)} {}
@@ -117,7 +117,11 @@ class Search {
     LowSide low{stride, entries, packets, low_part(problem_.strides[stride], entries, packets), 0};
     if (!split_low(low, error + same, scratch_)) return;
     low.error = scratch_.error;
-    lows_.push_back(low);
+    low_side_.low = scratch_.parts;
+    low_side_.low_entries = entries;
+    low_side_.stride = problem_.strides[stride];
+    low_side_.low_part = low.part;
+    if (accept_.low_side(low_side_)) lows_.push_back(low);
   }
 
   bool split_low(const LowSide& low, double most, Apportionment& split) {
@@ -149,6 +153,7 @@ class Search {
     counts.error = std::max(low.error, scratch_.error);
     counts.low.clear();
     counts.low_entries = low.entries;
+    counts.low_part = low.part;
     if (low.entries == 0) {
       counts.stride = {no_limit, 0};
       return true;
@@ -174,7 +179,7 @@ class Search {
           result_.complete = false;
           return;
         }
-        if (!combine(low, high.packets, error_ - same, counts) || !accept_(counts)) continue;
+        if (!combine(low, high.packets, error_ - same, counts) || !accept_.counts(counts)) continue;
         error_ = counts.error;
         found_ = true;
       }
@@ -219,7 +224,7 @@ class Search {
     }
     trim();
     for (auto& [distance, each] : listed) {
-      if (accept_(each)) result_.best.push_back(std::move(each));
+      if (accept_.counts(each)) result_.best.push_back(std::move(each));
     }
   }
 
@@ -237,18 +242,20 @@ class Search {
     std::vector<Counts> out;
     for (const auto& high : highs) {
       for (const auto& each : lows) {
-        out.push_back({high.parts, each.parts, low.entries, stride, std::max(high.error, each.error)});
+        out.push_back(
+            {high.parts, each.parts, low.entries, stride, low.part, std::max(high.error, each.error)});
       }
     }
     return out;
   }
 
   const ShareProblem& problem_;
-  const std::function<bool(const Counts&)>& accept_;
+  const Acceptance& accept_;
   double wanted_low_;
   std::vector<HighTotal> highs_;
   std::vector<LowSide> lows_;
   Apportionment scratch_;
+  Counts low_side_;
   double error_ = 2;
   bool found_ = false;
   bool gave_up_ = false;
@@ -257,7 +264,7 @@ class Search {
 
 }  // namespace
 
-ShareSearch search_shares(const ShareProblem& problem, const std::function<bool(const Counts&)>& accept) {
+ShareSearch search_shares(const ShareProblem& problem, const Acceptance& accept) {
   return Search{problem, accept}.run();
 }
 

@@ -37,7 +37,16 @@ struct Counts {
   std::vector<std::uint32_t> low;
   std::uint32_t low_entries = 0;  ///< 0: no low table
   Stride stride;
-  double error = 0;  ///< largest |share - wanted|
+  double low_part = 0;  ///< of the link
+  double error = 0;     ///< largest |share - wanted|
+};
+
+/// What else is asked for. Both are pure.
+struct Acceptance {
+  /// Whether counts can be had; asked for counts that would be the best so far.
+  std::function<bool(const Counts&)> counts;
+  /// Whether any counts with this low side (`high` is empty, `error` unknown) may be had.
+  std::function<bool(const Counts&)> low_side;
 };
 
 struct ShareSearch {
@@ -47,10 +56,8 @@ struct ShareSearch {
   bool all_listed = true;  ///< `best` holds all that have this error
 };
 
-/// `accept` says whether counts can be had in spite of what else is asked for; it is called for counts that
-/// would be the best so far. Precondition: high is not empty, as many entries as classes.
-[[nodiscard]] ShareSearch search_shares(const ShareProblem& problem,
-                                        const std::function<bool(const Counts&)>& accept);
+/// Precondition: high is not empty, as many entries as classes.
+[[nodiscard]] ShareSearch search_shares(const ShareProblem& problem, const Acceptance& accept);
 
 /// No arrangement of these counts has a smaller largest distance.
 [[nodiscard]] std::uint64_t least_distance(const ShareProblem& problem, const Counts& counts);
