@@ -1,7 +1,7 @@
 #include "app/service_notifier.h"
 
 #include <systemd/sd-daemon.h>
-#include <time.h>
+#include <ctime>
 
 #include <boost/asio/io_context.hpp>
 

@@ -51,7 +51,7 @@ constexpr std::array routes{
 }  // namespace
 
 Handler api_handler(Daemon& daemon) {
-  return [&daemon](const Request& request, Respond respond) {
+  return [&daemon](const Request& request, const Respond& respond) {
     if (request.path == "/metrics" && !request.post) {
       respond({200, "text/plain; version=0.0.4; charset=utf-8", nullptr, daemon.metrics()});
       return;

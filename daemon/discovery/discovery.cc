@@ -27,8 +27,7 @@ std::string_view to_string(SweepKind kind) {
 }
 
 Discovery::Discovery(transport::TransactionEngine& engine, const SweepOptions& options, Done done)
-    : engine_{engine},
-      done_{std::move(done)},
+    : done_{std::move(done)},
       sweep_{engine, options, found_,
              [this](Collected what, Instant now) { collected(std::move(what), now); }},
       light_{engine, options.m_key,

@@ -67,7 +67,6 @@ class Discovery {
   void suspected(Suspicion suspicion, Instant now);
   void report(std::optional<Error> failure, Instant now);
 
-  transport::TransactionEngine& engine_;
   Done done_;
   Problems found_;
   Sweep sweep_;

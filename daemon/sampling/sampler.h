@@ -57,7 +57,7 @@ class Sampler final : private transport::TransactionClient {
   Sampler(transport::TransactionEngine& engine, SamplerOptions options, Publish publish);
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
-  ~Sampler();
+  ~Sampler() override;
 
   /// From the next sweep on. Totals, history and what is known of the agents go on by PortRef.
   void use(std::shared_ptr<const Fabric> fabric);
