@@ -17,9 +17,9 @@
 #include "fabric/node_names.h"
 #include "metrics/metrics.h"
 #include "provision/subnet_manager.h"
+#include "provision/up_down_keeper.h"
 #include "routing/link_set.h"
 #include "routing/minhop.h"
-#include "routing/updn.h"
 #include "sampling/sampler.h"
 #include "transport/transactions.h"
 
@@ -51,7 +51,7 @@ provision::ProvisionOptions provision_options(const Config& config) {
   return options;
 }
 
-/// The tables of a whole fabric, computed from scratch.
+/// What the subnet manager routes with.
 provision::Router router(const Config& config) {
   if (config.sm.engine == RoutingEngine::MinHop) {
     return [](const Fabric& fabric) -> Result<routing::ForwardingTables> {
@@ -60,13 +60,12 @@ provision::Router router(const Config& config) {
       return routing::route_minhop(*graph, routing::LinkSet::all(fabric));
     };
   }
-  return [](const Fabric& fabric) -> Result<routing::ForwardingTables> {
-    const auto updn = routing::UpDownRouter::make(fabric);
-    if (!updn) return fail(updn.error());
-    if (const auto cut = updn->unconnected(); !cut.empty()) {
-      spdlog::warn("routing: {} pairs of switches have no up*/down* path", cut.size());
+  return [keeper = std::make_shared<provision::UpDownKeeper>()](const Fabric& fabric) {
+    auto tables = keeper->route(fabric);
+    if (const auto cut = keeper->unconnected(); tables && cut > 0) {
+      spdlog::warn("routing: {} pairs of switches have no up*/down* path", cut);
     }
-    return updn->tables();
+    return tables;
   };
 }
 
