@@ -9,7 +9,7 @@
 
 #include "discovery/discovery.h"
 #include "provision/subnet_manager.h"
-#include "routing/minhop.h"
+#include "provision/up_down_keeper.h"
 #include "support/sim_world.h"
 #include "transport/requests.h"
 
@@ -31,12 +31,6 @@ long resident_mib() {
   return usage.ru_maxrss / 1024;
 }
 
-Result<routing::ForwardingTables> minhop(const Fabric& fabric) {
-  const auto graph = routing::SwitchGraph::make(fabric);
-  if (!graph) return fail(graph.error());
-  return routing::route_minhop(*graph, routing::LinkSet::all(fabric));
-}
-
 class Bench {
  public:
   explicit Bench(std::string_view spec, const sim::Options& options)
@@ -47,7 +41,11 @@ class Bench {
                      ++sweeps_;
                      last_ = report;
                    }},
-        sm_{world_.engine, world_, {}, minhop, [this](const provision::ProvisionReport& report) {
+        sm_{world_.engine,
+            world_,
+            {},
+            [this](const Fabric& fabric) { return keeper_.route(fabric); },
+            [this](const provision::ProvisionReport& report) {
               ++configured_;
               provisioned_ = report;
             }} {
@@ -62,11 +60,12 @@ class Bench {
     fmt::print("fabric: {} nodes, {} switches, {} ports, {} links\n", truth.nodes().size(),
                truth.switch_count(), ports, truth.links().size());
     sweep("full sweep", [this] { discovery_.full(world_.now); });
-    configure();
+    configure("subnet manager, cold");
     sweep("full sweep again", [this] { discovery_.full(world_.now); });
     sweep("light sweep", [this] { discovery_.light(world_.now); });
     world_.fabric.cut(LinkIndex{static_cast<std::uint32_t>(truth.links().size() - 1)}, world_.ps());
     sweep("light sweep, one link cut", [this] { discovery_.light(world_.now); });
+    configure("subnet manager, one link cut");
     lossy(truth);
     transactions();
     fmt::print("resident: {} MiB\n", resident_mib());
@@ -89,18 +88,19 @@ class Bench {
     return took + seconds(world_.now - from);
   }
 
-  void configure() {
+  void configure(std::string_view what) {
     const auto sent = world_.engine.statistics().sent;
     const Instant from = world_.now;
     const double cpu = cpu_seconds();
+    const auto before = configured_;
     sm_.configure(discovery_.survey(), world_.now);
-    world_.run([&] { return configured_ > 0; });
+    world_.run([&] { return configured_ > before; });
     const double took = cpu_seconds() - cpu;
     const auto mads = world_.engine.statistics().sent - sent;
     fmt::print(
-        "{:32} {:>7} MADs {:8.3f} s CPU {:9.0f} MADs/s {:8.3f} s fabric time, {} blocks, {} troubles\n",
-        "subnet manager, cold", mads, took, static_cast<double>(mads) / took, seconds(world_.now - from),
-        provisioned_.blocks_written, provisioned_.troubles.size());
+        "{:32} {:>7} MADs {:8.3f} s CPU {:9.0f} MADs/s {:8.3f} s fabric time, {} blocks, {} troubles\n", what,
+        mads, took, static_cast<double>(mads) / took, seconds(world_.now - from), provisioned_.blocks_written,
+        provisioned_.troubles.size());
     discovery_.adopt(provisioned_.survey);
   }
 
@@ -164,6 +164,7 @@ class Bench {
   discovery::SweepReport last_;
   provision::ProvisionReport provisioned_;
   discovery::Discovery discovery_;
+  provision::UpDownKeeper keeper_;
   provision::SubnetManager sm_;
 };
 
