@@ -72,7 +72,7 @@ struct UmadTransport::State : std::enable_shared_from_this<State> {
   int fd = -1;
   int is_sm_fd = -1;
   std::array<int, managed_classes.size()> agents{-1, -1, -1};
-  std::vector<std::uint8_t> send_buffer = std::vector<std::uint8_t>(umad_size() + mad::mad_size);
+  std::vector<std::uint8_t> send_buffer = std::vector<std::uint8_t>(sizeof(ib_user_mad_t) + mad::mad_size);
   Receiver receiver;
   std::optional<std::pair<Lid, Lid>> learned;  ///< LID and SM LID, from the port's own PortInfo
 
@@ -119,7 +119,7 @@ int UmadTransport::State::agent_for(mad::MgmtClass mgmt_class) const {
 }
 
 void UmadTransport::State::receive() {
-  std::vector<std::uint8_t> buffer(umad_size() + mad::mad_size);
+  std::vector<std::uint8_t> buffer(sizeof(ib_user_mad_t) + mad::mad_size);
   while (!stopping.load(std::memory_order_relaxed)) {
     if (umad_poll(fd, poll_ms) != 0) continue;
     int length = static_cast<int>(mad::mad_size);
