@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "heddle/command.h"
+#include "heddle/sim_packet_commands.h"
 #include "heddle/sim_serve.h"
 #include "simserve/command_socket.h"
 
@@ -256,7 +257,8 @@ void add_counters(CLI::App& sim, const Shared& a, Context& context) {
 void add_sim_commands(Program& program) {
   Context& context = program.context();
   const auto arguments = std::make_shared<Arguments>();
-  auto* sim = program.app().add_subcommand("sim", "Simulated fabrics for libibumad programs and for scripts");
+  auto* sim = program.app().add_subcommand(
+      "sim", "Simulated fabrics for libibumad programs and for scripts, and experiments packet by packet");
   sim->require_subcommand(1);
   sim->add_option("--name", arguments->name, "Name of the simulator, as in IBSIM_SOCKNAME")
       ->capture_default_str();
@@ -268,6 +270,7 @@ void add_sim_commands(Program& program) {
   add_counters(*sim, arguments, context);
   auto* status = sim->add_subcommand("status", "Time and MADs of a served fabric");
   Program::on(*status, [arguments, &context] { return tell({{"command", "status"}}, arguments, context); });
+  add_sim_packet_commands(*sim, program);
 }
 
 }  // namespace heddle::cli

@@ -1,0 +1,126 @@
+/// An experiment: one TOML file that defines any number of runs of the packet simulator, seeds included.
+///
+/// Points are variants (what is compared: schedulers, switch models) x loads x seeds. The same file gives the
+/// same results byte for byte, however many cores run its points. docs/packet-simulator.md describes the
+/// keys.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "routing/engine.h"
+#include "sim/packet/measure.h"
+#include "sim/packet/packet_sim.h"
+
+namespace heddle::packet {
+
+/// A class of traffic whose rate may follow the load of the point.
+struct ExperimentTraffic {
+  TrafficClass traffic;
+  std::string name;  ///< of the SL, for people
+  double part = 0;   ///< of the load; 0: traffic.rate as it is
+};
+
+struct ExperimentVariant {
+  std::string name;
+  DataPlane plane;
+  std::vector<std::string> closed{};  ///< links that are off from the beginning, as FabricNames finds them
+};
+
+/// A link that is closed or opened while the run goes on.
+struct ExperimentLinkChange {
+  Cycle at = 0;
+  std::string link;  ///< as FabricNames finds it
+  bool open = false;
+  bool reroute = true;  ///< tables over the links that are open then
+};
+
+struct ExperimentTrace {
+  std::string file;
+  std::string mapping = "round-robin";  ///< or "block", or a file with an end port a line
+  std::uint64_t start = 0;              ///< ticks of the trace
+  std::uint8_t sl = 0;
+  std::uint64_t local_ticks = 1;
+};
+
+struct Experiment {
+  std::string title;
+  std::string source;  ///< a generator's text or a topology file
+  routing::Engine routing = routing::Engine::UpDown;
+  Cycle warm_up = 10'000;
+  Cycle measure = 50'000;
+  std::vector<std::uint64_t> seeds;
+  std::vector<double> loads;
+  std::vector<ExperimentVariant> variants;
+  std::vector<ExperimentTraffic> traffic;
+  std::vector<ExperimentLinkChange> changes;
+  std::vector<ExperimentTrace> traces;
+
+  [[nodiscard]] std::size_t points() const { return variants.size() * loads.size() * seeds.size(); }
+};
+
+/// `name` is what errors call the text. Errors: Invalid with file, line and key; unknown keys are errors.
+[[nodiscard]] Result<Experiment> read_experiment(std::string_view text, const std::string& name);
+
+/// The fabric and its tables, shared by all points.
+struct Site {
+  std::shared_ptr<const Fabric> fabric;
+  Programming programming;
+};
+/// Reads or generates the fabric, gives it LIDs where it has none, routes it. Errors: those of these steps.
+[[nodiscard]] Result<Site> prepare(const Experiment& experiment);
+
+struct Point {
+  std::size_t variant = 0;
+  std::size_t load = 0;
+  std::size_t seed = 0;
+  friend auto operator<=>(const Point&, const Point&) = default;
+};
+
+struct LinkUse {
+  double mean = 0;  ///< flits per cycle of all cabled ports
+  double max = 0;
+  double stalled = 0;  ///< part of the time, mean of all cabled ports
+};
+
+struct PointResult {
+  Point point;
+  Cycle cycles = 0;
+  std::uint32_t hosts = 0;
+  Measurements measurements;
+  Totals totals;
+  LinkUse links;
+  std::size_t in_flight = 0;
+  std::string workload;  ///< JSON, empty without one
+};
+
+/// Traffic that depends on deliveries, such as traces. It listens to the run that it was made for.
+class Workload {
+ public:
+  virtual ~Workload() = default;
+  /// Sends what it knows to leave before cycle `until`.
+  virtual void feed(Cycle until) = 0;
+  /// JSON of what it came to, for the results.
+  [[nodiscard]] virtual std::string report() const = 0;
+};
+using MakeWorkload = std::function<Result<std::unique_ptr<Workload>>(const Experiment&, PacketSim&)>;
+
+/// Called with the number of points done, one call at a time.
+using Progress = std::function<void(std::size_t done, std::size_t all)>;
+
+/// Errors: Invalid for a plane or traffic that the fabric does not bear.
+[[nodiscard]] Result<PointResult> run_point(const Experiment& experiment, const Site& site,
+                                            const Point& point, const MakeWorkload& make_workload = {});
+
+/// All points, on `threads` threads that end before it returns, in the order of points whatever order they
+/// end in.
+[[nodiscard]] Result<std::vector<PointResult>> run_all(const Experiment& experiment, const Site& site,
+                                                       unsigned threads, const Progress& progress,
+                                                       const MakeWorkload& make_workload = {});
+
+}  // namespace heddle::packet

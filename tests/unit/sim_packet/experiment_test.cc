@@ -1,0 +1,109 @@
+#include "sim/packet/experiment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "sim/packet/results.h"
+
+namespace heddle::packet {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* small = R"(
+title = "small"
+fabric = "tree:k=2,n=2"
+warm_up = 500
+measure = 1000
+seeds = 3
+loads = [0.1, 0.4]
+[plane]
+vls = 2
+sl_to_vl = [0, 1]
+flit_bytes = 8
+mtu = 64
+buffers = { input = 1024, output = 1024, host = 1024 }
+[[traffic]]
+name = "VO"
+part = 0.5
+message = 64
+[[traffic]]
+name = "BE"
+sl = 1
+pattern = "neighbour"
+part = 0.5
+message = 32
+[[variant]]
+name = "RR"
+[[variant]]
+name = "DTable"
+scheduler = { discipline = "dtable", table = [[0, 4], [1, 2]] }
+)";
+
+TEST(Experiment, IsTheSameOnAnyNumberOfThreads) {
+  const auto experiment = read_experiment(small, "e.toml");
+  ASSERT_TRUE(experiment) << experiment.error().message;
+  EXPECT_EQ(experiment->points(), 12U);
+  const auto site = prepare(*experiment);
+  ASSERT_TRUE(site) << site.error().message;
+  std::size_t seen = 0;
+  const auto one = run_all(*experiment, *site, 1, [&](std::size_t, std::size_t) { ++seen; });
+  const auto three = run_all(*experiment, *site, 3, {});
+  ASSERT_TRUE(one) << one.error().message;
+  ASSERT_TRUE(three);
+  EXPECT_EQ(seen, 12U);
+  EXPECT_EQ(results_json(*experiment, *one), results_json(*experiment, *three));
+  EXPECT_EQ(runs_csv(*experiment, *one), runs_csv(*experiment, *three));
+  const std::string summary = summary_csv(*experiment, *one);
+  EXPECT_THAT(summary, HasSubstr("\nDTable,0.4,1,BE,3,"));
+  EXPECT_EQ(std::ranges::count(summary, '\n'), 1 + 2 * 2 * 2);
+  EXPECT_THAT(gnuplot_script(*experiment), HasSubstr("summary.csv"));
+}
+
+TEST(Experiment, LinksCloseAndTrafficGoesRound) {
+  std::string text = small;
+  text += "[[link_change]]\nat = 700\nlink = \"leaf-0/3\"\n";
+  const auto experiment = read_experiment(text, "e.toml");
+  ASSERT_TRUE(experiment) << experiment.error().message;
+  const auto site = prepare(*experiment);
+  ASSERT_TRUE(site) << site.error().message;
+  const auto result = run_point(*experiment, *site, {});
+  ASSERT_TRUE(result) << result.error().message;
+  const Totals& t = result->totals;
+  EXPECT_EQ(t.unroutable, 0U);
+  EXPECT_EQ(t.injected, t.delivered + t.broken + t.dropped() + result->in_flight);
+  EXPECT_GT(t.delivered, 50U);
+}
+
+TEST(Experiment, WrongFilesAreRefusedWithLineAndKey) {
+  const auto error = [](const std::string& text) {
+    const auto read = read_experiment(text, "e.toml");
+    return read ? "no error" : read.error().message;
+  };
+  EXPECT_THAT(error("title = "), HasSubstr("e.toml:1"));
+  EXPECT_THAT(error("fabric = \"tree:k=2,n=2\"\n"), HasSubstr("traffic: there is none"));
+  EXPECT_THAT(error("fabric = \"x\"\nspeed = 3\n[[traffic]]\nrate = 1\n"),
+              HasSubstr("e.toml:2: speed: is not a key"));
+  EXPECT_THAT(error("fabric = \"x\"\n[[traffic]]\nrate = 7\n"),
+              HasSubstr("e.toml:3: rate: must be a number from 0"));
+  EXPECT_THAT(error("fabric = \"x\"\n[plane]\nmodel = \"tube\"\n[[traffic]]\nrate = 1\n"),
+              HasSubstr("e.toml:3: model: must be one of \"infiniband\", \"omni-path\""));
+  EXPECT_THAT(error("fabric = \"x\"\n[[traffic]]\npattern = \"spiral\"\nrate = 1\n"),
+              HasSubstr("is no pattern"));
+  EXPECT_THAT(error("fabric = \"x\"\n[[traffic]]\nsl = 1\n"), HasSubstr("either rate or part"));
+}
+
+TEST(Experiment, EstimatesAreStudents) {
+  const std::vector<double> values{1, 2, 3};
+  const Estimate of_three = estimate(values);
+  EXPECT_DOUBLE_EQ(of_three.mean, 2);
+  EXPECT_NEAR(of_three.half_width, 4.303 / std::sqrt(3.0), 1e-9);
+  EXPECT_EQ(estimate({values.data(), 1}).half_width, 0);
+}
+
+}  // namespace
+}  // namespace heddle::packet
