@@ -1,8 +1,9 @@
-// Exact analysis of two full tables: the worst of many random and adversarial ones, not the mean.
+// Exact analysis of two full tables, random and adversarial, and designs for eight SLs.
 #include <benchmark/benchmark.h>
 
 #include "base/random.h"
 #include "qos/analyzer.h"
+#include "qos/designer.h"
 
 namespace heddle::qos {
 namespace {
@@ -60,6 +61,30 @@ void analyze_heaviest(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(analyze(tables, chosen));
 }
 
+void design_eight_sls(benchmark::State& state, Rounding rounding) {
+  constexpr double shares[] = {0.3286, 0.1, 0.1414, 0.13, 0.11, 0.09, 0.0533, 0.0467};
+  DesignRequest request;
+  request.rounding = rounding;
+  for (std::size_t i = 0; i < 8; ++i) {
+    SlRequest sl;
+    sl.sl = Sl{static_cast<std::uint8_t>(i)};
+    sl.share = shares[i];
+    sl.priority = i < static_cast<std::size_t>(state.range(0)) ? Priority::High : Priority::Low;
+    request.sls.push_back(sl);
+  }
+  for (auto _ : state) benchmark::DoNotOptimize(design(request));
+}
+
+BENCHMARK_CAPTURE(design_eight_sls, whole_packets, Rounding::Up)
+    ->Arg(8)
+    ->Arg(6)
+    ->Arg(4)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(design_eight_sls, units, Rounding::Units)
+    ->Arg(8)
+    ->Arg(6)
+    ->Arg(4)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(analyze_full_tables, entry_grant, LowGrant::Entry, Sizes::Default);
 BENCHMARK_CAPTURE(analyze_full_tables, packet_grant, LowGrant::Packet, Sizes::Default);
 BENCHMARK_CAPTURE(analyze_full_tables, entry_grant_sizes_per_vl, LowGrant::Entry, Sizes::PowersOfTwo);

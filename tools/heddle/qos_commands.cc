@@ -13,6 +13,7 @@ void add_qos_commands(Program& program) {
   qos->require_subcommand(1);
   add_qos_analyze(*qos, program);
   add_qos_dtable(*qos, program);
+  add_qos_design(*qos, program);
 }
 
 }  // namespace heddle::cli

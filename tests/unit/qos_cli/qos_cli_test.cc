@@ -127,6 +127,54 @@ TEST_F(QosCommand, DTableOnAPortWithoutDeficits) {
                      "BE:distance=2,mtu=256,share=0.75"});
 }
 
+TEST_F(QosCommand, Design) {
+  const auto request = file("request.toml", R"(
+[port]
+rate = "4xEDR"
+[[sl]]
+sl = 0
+share = 0.6
+[[sl]]
+sl = 3
+share = 0.1
+latency_ns = 3500
+[[sl]]
+sl = 2
+share = 0.3
+priority = "low"
+)");
+  const auto lines = run({"design", "--request", request});
+  EXPECT_EQ(lines.status, Status::Done) << lines.err;
+  EXPECT_THAT(lines.out, HasSubstr("# LimitOfHighPriority"));
+  EXPECT_THAT(lines.out, HasSubstr("proved: no tables have a smaller one"));
+  EXPECT_THAT(run({"design", "--request", request, "--output", "opensm", "--prefix", "qos_swe"}).out,
+              HasSubstr("\nqos_swe_vlarb_high "));
+  EXPECT_THAT(run({"design", "--request", request, "--json"}).out, HasSubstr("\"percent\":6E1"));
+}
+
+TEST_F(QosCommand, DesignRefusesPrecisely) {
+  const auto request = file("request.toml",
+                            "port = { rate = \"4xEDR\" }\ndesign = { error = 1e-4 }\n"
+                            "[[sl]]\nsl = 0\nshare = 0.6\n[[sl]]\nsl = 2\nshare = 0.3\n"
+                            "[[sl]]\nsl = 3\nshare = 0.1\nlatency_ns = 1000\n");
+  const auto outcome = run({"design", "--request", request});
+  EXPECT_EQ(outcome.status, Status::Failed);
+  EXPECT_EQ(outcome.err,
+            "heddle: SL 3's bound of 1 us cannot be met together with SL 0's 60 %: best is 2.95 us\n");
+  EXPECT_THAT(run({"design", "--request", file("bad", "x = 1\n")}).err,
+              HasSubstr("/bad:1: top: unknown key 'x'"));
+}
+
+TEST_F(QosCommand, DesignWritesAPlan) {
+  const auto request = file("request.toml", "[[sl]]\nsl = 1\nshare = 0.5\n[[sl]]\nsl = 2\nshare = 0.5\n");
+  const auto plan = file("plan.json", "old");
+  EXPECT_EQ(run({"design", "--request", request, "--plan", plan}).status, Status::Done);
+  std::stringstream text;
+  text << std::ifstream{plan}.rdbuf();
+  EXPECT_THAT(text.str(), testing::StartsWith("{\"qos\":{\"vlarb_high\":[["));
+  EXPECT_THAT(text.str(), HasSubstr("\"sl2vl\":[1,0,1,1"));
+}
+
 TEST_F(QosCommand, BadTablesNameFileLineAndReason) {
   std::string long_table;
   for (int i = 0; i < 65; ++i) long_table += "0,1\n";
