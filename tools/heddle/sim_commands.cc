@@ -97,6 +97,8 @@ void add_serve(CLI::App& sim, const Shared& arguments, Context& context) {
   serve->add_option("--training-delay", options.training_delay, "Seconds that a link trains")
       ->check(CLI::Range(0.0, 3600.0));
   serve->add_option("--seed", options.seed, "Of everything random");
+  serve->add_option("--data-vls", options.data_vls, "Data VLs of every port: 1, 2, 4, 8 or 15")
+      ->check(CLI::IsMember({1, 2, 4, 8, 15}));
   serve->add_flag(
       "--configured", options.configured,
       "With LIDs, min-hop tables and Active links from the start, as if a subnet manager had run");

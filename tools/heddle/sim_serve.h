@@ -18,6 +18,7 @@ struct SimServeOptions {
   double time_scale = 1;
   double training_delay = 0;  ///< seconds
   std::uint64_t seed = 1;
+  unsigned data_vls = 8;
   bool configured = false;  ///< LIDs, tables and Active links are there from the start
 };
 

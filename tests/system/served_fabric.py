@@ -1,0 +1,117 @@
+"""Runs `heddle sim serve` and Debian's libibumad programs on it. For the system tests; needs in_netns."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+BUILD = pathlib.Path(os.environ["HEDDLE_BUILD"])
+SOURCE = pathlib.Path(os.environ["HEDDLE_SOURCE"])
+HEDDLE = BUILD / "tools/heddle/heddle"
+FABRICS = SOURCE.parent / "shared/data/fabrics"
+SHIM = "/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so"
+SHIM_GREETING = "attached as client"
+
+
+def wait_until(condition, seconds=20, what="it"):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"{what} did not happen in {seconds} s")
+        time.sleep(0.02)
+
+
+class ServedFabric:
+    """A context: a simulated fabric is served inside it, in a directory of its own."""
+
+    count = 0
+
+    def __init__(self, fabric, *options):
+        ServedFabric.count += 1
+        self.name = f"t{os.getpid()}-{ServedFabric.count}"
+        self.fabric = str(fabric)
+        self.options = options
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heddle-sim-"))
+        self.started = []
+
+    def __enter__(self):
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        self.server = subprocess.Popen(
+            [str(HEDDLE), "sim", "serve", self.fabric, "--name", self.name, *self.options],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        wait_until(self.is_served, 60, "the server's start")
+        return self
+
+    def is_served(self):
+        if self.server.poll() is not None:
+            raise AssertionError(f"heddle sim serve ended: {self.server.stderr.read()}")
+        return f"@{self.name}:ctl" in pathlib.Path("/proc/net/unix").read_text()
+
+    def __exit__(self, *unused):
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+        self.server.send_signal(signal.SIGTERM)
+        self.server.wait(20)
+        self.server.stderr.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def environment(self, node="", **more):
+        env = {**os.environ, "LD_PRELOAD": SHIM, "IBSIM_SOCKNAME": self.name,
+               "OSM_CACHE_DIR": str(self.directory), "OSM_TMP_DIR": str(self.directory), **more}
+        if node:
+            env["SIM_HOST"] = node
+        return env
+
+    def run(self, *command, node="", timeout=60, **more):
+        """Status, output, and what it complains about (the shim's greeting left out)."""
+        done = subprocess.run([str(word) for word in command], env=self.environment(node, **more),
+                              cwd=self.directory, capture_output=True, text=True, errors="replace",
+                              timeout=timeout)
+        complaints = [line for line in done.stderr.splitlines() if line and SHIM_GREETING not in line]
+        return done.returncode, done.stdout, complaints
+
+    def start(self, *command, node=""):
+        process = subprocess.Popen([str(word) for word in command], env=self.environment(node),
+                                   cwd=self.directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.started.append(process)
+        return process
+
+    def heddle(self, *arguments):
+        """The result of a `heddle sim` command."""
+        done = subprocess.run([str(HEDDLE), "--json", "sim", *(str(word) for word in arguments), "--name", self.name],
+                              capture_output=True, text=True, timeout=20)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    # OpenSM
+
+    @property
+    def log(self):
+        return self.directory / "osm.log"
+
+    def log_text(self):
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+    def opensm_once(self, *options, timeout=120):
+        """One sweep. The lines of its log that say ERR."""
+        code, _, _ = self.run("opensm", "-o", "-e", "-f", self.log, "-D", "0x03", "-n", "64", *options,
+                              timeout=timeout)
+        assert code == 0, f"opensm ended with {code}: {self.log_text()[-2000:]}"
+        assert "SUBNET UP" in self.log_text(), self.log_text()[-2000:]
+        return [line.split("->", 1)[-1].strip() for line in self.log_text().splitlines() if " ERR " in line]
+
+    def start_opensm(self, *options):
+        settings = self.directory / "opensm.conf"
+        settings.write_text("force_log_flush TRUE\n")  # or it is seen much later
+        process = self.start("opensm", "-F", settings, "-e", "-f", self.log, "-D", "0x03", *options)
+        wait_until(lambda: self.sweeps() > 0, 60, "SUBNET UP")
+        return process
+
+    def sweeps(self):
+        return self.log_text().count("-> SUBNET UP")

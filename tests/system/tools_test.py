@@ -1,0 +1,273 @@
+"""Debian's infiniband-diags on our simulated fabric, beside OpenSM: they run clean, and links can be cut."""
+
+import os
+import pathlib
+import re
+import signal
+import socket
+import struct
+import subprocess
+import unittest
+
+from served_fabric import HEDDLE, ServedFabric, wait_until
+
+TREE = "tree:k=4,n=2"
+SPINE_PORT = 5  # of a leaf: the first of its upper ports, to spine-0
+
+
+class Tools(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.served = ServedFabric(TREE, "--training-delay", "0.5")
+        cls.served.__enter__()
+        cls.served.start_opensm()
+        cls.leaf = cls.lid_of("leaf-3")
+        cls.host = cls.lid_of("host-15 mlx5_0")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.served.__exit__()
+
+    @classmethod
+    def lid_of(cls, name):
+        _, listing, _ = cls.served.run("ibnetdiscover")
+        found = re.search(rf'"{re.escape(name)}".* lid (\d+)', listing)
+        return int(found.group(1))
+
+    def clean(self, *command, **more):
+        """The output of a program that has nothing to complain about."""
+        code, output, complaints = self.served.run(*command, **more)
+        self.assertEqual((code, complaints), (0, []), f"{command}: {output}")
+        return output
+
+    def test_ibnetdiscover_prints_what_was_loaded(self):
+        found = self.served.directory / "found"
+        found.write_text(self.clean("ibnetdiscover"))
+        done = subprocess.run([HEDDLE, "fabric", "diff", "--exit-code", TREE, found], capture_output=True, text=True)
+        differences = [line for line in done.stdout.splitlines() if re.search("lid", line, re.I) is None]
+        self.assertEqual([line for line in differences if re.search("node|cable|link", line)], [], done.stdout)
+
+    def test_iblinkinfo(self):
+        output = self.clean("iblinkinfo")
+        self.assertEqual(output.count("Active/  LinkUp"), 2 * 32)
+        self.clean("iblinkinfo", "-l")
+
+    def test_ibqueryerrors(self):
+        self.assertIn("0 bad nodes found", self.clean("ibqueryerrors"))
+        self.served.heddle("fault", "errors", "leaf-3", 1, "rcv_errors", 5)
+        try:
+            self.assertIn("[PortRcvErrors == 5]", self.clean_or_found("ibqueryerrors"))
+        finally:
+            self.clean("perfquery", "-R", self.leaf, 1)
+
+    def clean_or_found(self, *command):
+        _, output, complaints = self.served.run(*command)
+        self.assertEqual(complaints, [])
+        return output
+
+    def test_perfquery(self):
+        for options in (["-x"], ["-l"], ["-a"], ["-c"], []):
+            output = self.clean("perfquery", *options, self.leaf, *([] if options == ["-a"] else [1]))
+            self.assertIn("# Port", output)
+        self.assertIn("PortXmitData", self.clean("perfquery", "-x", self.host, 1))
+        for option in ("-D", "-E", "--oprcvcounters", "--flowctlcounters", "--vloppackets", "--vlopdata",
+                       "--vlxmitflowctlerrors", "--vlxmitcounters", "--smplctl"):
+            self.clean("perfquery", option, self.leaf, 1)
+
+    def test_smpquery(self):
+        for operation in (["nodeinfo"], ["nodedesc"], ["portinfo", 1], ["switchinfo"], ["pkeys", 0], ["sl2vl", 1],
+                          ["vlarb", 1], ["GUIDInfo"], ["mepi", 1]):
+            output = self.clean("smpquery", operation[0], self.leaf, *operation[1:])
+            self.assertTrue(output)
+        self.assertIn("host-15", self.clean("smpquery", "nodedesc", self.host))
+        self.assertIn("NumPorts", self.clean("smpquery", "-D", "nodeinfo", "0,1"))
+        self.assertIn("spine-0", self.clean("smpquery", "-c", "nodedesc", self.leaf, f"0,{SPINE_PORT}"))
+
+    def test_saquery(self):
+        # The shim carries one MAD of 256 bytes: of a longer answer (RMPP) only its first record arrives.
+        self.assertEqual(self.clean("saquery", "-N").count("NodeRecord dump"), 1)
+        self.assertIn("dlid", self.clean("saquery", "-p", "--src-to-dst", f"1:{self.host}"))
+        self.clean("saquery", "-s")
+        self.clean("saquery", "-c")
+        self.clean("saquery", "-g")
+
+    def test_ibtracert_and_sminfo(self):
+        self.assertIn("host-15", self.clean("ibtracert", self.leaf, self.host))
+        self.assertIn("SMINFO_MASTER", self.clean("sminfo"))
+        self.assertIn("State: Active", self.clean("ibstat"))
+        self.clean("ibhosts")
+        self.clean("ibswitches")
+        self.clean("ibaddr", self.leaf)
+
+    def test_remarks_are_those_that_are_known(self):
+        lines = (pathlib.Path(__file__).parent / "tools_remarks.txt").read_text().splitlines()
+        for line in lines:
+            if not line or line.startswith("#"):
+                continue
+            with self.subTest(line=line):
+                command, status, says, _ = [part.strip() for part in re.split(r"\s\|\s", line)]
+                words = command.format(leaf=self.leaf, host=self.host).split()
+                code, output, complaints = self.served.run(*words)
+                self.assertEqual(code, int(status), output)
+                self.assertRegex(output + "\n".join(complaints), says)
+
+    def counter(self, name, lid, port):
+        output = self.clean("perfquery", "-x", lid, port)
+        return int(re.search(rf"{name}:\.+(\d+)", output).group(1))
+
+    def test_counters_move_with_the_traffic(self):
+        flow = self.served.heddle("traffic", "add", "host-0 mlx5_0", "host-15 mlx5_0", "--rate", "8e9")["flow"]
+        wait_until(lambda: self.counter("PortXmitData", self.leaf, 4) > 0, 10, "the traffic")
+        low = self.served.heddle("counters", "leaf-3", 4)["xmit_bytes"]
+        seen = self.counter("PortXmitData", self.leaf, 4) * 4
+        high = self.served.heddle("counters", "leaf-3", 4)["xmit_bytes"]
+        self.assertLessEqual(low, seen)
+        self.assertLessEqual(seen, high)
+        self.served.heddle("traffic", "remove", flow)
+        still = self.counter("PortXmitData", self.leaf, 4)
+        self.assertEqual(self.counter("PortXmitData", self.leaf, 4), still)
+
+
+class LinksUnderOpenSm(unittest.TestCase):
+    def setUp(self):
+        self.served = ServedFabric(TREE, "--training-delay", "0.5")
+        self.served.__enter__()
+        self.addCleanup(self.served.__exit__)
+        self.served.start_opensm()
+
+    def clean(self, *command):
+        code, output, complaints = self.served.run(*command)
+        self.assertEqual((code, complaints), (0, []), f"{command}: {output}")
+        return output
+
+    def lid_of(self, name):
+        return int(re.search(rf'"{name}".* lid (\d+)', self.clean("ibnetdiscover")).group(1))
+
+    def state(self, lid, port):
+        output = self.clean("smpquery", "portinfo", lid, port)
+        return (re.search(r"LinkState:\.+(\w+)", output).group(1),
+                re.search(r"PhysLinkState:\.+(\w+)", output).group(1))
+
+    def first_hop(self, lid, to):
+        """Ports at both ends of the first link."""
+        trace = self.clean("ibtracert", lid, to)
+        hop = re.search(r"^\[(\d+)\] -> switch port \{\w+\}\[(\d+)\]", trace, re.M)
+        return int(hop.group(1)), int(hop.group(2))
+
+    def test_a_disabled_link_goes_down_at_both_ends_and_comes_back(self):
+        leaf, spine = self.lid_of("leaf-3"), self.lid_of("spine-0")
+        own, peer = self.first_hop(leaf, spine)
+        before = self.served.sweeps()
+        self.clean("ibportstate", leaf, own, "disable")
+        wait_until(lambda: self.served.sweeps() > before, 30, "a sweep after the trap")
+        self.assertIn("num:128 (Link state change)", self.served.log_text())
+        self.assertEqual(self.state(leaf, own), ("Down", "Disabled"))
+        self.assertEqual(self.state(spine, peer), ("Down", "Polling"))
+        self.assertNotEqual(self.first_hop(leaf, spine)[0], own)
+        before = self.served.sweeps()
+        self.clean("ibportstate", leaf, own, "enable")
+        wait_until(lambda: self.state(spine, peer) == ("Active", "LinkUp"), 30, "the link's return")
+        self.assertEqual(self.state(leaf, own), ("Active", "LinkUp"))
+        wait_until(lambda: self.first_hop(leaf, spine) == (own, peer), 30, "routes over it")
+
+    def test_a_dead_switch_is_routed_around(self):
+        leaf, host = self.lid_of("leaf-3"), self.lid_of("host-0 mlx5_0")
+        before = self.served.sweeps()
+        self.served.heddle("node", "spine-0", "kill")
+        wait_until(lambda: self.served.sweeps() > before, 30, "a sweep without the switch")
+        self.assertNotIn("spine-0", self.clean("ibnetdiscover"))
+        self.clean("ibtracert", leaf, host)
+        before = self.served.sweeps()
+        self.served.heddle("node", "spine-0", "revive")
+        wait_until(lambda: self.served.sweeps() > before, 30, "a sweep with the switch")
+        wait_until(lambda: "spine-0" in self.clean("ibnetdiscover"), 30, "its return")
+
+
+class Clients(unittest.TestCase):
+    """What clients do to each other: nothing."""
+
+    def setUp(self):
+        self.served = ServedFabric("tree:k=2,n=2", "--configured", "--udp", "7070")
+        self.served.__enter__()
+        self.addCleanup(self.served.__exit__)
+
+    def attach(self, name):
+        """A client of our own making: its control and packet sockets and its number."""
+        own = os.getpid() * 10 + len(name)
+        control = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        control.bind(f"\0{self.served.name}:ctl{own}\0")
+        control.connect(f"\0{self.served.name}:ctl\0")
+        packets = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        packets.bind(f"\0{self.served.name}:in{own}\0")
+        control.settimeout(5)
+        control.send(struct.pack("=IIII", 0xDEADBEEF, 0, 1, 44) + struct.pack("=III", own, 0, 0) + bytes(52))
+        answer = control.recv(80)
+        self.assertEqual(struct.unpack_from("=I", answer, 8)[0], 1)
+        number = struct.unpack_from("=I", answer, 16)[0]
+        packets.connect(f"\0{self.served.name}:out{number}\0")
+        self.addCleanup(control.close)
+        self.addCleanup(packets.close)
+        return control, packets, number
+
+    def others_are_well(self):
+        code, output, complaints = self.served.run("smpquery", "nodedesc", "1", timeout=10)
+        self.assertEqual((code, complaints), (0, []))
+
+    def test_more_than_ten(self):
+        clients = [self.attach("x" * i) for i in range(15)]
+        self.assertEqual(sorted(number for _, _, number in clients), list(range(15)))
+        self.others_are_well()
+
+    def test_rubbish(self):
+        control, packets, _ = self.attach("rubbish")
+        for size in (0, 1, 79, 81, 288, 5000):
+            control.send(os.urandom(size))
+            packets.send(os.urandom(size))
+        control.send(struct.pack("=IIII", 0xDEADBEEF, 77, 99, 9999) + os.urandom(64))
+        self.assertEqual(struct.unpack_from("=I", control.recv(80), 8)[0], 0)
+        for _ in range(500):
+            packets.send(os.urandom(288))
+        self.others_are_well()
+
+    def test_a_client_that_floods_and_does_not_read(self):
+        _, packets, _ = self.attach("flood")
+        packets.setblocking(False)
+        mad = bytes([1, 0x81, 1, 1]) + bytes(13) + bytes([0x11]) + bytes(14) + bytes([255] * 4) + bytes(220)
+        wire = struct.pack("=IIIIIIQ", 0xFFFF, 0xFFFF, 0, 0, 0, 0, 0) + mad
+        sent = 0
+        for _ in range(20000):
+            try:
+                packets.send(wire)
+                sent += 1
+            except BlockingIOError:
+                pass
+        self.assertGreater(sent, 100)
+        self.others_are_well()
+
+    def test_a_client_that_dies_frees_its_place(self):
+        opensm = self.served.start_opensm()
+        opensm.send_signal(signal.SIGKILL)
+        opensm.wait()
+
+        def no_manager():
+            _, output, _ = self.served.run("smpquery", "portinfo", "1", timeout=10)
+            return re.search(r"^\s+IsSM$", output, re.M) is None
+
+        wait_until(no_manager, 20, "the end of IsSM")
+        self.served.opensm_once()
+
+    def test_udp(self):
+        code, output, complaints = self.served.run("smpquery", "nodedesc", "1", IBSIM_SERVER_NAME="127.0.0.1")
+        self.assertEqual((code, complaints), (0, []))
+        self.assertIn("Node Description", output)
+
+    def test_lost_mads_come_back_as_timed_out(self):
+        self.served.heddle("node", "host-3 mlx5_0", "kill")
+        errors = self.served.opensm_once()
+        self.assertEqual(errors, [])
+        self.served.heddle("fault", "mads", "--lost", "0.01")
+        self.assertEqual([line for line in self.served.opensm_once() if "timeout" in line.lower()], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
