@@ -54,6 +54,10 @@ class Prometheus:
         with urllib.request.urlopen(url, timeout=10) as answer:
             return json.load(answer)["data"]["result"]
 
+    def samples(self, text):
+        """Of one series over a range: the value of each scrape."""
+        return {at: float(value) for at, value in self.query(text)[0]["values"]}
+
     def wait_for(self, text, seconds=60):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -94,11 +98,16 @@ class Scraped(unittest.TestCase):
                         self.assertAlmostEqual(scraped, said, delta=1e-6)
                         busy += said > 0.3
                 self.assertGreaterEqual(busy, 32)  # 16 hosts send and receive 40 % of their links
-                # The exporters' own names: bytes counted, as a rate, give the same utilization again.
+                # The exporters' own names: bytes counted between two sweeps, over the time between them.
                 switch, port = links[0]["a"]["guid"], links[0]["a"]["port"]
                 labels = f'{{guid="{switch}",port="{port}"}}'
-                rate = prometheus.wait_for(f"rate(infiniband_switch_port_transmit_data_bytes_total{labels}[1s])")
-                self.assertAlmostEqual(float(rate[0]["value"][1]) / 25e9, links[0]["a_to_b"]["utilization"], delta=0.05)
+                counted = prometheus.samples(f"infiniband_switch_port_transmit_data_bytes_total{labels}[5s]")
+                swept = prometheus.samples("heddle_last_sweep_timestamp_seconds[5s]")
+                scrapes = sorted(set(counted) & set(swept))
+                span = swept[scrapes[-1]] - swept[scrapes[0]]
+                self.assertGreater(span, 0.5)
+                rate = (counted[scrapes[-1]] - counted[scrapes[0]]) / span
+                self.assertAlmostEqual(rate / 25e9, links[0]["a_to_b"]["utilization"], delta=0.01)
 
 
 if __name__ == "__main__":
