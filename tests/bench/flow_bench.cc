@@ -202,6 +202,26 @@ void phase_comes_and_goes(benchmark::State& state) {
 }
 BENCHMARK(phase_comes_and_goes)->Unit(benchmark::kMillisecond);
 
+/// The same on four VLs, which share the links by default tables: 16,000 flows on each.
+void phases_on_four_vls(benchmark::State& state) {
+  Live& l = live();
+  static Picoseconds now{1'000 * second};
+  for (auto _ : state) {
+    now += second;
+    std::vector<PhaseId> ids;
+    for (int sl = 0; sl < 4; ++sl) {
+      const auto phase = parse_phase("load = 0.4\ndestinations = 2\nsl = " + std::to_string(sl), "bench");
+      ids.push_back(*l.player.add(*phase, now));
+    }
+    l.plane.set_schedule(&l.player);
+    l.plane.advance(now + second / 2);
+    for (const PhaseId id : ids) static_cast<void>(l.player.remove(id, l.plane, now + second / 2));
+    l.plane.set_schedule(nullptr);
+    l.plane.advance(now + second);
+  }
+}
+BENCHMARK(phases_on_four_vls)->Iterations(1)->Unit(benchmark::kMillisecond);
+
 /// With 64,000 flows: a link goes off; then every port is read.
 void link_off_then_read_all(benchmark::State& state) {
   Live l;

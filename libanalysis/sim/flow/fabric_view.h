@@ -1,12 +1,14 @@
 /// The simulated fabric as the flow level sees it: what MADs have programmed into it.
 #pragma once
 
+#include <span>
+
 #include "sim/flow/forwarding_view.h"
 #include "sim/simulated_fabric.h"
 
 namespace heddle::sim {
 
-class FabricView final : public ForwardingView {
+class FabricView : public ForwardingView {
  public:
   /// The fabric must outlive the view.
   explicit FabricView(const SimulatedFabric& fabric) : fabric_{fabric} {}
@@ -25,8 +27,21 @@ class FabricView final : public ForwardingView {
   [[nodiscard]] Vl vl(NodeIndex node, PortNum in, PortNum out, Sl sl) const override {
     return fabric_.vl(node, in, out, sl);
   }
+  [[nodiscard]] qos::VlArbitration arbitration(PortIndex port) const override {
+    const VlArbitration programmed = fabric_.arbitration(port);
+    return {table(programmed.high), table(programmed.low),
+            qos::HighLimit{fabric_.port_info(port).vl_high_limit}};
+  }
 
  private:
+  [[nodiscard]] static qos::ArbTable table(std::span<const mad::VlArbBlock::Entry> entries) {
+    qos::ArbTable result;
+    for (const auto& entry : entries) {
+      if (entry.weight > 0) result.push_back({entry.vl, entry.weight});
+    }
+    return result;
+  }
+
   const SimulatedFabric& fabric_;
 };
 

@@ -22,18 +22,6 @@ BitRate from_meter_units(std::uint64_t rate) {
   return BitRate{static_cast<double>(rate) / static_cast<double>(MeterBank::rate_unit)};
 }
 
-BitRate capacity_of(const ForwardingView& view, PortIndex port) {
-  return view.forwards(port) ? view.rate(port) : BitRate{0};
-}
-
-std::vector<BitRate> capacities(const ForwardingView& view) {
-  std::vector<BitRate> result(view.description().ports().size());
-  for (std::uint32_t p = 0; p < result.size(); ++p) {
-    if (view.description().ports()[p].link != no_link) result[p] = capacity_of(view, PortIndex{p});
-  }
-  return result;
-}
-
 std::vector<PortIndex> peers(const Fabric& fabric) {
   std::vector<PortIndex> result(fabric.ports().size(), no_port);
   for (const Link& link : fabric.links()) {
@@ -54,7 +42,9 @@ FlowPlane::FlowPlane(const ForwardingView& view, const FlowPlaneOptions& options
     : view_{view},
       options_{options},
       peer_{peers(view.description())},
-      net_{capacities(view)},
+      first_channel_(view.description().ports().size(), no_more),
+      stage_(view.description().ports().size(), 0),
+      shares_{options.arbitration},
       meters_{view.description().ports().size()},
       is_noted_(view.description().ports().size(), 0) {
   by_destination_.resize(peer_.size());
@@ -148,10 +138,7 @@ void FlowPlane::catch_up(Picoseconds at) {
 
 /// Makes the rates right for the present routes and demands, from now_ on.
 void FlowPlane::flush() {
-  if (std::exchange(net_is_stale_, false)) {
-    net_.update();
-    for (const FlowId flow : net_.changed()) account_net(of_net_[flow.raw()]);
-  }
+  if (std::exchange(net_is_stale_, false)) solve();
   for (const PortIndex port : noted_) {
     is_noted_[port.raw()] = 0;
     refresh_waits(port);
@@ -185,15 +172,15 @@ void FlowPlane::enter(std::uint32_t id) {
   flow.end = trace_.end;
   flow.wanted = wanted(flow.spec);
   hops_.clear(id);
-  channels_.clear();
+  path_.clear();
   for (const RouteHop& hop : trace_.hops) {
     hops_.append(id, hop);
-    channels_.emplace_back(hop.port.raw());
+    path_.emplace_back(channel_of(hop, path_.size()));
   }
   // A flow that is lost stays on its way in the solver, wanting nothing, so that it is found by what it
   // meets.
   const bool arrives = flow.end == RouteEnd::Delivered;
-  flow.in_net = net_.add(channels_, arrives ? from_meter_units(flow.wanted) : BitRate{0});
+  flow.in_net = net_.add(path_, arrives ? from_meter_units(flow.wanted) : BitRate{0});
   if (of_net_.size() <= flow.in_net.raw()) of_net_.resize(flow.in_net.raw() + 1);
   of_net_[flow.in_net.raw()] = id;
   net_is_stale_ = true;
@@ -224,8 +211,9 @@ void FlowPlane::account_net(std::uint32_t id) {
   }
   const std::uint64_t rate = std::min(flow.wanted, in_meter_units(net_.rate(flow.in_net)));
   const auto hops = hops_[id];
-  const auto at = std::find_if(hops.begin(), hops.end(),
-                               [&](const RouteHop& hop) { return hop.port.raw() == bottleneck.raw(); });
+  const PortIndex port = channels_[bottleneck.raw()].port;
+  const auto at =
+      std::find_if(hops.begin(), hops.end(), [port](const RouteHop& hop) { return hop.port == port; });
   account(id, rate, flow.wanted - rate, *at);
 }
 
@@ -268,7 +256,9 @@ void FlowPlane::note_port(PortIndex port) {
 }
 
 void FlowPlane::gather(PortIndex port) {
-  net_.for_each_on(ChannelId{port.raw()}, [this](FlowId flow) { gathered_.push_back(of_net_[flow.raw()]); });
+  for (std::uint32_t c = first_channel_[port.raw()]; c != no_more; c = channels_[c].next) {
+    net_.for_each_on(ChannelId{c}, [this](FlowId flow) { gathered_.push_back(of_net_[flow.raw()]); });
+  }
 }
 
 /// Flows that the node forwards, receives, or begins.
@@ -289,10 +279,8 @@ void FlowPlane::retrace_gathered() {
 void FlowPlane::refresh_port(PortIndex port) {
   for (const PortIndex end : {port, peer_[port.raw()]}) {
     if (end == no_port) continue;
-    const BitRate capacity = peer_[port.raw()] == no_port ? BitRate{0} : capacity_of(view_, end);
-    if (capacity != net_.capacity(ChannelId{end.raw()})) {
-      net_.set_capacity(ChannelId{end.raw()}, capacity);
-      net_is_stale_ = true;
+    for (std::uint32_t c = first_channel_[end.raw()]; c != no_more; c = channels_[c].next) {
+      if (give(c, room(end, channels_[c].vl))) net_is_stale_ = true;
     }
     gather(end);
   }
@@ -323,7 +311,8 @@ void FlowPlane::changed(const Change& change, Picoseconds at) {
         gathered_.insert(gathered_.end(), flows.begin(), flows.end());
       });
       break;
-    case Change::Kind::VlArbitration:
+    case Change::Kind::VlArbitration:  // or its number of VLs, which routes depend on
+      each_port([this](PortIndex port) { refresh_port(port); });
       break;
   }
   retrace_gathered();

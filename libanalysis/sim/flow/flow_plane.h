@@ -13,7 +13,12 @@
 /// at a
 ///   switch's port that is off, that port discards it at the rate that it wants.
 ///
-/// Channels of the solver are ports: channel p is what port p sends. Time never goes back. One thread.
+/// Flows of one VL share what the VL has alike. Where a port's flows are on several VLs, the VLs share the
+/// link as its arbitration tables say (VlShares): a channel of the solver is one VL of one port, and takes
+/// what its VL gets. These shares depend on the rates and these on the shares: they are found in rounds,
+/// until they agree.
+///
+/// Time never goes back. One thread.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +35,7 @@
 #include "sim/flow/max_min.h"
 #include "sim/flow/meter_bank.h"
 #include "sim/flow/route_trace.h"
+#include "sim/flow/vl_shares.h"
 
 namespace heddle::sim {
 
@@ -37,6 +43,8 @@ struct FlowPlaneOptions {
   std::uint32_t packet_bytes = 4096;  ///< data bytes of a packet: the path MTU
   /// Of one VL of one port: full where the port holds flows back. For queue_depth() and queue_delay().
   std::uint32_t queue_credits = 512;
+  /// How tables are read: sizes of packets, rounding.
+  qos::AnalyzerOptions arbitration;
 };
 
 struct TrafficFlow {
@@ -102,14 +110,31 @@ class FlowPlane final : public CounterSource, public ChangeListener {
     FlowId in_net{0xffffffffU};
     RouteEnd end = RouteEnd::NoRoute;
     bool alive = false;
-    std::uint32_t to_seat = 0;  ///< position in by_destination_[spec.to]
-    std::uint64_t wanted = 0;   ///< rates in MeterBank units, as they stand in the meters
+    bool rate_is_stale = false;  ///< stands in changed_
+    std::uint32_t to_seat = 0;   ///< position in by_destination_[spec.to]
+    std::uint64_t wanted = 0;    ///< rates in MeterBank units, as they stand in the meters
     std::uint64_t rate = 0;
     std::uint64_t held = 0;
     RouteHop held_at{no_port, Vl{0}};
   };
 
+  /// One VL of one port: a channel of the solver, by its number.
+  struct Channel {
+    PortIndex port;
+    Vl vl;
+    std::uint32_t next;  ///< of the same port
+  };
+  static constexpr std::uint32_t no_more = 0xffffffffU;
+
   void catch_up(Picoseconds at);
+  void solve();
+  void update_net();
+  enum class Step : std::uint8_t { Full, Half };
+  bool share_between_vls(Step step);
+  bool divide(PortIndex port, Step step);
+  bool give(std::uint32_t channel, double capacity);
+  [[nodiscard]] std::uint32_t channel_of(RouteHop hop, std::size_t position);
+  [[nodiscard]] double room(PortIndex port, Vl vl) const;
   void flush();
   [[nodiscard]] std::uint64_t wanted(const TrafficFlow& flow) const;
   [[nodiscard]] Lid destination(const TrafficFlow& flow) const;
@@ -134,6 +159,11 @@ class FlowPlane final : public CounterSource, public ChangeListener {
 
   std::vector<PortIndex> peer_;  ///< per port; no_port without a cable
   MaxMin net_;
+  std::vector<Channel> channels_;
+  std::vector<std::uint32_t> first_channel_;  ///< per port
+  std::vector<PortIndex> mixed_;              ///< ports that have had flows on several VLs
+  std::vector<std::uint8_t> stage_;           ///< per port: how many ports a flow crosses before it, at most
+  VlShares shares_;
   MeterBank meters_;
   MeterBank totals_{1};  ///< of all flows, on a port of its own: Data delivered, Discard lost
 
@@ -148,11 +178,12 @@ class FlowPlane final : public CounterSource, public ChangeListener {
   std::uint64_t wanted_ = 0;
 
   bool net_is_stale_ = false;
+  std::vector<std::uint32_t> changed_;   ///< flows whose rate in the solver is another
   std::vector<std::uint32_t> gathered_;  ///< flows whose route may have changed
   std::vector<PortIndex> noted_;         ///< ports whose waits have to be computed again
   std::vector<std::uint8_t> is_noted_;
   RouteTrace trace_;
-  std::vector<ChannelId> channels_;
+  std::vector<ChannelId> path_;
 };
 
 }  // namespace heddle::sim

@@ -5,6 +5,7 @@
 #include "base/ids.h"
 #include "base/units.h"
 #include "fabric/fabric.h"
+#include "qos/tables.h"
 
 namespace heddle::sim {
 
@@ -26,6 +27,8 @@ class ForwardingView {
   [[nodiscard]] virtual PortNum output(NodeIndex node, Lid lid) const = 0;
   /// VL of a packet that leaves by `out`; `in` is port 0 for what the node itself sends.
   [[nodiscard]] virtual Vl vl(NodeIndex node, PortNum in, PortNum out, Sl sl) const = 0;
+  /// The tables by which the port shares its link between VLs.
+  [[nodiscard]] virtual qos::VlArbitration arbitration(PortIndex port) const = 0;
 };
 
 }  // namespace heddle::sim

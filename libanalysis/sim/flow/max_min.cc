@@ -7,15 +7,19 @@
 namespace heddle::sim {
 
 MaxMin::MaxMin(std::span<const BitRate> capacities) {
-  const std::size_t channels = capacities.size();
-  capacity_.reserve(channels);
-  for (const BitRate capacity : capacities) capacity_.push_back(capacity.value());
-  fill_.assign(channels, none);
-  target_.assign(channels, none);
-  is_touched_.assign(channels, 0);
-  is_affected_.assign(channels, 0);
-  sizes_.assign(channels, 0);
-  crossing_.resize(channels);
+  for (const BitRate capacity : capacities) add_channel(capacity);
+}
+
+ChannelId MaxMin::add_channel(BitRate capacity) {
+  const ChannelId id{static_cast<std::uint32_t>(capacity_.size())};
+  capacity_.push_back(capacity.value());
+  fill_.push_back(none);
+  target_.push_back(none);
+  is_touched_.push_back(0);
+  is_affected_.push_back(0);
+  sizes_.push_back(0);
+  crossing_.resize(capacity_.size());
+  return id;
 }
 
 FlowId MaxMin::add(std::span<const ChannelId> path, BitRate demand, std::uint32_t weight) {
@@ -93,6 +97,15 @@ std::uint32_t MaxMin::find_bottleneck(const Flow& flow) const {
     if (fill_[channel] <= flow.level) return channel;
   }
   return no_channel.raw();
+}
+
+BitRate MaxMin::pressure(ChannelId channel) const {
+  double sum = 0;
+  for (const Seat& seat : crossing_[channel.raw()]) {
+    const Flow& flow = flows_[seat.flow];
+    sum += least_elsewhere(flow, channel.raw()) * flow.weight;
+  }
+  return BitRate{sum};
 }
 
 BitRate MaxMin::carried(ChannelId channel) const {

@@ -37,13 +37,14 @@ class MaxMin {
  public:
   static constexpr double tolerance = 1e-9;
 
-  explicit MaxMin(std::span<const BitRate> capacities);
+  explicit MaxMin(std::span<const BitRate> capacities = {});
 
   [[nodiscard]] std::size_t channel_count() const { return capacity_.size(); }
   [[nodiscard]] std::size_t flow_count() const { return flow_count_; }
 
   // Changes: they show in the rates after the next solve() or update().
 
+  ChannelId add_channel(BitRate capacity);
   /// Preconditions: a path of one channel or more, all distinct; demand >= 0; weight > 0.
   FlowId add(std::span<const ChannelId> path, BitRate demand, std::uint32_t weight = 1);
   void remove(FlowId flow);
@@ -68,6 +69,9 @@ class MaxMin {
   /// that gets its demand.
   [[nodiscard]] ChannelId bottleneck(FlowId flow) const { return ChannelId{flows_[flow.raw()].held_by}; }
   [[nodiscard]] BitRate capacity(ChannelId channel) const { return BitRate{capacity_[channel.raw()]}; }
+  /// What its flows would send if this channel had room for all of it, and the levels of all others stayed.
+  [[nodiscard]] BitRate pressure(ChannelId channel) const;
+  [[nodiscard]] bool is_crossed(ChannelId channel) const { return !crossing_[channel.raw()].empty(); }
   /// Sum of the rates of its flows, after solve() or update().
   [[nodiscard]] BitRate carried(ChannelId channel) const;
 
