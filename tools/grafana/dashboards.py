@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Writes the Grafana dashboards beside it: python3 tools/grafana/dashboards.py
+
+The JSON that Grafana imports is long and all alike; what differs is here."""
+
+import json
+import pathlib
+
+SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+
+
+def panel(title, unit, *queries, kind="timeseries", width=12, height=8, description=""):
+    targets = [{"refId": chr(ord("A") + i), "datasource": SOURCE, "expr": expr, "legendFormat": legend,
+                "instant": kind in ("stat", "table"), "format": "table" if kind == "table" else "time_series"}
+               for i, (expr, legend) in enumerate(queries)]
+    made = {"title": title, "type": kind, "description": description, "datasource": SOURCE, "targets": targets,
+            "fieldConfig": {"defaults": {"unit": unit, "min": 0}, "overrides": []},
+            "gridPos": {"w": width, "h": height}, "options": {}}
+    if kind == "timeseries":
+        made["options"] = {"legend": {"displayMode": "list", "placement": "bottom"},
+                           "tooltip": {"mode": "multi", "sort": "desc"}}
+    if kind == "table":
+        made["transformations"] = [{"id": "organize", "options": {
+            "excludeByName": {"Time": True, "__name__": True, "instance": True, "job": True}}}]
+    return made
+
+
+def variable(name, query, label):
+    return {"name": name, "label": label, "type": "query", "datasource": SOURCE, "query": {"query": query, "refId": name},
+            "refresh": 2, "sort": 1, "includeAll": False, "multi": False}
+
+
+def dashboard(name, title, panels, variables=()):
+    x = y = row = 0
+    for number, one in enumerate(panels, 1):
+        place = one["gridPos"]
+        if x + place["w"] > 24:
+            x, y, row = 0, y + row, 0
+        one["id"] = number
+        place["x"], place["y"] = x, y
+        x += place["w"]
+        row = max(row, place["h"])
+    source = {"name": "datasource", "label": "Prometheus", "type": "datasource", "query": "prometheus"}
+    board = {"uid": f"heddle-{name}", "title": title, "tags": ["heddle", "infiniband"], "schemaVersion": 38,
+             "editable": True, "graphTooltip": 1, "refresh": "10s", "time": {"from": "now-1h", "to": "now"},
+             "templating": {"list": [source, *variables]},
+             "links": [{"title": "Heddle", "type": "dashboards", "tags": ["heddle"], "asDropdown": True,
+                        "includeVars": False, "keepTime": True}],
+             "panels": panels}
+    path = pathlib.Path(__file__).with_name(f"heddle-{name}.json")
+    path.write_text(json.dumps(board, indent=1) + "\n")
+
+
+def stat(title, unit, query):
+    return panel(title, unit, (query, ""), kind="stat", width=4, height=4)
+
+
+PORT = "{{node}} {{port}}"
+SWITCH = 'switch="$switch"'
+LINK = 'node="$node",port="$port"'
+
+dashboard("fabric", "Heddle: fabric", [
+    stat("Switches", "none", 'heddle_fabric_nodes{type="switch"}'),
+    stat("Hosts", "none", 'heddle_fabric_nodes{type="channel_adapter"}'),
+    stat("Links active", "none", "heddle_fabric_active_links"),
+    stat("Links off or down", "none", "heddle_fabric_links - heddle_fabric_active_links"),
+    stat("Injected", "Bps", "heddle_fabric_injected_bytes_per_second"),
+    stat("Ports missing", "none", "heddle_sweep_missing_ports"),
+    panel("Traffic of all hosts", "Bps", ("heddle_fabric_injected_bytes_per_second", "injected"),
+          ("heddle_fabric_delivered_bytes_per_second", "delivered")),
+    panel("Utilization of links", "percentunit", ("heddle_fabric_utilization_ratio", "{{stat}}")),
+    panel("Busiest links", "percentunit", ("topk(10, heddle_link_utilization_ratio)", PORT)),
+    panel("Most congested links", "percentunit", ("topk(10, heddle_link_congestion_ratio)", PORT),
+          description="Share of the time in which the port had data and could not send"),
+    panel("Busiest switches", "percentunit", ('topk(10, heddle_switch_utilization_ratio{stat="mean"})', "{{switch}}")),
+    panel("Locality", "percentunit", ('bottomk(15, heddle_locality_ratio{kind="total"})', "{{set}}"),
+          description="Share of a set's traffic that stays within it"),
+    panel("Most errors", "ops", ("topk(10, heddle:switch_errors:rate5m > 0)", "{{switch}}"),
+          description="Symbol errors, damaged packets, discards, recoveries; needs heddle.recording.yml"),
+    panel("Ports that are down and were not", "none",
+          ("infiniband_switch_port_state == 0 and max_over_time(infiniband_switch_port_state[1d]) == 1", ""), kind="table"),
+])
+
+dashboard("switch", "Heddle: switch", [
+    panel("Sent by port", "Bps", (f"rate(infiniband_switch_port_transmit_data_bytes_total{{{SWITCH}}}[1m])", "{{port}}")),
+    panel("Received by port", "Bps", (f"rate(infiniband_switch_port_receive_data_bytes_total{{{SWITCH}}}[1m])", "{{port}}")),
+    panel("Utilization by port", "percentunit", ('heddle_link_utilization_ratio{node="$switch"}', "{{port}}")),
+    panel("Congestion by port", "percentunit", ('heddle_link_congestion_ratio{node="$switch"}', "{{port}}")),
+    panel("Over all ports", "percentunit", (f"heddle_switch_utilization_ratio{{{SWITCH}}}", "utilization, {{stat}}"),
+          (f"heddle_switch_congestion_ratio{{{SWITCH}}}", "congestion, {{stat}}")),
+    panel("Packets", "pps", (f"sum(rate(infiniband_switch_port_transmit_packets_total{{{SWITCH}}}[1m]))", "sent"),
+          (f"sum(rate(infiniband_switch_port_receive_packets_total{{{SWITCH}}}[1m]))", "received")),
+    panel("Errors", "ops", (f"rate(infiniband_switch_port_symbol_error_total{{{SWITCH}}}[5m]) > 0", "symbol, {{port}}"),
+          (f"rate(infiniband_switch_port_receive_errors_total{{{SWITCH}}}[5m]) > 0", "receive, {{port}}"),
+          (f"rate(infiniband_switch_port_transmit_discards_total{{{SWITCH}}}[5m]) > 0", "discards, {{port}}")),
+    panel("Cabled to", "none", (f"infiniband_switch_uplink_info{{{SWITCH}}}", ""), kind="table"),
+], [variable("switch", "label_values(infiniband_switch_info, switch)", "Switch")])
+
+dashboard("link", "Heddle: link", [
+    panel("Utilization of the direction that leaves the port", "percentunit",
+          (f"heddle_link_utilization_ratio{{{LINK}}}", "now"), (f"heddle:link_utilization:avg5m{{{LINK}}}", "5 minutes")),
+    panel("Congestion", "percentunit", (f"heddle_link_congestion_ratio{{{LINK}}}", "now"),
+          (f"heddle:link_congestion:avg5m{{{LINK}}}", "5 minutes")),
+    panel("Bytes", "Bps",
+          ('rate(infiniband_switch_port_transmit_data_bytes_total{switch="$node",port="$port"}[1m])', "sent"),
+          ('rate(infiniband_switch_port_receive_data_bytes_total{switch="$node",port="$port"}[1m])', "received"),
+          ('rate(infiniband_hca_port_transmit_data_bytes_total{hca="$node",port="$port"}[1m])', "sent"),
+          ('rate(infiniband_hca_port_receive_data_bytes_total{hca="$node",port="$port"}[1m])', "received")),
+    panel("State", "none", ('infiniband_switch_port_state{switch="$node",port="$port"}', "active"),
+          ('infiniband_hca_port_state{hca="$node",port="$port"}', "active")),
+    panel("What could not be seen", "none", (f"increase(heddle_port_saturated_total{{{LINK}}}[5m])", "counter full"),
+          (f"increase(heddle_port_gaps_total{{{LINK}}}[5m])", "gaps")),
+    panel("Cabled to", "none", ('infiniband_switch_uplink_info{switch="$node",port="$port"}', ""),
+          ('infiniband_hca_uplink_info{hca="$node",port="$port"}', ""), kind="table"),
+], [variable("node", "label_values(heddle_link_utilization_ratio, node)", "Node"),
+    variable("port", 'label_values(heddle_link_utilization_ratio{node="$node"}, port)', "Port")])
+
+dashboard("daemon", "Heddle: the daemon", [
+    stat("Sweep", "s", "heddle_sweep_duration_seconds"),
+    stat("Since the last sweep", "s", "time() - heddle_last_sweep_timestamp_seconds"),
+    stat("Ports missing", "none", "heddle_sweep_missing_ports"),
+    stat("Memory", "bytes", 'process_resident_memory_bytes and on (instance, job) heddle_sweeps_total'),
+    stat("CPU", "percentunit", "rate(process_cpu_seconds_total[1m]) and on (instance, job) heddle_sweeps_total"),
+    stat("Window", "none", "heddle_transaction_window"),
+    panel("Sweep duration", "s", ("heddle_sweep_duration_seconds", "")),
+    panel("Sweeps", "ops", ("rate(heddle_sweeps_total[1m])", "all"), ("rate(heddle_late_sweeps_total[1m])", "late")),
+    panel("MADs", "ops", ("rate(heddle_mads_sent_total[1m])", "sent"), ("rate(heddle_mads_received_total[1m])", "received"),
+          ("rate(heddle_transaction_retries_total[1m])", "sent again"),
+          ("rate(heddle_transaction_timeouts_total[1m])", "timed out")),
+    panel("From request to answer", "s",
+          ("histogram_quantile(0.5, rate(heddle_transaction_duration_seconds_bucket[1m]))", "median"),
+          ("histogram_quantile(0.99, rate(heddle_transaction_duration_seconds_bucket[1m]))", "99 %")),
+    panel("Transactions", "ops", ("rate(heddle_transactions_total[1m])", "{{outcome}}"),
+          ("rate(heddle_odd_mads_total[1m])", "odd: {{kind}}")),
+    panel("Readings", "ops", ("rate(heddle_readings_total[1m])", "all"), ("rate(heddle_failed_readings_total[1m])", "failed"),
+          ("rate(heddle_saturated_readings_total[1m])", "saturated"), ("rate(heddle_gap_readings_total[1m])", "gaps")),
+])
