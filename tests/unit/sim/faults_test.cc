@@ -120,7 +120,7 @@ mad::Packet rubbish() {
 }
 
 TEST_F(FaultsTest, RandomBytesNeverCrashAndEveryAnswerIsWellFormed) {
-  rc::check([this] {
+  EXPECT_TRUE(rc::check([this] {
     start({.mad_latency = Picoseconds{*rc::gen::inRange(0, 2) * 1000}});
     bring_up(*fabric, {.sm_lid = Lid{3}});
     if (*rc::gen::arbitrary<bool>()) fabric->set_mad_faults({.corrupted = Ratio{0.2}});
@@ -148,7 +148,7 @@ TEST_F(FaultsTest, RandomBytesNeverCrashAndEveryAnswerIsWellFormed) {
       RC_ASSERT((header.tid & 0xffffffffffffU) == (asked.tid & 0xffffffffffffU));
       RC_ASSERT((header.status & 0xff00U) == 0);
     }
-  });
+  }));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ function(heddle_test name)
   target_compile_definitions(${name}_test PRIVATE
     HEDDLE_SHARED_DATA="${CMAKE_SOURCE_DIR}/../shared/data" HEDDLE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
-    TEST_PREFIX "${name}." PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300)
+    TEST_PREFIX "${name}." PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 ENVIRONMENT "${HEDDLE_PROPERTY_ENVIRONMENT}")
 endfunction()
 
 # One benchmark program: `heddle_bench(routing LINKS heddle_routing)` makes routing_bench from routing_bench.cc.
