@@ -89,7 +89,7 @@ SwitchNeighbours switch_neighbours(const Fabric& fabric) {
   }
   for (auto& list : neighbours) {
     std::ranges::sort(list);
-    list.erase(std::ranges::unique(list).begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
   }
   return neighbours;
 }

@@ -176,7 +176,9 @@ Solution solve(const ArrangeProblem& asked, double error) {
   const std::uint64_t classes = problem.shares.high.size() + problem.shares.low.size();
   solution.distance_bound = exhaustive ? solution.best->distance : found.all_listed ? bound : classes;
   solution.least_distance = solution.best->distance == solution.distance_bound;
-  solution.least_error = found.complete && (failed == 0 || solution.error == 0);
+  // Nothing is smaller than none, to the precision of the shares that were asked for.
+  constexpr double none = 1e-12;
+  solution.least_error = solution.error <= none || (found.complete && failed == 0);
   return solution;
 }
 
