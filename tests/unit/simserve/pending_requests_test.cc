@@ -1,0 +1,86 @@
+#include "simserve/pending_requests.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+
+#include "mad/header.h"
+
+namespace heddle::simserve {
+namespace {
+
+using namespace std::chrono_literals;
+
+class PendingRequestsTest : public testing::Test {
+ protected:
+  static PacketMessage message(mad::Method method, std::uint64_t tid,
+                               mad::MgmtClass mgmt_class = mad::MgmtClass::SubnLid) {
+    mad::Packet packet;
+    mad::Header header;
+    header.mgmt_class = mgmt_class;
+    header.method = method;
+    header.tid = tid;
+    mad::write_header(header, packet.mad);
+    return to_wire(packet);
+  }
+
+  PendingRequests pending;
+  PendingRequests::TimePoint now{};
+};
+
+TEST_F(PendingRequestsTest, AnAnswerEndsIt) {
+  pending.sent(message(mad::Method::Get, 7), now);
+  // The fabric puts a number of its own into the upper 16 bits.
+  pending.answered(message(mad::Method::GetResp, 0x0003000000000007));
+  EXPECT_TRUE(pending.empty());
+}
+
+TEST_F(PendingRequestsTest, AskedAgainThreeTimesAndThenGivenBack) {
+  pending.sent(message(mad::Method::Get, 7), now);
+  EXPECT_TRUE(pending.due(now + 199ms).again.empty());
+  for (int i = 0; i < 3; ++i) {
+    now += 200ms;
+    const auto due = pending.due(now);
+    EXPECT_EQ(due.again.size(), 1U);
+    EXPECT_TRUE(due.lost.empty());
+  }
+  now += 200ms;
+  const auto due = pending.due(now);
+  EXPECT_TRUE(due.again.empty());
+  ASSERT_EQ(due.lost.size(), 1U);
+  EXPECT_EQ(ntohl(due.lost[0].status), timed_out);
+  EXPECT_EQ(due.lost[0].mad, message(mad::Method::Get, 7).mad);
+  EXPECT_TRUE(pending.empty());
+}
+
+TEST_F(PendingRequestsTest, WhatTheClientRepeatsCountsFromThen) {
+  pending.sent(message(mad::Method::Get, 7), now);
+  now += 150ms;
+  pending.sent(message(mad::Method::Get, 7), now);
+  EXPECT_TRUE(pending.due(now + 199ms).again.empty());
+  EXPECT_EQ(pending.due(now + 200ms).again.size(), 1U);
+}
+
+TEST_F(PendingRequestsTest, NothingIsAwaitedOfWhatIsNoRequest) {
+  for (const auto method : {mad::Method::Send, mad::Method::Trap, mad::Method::TrapRepress,
+                            mad::Method::GetResp, mad::Method::ReportResp}) {
+    pending.sent(message(method, 7), now);
+  }
+  EXPECT_TRUE(pending.empty());
+}
+
+TEST_F(PendingRequestsTest, OtherProgramsHaveTheirTime) {
+  pending.sent(message(mad::Method::Get, 7, mad::MgmtClass::SubnAdm), now);
+  EXPECT_TRUE(pending.due(now + 19s).lost.empty());
+  const auto due = pending.due(now + 20s);
+  EXPECT_TRUE(due.again.empty());
+  EXPECT_EQ(due.lost.size(), 1U);
+}
+
+TEST_F(PendingRequestsTest, AnAnswerOfAnotherClassIsNotTheAnswer) {
+  pending.sent(message(mad::Method::Get, 7), now);
+  pending.answered(message(mad::Method::GetResp, 7, mad::MgmtClass::Perf));
+  EXPECT_FALSE(pending.empty());
+}
+
+}  // namespace
+}  // namespace heddle::simserve
