@@ -20,6 +20,7 @@
 #include "provision/up_down_keeper.h"
 #include "routing/link_set.h"
 #include "routing/minhop.h"
+#include "sampling/queue_probe.h"
 #include "sampling/sampler.h"
 #include "transport/transactions.h"
 
@@ -28,6 +29,9 @@ namespace heddle::app {
 namespace asio = boost::asio;
 
 namespace {
+
+/// How long a port's transmit queue is watched: long against a packet, short against what anybody waits for.
+constexpr FabricClock::duration queue_sampling = std::chrono::microseconds{100};
 
 transport::EngineOptions engine_options(const Config& config) {
   transport::EngineOptions options;
@@ -94,6 +98,7 @@ class Heddled::Parts final : public control::Daemon {
 
   [[nodiscard]] control::DaemonState state() const override;
   [[nodiscard]] control::Pieces metrics() override;
+  Result<void> look_at_queues(const std::vector<PortIndex>& ports, sampling::QueueProbe::Done done) override;
 
  private:
   void on_unsolicited(const mad::Packet& packet, Instant at);
@@ -116,8 +121,10 @@ class Heddled::Parts final : public control::Daemon {
   discovery::Discovery discovery_;
   std::optional<provision::SubnetManager> manager_;  ///< none when the configuration says never
   sampling::Sampler sampler_;
+  sampling::QueueProbe queues_;
   Alarm engine_alarm_;
   Alarm sampler_alarm_;
+  Alarm queues_alarm_;
   Alarm light_alarm_;
   Alarm heavy_alarm_;
   ServiceNotifier notifier_;
@@ -149,6 +156,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                  [this](const discovery::SweepReport& report) { on_sweep(report); }},
       sampler_{engine_, sampler_options(config_),
                [this](const std::shared_ptr<const load::Sample>& sample) { on_sample(sample); }},
+      queues_{engine_},
       engine_alarm_{io, clock_,
                     [this](Instant now) {
                       engine_.on_timer(now);
@@ -159,6 +167,11 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                        sampler_.on_timer(now);
                        settle();
                      }},
+      queues_alarm_{io, clock_,
+                    [this](Instant now) {
+                      queues_.on_timer(now);
+                      settle();
+                    }},
       light_alarm_{io, clock_,
                    [this](Instant now) {
                      if (backend_->check()) discovery_.full(now);
@@ -213,6 +226,7 @@ void Heddled::Parts::begin() {
 void Heddled::Parts::settle() {
   if (stopping_) return;
   sampler_alarm_.set(sampler_.next_deadline());
+  queues_alarm_.set(queues_.next_deadline());
 }
 
 void Heddled::Parts::on_unsolicited(const mad::Packet& packet, Instant at) {
@@ -322,6 +336,19 @@ control::DaemonState Heddled::Parts::state() const {
   return state;
 }
 
+Result<void> Heddled::Parts::look_at_queues(const std::vector<PortIndex>& ports,
+                                            sampling::QueueProbe::Done done) {
+  const auto sample = sampler_.latest();
+  // The sampler knows the agents of the fabric that it works on, which may not be the newest one yet.
+  if (!survey_ || !sample || sample->fabric != survey_->fabric) {
+    return fail(ErrorCode::Unreachable, "this fabric has not been sampled yet; ask again in a moment");
+  }
+  auto begun =
+      queues_.look(*survey_->fabric, sampler_.agents(), ports, queue_sampling, clock_.now(), std::move(done));
+  settle();
+  return begun;
+}
+
 control::Pieces Heddled::Parts::metrics() {
   auto text = std::make_shared<metrics::Exposition>(metrics_.scrape());
   return [this, text](std::function<void(std::string)> next) {
@@ -375,7 +402,7 @@ void Heddled::Parts::stop() {
   control_.reset();
   tcp_.reset();
   engine_.stop(clock_.now());
-  for (Alarm* alarm : {&engine_alarm_, &sampler_alarm_, &light_alarm_, &heavy_alarm_})
+  for (Alarm* alarm : {&engine_alarm_, &sampler_alarm_, &queues_alarm_, &light_alarm_, &heavy_alarm_})
     alarm->set(std::nullopt);
   backend_->stop();
   scrapers_.stop();

@@ -56,6 +56,16 @@ Handler api_handler(Daemon& daemon) {
       respond({200, "text/plain; version=0.0.4; charset=utf-8", nullptr, daemon.metrics()});
       return;
     }
+    if (request.path == "/v1/queues" && !request.post) {
+      const auto ports = queue_ports(daemon.state(), request.query);
+      if (!ports) return respond(error_response(ports.error()));
+      auto begun =
+          daemon.look_at_queues(*ports, [&daemon, respond](const std::vector<sampling::QueueLook>& looks) {
+            respond(json_response(queues_view(daemon.state(), looks)));
+          });
+      if (!begun) respond(error_response(begun.error()));
+      return;
+    }
     for (const Route& route : routes) {
       if (route.path != request.path) continue;
       if (request.post) return respond(error_response({ErrorCode::Invalid, "this path is asked with GET"}));

@@ -2,8 +2,11 @@
 /// what only reads, TCP.
 #pragma once
 
+#include <vector>
+
 #include "control/http.h"
 #include "control/state.h"
+#include "sampling/queue_probe.h"
 
 namespace heddle::control {
 
@@ -13,6 +16,10 @@ class Daemon {
   [[nodiscard]] virtual DaemonState state() const = 0;
   /// The text of /metrics, made elsewhere than on this thread.
   [[nodiscard]] virtual Pieces metrics() = 0;
+  /// Looks into the transmit queues of these ports of state().fabric. Errors: of sampling::QueueProbe,
+  /// Unreachable while the fabric is not sampled yet.
+  virtual Result<void> look_at_queues(const std::vector<PortIndex>& ports,
+                                      sampling::QueueProbe::Done done) = 0;
 
  protected:
   ~Daemon() = default;

@@ -218,6 +218,21 @@ std::optional<NodeIndex> node_named(const DaemonState& state, std::string_view n
   return found;
 }
 
+/// The port that "name" of a query means, as "leaf-1/17".
+Result<LinkEnd> port_named(const DaemonState& state, const Query& query) {
+  const auto* name = find(query, "name");
+  const auto slash = name == nullptr ? std::string::npos : name->rfind('/');
+  if (slash == std::string::npos) return fail(ErrorCode::Invalid, "name is missing: a port, as leaf-1/17");
+  const auto node = node_named(state, std::string_view{*name}.substr(0, slash));
+  unsigned port = 0;
+  const auto got = std::from_chars(name->data() + slash + 1, name->data() + name->size(), port);
+  if (!node || got.ec != std::errc{} || got.ptr != name->data() + name->size() ||
+      port > state.fabric->node(*node).port_count) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no port '{}'", *name));
+  }
+  return LinkEnd{*node, PortNum{static_cast<std::uint8_t>(port)}};
+}
+
 }  // namespace
 
 json::value status_view(const DaemonState& state) {
@@ -359,17 +374,9 @@ Result<json::value> profile_view(const DaemonState& state, const Query& query) {
   if (!state.fabric) return fail(no_fabric());
   const auto samples = count_of(query, "samples", SIZE_MAX);
   if (!samples) return fail(samples.error());
-  const auto* name = find(query, "name");
-  const auto slash = name == nullptr ? std::string::npos : name->rfind('/');
-  if (slash == std::string::npos) return fail(ErrorCode::Invalid, "name is missing: a port, as leaf-1/17");
-  const auto node = node_named(state, std::string_view{*name}.substr(0, slash));
-  unsigned port = 0;
-  const auto got = std::from_chars(name->data() + slash + 1, name->data() + name->size(), port);
-  if (!node || got.ec != std::errc{} || got.ptr != name->data() + name->size() ||
-      port > state.fabric->node(*node).port_count) {
-    return fail(ErrorCode::NotFound, fmt::format("there is no port '{}'", *name));
-  }
-  const LinkEnd end{*node, PortNum{static_cast<std::uint8_t>(port)}};
+  const auto end_named = port_named(state, query);
+  if (!end_named) return fail(end_named.error());
+  const LinkEnd end = *end_named;
   const auto direction = [&](LinkEnd from) {
     json::array points;
     if (state.history != nullptr && state.sample && state.sample->fabric == state.fabric) {
@@ -387,6 +394,44 @@ Result<json::value> profile_view(const DaemonState& state, const Query& query) {
     view["in"] = direction(*peer);
   }
   return view;
+}
+
+Result<std::vector<PortIndex>> queue_ports(const DaemonState& state, const Query& query) {
+  if (!state.fabric) return fail(no_fabric());
+  const auto* name = find(query, "name");
+  const auto node = name == nullptr ? std::nullopt : node_named(state, *name);
+  if (!node) {
+    const auto end = port_named(state, query);
+    if (!end) return fail(end.error());
+    return std::vector{state.fabric->port_index(*end)};
+  }
+  std::vector<PortIndex> ports;
+  for (unsigned p = 1; p <= state.fabric->node(*node).port_count; ++p) {
+    const PortIndex port = state.fabric->port_index(*node, PortNum{static_cast<std::uint8_t>(p)});
+    if (state.fabric->port(port).link != no_link) ports.push_back(port);
+  }
+  return ports;
+}
+
+json::value queues_view(const DaemonState& state, const std::vector<sampling::QueueLook>& looks) {
+  constexpr std::uint32_t credit_bytes = 64;
+  json::array queues;
+  for (const auto& look : looks) {
+    const NodeIndex node = state.fabric ? state.fabric->find_node(look.port.node) : no_node;
+    json::object queue{
+        {"node", node == no_node ? to_string(look.port.node) : state.name(state.fabric->node(node))},
+        {"port", look.port.port.raw()}};
+    if (look.failure) {
+      queue["error"] = look.failure->message;
+    } else {
+      json::array depth;
+      for (const std::uint32_t credits : look.depth)
+        depth.emplace_back(std::uint64_t{credits} * credit_bytes);
+      queue["depth_bytes"] = std::move(depth);
+    }
+    queues.push_back(std::move(queue));
+  }
+  return json::object{{"queues", std::move(queues)}};
 }
 
 Result<json::value> locality_view(const DaemonState& state) {

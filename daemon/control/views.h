@@ -4,9 +4,11 @@
 #include <boost/json/value.hpp>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "control/state.h"
+#include "sampling/queue_probe.h"
 
 namespace heddle::control {
 
@@ -27,6 +29,12 @@ using Query = std::map<std::string, std::string>;
 
 /// Query: name ("node/port" of either end), samples. Both directions over time.
 [[nodiscard]] Result<boost::json::value> profile_view(const DaemonState& state, const Query& query);
+
+/// Query: name (a node: all its cabled ports; or "node/port"). The ports whose queues are asked for. Errors:
+/// Invalid, NotFound, Unreachable before the first sweep.
+[[nodiscard]] Result<std::vector<PortIndex>> queue_ports(const DaemonState& state, const Query& query);
+[[nodiscard]] boost::json::value queues_view(const DaemonState& state,
+                                             const std::vector<sampling::QueueLook>& looks);
 
 [[nodiscard]] Result<boost::json::value> locality_view(const DaemonState& state);
 

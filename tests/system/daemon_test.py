@@ -60,7 +60,7 @@ class Operator(unittest.TestCase):
         cls.daemon.__exit__()
 
     def test_every_reading_command_in_both_formats(self):
-        for command in (["status"], ["links"], ["nodes"], ["node", "leaf-0"], ["locality"], ["fabric", "show"]):
+        for command in (["status"], ["links"], ["nodes"], ["node", "leaf-0"], ["queues", "leaf-0"], ["locality"], ["fabric", "show"]):
             with self.subTest(command):
                 self.assertTrue(self.daemon.heddle(*command).strip())
                 self.assertTrue(self.daemon.json(*command))

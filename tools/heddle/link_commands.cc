@@ -128,6 +128,27 @@ void print_node(const value& node, Context& context) {
   ports.print(*context.out, context.colour);
 }
 
+void print_queues(const value& answer, Context& context) {
+  Table table{{{"PORT"}, {"VL", Align::Right}, {"WAITING", Align::Right}}};
+  for (const auto& queue : array_at(answer, "queues")) {
+    const std::string port = fmt::format("{}/{}", text_at(queue, "node"), count_at(queue, "port"));
+    if (const std::string error = text_at(queue, "error"); !error.empty()) {
+      table.add({port, "", error});
+      continue;
+    }
+    std::size_t shown = 0;
+    const auto& depth = array_at(queue, "depth_bytes");
+    for (std::size_t vl = 0; vl < depth.size(); ++vl) {
+      const double bytes = number_at(depth[vl], "");
+      if (bytes <= 0) continue;
+      table.add({port, fmt::format("{}", vl), human_bytes(bytes)});
+      ++shown;
+    }
+    if (shown == 0) table.add({port, "all", "nothing"});
+  }
+  table.print(*context.out, context.colour);
+}
+
 void print_locality(const value& answer, Context& context) {
   Table table{{{"SET"},
                {"OF WHAT IT GENERATES", Align::Right},
@@ -193,6 +214,13 @@ void add_link_commands(Program& program) {
   Program::on(*node, [&context, options] {
     return show(context, Target{"/v1/node"}.with("name", options->name).text(),
                 [&](const value& answer) { print_node(answer, context); });
+  });
+
+  auto* queues = program.app().add_subcommand("queues", "What waits in the transmit queues at this moment");
+  queues->add_option("name", options->name, "A node, or one of its ports: leaf-0-0/17")->required();
+  Program::on(*queues, [&context, options] {
+    return show(context, Target{"/v1/queues"}.with("name", options->name).text(),
+                [&](const value& answer) { print_queues(answer, context); });
   });
 
   auto* locality =

@@ -126,6 +126,13 @@ class StillDaemon final : public Daemon {
  public:
   explicit StillDaemon(DaemonState state) : state_{std::move(state)} {}
   [[nodiscard]] DaemonState state() const override { return state_; }
+  Result<void> look_at_queues(const std::vector<PortIndex>& ports, sampling::QueueProbe::Done done) override {
+    sampling::QueueLook look;
+    look.port = state_.fabric->ref(ports.front());
+    look.depth[3] = 2;
+    done({look});
+    return {};
+  }
   [[nodiscard]] Pieces metrics() override {
     return [](const auto& next) { next(""); };
   }
@@ -150,6 +157,10 @@ TEST_F(ViewsTest, TheApiKnowsItsPaths) {
   EXPECT_THAT(*ask("/v1/fabric", {{"format", "ibnetdiscover"}}).body, HasSubstr("Switch\t"));
   EXPECT_EQ(ask("/v1/fabric", {{"format", "png"}}).status, 400U);
   EXPECT_EQ(ask("/v1/nothing").status, 404U);
+  EXPECT_THAT(*ask("/v1/queues", {{"name", "leaf-0/1"}}).body, HasSubstr("\"depth_bytes\":[0,0,0,128,"));
+  EXPECT_EQ(ask("/v1/queues", {{"name", "leaf-0"}}).status, 200U);
+  EXPECT_EQ(ask("/v1/queues", {{"name", "leaf-0/99"}}).status, 404U);
+  EXPECT_EQ(ask("/v1/queues").status, 400U);
   EXPECT_EQ(ask("/v1/status", {}, true).status, 400U);
 }
 
