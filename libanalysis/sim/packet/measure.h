@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -30,7 +31,7 @@ class Histogram {
   }
   /// The greatest value of the bucket that holds the given part (0 to 1) of all values; 0 if there are none.
   [[nodiscard]] Cycle percentile(double part) const {
-    const auto wanted = static_cast<std::uint64_t>(part * static_cast<double>(count_) + 0.5);
+    const auto wanted = static_cast<std::uint64_t>(std::llround(part * static_cast<double>(count_)));
     std::uint64_t seen = 0;
     for (std::size_t i = 0; i < buckets_.size(); ++i) {
       seen += buckets_[i];
