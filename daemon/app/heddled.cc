@@ -235,6 +235,7 @@ void Heddled::Parts::on_unsolicited(const mad::Packet& packet, Instant at) {
 }
 
 void Heddled::Parts::on_sweep(const discovery::SweepReport& report) {
+  if (stopping_) return;
   if (report.failure) {
     spdlog::error("discovery: {}", report.failure->message);
     found_wrong_ = {report.failure->message};
