@@ -169,7 +169,6 @@ class Reader {
   }
 
   Result<void> message(Fields& fields, std::string_view first) {
-    Message made;
     const auto id = fields.parse(first, "ID", any_id);
     if (!id) return fail(id.error());
     const auto source = task(fields, "src");

@@ -38,8 +38,7 @@ std::vector<std::uint8_t> levels(const Experiment& experiment) {
   std::vector<std::uint8_t> result;
   for (const ExperimentTraffic& traffic : experiment.traffic) result.push_back(traffic.traffic.sl);
   std::ranges::sort(result);
-  const auto same = std::ranges::unique(result);
-  result.erase(same.begin(), same.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
 }
 
