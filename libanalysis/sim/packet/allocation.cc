@@ -35,22 +35,11 @@ void PacketSim::allocate() {
   asking_.clear();
 }
 
-/// SA
+/// SA. Without ties every output can take the input that it chose while they asked.
 void PacketSim::serve_outputs() {
-  if (net_.ties) {
-    std::ranges::sort(asked_);
-    std::ranges::sort(requests_);
-  }
-  for (const std::uint32_t output : asked_) {
-    const std::uint32_t best = net_.outputs[output].best;
-    // An output buffer that two crossbars fill may have lost its room to the other one.
-    if (net_.ties && !can_take_head(best, output)) {
-      losers_.push_back(best);
-    } else {
-      grant(best, output);
-    }
-  }
+  for (const std::uint32_t output : asked_) grant(net_.outputs[output].best, output);
   asked_.clear();
+  std::ranges::sort(requests_);
   for (std::size_t i = 0; i < requests_.size();) {
     const std::uint32_t output = requests_[i].first;
     std::size_t end = i;
@@ -98,12 +87,12 @@ std::int32_t PacketSim::room_needed(const Output& output, const Input& input, co
 
 void PacketSim::request_output(std::uint32_t id, std::uint32_t output_id) {
   Output& output = net_.outputs[output_id];
-  const std::uint32_t place = net_.inputs[id].place;
-  const std::uint32_t distance = (place > output.last ? place : place + output.inputs) - output.last;
-  if (output.lanes > 1) {
+  if (net_.ties) {
     requests_.emplace_back(output_id, id);
     return;
   }
+  const std::uint32_t place = net_.inputs[id].place;
+  const std::uint32_t distance = (place > output.last ? place : place + output.inputs) - output.last;
   if (output.request_pass != pass_) {
     output.request_pass = pass_;
     output.best = id;
@@ -118,8 +107,8 @@ void PacketSim::request_output(std::uint32_t id, std::uint32_t output_id) {
   }
 }
 
-/// SA of an output with several lanes: in turn, as long as there are lanes and room. Requests are sorted by
-/// input.
+/// SA of an output with several lanes, or whose buffer another crossbar fills too and may have filled in this
+/// pass: inputs in turn, as long as there are lanes and room. Requests are sorted by input.
 void PacketSim::serve_lanes(std::uint32_t output_id, std::size_t begin, std::size_t end) {
   const std::uint32_t last = net_.outputs[output_id].last;
   const auto served_last = [&](const auto& request) { return net_.inputs[request.second].place <= last; };

@@ -157,7 +157,7 @@ struct Network {
   std::vector<std::uint32_t> port_of_slot;  ///< by PortIndex
   std::vector<std::uint8_t>
       distance;       ///< by switch x switches + switch, in links, for up-routing; else empty
-  bool ties = false;  ///< several packets may enter one queue in one cycle
+  bool ties = false;  ///< several packets may enter one queue or buffer in one cycle
 };
 
 /// Errors: Invalid for a configuration that makes no network, with the key's name; NotFound for a host

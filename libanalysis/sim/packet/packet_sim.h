@@ -152,13 +152,12 @@ class PacketSim {
   Wheel wheel_;
   Slab<Packet> packets_;
   Slab<Message> messages_;
-  std::vector<std::uint32_t> asking_;  ///< inputs
-  std::vector<std::uint32_t> asked_;   ///< outputs
-  std::uint64_t pass_ = 0;             ///< of allocation, over the whole run
-  std::vector<std::uint32_t> losers_;  ///< inputs that were not taken
-  std::vector<std::pair<std::uint32_t, std::uint32_t>>
-      requests_;                        ///< output, input: outputs with several lanes
-  std::vector<std::uint32_t> sending_;  ///< ports
+  std::vector<std::uint32_t> asking_;                              ///< inputs
+  std::vector<std::uint32_t> asked_;                               ///< outputs
+  std::uint64_t pass_ = 0;                                         ///< of allocation, over the whole run
+  std::vector<std::uint32_t> losers_;                              ///< inputs that were not taken
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> requests_;  ///< output, input: where there are ties
+  std::vector<std::uint32_t> sending_;                             ///< ports
   Scheduler switch_scheduler_;
   Scheduler host_scheduler_;
   std::vector<TrafficSource> traffic_;
