@@ -1,0 +1,120 @@
+/// SQLite with values for errors: a connection, and statements that bind and read what the journal holds.
+/// One thread.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace heddle::journal {
+
+/// A prepared statement, bound from left to right and read row by row.
+class Statement {
+ public:
+  explicit Statement(sqlite3_stmt* raw) : raw_{raw} {}
+
+  Statement& bind(std::int64_t value) {
+    sqlite3_bind_int64(raw_.get(), ++bound_, value);
+    return *this;
+  }
+  Statement& bind(double value) {
+    sqlite3_bind_double(raw_.get(), ++bound_, value);
+    return *this;
+  }
+  Statement& bind(std::string_view text) {
+    sqlite3_bind_text(raw_.get(), ++bound_, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
+    return *this;
+  }
+  Statement& bind(std::optional<std::int64_t> value) {
+    if (value) return bind(*value);
+    sqlite3_bind_null(raw_.get(), ++bound_);
+    return *this;
+  }
+
+  [[nodiscard]] int step() { return sqlite3_step(raw_.get()); }
+  /// For the next row of values.
+  void reset() {
+    sqlite3_reset(raw_.get());
+    bound_ = 0;
+  }
+
+  [[nodiscard]] std::int64_t integer(int column) const { return sqlite3_column_int64(raw_.get(), column); }
+  [[nodiscard]] double real(int column) const { return sqlite3_column_double(raw_.get(), column); }
+  [[nodiscard]] std::string text(int column) const {
+    const auto* bytes = sqlite3_column_text(raw_.get(), column);
+    return bytes == nullptr ? std::string{} : std::string(reinterpret_cast<const char*>(bytes));
+  }
+  [[nodiscard]] std::optional<std::int64_t> maybe_integer(int column) const {
+    if (sqlite3_column_type(raw_.get(), column) == SQLITE_NULL) return std::nullopt;
+    return integer(column);
+  }
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  std::unique_ptr<sqlite3_stmt, Finalize> raw_;
+  int bound_ = 0;
+};
+
+class Database {
+ public:
+  /// Errors: Io with the path.
+  static Result<Database> open(const std::string& path);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] Error error(std::string_view doing) const;
+  /// One or more statements without values.
+  Result<void> run(const char* sql) const;
+  Result<Statement> prepare(const char* sql) const;
+  /// The first column of the first row, as a number.
+  Result<std::int64_t> number(const char* sql) const;
+  Result<std::string> text(const char* sql) const;
+  /// Runs a statement that gives no rows.
+  Result<void> finish(Statement& statement) const;
+  [[nodiscard]] std::int64_t last_id() const { return sqlite3_last_insert_rowid(raw_.get()); }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* raw) const { sqlite3_close_v2(raw); }
+  };
+  Database(std::string path, sqlite3* raw) : path_{std::move(path)}, raw_{raw} {}
+
+  std::string path_;
+  std::unique_ptr<sqlite3, Close> raw_;
+};
+
+/// Commits, or takes everything back when it goes out of scope without commit().
+class Transaction {
+ public:
+  explicit Transaction(const Database& database) : database_{database} {}
+  ~Transaction() {
+    if (open_) (void)database_.run("ROLLBACK");
+  }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  Result<void> begin() {
+    auto begun = database_.run("BEGIN IMMEDIATE");
+    open_ = begun.has_value();
+    return begun;
+  }
+  Result<void> commit() {
+    auto done = database_.run("COMMIT");
+    if (done) open_ = false;
+    return done;
+  }
+
+ private:
+  const Database& database_;
+  bool open_ = false;
+};
+
+}  // namespace heddle::journal
