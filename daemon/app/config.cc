@@ -162,6 +162,10 @@ const std::vector<Key>& keys() {
       {"fabric.seed", "sim: the seed of everything that is random.", "1",
        count_key([](Config& c) -> std::uint64_t& { return c.fabric.seed; }, 0,
                  std::numeric_limits<std::int64_t>::max())},
+      {"fabric.serve",
+       "sim: a name under which other programs find the simulated fabric, for `IBSIM_SOCKNAME=NAME ibsim-run "
+       "...`\nand `heddle sim ... --name NAME`; empty for none.",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.fabric.serve; })},
       {"fabric.node_names", "A node name map, as OpenSM's: names for GUIDs.", "\"\"",
        string_key([](Config& c) -> std::string& { return c.fabric.node_names; })},
       {"sm.mode", "\"auto\": be the subnet manager of a fabric that has none. \"off\": never.", "\"auto\"",
@@ -394,6 +398,10 @@ Result<void> check_config(const Config& config) {
   }
   if (!config.fabric.file.empty() && !config.fabric.generate.empty()) {
     return fail(ErrorCode::Invalid, "fabric.file and fabric.generate are both given: take one away");
+  }
+  if (config.fabric.backend != BackendKind::Sim && !config.fabric.serve.empty()) {
+    return fail(ErrorCode::Invalid,
+                "fabric.serve needs fabric.backend = \"sim\": only a simulated fabric is served");
   }
   for (const auto* file : {&config.fabric.file, &config.fabric.scenario, &config.fabric.node_names}) {
     std::error_code wrong;

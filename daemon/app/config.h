@@ -34,6 +34,7 @@ struct Config {
     std::string scenario;
     double time_scale = 1;
     std::uint64_t seed = 1;
+    std::string serve;
     std::string node_names;
     std::string device;
     bool read_only = false;

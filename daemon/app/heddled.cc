@@ -376,6 +376,7 @@ void Heddled::Parts::reload() {
                           fresh->fabric.file != config_.fabric.file ||
                           fresh->fabric.generate != config_.fabric.generate ||
                           fresh->fabric.scenario != config_.fabric.scenario ||
+                          fresh->fabric.serve != config_.fabric.serve ||
                           fresh->fabric.time_scale != config_.fabric.time_scale);
     fixed("control.socket", fresh->control.socket != config_.control.socket);
     fixed("metrics.listen", fresh->metrics.listen != config_.metrics.listen);

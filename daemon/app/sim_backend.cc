@@ -1,4 +1,5 @@
 // The simulated fabric in the daemon's own process: control plane, data plane, traffic, and a port to sit on.
+// Served to other programs if wanted.
 
 #include <spdlog/spdlog.h>
 
@@ -10,6 +11,7 @@
 #include "sim/flow/flow_plane.h"
 #include "sim/scenario_player.h"
 #include "sim/simulated_fabric.h"
+#include "simserve/served_fabric.h"
 #include "transport/clock.h"
 #include "transport/sim_pump.h"
 #include "transport/sim_transport.h"
@@ -56,16 +58,30 @@ class SimBackend final : public Backend {
     return {};
   }
 
+  /// To libibumad programs and to scripts.
+  Result<void> serve(boost::asio::io_context& io, const std::string& name) {
+    auto served = simserve::ServedFabric::open({io, fabric_, clock_, [this] { pump_.wake(); }},
+                                               {&plane_, &player_}, {.name = name, .udp_port = std::nullopt});
+    if (!served) return fail(served.error());
+    served_ = std::move(*served);
+    return {};
+  }
+
   [[nodiscard]] transport::Transport& transport() override { return *transport_; }
   [[nodiscard]] const transport::Clock& clock() const override { return clock_; }
   [[nodiscard]] std::string kind() const override { return "sim"; }
   [[nodiscard]] std::string source() const override { return source_; }
-  void stop() override { pump_.stop(); }
+  void stop() override {
+    if (served_) served_->stop();
+    pump_.stop();
+  }
 
  private:
   static sim::Options options(const Config& config) {
     sim::Options options;
     options.seed = config.fabric.seed;
+    // umad2sim hands over 232 of the 256 bytes of a MAD: no room for the 64-bit XmitWait.
+    options.traits.extended_errors = config.fabric.serve.empty();
     return options;
   }
 
@@ -77,6 +93,7 @@ class SimBackend final : public Backend {
   sim::ScenarioPlayer player_;
   transport::SimPump pump_;
   std::unique_ptr<transport::SimTransport> transport_;
+  std::unique_ptr<simserve::ServedFabric> served_;
 };
 
 }  // namespace
@@ -88,6 +105,10 @@ Result<std::unique_ptr<Backend>> open_sim_backend(boost::asio::io_context& io, c
   if (auto seat = backend->sit_down(); !seat) return fail("the simulated fabric", seat.error());
   if (!config.fabric.scenario.empty()) {
     if (auto playing = backend->play(config.fabric.scenario); !playing) return fail(playing.error());
+  }
+  if (!config.fabric.serve.empty()) {
+    if (auto served = backend->serve(io, config.fabric.serve); !served)
+      return fail("fabric.serve", served.error());
   }
   return backend;
 }

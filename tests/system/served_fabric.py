@@ -25,41 +25,25 @@ def wait_until(condition, seconds=20, what="it"):
         time.sleep(0.02)
 
 
-class ServedFabric:
-    """A context: a simulated fabric is served inside it, in a directory of its own."""
+class Programs:
+    """Debian's libibumad programs on the simulated fabric of a name. A context: what was started is ended with it."""
 
-    count = 0
-
-    def __init__(self, fabric, *options):
-        ServedFabric.count += 1
-        self.name = f"t{os.getpid()}-{ServedFabric.count}"
-        self.fabric = str(fabric)
-        self.options = options
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heddle-sim-"))
+    def __init__(self, name, directory):
+        self.name = name
+        self.directory = pathlib.Path(directory)
         self.started = []
 
     def __enter__(self):
-        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-        self.server = subprocess.Popen(
-            [str(HEDDLE), "sim", "serve", self.fabric, "--name", self.name, *self.options],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        wait_until(self.is_served, 60, "the server's start")
         return self
-
-    def is_served(self):
-        if self.server.poll() is not None:
-            raise AssertionError(f"heddle sim serve ended: {self.server.stderr.read()}")
-        return f"@{self.name}:ctl" in pathlib.Path("/proc/net/unix").read_text()
 
     def __exit__(self, *unused):
         for process in self.started:
             if process.poll() is None:
                 process.kill()
             process.wait()
-        self.server.send_signal(signal.SIGTERM)
-        self.server.wait(20)
-        self.server.stderr.close()
-        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def is_served(self):
+        return f"@{self.name}:ctl" in pathlib.Path("/proc/net/unix").read_text()
 
     def environment(self, node="", **more):
         env = {**os.environ, "LD_PRELOAD": SHIM, "IBSIM_SOCKNAME": self.name,
@@ -81,13 +65,6 @@ class ServedFabric:
                                    cwd=self.directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.started.append(process)
         return process
-
-    def heddle(self, *arguments):
-        """The result of a `heddle sim` command."""
-        done = subprocess.run([str(HEDDLE), "--json", "sim", *(str(word) for word in arguments), "--name", self.name],
-                              capture_output=True, text=True, timeout=20)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
 
     # OpenSM
 
@@ -115,3 +92,42 @@ class ServedFabric:
 
     def sweeps(self):
         return self.log_text().count("-> SUBNET UP")
+
+
+class ServedFabric(Programs):
+    """A context: a simulated fabric is served inside it, in a directory of its own."""
+
+    count = 0
+
+    def __init__(self, fabric, *options):
+        ServedFabric.count += 1
+        super().__init__(f"t{os.getpid()}-{ServedFabric.count}", tempfile.mkdtemp(prefix="heddle-sim-"))
+        self.fabric = str(fabric)
+        self.options = options
+
+    def __enter__(self):
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        self.server = subprocess.Popen(
+            [str(HEDDLE), "sim", "serve", self.fabric, "--name", self.name, *self.options],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        wait_until(self.is_served, 60, "the server's start")
+        return self
+
+    def is_served(self):
+        if self.server.poll() is not None:
+            raise AssertionError(f"heddle sim serve ended: {self.server.stderr.read()}")
+        return super().is_served()
+
+    def __exit__(self, *unused):
+        super().__exit__()
+        self.server.send_signal(signal.SIGTERM)
+        self.server.wait(20)
+        self.server.stderr.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def heddle(self, *arguments):
+        """The result of a `heddle sim` command."""
+        done = subprocess.run([str(HEDDLE), "--json", "sim", *(str(word) for word in arguments), "--name", self.name],
+                              capture_output=True, text=True, timeout=20)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)

@@ -106,6 +106,17 @@ TEST(Config, ASimulatedFabricNeedsADescription) {
   EXPECT_FALSE(check_config(config));
 }
 
+TEST(Config, OnlyASimulatedFabricIsServed) {
+  Config config;
+  config.fabric.serve = "lab";
+  const auto checked = check_config(config);
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message, HasSubstr("fabric.serve"));
+  config.fabric.backend = BackendKind::Sim;
+  config.fabric.generate = "tree:k=4,n=2";
+  EXPECT_TRUE(check_config(config));
+}
+
 TEST(Config, AnyTextIsReadOrRefused) {
   EXPECT_TRUE(rc::check([](const std::string& text) { (void)parse_config(text, "x"); }));
   const std::string whole = default_config_text();
