@@ -58,7 +58,7 @@ provision::ProvisionOptions provision_options(const Config& config) {
 /// What the subnet manager routes with.
 provision::Router router(const Config& config) {
   if (config.sm.engine == RoutingEngine::MinHop) {
-    return [](const Fabric& fabric) -> Result<routing::ForwardingTables> {
+    return [](const Fabric& fabric) -> Result<provision::Routes> {
       const auto graph = routing::SwitchGraph::make(fabric);
       if (!graph) return fail(graph.error());
       return routing::route_minhop(*graph, routing::LinkSet::all(fabric));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "provision/survey_change.h"
 #include "transport/requests.h"
 
 namespace heddle::provision {
@@ -12,8 +13,6 @@ namespace {
 
 using transport::Completion;
 using transport::Outcome;
-
-constexpr std::size_t block_size = routing::lids_per_block;
 
 std::uint64_t tag_of(LinkEnd end) { return (std::uint64_t{end.node.raw()} << 8U) | end.port.raw(); }
 LinkEnd end_of(std::uint64_t tag) {
@@ -30,15 +29,6 @@ Batch::Source from_list(std::vector<Item> items, Make make) {
   };
 }
 
-struct BlockOf {
-  std::uint32_t sw = 0;
-  std::uint16_t block = 0;
-};
-std::uint64_t tag_of(BlockOf at) { return (std::uint64_t{at.sw} << 16U) | at.block; }
-BlockOf block_of(std::uint64_t tag) {
-  return {static_cast<std::uint32_t>(tag >> 16U), static_cast<std::uint16_t>(tag)};
-}
-
 }  // namespace
 
 Provisioner::Provisioner(transport::TransactionEngine& engine, transport::Transport& transport,
@@ -47,7 +37,8 @@ Provisioner::Provisioner(transport::TransactionEngine& engine, transport::Transp
       options_{options},
       router_{std::move(router)},
       done_{std::move(done)},
-      batch_{engine} {}
+      batch_{engine},
+      writer_{engine, options.ports.m_key} {}
 
 void Provisioner::run(std::shared_ptr<const Survey> survey, Instant now) {
   busy_ = true;
@@ -55,8 +46,19 @@ void Provisioner::run(std::shared_ptr<const Survey> survey, Instant now) {
   report_.begun = now;
   survey_ = std::make_shared<Survey>(*survey);
   failed_.assign(survey_->fabric->ports().size(), 0);
-  tables_.reset();
+  routes_.reset();
   ask_other_sms(now);
+}
+
+void Provisioner::rewrite(std::shared_ptr<const Survey> survey, Instant now, Done done) {
+  busy_ = true;
+  rewritten_ = std::move(done);
+  report_ = {};
+  report_.begun = now;
+  survey_ = std::make_shared<Survey>(*survey);
+  failed_.assign(survey_->fabric->ports().size(), 0);
+  routes_.reset();
+  route(now);
 }
 
 void Provisioner::stop_with(Error error, Instant now) {
@@ -209,7 +211,7 @@ void Provisioner::set_ports(Instant now) {
   // A switch that lost its LID was restarted: its table is gone too.
   for (const LinkEnd& end : ends) {
     const SurveyPort& port = survey_->port(end);
-    if (end.port == PortNum{0} && port.info.lid == no_lid) written_.erase(survey_->node(end.node).guid());
+    if (end.port == PortNum{0} && port.info.lid == no_lid) writer_.forget(survey_->node(end.node).guid());
   }
   set_each(
       std::move(ends), wanted,
@@ -228,154 +230,75 @@ void Provisioner::set_ports(Instant now) {
 
 std::shared_ptr<const Fabric> Provisioner::fabric_with_lids() const {
   const Fabric& old = *survey_->fabric;
-  FabricBuilder builder;
-  for (std::uint32_t i = 0; i < old.nodes().size(); ++i) {
-    const Node& node = old.nodes()[i];
-    const NodeIndex index = *builder.add_node(node);
-    for (unsigned p = 0; p <= node.port_count; ++p) {
-      Port port = old.port(PortIndex{node.first_port.raw() + p});
-      const SurveyPort& known = survey_->nodes[i].ports[p];
-      if (known.known) {
-        port.state = known.info.state;
-        port.physical = known.info.physical;
-      }
-      if (const auto lid = lids_.lids.find({node.guid, port.num}); lid != lids_.lids.end()) {
-        port.lid = lid->second;
-        port.lmc = p == 0 ? std::uint8_t{0} : options_.ports.lmc;
-      }
-      (void)builder.set_port(index, port);
+  return rebuild(old, old.epoch() + 1, [&](LinkEnd end, Port& port) {
+    const SurveyPort& known = survey_->port(end);
+    if (known.known) {
+      port.state = known.info.state;
+      port.physical = known.info.physical;
     }
-  }
-  for (const Link& link : old.links()) (void)builder.add_link(link.a, link.b, link.width, link.speed);
-  return builder.build(old.epoch() + 1);
+    if (const auto lid = lids_.lids.find({survey_->node(end.node).guid(), end.port});
+        lid != lids_.lids.end()) {
+      port.lid = lid->second;
+      port.lmc = end.port == PortNum{0} ? std::uint8_t{0} : options_.ports.lmc;
+    }
+  });
 }
 
 void Provisioner::route(Instant now) {
-  const auto fabric = fabric_with_lids();
-  auto tables = router_(*fabric);
-  if (!tables) {
-    stop_with(tables.error(), now);
+  auto routes = router_(*fabric_with_lids());
+  if (!routes) {
+    stop_with(routes.error(), now);
     return;
   }
-  tables_ = std::make_shared<const routing::ForwardingTables>(*std::move(tables));
-  switches_.clear();
-  for (const NodeGuid guid : tables_->switches()) switches_.push_back(fabric->find_node(guid));
-  read_tables(now);
+  routes_ = std::make_shared<const Routes>(*std::move(routes));
+  writer_.write(survey_, routes_, now,
+                [this](const WriteReport& report, Instant at) { written(report, at); });
 }
 
-void Provisioner::read_tables(Instant now) {
-  std::vector<BlockOf> blocks;
-  for (std::size_t b = 0; b < tables_->blocks(); ++b) {
-    for (std::uint32_t s = 0; s < switches_.size(); ++s) {
-      if (switches_[s] == no_node) continue;
-      const SurveyNode& node = survey_->node(switches_[s]);
-      Table& table = table_of(node.guid());
-      table.bytes.resize(std::max(table.bytes.size(), tables_->stride()), no_path.raw());
-      table.known.resize(std::max(table.known.size(), tables_->blocks()), false);
-      // Of a table without a top, nothing is worth knowing.
-      const std::size_t top = node.switch_info ? node.switch_info->linear_fdb_top : 0;
-      if (!table.known[b] && top > 0 && b * block_size <= top) {
-        blocks.push_back({s, static_cast<std::uint16_t>(b)});
-      }
+void Provisioner::written(const WriteReport& report, Instant now) {
+  report_.blocks_read = report.blocks_read;
+  report_.blocks_written = report.blocks_written;
+  report_.tables_confirmed = report.confirmed();
+  if (report.stopped) {
+    stop_with({ErrorCode::Unreachable, "stopped while forwarding tables were being written"}, now);
+    return;
+  }
+  for (const WriteReport::Failure& failure : report.failures) {
+    Completion completion;
+    completion.outcome = failure.outcome;
+    completion.status = failure.status;
+    const LinkEnd end{failure.node, PortNum{0}};
+    if (failure.outcome == Outcome::Answered) {
+      trouble(end, fmt::format("{} {}", name_of(survey_->node(failure.node)), failure.what));
+    } else {
+      trouble(end, failure.what, completion);
     }
   }
-  batch_.start(
-      from_list(std::move(blocks),
-                [this](BlockOf at) -> std::optional<Step> {
-                  const SurveyNode& node = survey_->node(switches_[at.sw]);
-                  return Step{
-                      .packet = transport::directed_smp({.attribute = mad::SmAttr::LinearForwardingTable,
-                                                         .modifier = at.block,
-                                                         .m_key = options_.ports.m_key},
-                                                        node.path),
-                      .agent = transport::agent_of(node.guid()),
-                      .tag = tag_of(at)};
-                }),
-      [this](std::uint64_t tag, const Completion& completion) {
-        if (completion.outcome != Outcome::Answered) return;  // then it is written
-        const BlockOf at = block_of(tag);
-        Table& table = table_of(survey_->node(switches_[at.sw]).guid());
-        const auto data = mad::smp_data(completion.answer->mad);
-        std::copy(data.begin(), data.end(),
-                  table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * block_size));
-        table.known[at.block] = true;
-        ++report_.blocks_read;
-      },
-      [this](Instant at) { write_tables(at); }, now);
-}
-
-void Provisioner::write_tables(Instant now) {
-  std::vector<BlockOf> blocks;
-  for (std::size_t b = 0; b < tables_->blocks(); ++b) {
-    for (std::uint32_t s = 0; s < switches_.size(); ++s) {
-      if (switches_[s] == no_node) continue;
-      const Table& table = table_of(survey_->node(switches_[s]).guid());
-      const auto wanted = tables_->block(routing::SwitchIndex{s}, b);
-      if (table.known[b] && std::equal(wanted.begin(), wanted.end(),
-                                       table.bytes.begin() + static_cast<std::ptrdiff_t>(b * block_size))) {
-        continue;
-      }
-      blocks.push_back({s, static_cast<std::uint16_t>(b)});
-    }
+  if (rewritten_) {
+    finish(now);
+  } else {
+    set_tops(now);
   }
-  batch_.start(
-      from_list(std::move(blocks),
-                [this](BlockOf at) -> std::optional<Step> {
-                  const SurveyNode& node = survey_->node(switches_[at.sw]);
-                  Step step{
-                      .packet = transport::directed_smp({.method = mad::Method::Set,
-                                                         .attribute = mad::SmAttr::LinearForwardingTable,
-                                                         .modifier = at.block,
-                                                         .m_key = options_.ports.m_key},
-                                                        node.path),
-                      .agent = transport::agent_of(node.guid()),
-                      .tag = tag_of(at)};
-                  const auto bytes = tables_->block(routing::SwitchIndex{at.sw}, at.block);
-                  std::copy(bytes.begin(), bytes.end(), mad::smp_data(step.packet.mad).begin());
-                  // Until it is confirmed, nobody knows which of the two is there.
-                  table_of(node.guid()).known[at.block] = false;
-                  return step;
-                }),
-      [this](std::uint64_t tag, const Completion& completion) {
-        const BlockOf at = block_of(tag);
-        const LinkEnd end{switches_[at.sw], PortNum{0}};
-        if (completion.outcome != Outcome::Answered) {
-          trouble(end, "a block of its forwarding table was not taken", completion);
-          return;
-        }
-        const auto asked = mad::smp_data(completion.request->mad);
-        const auto got = mad::smp_data(completion.answer->mad);
-        if (!std::equal(asked.begin(), asked.end(), got.begin())) {
-          trouble(end, fmt::format("{} answers other entries than were written to block {} of its "
-                                   "forwarding table",
-                                   name_of(survey_->node(end.node)), at.block));
-          return;
-        }
-        Table& table = table_of(survey_->node(end.node).guid());
-        std::copy(got.begin(), got.end(),
-                  table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * block_size));
-        table.known[at.block] = true;
-        ++report_.blocks_written;
-      },
-      [this](Instant at) { set_tops(at); }, now);
 }
 
 /// Last, so that no entry counts before it is written.
 void Provisioner::set_tops(Instant now) {
+  const Lid top = routes_->tables.top();
   std::vector<NodeIndex> nodes;
-  for (const NodeIndex index : switches_) {
+  for (const NodeGuid guid : routes_->tables.switches()) {
+    const NodeIndex index = survey_->fabric->find_node(guid);
     if (index == no_node || !survey_->node(index).switch_info) continue;
     const SurveyNode& node = survey_->node(index);
-    if (tables_->top().raw() >= node.switch_info->linear_fdb_cap) {
+    if (top.raw() >= node.switch_info->linear_fdb_cap) {
       trouble({index, PortNum{0}}, fmt::format("{} has room for {} LIDs, and {} are needed", name_of(node),
-                                               node.switch_info->linear_fdb_cap, tables_->top().raw() + 1));
-    } else if (node.switch_info->linear_fdb_top != tables_->top().raw()) {
+                                               node.switch_info->linear_fdb_cap, top.raw() + 1));
+    } else if (node.switch_info->linear_fdb_top != top.raw()) {
       nodes.push_back(index);
     }
   }
   batch_.start(
       from_list(std::move(nodes),
-                [this](NodeIndex index) -> std::optional<Step> {
+                [this, top](NodeIndex index) -> std::optional<Step> {
                   const SurveyNode& node = survey_->node(index);
                   Step step{.packet = transport::directed_smp({.method = mad::Method::Set,
                                                                .attribute = mad::SmAttr::SwitchInfo,
@@ -384,12 +307,12 @@ void Provisioner::set_tops(Instant now) {
                             .agent = transport::agent_of(node.guid()),
                             .tag = tag_of({index, PortNum{0}})};
                   mad::SwitchInfo info = *node.switch_info;
-                  info.linear_fdb_top = tables_->top().raw();
+                  info.linear_fdb_top = top.raw();
                   info.port_state_change = false;  // 0 leaves the bit as it is
                   mad::encode(info, mad::smp_data(step.packet.mad));
                   return step;
                 }),
-      [this](std::uint64_t tag, const Completion& completion) {
+      [this, top](std::uint64_t tag, const Completion& completion) {
         const LinkEnd end = end_of(tag);
         if (completion.outcome != Outcome::Answered) {
           trouble(end, "the top of its forwarding table was not taken", completion);
@@ -397,10 +320,9 @@ void Provisioner::set_tops(Instant now) {
         }
         const auto got = mad::decode<mad::SwitchInfo>(mad::smp_data(completion.answer->mad));
         survey_->nodes[end.node.raw()].switch_info->linear_fdb_top = got.linear_fdb_top;
-        if (got.linear_fdb_top != tables_->top().raw()) {
-          trouble(end,
-                  fmt::format("{} answers {} as the top of its forwarding table after being set to {}",
-                              name_of(survey_->node(end.node)), got.linear_fdb_top, tables_->top().raw()));
+        if (got.linear_fdb_top != top.raw()) {
+          trouble(end, fmt::format("{} answers {} as the top of its forwarding table after being set to {}",
+                                   name_of(survey_->node(end.node)), got.linear_fdb_top, top.raw()));
         }
       },
       [this](Instant at) { raise(PortState::Init, PortState::Armed, at); }, now);
@@ -445,10 +367,14 @@ void Provisioner::finish(Instant now) {
   busy_ = false;
   if (!lids_.lids.empty() && !report_.failure) survey_->fabric = fabric_with_lids();
   report_.survey = std::exchange(survey_, nullptr);
-  report_.tables = tables_;
+  if (routes_) report_.tables = {routes_, &routes_->tables};
   report_.ended = now;
   const ProvisionReport report = std::exchange(report_, {});
-  done_(report);
+  if (const Done rewritten = std::exchange(rewritten_, nullptr)) {
+    rewritten(report);
+  } else {
+    done_(report);
+  }
 }
 
 }  // namespace heddle::provision

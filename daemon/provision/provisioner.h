@@ -16,15 +16,13 @@
 #include "provision/batch.h"
 #include "provision/lid_plan.h"
 #include "provision/port_settings.h"
+#include "provision/routes.h"
 #include "provision/sm_election.h"
-#include "routing/tables.h"
+#include "provision/table_writer.h"
 #include "transport/transactions.h"
 #include "transport/transport.h"
 
 namespace heddle::provision {
-
-/// Makes the tables for a fabric whose ports have their LIDs. Every switch of the fabric must be in them.
-using Router = std::function<Result<routing::ForwardingTables>(const Fabric&)>;
 
 struct ProvisionOptions {
   PortPolicy ports{};
@@ -46,7 +44,8 @@ struct ProvisionReport {
   std::size_t ports_set = 0;
   std::size_t blocks_read = 0;
   std::size_t blocks_written = 0;
-  std::size_t links_raised = 0;  ///< ports that became Active
+  bool tables_confirmed = false;  ///< every switch of the survey holds what `tables` says
+  std::size_t links_raised = 0;   ///< ports that became Active
   Instant begun;
   Instant ended;
 };
@@ -60,24 +59,23 @@ class Provisioner {
 
   /// The survey must come from a sweep that has just ended. Not while busy().
   void run(std::shared_ptr<const Survey> survey, Instant now);
+  /// Makes the tables anew and writes what differs, nothing else, on the survey that a run() has brought up
+  /// to date. Not while busy().
+  void rewrite(std::shared_ptr<const Survey> survey, Instant now, Done done);
   [[nodiscard]] bool busy() const { return busy_; }
+  /// Whether a table holds, or may hold, an entry that leaves by this port.
+  [[nodiscard]] bool may_use(const PortRef& port) const { return writer_.may_use(port); }
   /// Whether the local port's IsSM bit is this program's doing: from a first run that found no other subnet
   /// manager on, to one that does.
   [[nodiscard]] bool is_sm() const { return is_sm_; }
 
  private:
-  struct Table {
-    std::vector<std::uint8_t> bytes;
-    std::vector<bool> known;  ///< by block
-  };
-
   // The stages, in their order.
   void ask_other_sms(Instant now);
   void plan(Instant now);
   void set_ports(Instant now);
   void route(Instant now);
-  void read_tables(Instant now);
-  void write_tables(Instant now);
+  void written(const WriteReport& report, Instant now);
   void set_tops(Instant now);
   void raise(PortState from, PortState to, Instant now);
   void finish(Instant now);
@@ -93,8 +91,6 @@ class Provisioner {
   void trouble(LinkEnd end, std::string text);
   [[nodiscard]] std::vector<LinkEnd> cabled_and_management_ports() const;
   [[nodiscard]] std::shared_ptr<const Fabric> fabric_with_lids() const;
-  [[nodiscard]] Table& table_of(NodeGuid guid) { return written_[guid]; }
-
   [[nodiscard]] bool failed(LinkEnd end) const {
     return failed_[survey_->fabric->port_index(end).raw()] != 0;
   }
@@ -104,20 +100,20 @@ class Provisioner {
   Router router_;
   Done done_;
   Batch batch_;
+  TableWriter writer_;
 
   bool busy_ = false;
+  Done rewritten_;  ///< set while only tables are written
   bool is_sm_ = false;
   ProvisionReport report_;
   std::shared_ptr<Survey> survey_;  ///< the one that is worked on
   LidPlan lids_;
   Lid sm_lid_;
   std::vector<char> failed_;  ///< by PortIndex
-  std::shared_ptr<const routing::ForwardingTables> tables_;
-  std::vector<NodeIndex> switches_;  ///< by SwitchIndex of tables_
+  std::shared_ptr<const Routes> routes_;
 
   // What outlives a run.
   LidsByPort remembered_;
-  std::unordered_map<NodeGuid, Table> written_;  ///< what switches confirmed
 };
 
 }  // namespace heddle::provision

@@ -16,7 +16,7 @@ SubnetManager::SubnetManager(transport::TransactionEngine& engine, transport::Tr
                    [this](const ProvisionReport& report) { finished(report); }} {}
 
 void SubnetManager::configure(std::shared_ptr<const Survey> survey, Instant now) {
-  if (provisioner_.busy()) {
+  if (provisioner_.busy() || rewriting_) {
     waiting_ = std::move(survey);
     return;
   }
@@ -27,9 +27,52 @@ void SubnetManager::configure(std::shared_ptr<const Survey> survey, Instant now)
 void SubnetManager::finished(const ProvisionReport& report) {
   const bool refused = report.failure && report.failure->code == ErrorCode::Refused;
   state_ = refused ? mad::SmInfo::State::NotActive : mad::SmInfo::State::Master;
+  if (!report.failure) configured_ = report.survey;
   ++activity_;
   done_(report);
-  if (waiting_ && !provisioner_.busy()) configure(std::exchange(waiting_, nullptr), report.ended);
+  next(report.ended);
+}
+
+void SubnetManager::rewrite_tables(Instant now, Written done) {
+  rewrites_.push_back(std::move(done));
+  next(now);
+}
+
+/// A fabric that has changed comes first: its tables keep off the same links.
+void SubnetManager::next(Instant now) {
+  if (provisioner_.busy() || rewriting_) return;
+  if (waiting_) {
+    configure(std::exchange(waiting_, nullptr), now);
+    return;
+  }
+  if (rewrites_.empty()) return;
+  rewriting_ = true;
+  if (is_master() && configured_) {
+    provisioner_.rewrite(configured_, now, [this](const ProvisionReport& report) { rewritten(report); });
+    return;
+  }
+  const Written done = std::move(rewrites_.front());
+  rewrites_.pop_front();
+  done(fail(ErrorCode::Refused, "this daemon is not the subnet manager of the fabric"), now);
+  rewriting_ = false;
+  next(now);
+}
+
+void SubnetManager::rewritten(const ProvisionReport& report) {
+  const Written done = std::move(rewrites_.front());
+  rewrites_.pop_front();
+  rewriting_ = false;
+  if (report.failure) {
+    done(fail(*report.failure), report.ended);
+  } else if (!report.tables_confirmed) {
+    done(fail(ErrorCode::Unreachable, report.troubles.empty()
+                                          ? "a switch that has been silent did not confirm its table"
+                                          : report.troubles.front().text),
+         report.ended);
+  } else {
+    done({}, report.ended);
+  }
+  next(report.ended);
 }
 
 std::optional<mad::Notice> SubnetManager::on_unsolicited(const mad::Packet& packet) {

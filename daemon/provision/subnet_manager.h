@@ -5,6 +5,8 @@
 /// On the transaction engine's thread. The engine must be stopped before it goes away.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <optional>
 
 #include "mad/attributes.h"
@@ -22,6 +24,14 @@ class SubnetManager {
   /// Configures the fabric as it was just found. While busy, the latest survey waits its turn.
   void configure(std::shared_ptr<const Survey> survey, Instant now);
   [[nodiscard]] bool busy() const { return provisioner_.busy(); }
+
+  using Written = std::function<void(const Result<void>&, Instant now)>;
+  /// Has the router make the tables anew and writes what differs; after what is under way. Answered later,
+  /// when every switch has confirmed. Errors: Refused unless is_master(), Unreachable with the first that did
+  /// not confirm, those of the router.
+  void rewrite_tables(Instant now, Written done);
+  /// Whether a forwarding table holds, or may hold, an entry that leaves by this port.
+  [[nodiscard]] bool may_use(const PortRef& port) const { return provisioner_.may_use(port); }
   /// Since the last run that nobody else's being master stopped.
   [[nodiscard]] bool is_master() const { return state_ == mad::SmInfo::State::Master; }
 
@@ -31,6 +41,8 @@ class SubnetManager {
 
  private:
   void finished(const ProvisionReport& report);
+  void rewritten(const ProvisionReport& report);
+  void next(Instant now);
   void answer_sm_info(const mad::Packet& packet, const mad::Header& header);
   void repress(const mad::Packet& packet, const mad::Header& header);
 
@@ -41,6 +53,9 @@ class SubnetManager {
   mad::SmInfo::State state_ = mad::SmInfo::State::NotActive;
   std::uint32_t activity_ = 0;
   std::shared_ptr<const Survey> waiting_;
+  std::shared_ptr<const Survey> configured_;  ///< by the last run that nothing stopped
+  std::deque<Written> rewrites_;              ///< the first one under way, if rewriting_
+  bool rewriting_ = false;
   Provisioner provisioner_;
 };
 

@@ -1,14 +1,12 @@
 #include "provision/up_down_keeper.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "provision/survey_change.h"
 
 namespace heddle::provision {
 namespace {
-
-/// Both ends logically up, or on their way there: tables are written before links are raised.
-bool is_up(const Fabric& fabric, const Link& link) {
-  return fabric.port(link.a).state != PortState::Down && fabric.port(link.b).state != PortState::Down;
-}
 
 /// The node of `fabric` in `other`, if it is the same there: ports and LIDs.
 std::optional<NodeIndex> same_node(const Fabric& fabric, const Node& node, const Fabric& other) {
@@ -27,7 +25,7 @@ std::optional<NodeIndex> same_node(const Fabric& fabric, const Node& node, const
 }  // namespace
 
 std::optional<routing::LinkSet> UpDownKeeper::links_up(const Fabric& fabric) const {
-  if (!full_ || fabric.switch_count() != full_->switch_count()) return std::nullopt;
+  if (!full_) return std::nullopt;
   std::vector<NodeIndex> in_full;
   in_full.reserve(fabric.nodes().size());
   for (const Node& node : fabric.nodes()) {
@@ -45,18 +43,74 @@ std::optional<routing::LinkSet> UpDownKeeper::links_up(const Fabric& fabric) con
   return up;
 }
 
-Result<routing::ForwardingTables> UpDownKeeper::route(const Fabric& fabric) {
+Result<void> UpDownKeeper::begin(const Fabric& fabric) {
+  std::size_t known = 0;
+  for (const Node& node : fabric.nodes()) {
+    if (node.type == NodeType::Switch && ranks_.contains(node.guid)) ++known;
+  }
+  routing::UpDownOptions options;
+  options.planes = planes();
+  if (known < fabric.switch_count()) {
+    auto fresh = routing::UpDownRouter::make(fabric, options);
+    if (!fresh) return fail(fresh.error());
+    if (2 * known < fabric.switch_count()) ranks_.clear();
+    for (std::uint32_t s = 0; s < fresh->graph().size(); ++s) {
+      const routing::SwitchIndex sw{s};
+      ranks_.emplace(fresh->graph().guid(sw), fresh->ranks().rank(sw));
+    }
+    if (known == 0) router_ = std::make_shared<routing::UpDownRouter>(*std::move(fresh));
+  }
+  if (known > 0) {
+    options.ranks = ranks();
+    auto router = routing::UpDownRouter::make(fabric, options);
+    if (!router) return fail(router.error());
+    router_ = std::make_shared<routing::UpDownRouter>(*std::move(router));
+  }
+  ++beginnings_;
+  full_ = std::make_shared<const Fabric>(fabric);
+  return {};
+}
+
+routing::LinkSet UpDownKeeper::without(const std::vector<LinkRef>& links, routing::LinkSet set) const {
+  for (const LinkRef& ref : links) {
+    const PortIndex port = full_->find_port(ref.a);
+    if (port == no_port || full_->port(port).link == no_link) continue;
+    const LinkIndex link = full_->port(port).link;
+    if (link_ref(*full_, full_->link(link)) == ref) set.erase(link);
+  }
+  return set;
+}
+
+Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
   auto up = links_up(fabric);
   if (!up) {
-    auto router = routing::UpDownRouter::make(fabric);
-    if (!router) return fail(router.error());
-    ++beginnings_;
-    router_ = std::move(*router);
-    full_ = std::make_shared<const Fabric>(fabric);
+    if (auto begun = begin(fabric); !begun) return fail(begun.error());
     up = links_up(*full_);
   }
-  router_->update(*up);
-  return router_->tables();
+  up_ = *up;
+  overridden_ = false;
+  const routing::LinkSet open = without(closed_, up_);
+  for (unsigned plane = 0; plane < planes(); ++plane) {
+    const routing::LinkSet wanted = without(avoided_[plane], open);
+    router_->update(plane, wanted);
+    const std::size_t cut = wanted == open ? 0 : router_->unconnected(plane).size();
+    if (cut == 0) continue;
+    router_->update(plane, open);
+    if (router_->unconnected(plane).size() < cut) {
+      overridden_ = true;
+    } else {
+      router_->update(plane, wanted);  // a fault cuts them off, and not what is avoided
+    }
+  }
+  return Routes{router_->tables(), router_};
+}
+
+std::size_t UpDownKeeper::unconnected() const {
+  std::size_t most = 0;
+  for (unsigned plane = 0; router_ && plane < planes(); ++plane) {
+    most = std::max(most, router_->unconnected(plane).size());
+  }
+  return most;
 }
 
 }  // namespace heddle::provision

@@ -25,6 +25,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "fabric/change.h"
+#include "power/power_model.h"
 
 namespace heddle::regulate {
 
@@ -32,10 +33,11 @@ enum class LinkTo : std::uint8_t { Off, On, Reduced };
 
 struct LinkOrder {
   LinkRef link;
+  PortRef port;  ///< the side that is set: it stays reachable while the link is down
   LinkTo to = LinkTo::Off;
-  /// Of Reduced: what is to be enabled at most. Of On they are not looked at: all that both ends support.
-  LinkWidth width = LinkWidth::None;
-  LinkSpeed speed = LinkSpeed::None;
+  /// Of Reduced: what is to be enabled at most. Of On: the full mode; where a port does not enable it, all
+  /// that it supports is enabled.
+  power::LinkMode mode;
 };
 
 struct LinkOutcome {
@@ -64,8 +66,9 @@ class Actuator {
   /// happens.
   virtual void migrate(unsigned plane, Instant now, Done done) = 0;
 
-  /// A link that goes off must be avoided by every plane already. Outcomes in the order of the orders, all
-  /// together, when the last one is decided.
+  /// A link that goes off, or is bounced to another mode, must be avoided by every plane already: refused
+  /// while a table may still lead over it. Outcomes in the order of the orders, all together, when the last
+  /// one is decided.
   virtual void set_links(const std::vector<LinkOrder>& orders, Instant now, LinksDone done) = 0;
 };
 

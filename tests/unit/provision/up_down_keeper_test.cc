@@ -8,6 +8,26 @@
 namespace heddle::provision {
 namespace {
 
+/// A copy without some node.
+std::shared_ptr<const Fabric> without(const Fabric& fabric, NodeIndex gone) {
+  FabricBuilder builder;
+  std::vector<NodeIndex> kept(fabric.nodes().size(), no_node);
+  for (std::uint32_t i = 0; i < fabric.nodes().size(); ++i) {
+    if (NodeIndex{i} == gone) continue;
+    const Node& node = fabric.nodes()[i];
+    kept[i] = *builder.add_node(node);
+    for (unsigned p = 0; p <= node.port_count; ++p) {
+      EXPECT_TRUE(builder.set_port(kept[i], fabric.port(PortIndex{node.first_port.raw() + p})));
+    }
+  }
+  for (const Link& link : fabric.links()) {
+    if (link.a.node == gone || link.b.node == gone) continue;
+    EXPECT_TRUE(builder.add_link({kept[link.a.node.raw()], link.a.port},
+                                 {kept[link.b.node.raw()], link.b.port}, link.width, link.speed));
+  }
+  return builder.build();
+}
+
 /// A copy without one cable.
 std::shared_ptr<const Fabric> without(const Fabric& fabric, LinkIndex gone) {
   FabricBuilder builder;
@@ -54,12 +74,12 @@ TEST_F(UpDownKeeperTest, ALinkThatGoesKeepsTheOrderAndComesBackToTheSameTables) 
   auto rest = routing::LinkSet::all(*full);
   rest.erase(gone);
   reference->update(rest);
-  EXPECT_EQ(*during, reference->tables());
-  EXPECT_NE(*during, *before);
+  EXPECT_EQ(during->tables, reference->tables());
+  EXPECT_NE(during->tables, before->tables);
 
   const auto after = keeper.route(*full);
   ASSERT_TRUE(after);
-  EXPECT_EQ(*after, *before);
+  EXPECT_EQ(after->tables, before->tables);
   EXPECT_EQ(keeper.beginnings(), 1U);
 }
 
@@ -72,6 +92,61 @@ TEST_F(UpDownKeeperTest, AnotherFabricBeginsAnew) {
   ASSERT_TRUE(keeper.route(*lacking));
   ASSERT_TRUE(keeper.route(*full));
   EXPECT_EQ(keeper.beginnings(), 4U);
+}
+
+TEST_F(UpDownKeeperTest, TheOrderOutlivesALostSwitchAndWhatIsAdded) {
+  NodeIndex top = no_node;
+  for (std::uint32_t i = 0; i < full->nodes().size(); ++i) {
+    if (full->nodes()[i].type == NodeType::Switch) top = NodeIndex{i};  // the last is of the highest level
+  }
+  ASSERT_TRUE(keeper.route(*full));
+  const auto order = keeper.ranks();
+  const auto lacking = without(*full, top);
+  const auto during = keeper.route(*lacking);
+  ASSERT_TRUE(during) << during.error().message;
+  EXPECT_EQ(keeper.beginnings(), 1U);
+  EXPECT_EQ(keeper.unconnected(), 0U);
+  ASSERT_TRUE(keeper.route(*full));
+  EXPECT_EQ(keeper.beginnings(), 1U);
+
+  UpDownKeeper other;
+  other.remember(order);
+  ASSERT_TRUE(other.route(*lacking));
+  ASSERT_TRUE(other.route(*full));
+  EXPECT_EQ(other.beginnings(), 2U);
+  EXPECT_EQ(other.ranks(), order);
+}
+
+TEST_F(UpDownKeeperTest, KeepsOffWhatIsToBeAvoidedUnlessHostsWouldBeCutOff) {
+  ASSERT_TRUE(keeper.route(*full));
+  const LinkIndex link = a_switch_link();
+  keeper.avoid(0, {link_ref(*full, full->link(link))});
+  const auto avoiding = keeper.route(*full);
+  ASSERT_TRUE(avoiding);
+  auto rest = routing::LinkSet::all(*full);
+  rest.erase(link);
+  auto reference = routing::UpDownRouter::make(*full).value();
+  reference.update(rest);
+  EXPECT_EQ(avoiding->tables, reference.tables());
+  EXPECT_FALSE(keeper.overridden());
+
+  std::vector<LinkRef> all_up;  // of one leaf
+  const NodeIndex leaf = full->node(full->link(link).a.node).type == NodeType::Switch
+                             ? full->link(link).a.node
+                             : full->link(link).b.node;
+  for (const Link& one : full->links()) {
+    const bool ours = one.a.node == leaf || one.b.node == leaf;
+    const bool switches =
+        full->node(one.a.node).type == NodeType::Switch && full->node(one.b.node).type == NodeType::Switch;
+    if (ours && switches) all_up.push_back(link_ref(*full, one));
+  }
+  keeper.avoid(0, all_up);
+  ASSERT_TRUE(keeper.route(*full));
+  EXPECT_TRUE(keeper.overridden());
+  EXPECT_EQ(keeper.unconnected(), 0U);
+  keeper.close(all_up);
+  ASSERT_TRUE(keeper.route(*full));
+  EXPECT_NE(keeper.unconnected(), 0U);
 }
 
 TEST_F(UpDownKeeperTest, OtherLidsBeginAnew) {

@@ -1,0 +1,32 @@
+/// What a provisioner is told to write, and in which order that can be done.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "base/result.h"
+#include "fabric/fabric.h"
+#include "routing/tables.h"
+#include "routing/updn.h"
+
+namespace heddle::provision {
+
+struct Routes {
+  Routes() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): tables without an order are routes too
+  Routes(routing::ForwardingTables made) : tables{std::move(made)} {}
+  Routes(routing::ForwardingTables made, std::shared_ptr<const routing::UpDownRouter> by)
+      : tables{std::move(made)}, order{std::move(by)} {}
+
+  /// Every switch of the fabric must be in them; they may have more.
+  routing::ForwardingTables tables;
+  /// Whose graph and ranks they follow; of it, only these are looked at. None: no order of writing them is
+  /// known to be safe.
+  std::shared_ptr<const routing::UpDownRouter> order;
+};
+
+/// Makes the tables for a fabric whose ports have their LIDs.
+using Router = std::function<Result<Routes>(const Fabric&)>;
+
+}  // namespace heddle::provision

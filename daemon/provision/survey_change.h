@@ -1,0 +1,40 @@
+/// Surveys made from others: with links that are known and not seen, with routes that keep off some links.
+/// Pure.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "fabric/change.h"
+#include "mad/survey.h"
+
+namespace heddle::provision {
+
+/// A cable that a sweep does not see, because its link was turned off.
+struct KnownLink {
+  LinkRef link;
+  LinkWidth width = LinkWidth::None;
+  LinkSpeed speed = LinkSpeed::None;
+};
+
+/// The snapshot with other ports and more cables; everything keeps its position but the links.
+[[nodiscard]] std::shared_ptr<const Fabric> rebuild(const Fabric& fabric, std::uint64_t epoch,
+                                                    const std::function<void(LinkEnd, Port&)>& change,
+                                                    std::span<const KnownLink> more = {});
+
+/// With those of the links whose ends are there and have no other cable. The states of their ports stay as
+/// they were found. The survey itself where there is nothing to add.
+[[nodiscard]] std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey,
+                                                     std::span<const KnownLink> links);
+
+/// The same with the shortest directed routes over links that are up and not in `avoid`; nodes to which none
+/// leads keep theirs. The epoch is one more.
+[[nodiscard]] std::shared_ptr<const Survey> with_routes_avoiding(const Survey& survey,
+                                                                 std::span<const LinkRef> avoid);
+
+/// Both ends logically up, or on their way there.
+[[nodiscard]] bool is_up(const Fabric& fabric, const Link& link);
+
+}  // namespace heddle::provision

@@ -1,0 +1,106 @@
+/// Brings the forwarding tables of switches from what they hold to what they are to hold, in stages where the
+/// order matters: no mixture of old and new entries that ever stands in the fabric sends a packet in circles
+/// (routing/update_plan.h). Writes the blocks that differ, has each confirmed by its answer, and begins a
+/// stage when all switches have confirmed the one before.
+///
+/// A switch that does not confirm holds up only the LIDs of the blocks that it did not confirm: their later
+/// stages are left out. What is not known of a switch's table is read first.
+///
+/// A state machine over the transaction engine, on its thread. One run at a time. Unicast only: multicast
+/// tables are nobody's here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "mad/survey.h"
+#include "provision/batch.h"
+#include "provision/routes.h"
+#include "routing/update_plan.h"
+
+namespace heddle::provision {
+
+enum class WriteOrder : std::uint8_t {
+  Staged,  ///< one stage after the other; also where one stage is enough
+  Any,     ///< nothing was forwarded before, or the tables follow no order in which it would be safe
+};
+
+struct WriteReport {
+  struct Failure {
+    NodeIndex node;
+    const char* what = "";
+    transport::Outcome outcome = transport::Outcome::Answered;
+    std::uint16_t status = 0;
+  };
+  std::vector<Failure> failures;
+  WriteOrder order = WriteOrder::Staged;
+  std::size_t stages = 0;
+  std::size_t blocks_read = 0;
+  std::size_t blocks_written = 0;
+  bool stopped = false;  ///< the engine was stopped
+
+  [[nodiscard]] bool confirmed() const { return failures.empty() && !stopped; }
+};
+
+class TableWriter {
+ public:
+  using Done = std::function<void(const WriteReport&, Instant now)>;
+
+  TableWriter(transport::TransactionEngine& engine, std::uint64_t m_key) : m_key_{m_key}, batch_{engine} {}
+
+  /// Survey and routes are of the same fabric. Switches that the survey has not are left out.
+  void write(std::shared_ptr<const Survey> survey, std::shared_ptr<const Routes> routes, Instant now,
+             Done done);
+  /// The switch was restarted: what it held is gone.
+  void forget(NodeGuid sw) { known_.erase(sw); }
+  /// Whether some switch holds, or may hold, an entry that leaves by one of these ports. Port numbers of
+  /// switches that were never written count as not in use.
+  [[nodiscard]] bool may_use(const PortRef& port) const;
+
+ private:
+  struct Table {
+    std::vector<std::uint8_t> bytes;
+    std::vector<bool> known;  ///< by block
+  };
+  struct BlockOf {
+    std::uint32_t sw = 0;
+    std::uint16_t block = 0;
+  };
+
+  void read(Instant now);
+  void plan(Instant now);
+  void next_stage(Instant now);
+  [[nodiscard]] std::vector<routing::BlockRef> rest() const;
+  void write_blocks(std::vector<routing::BlockRef> blocks, Instant now);
+  void confirm(std::uint64_t tag, const transport::Completion& completion);
+  void hold(BlockOf at);
+  void finish(Instant now);
+  [[nodiscard]] Step block_step(mad::Method method, BlockOf at) const;
+  [[nodiscard]] const SurveyNode* node_of(std::uint32_t sw) const;
+  [[nodiscard]] static std::uint64_t tag_of(BlockOf at) { return (std::uint64_t{at.sw} << 16U) | at.block; }
+  [[nodiscard]] static BlockOf block_of(std::uint64_t tag) {
+    return {static_cast<std::uint32_t>(tag >> 16U), static_cast<std::uint16_t>(tag)};
+  }
+
+  std::uint64_t m_key_;
+  Batch batch_;
+  std::unordered_map<NodeGuid, Table> known_;  ///< what switches confirmed
+
+  // Of the run.
+  std::shared_ptr<const Survey> survey_;
+  std::shared_ptr<const Routes> routes_;
+  Done done_;
+  WriteReport report_;
+  std::vector<NodeIndex> switches_;    ///< by SwitchIndex of the tables
+  routing::ForwardingTables working_;  ///< as they stand when the stage under way is confirmed
+  routing::UpdatePlan plan_;
+  std::size_t stage_ = 0;
+  bool rest_is_written_ = false;
+  std::vector<char> held_;  ///< by block number: LIDs whose later stages are left out
+};
+
+}  // namespace heddle::provision
