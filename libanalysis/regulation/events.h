@@ -1,0 +1,102 @@
+/// What the daemon tells the governor. Times never go back. Links are named by reference topology
+/// (regulation/topology.h).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/units.h"
+#include "fabric/fabric.h"
+#include "load/sample.h"
+#include "regulation/actions.h"
+
+namespace heddle::regulation {
+
+/// First of all, and whenever cables, nodes or LIDs are others. Links that are merely down are LinkLost, so
+/// that ranks stay. `ranks` by GUID keep the order of an earlier run; they must name every switch, or none.
+struct TopologyChanged {
+  std::shared_ptr<const Fabric> reference;
+  std::vector<Lid> managers;  ///< of the daemon and of every subnet manager
+  std::vector<std::pair<NodeGuid, std::uint16_t>> ranks{};
+};
+struct LoadsMeasured {
+  std::shared_ptr<const load::Sample> sample;
+};
+/// Time passes: send one no later than Governor::next_deadline().
+struct Tick {};
+
+struct StepDone {
+  StepId step;
+};
+struct StepFailed {
+  StepId step;
+  std::string reason;
+  std::vector<LinkRef>
+      links{};  ///< of SetPorts: those that are not as ordered; all others are. None: unknown.
+};
+/// Nobody knows how far it got.
+struct StepTimedOut {
+  StepId step;
+};
+
+struct LinkLost {
+  LinkRef link;
+};
+struct LinkFound {
+  LinkRef link;
+};
+struct SwitchLost {
+  NodeGuid node;
+};
+struct SwitchFound {
+  NodeGuid node;
+};
+struct LinkTroubled {
+  LinkRef link;
+  Troubled what;
+};
+struct LinkHealed {
+  LinkRef link;
+};
+/// Another subnet manager writes the tables: no tables are ordered until it is regained.
+struct MastershipLost {};
+struct MastershipRegained {};
+
+enum class Force : std::uint8_t { No, CutHostsOff };
+
+struct SetMode {
+  Mode mode = Mode::Advise;
+  std::string by;
+  CommandId command{};
+};
+struct SetOverride {
+  LinkRef link;
+  Override value;
+  Force force = Force::No;
+  CommandId command{};
+};
+/// Everything back on, overrides with Wish::Off taken away, and mode Advise.
+struct Restore {
+  std::string by;
+  CommandId command{};
+};
+/// The daemon is about to stop: what regulation turned off comes back, and nothing more is decided.
+struct Stopping {};
+/// After TopologyChanged, before anything else: what the journal holds, and which links are down.
+struct Restarted {
+  Memory memory;
+  std::vector<LinkRef> down;
+};
+
+struct Event {
+  Instant at;
+  std::variant<TopologyChanged, LoadsMeasured, Tick, StepDone, StepFailed, StepTimedOut, LinkLost, LinkFound,
+               SwitchLost, SwitchFound, LinkTroubled, LinkHealed, MastershipLost, MastershipRegained, SetMode,
+               SetOverride, Restore, Stopping, Restarted>
+      what;
+};
+
+}  // namespace heddle::regulation

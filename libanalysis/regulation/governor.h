@@ -1,0 +1,123 @@
+/// Turns links off and on under live traffic, as decisions only: an event goes in, actions come out. The same
+/// governor runs in the daemon, beside OpenSM, and in the simulator.
+///
+/// The loop is that of spec/regulation.md 1. Two things go on side by side:
+/// - coming back: links are ordered on as soon as they are needed, all in one step, and are then *ready*;
+/// - routing: tables are written over what is active and ready, without what was chosen to leave, in one
+/// plane
+///   after the other with the migration between (or staged); when all is confirmed, links that left are
+///   drained, then closed.
+///
+/// Invariants, at every instant and whatever fails:
+/// - a port is ordered off, or bounced, only after tables without its link were confirmed in all planes;
+/// - tables are ordered only over links that were on when last heard of, and only where every rule holds, or
+///   where no set of such links would keep it (faults);
+/// - an Intent is out before the first order that it announces;
+/// - every order that fails is retried, then undone: what is uncertain is brought back on.
+///
+/// One thread; time only in events.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "regulation/actions.h"
+#include "regulation/events.h"
+#include "regulation/governor_options.h"
+#include "regulation/network.h"
+#include "regulation/selector.h"
+
+namespace heddle::regulation {
+
+enum class LinkState : std::uint8_t {
+  Active,    ///< on, and in the tables
+  Leaving,   ///< on; tables without it are being written
+  Draining,  ///< on; in no table any more
+  Closing,   ///< ordered off, or to another mode
+  Off,
+  Opening,  ///< ordered on
+  Ready,    ///< on, not yet in the tables
+  Joining,  ///< on; tables with it are being written
+  Lost,     ///< down, and nobody ordered it
+};
+[[nodiscard]] std::string_view to_string(LinkState state);
+
+/// Where the routing side stands.
+enum class Stage : std::uint8_t {
+  Idle,
+  Writing,    ///< the plane that nobody uses, or all of them in stages
+  Migrating,  ///< traffic, to that plane
+  Rewriting,  ///< the plane that traffic has left
+  Draining,
+  Closing,
+  Mending,  ///< a failed step is being undone: all planes in stages, over everything that is on
+};
+[[nodiscard]] std::string_view to_string(Stage stage);
+
+struct LinkStatus {
+  LinkRef link;
+  LinkState state = LinkState::Active;
+  power::LinkMode mode;  ///< it runs in, as far as is known
+  power::LinkMode full;
+  Exempt exempt = Exempt::No;
+  Wish wish = Wish::Auto;
+  Instant since;             ///< of the state
+  unsigned transitions = 0;  ///< off, on or reduced, in the last 24 hours
+  std::string reason;        ///< of the last decision on it
+};
+
+/// What would be done with the loads measured last.
+struct Plan {
+  Instant at;
+  std::vector<LinkRef> off;
+  std::vector<LinkRef> on;
+  std::vector<LinkDecision> decisions;  ///< all, with reasons; LinkIndex of reference()
+  Ratio busiest;                        ///< expected of the most loaded link that stays
+  Watts watts_now;                      ///< of links between switches
+  Watts watts_then;
+  Watts watts_least;
+  std::string note;
+};
+
+class Governor {
+ public:
+  /// Precondition: check(options).
+  explicit Governor(GovernorOptions options);
+  ~Governor();
+  Governor(Governor&&) noexcept;
+  Governor& operator=(Governor&&) noexcept;
+
+  /// Events before the first TopologyChanged do nothing, Restarted and commands that name no link excepted.
+  std::vector<Action> on(const Event& event);
+  /// When a Tick is due; none: only other events matter.
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+  [[nodiscard]] Mode mode() const;
+  [[nodiscard]] Stage stage() const;
+  /// Null before the first TopologyChanged.
+  [[nodiscard]] std::shared_ptr<const Fabric> reference() const;
+  /// For a router that must make the same tables. Precondition: reference().
+  [[nodiscard]] std::vector<std::pair<NodeGuid, std::uint16_t>> ranks() const;
+  /// In force in all planes since the last confirmed change; what is on and not in it is unused.
+  [[nodiscard]] const routing::LinkSet& active() const;
+  /// That traffic is told to use.
+  [[nodiscard]] unsigned plane() const;
+  /// Links between switches and all with an override, by LinkIndex.
+  [[nodiscard]] std::vector<LinkStatus> links() const;
+  /// Modes of all links of reference(), for an EnergyAccount: what is on but unused draws as what is used.
+  [[nodiscard]] std::vector<power::LinkMode> modes() const;
+  [[nodiscard]] std::vector<power::LinkMode> full_modes() const;
+  /// Links that are off on purpose, to be put back into what a sweep sees (topology.h).
+  [[nodiscard]] std::vector<OffRecord> off_links() const;
+  [[nodiscard]] const std::optional<Plan>& plan() const;
+  [[nodiscard]] const Memory& memory() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace heddle::regulation

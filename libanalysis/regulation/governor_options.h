@@ -1,0 +1,55 @@
+/// How the governor weighs saving against coming back. Every value is the operator's.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "regulation/link_policy.h"
+#include "regulation/memory.h"
+#include "regulation/selector.h"
+
+namespace heddle::regulation {
+
+enum class Movement : std::uint8_t {
+  Planes,  ///< hosts migrate from plane to plane
+  Staged,  ///< traffic cannot move: all planes are written in stages
+};
+enum class AfterLoss : std::uint8_t {
+  BringBack,  ///< links that are off are set on: whoever is master now routes over them
+  Leave,      ///< nothing is touched
+};
+
+struct GovernorOptions {
+  Mode mode = Mode::Advise;
+  SelectOptions select;
+  PolicyOptions policy;
+  power::PowerModel power;
+  Movement movement = Movement::Planes;
+  unsigned planes = 2;
+  AfterLoss after_loss = AfterLoss::BringBack;
+
+  /// A link must have been below its threshold for so long, by the busiest sample of that time.
+  std::chrono::nanoseconds quiet = std::chrono::minutes{10};
+  std::chrono::nanoseconds least_on = std::chrono::minutes{10};
+  std::chrono::nanoseconds least_off = std::chrono::minutes{2};  ///< against everything but rising load
+  /// Between the last confirmed table and the first port that is closed.
+  std::chrono::nanoseconds drain = std::chrono::seconds{2};
+  /// From the order until traffic flows again (table 2 of the paper: DDR 4x, 4.5 s).
+  std::chrono::nanoseconds wake = std::chrono::milliseconds{4500};
+  /// A link is closed only if it is expected to stay off for so many times what going and coming back take.
+  /// Expected is what it has been quiet for; twice as much after each time it had to come back sooner.
+  double break_even = 10;
+  /// XmitWait's share of the time above which a link counts as overloaded whatever it carries.
+  Ratio waiting{0.20};
+  unsigned most_closing = 16;      ///< links taken away at a time; 0: any number
+  unsigned most_transitions = 24;  ///< of one link in 24 hours; then it is left on
+  unsigned retries = 2;            ///< of each step
+  std::chrono::nanoseconds retry_after = std::chrono::seconds{30};  ///< of what must succeed in the end
+};
+
+/// Errors: Invalid with the key and what may stand there.
+[[nodiscard]] Result<void> check(const GovernorOptions& options);
+
+}  // namespace heddle::regulation

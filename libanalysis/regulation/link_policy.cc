@@ -1,0 +1,41 @@
+#include "regulation/link_policy.h"
+
+namespace heddle::regulation {
+namespace {
+
+Exempt by_nature(const Fabric& fabric, const Link& link, const PolicyOptions& options) {
+  const Node& a = fabric.node(link.a.node);
+  const Node& b = fabric.node(link.b.node);
+  if (a.aggregation || b.aggregation) return Exempt::Aggregation;
+  if (a.type != NodeType::Switch || b.type != NodeType::Switch) return Exempt::HostLink;
+  if (link.a.node == link.b.node) return Exempt::Loop;
+  const bool one_chassis = a.system_image_guid != 0 && a.system_image_guid == b.system_image_guid;
+  if (one_chassis && options.chassis == Chassis::Keep) return Exempt::Internal;
+  return Exempt::No;
+}
+
+}  // namespace
+
+std::vector<Exempt> exemptions(const Fabric& fabric, const PolicyOptions& options, const Overrides& overrides,
+                               const Troubles& troubles) {
+  std::vector<Exempt> result;
+  result.reserve(fabric.links().size());
+  for (const Link& link : fabric.links()) result.push_back(by_nature(fabric, link, options));
+  const auto mark = [&](const LinkRef& ref, Exempt why) {
+    const PortIndex port = fabric.find_port(ref.a);
+    if (port == no_port) return;
+    const LinkIndex link = fabric.port(port).link;
+    if (link == no_link || link_ref(fabric, fabric.link(link)) != ref) return;
+    if (result[link.raw()] == Exempt::No) result[link.raw()] = why;
+  };
+  for (const LinkRef& ref : options.pinned) mark(ref, Exempt::Pinned);
+  for (const auto& [ref, override] : overrides) {
+    if (override.wish == Wish::On || override.wish == Wish::Pin) mark(ref, Exempt::KeptOn);
+  }
+  for (const auto& [ref, trouble] : troubles) {
+    mark(ref, trouble.trouble == Trouble::Flapping ? Exempt::Flapping : Exempt::Errors);
+  }
+  return result;
+}
+
+}  // namespace heddle::regulation

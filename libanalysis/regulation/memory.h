@@ -1,0 +1,94 @@
+/// What must survive a crash, and the records that change it. The governor hands each record out before the
+/// action that it announces; the journal writes it to disk, synchronously, in that order. Memory is the fold
+/// of all records, and is what a restart begins from. Times are the fabric's; whoever stores them over a
+/// restart of the host converts them to calendar time and back.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/units.h"
+#include "fabric/change.h"
+#include "power/power_model.h"
+#include "regulation/link_policy.h"
+
+namespace heddle::regulation {
+
+enum class Mode : std::uint8_t {
+  Off,      ///< nothing is decided; what regulation turned off comes back
+  Advise,   ///< decides and says so; what regulation turned off comes back
+  Enforce,  ///< and does it
+};
+[[nodiscard]] std::string_view to_string(Mode mode);
+[[nodiscard]] std::optional<Mode> mode_from(std::string_view text);
+
+enum class Cause : std::uint8_t { Regulation, Operator };
+
+/// A link that is off or reduced, or is about to be.
+struct OffRecord {
+  LinkRef link;
+  PortRef port;          ///< the side that is commanded, to be commanded again for the way back
+  power::LinkMode full;  ///< to come back to
+  power::LinkMode mode;  ///< off_mode, or the reduced mode
+  Cause cause = Cause::Regulation;
+  Instant since;
+  std::string reason;
+  friend bool operator==(const OffRecord&, const OffRecord&) = default;
+};
+
+using ChangeId = Id<struct ChangeIdTag, std::uint64_t>;
+
+/// About to happen. `off` are not commanded before every table avoids them.
+struct Intent {
+  ChangeId change;
+  Instant at;
+  std::vector<OffRecord> off;
+  std::vector<LinkRef> on;
+  friend bool operator==(const Intent&, const Intent&) = default;
+};
+/// How it came out. Links of the intent that are in neither list are as they were before.
+struct Outcome {
+  ChangeId change;
+  Instant at;
+  std::vector<OffRecord> off;  ///< confirmed off, or reduced
+  std::vector<LinkRef> on;     ///< confirmed on in full
+  std::string note;            ///< why not all, if not all
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+/// A link's override; Wish::Auto takes it away.
+struct OverrideRecord {
+  LinkRef link;
+  Override value;
+  friend bool operator==(const OverrideRecord&, const OverrideRecord&) = default;
+};
+struct ModeRecord {
+  Mode mode = Mode::Advise;
+  std::string by;
+  friend bool operator==(const ModeRecord&, const ModeRecord&) = default;
+};
+/// The LID plane that traffic is told to use.
+struct PlaneRecord {
+  unsigned plane = 0;
+  friend bool operator==(const PlaneRecord&, const PlaneRecord&) = default;
+};
+using Record = std::variant<Intent, Outcome, OverrideRecord, ModeRecord, PlaneRecord>;
+
+struct Memory {
+  std::optional<Mode> mode;  ///< none: as configured
+  unsigned plane = 0;
+  std::map<LinkRef, OffRecord> off;
+  std::map<LinkRef, Override> overrides;
+  std::map<ChangeId, Intent> open;  ///< begun, without an outcome
+  ChangeId last;                    ///< of all changes so far
+  friend bool operator==(const Memory&, const Memory&) = default;
+};
+
+void apply(Memory& memory, const Record& record);
+
+}  // namespace heddle::regulation

@@ -1,0 +1,93 @@
+/// The reference topology as regulation decides over it: its switches, trunks, ranks, and a router of its own
+/// for trying tables out. Made again when the topology changes, and not before: that costs a full routing.
+/// The same ranks and planes given to another UpDownRouter give the same tables. One thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "fabric/fabric.h"
+#include "routing/updn.h"
+
+namespace heddle::regulation {
+
+struct NetworkOptions {
+  unsigned planes = 1;
+  /// As UpDownOptions; none: chosen.
+  std::vector<NodeGuid> roots{};
+  std::vector<std::pair<NodeGuid, std::uint16_t>> ranks{};
+  /// LIDs of the daemon and of every subnet manager: each switch keeps a path to and from them.
+  std::vector<Lid> managers{};
+};
+
+/// All cables between two switches.
+struct Trunk {
+  routing::SwitchIndex upper;
+  routing::SwitchIndex lower;
+  std::vector<LinkIndex> links;
+};
+
+class Network {
+ public:
+  /// `reference` has every link that may ever be active, and LIDs. Errors: of UpDownRouter::make; NotFound
+  /// for a manager's LID that nobody has.
+  static Result<std::unique_ptr<Network>> make(std::shared_ptr<const Fabric> reference,
+                                               const NetworkOptions& options = {});
+
+  [[nodiscard]] const Fabric& fabric() const { return *fabric_; }
+  [[nodiscard]] const std::shared_ptr<const Fabric>& shared_fabric() const { return fabric_; }
+  [[nodiscard]] const routing::SwitchGraph& graph() const { return router_.graph(); }
+  [[nodiscard]] const routing::Ranks& ranks() const { return router_.ranks(); }
+  /// For other routers, and for the journal.
+  [[nodiscard]] std::vector<std::pair<NodeGuid, std::uint16_t>> ranks_by_guid() const;
+  [[nodiscard]] unsigned planes() const { return router_.planes(); }
+
+  [[nodiscard]] std::span<const Trunk> trunks() const { return trunks_; }
+  /// Position in trunks(), or no_trunk for a link that is in none: of hosts, or with both ends on one switch.
+  static constexpr std::uint32_t no_trunk = 0xffffffffU;
+  [[nodiscard]] std::uint32_t trunk_of(LinkIndex link) const { return trunk_of_[link.raw()]; }
+  /// Position of the upward hop of a link between switches among the graph's hops, and of the downward one.
+  [[nodiscard]] std::uint32_t up_hop(LinkIndex link) const { return up_hop_[link.raw()]; }
+  [[nodiscard]] std::uint32_t down_hop(LinkIndex link) const { return down_hop_[link.raw()]; }
+  /// bit/s in one direction, in full width and speed.
+  [[nodiscard]] double capacity(LinkIndex link) const { return capacity_[link.raw()]; }
+
+  /// Switches with hosts, ascending, and the position of each among them.
+  [[nodiscard]] std::span<const routing::SwitchIndex> host_switches() const { return host_switches_; }
+  static constexpr std::uint32_t no_position = 0xffffffffU;
+  [[nodiscard]] std::uint32_t host_position(routing::SwitchIndex s) const { return host_position_[s.raw()]; }
+  /// At which the managers' LIDs are.
+  [[nodiscard]] std::span<const routing::SwitchIndex> manager_switches() const { return managers_; }
+
+  /// Tables over these links, in all planes. Valid until the next call.
+  const routing::ForwardingTables& tables(const routing::LinkSet& active);
+
+ private:
+  Network(std::shared_ptr<const Fabric> fabric, routing::UpDownRouter router);
+
+  std::shared_ptr<const Fabric> fabric_;
+  routing::UpDownRouter router_;
+  std::vector<Trunk> trunks_;
+  std::vector<std::uint32_t> trunk_of_;
+  std::vector<std::uint32_t> up_hop_;
+  std::vector<std::uint32_t> down_hop_;
+  std::vector<double> capacity_;
+  std::vector<routing::SwitchIndex> host_switches_;
+  std::vector<std::uint32_t> host_position_;
+  std::vector<routing::SwitchIndex> managers_;
+};
+
+/// Why a set of links must not be the active one, as a sentence that names the switches; nothing if it may.
+/// Every two host switches have a legal path, and every switch has one to and from every manager.
+[[nodiscard]] std::optional<std::string> broken_rule(const Network& network, const routing::LinkSet& active);
+/// Hosts that no other host could reach, or that lose a manager, if only `active` carried traffic: for an
+/// operator who forces a link off.
+[[nodiscard]] std::vector<PortRef> cut_off_hosts(const Network& network, const routing::LinkSet& active);
+
+}  // namespace heddle::regulation

@@ -1,0 +1,98 @@
+/// Which links should be active for a given traffic. Two policies (spec/regulation.md 1 and 2):
+///
+/// - Trunk: each trunk by itself keeps as many of its links as its load needs: one less below u_off, more
+///   above u_on, never none.
+/// - General: the links whose power is least such that every rule of the spec holds and the predicted load of
+///   every active link stays below u_on. Finding the least is NP-hard (it contains the Steiner tree problem);
+///   the method is a skeleton that connects everything, growth where the predicted load is too high, and
+///   removal of what turns out not to be needed. With every result comes a lower bound on the power of any
+///   allowed set (`least_watts`): docs/regulation.md proves it, tests compare both with the optimum.
+///
+/// Deterministic: the same problem gives the same selection. No clock; `effort` bounds the work.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "power/power_model.h"
+#include "regulation/link_policy.h"
+#include "regulation/network.h"
+#include "regulation/traffic.h"
+#include "routing/link_set.h"
+
+namespace heddle::regulation {
+
+enum class SelectPolicy : std::uint8_t { Trunk, General };
+[[nodiscard]] std::string_view to_string(SelectPolicy policy);
+[[nodiscard]] std::optional<SelectPolicy> select_policy_from(std::string_view text);
+
+/// Shares of a link's capacity.
+struct Thresholds {
+  Ratio u_off{0.30};
+  Ratio u_on{0.70};
+};
+/// u_off n / (n - 1) < u_on for every n that a trunk may have: the worst is n = 2. Errors: Invalid, with what
+/// would do.
+[[nodiscard]] Result<void> check(const Thresholds& thresholds);
+
+struct SelectOptions {
+  SelectPolicy policy = SelectPolicy::Trunk;
+  Thresholds thresholds;
+  /// Reduced modes that a link that stays on may run in, if its full mode is wider or faster.
+  std::vector<power::LinkMode> reductions;
+  /// Sets of links that General may try, roughly: bounds its time.
+  unsigned effort = 400;
+  unsigned plane = 0;  ///< whose LIDs carry the traffic
+};
+
+struct SelectionProblem {
+  Network* network = nullptr;  ///< its router is used to try tables out
+  const power::PowerModel* power = nullptr;
+  std::span<const Exempt> exempt;  ///< by LinkIndex
+  const routing::LinkSet* available =
+      nullptr;                                ///< links that may be active: not lost, not off by an operator
+  const routing::LinkSet* current = nullptr;  ///< active at present
+  const MeasuredLoads* loads = nullptr;       ///< under `current`
+  const Traffic* traffic = nullptr;           ///< General; Trunk needs none
+};
+
+enum class Turn : std::uint8_t { Off, On, Reduce, Widen };
+
+struct LinkDecision {
+  LinkIndex link;
+  Turn turn = Turn::Off;
+  power::LinkMode mode;  ///< to run in
+  std::string reason;    ///< with figures
+};
+
+struct Selection {
+  routing::LinkSet active;
+  std::vector<power::LinkMode> modes;   ///< by LinkIndex; off for what is not active
+  std::vector<LinkDecision> decisions;  ///< differences to the current set
+  std::vector<double> predicted;        ///< load of each directed cable between switches, share of capacity
+  double busiest = 0;                   ///< largest of them
+  Watts watts;                          ///< of all links between switches that are selected
+  Watts all_on_watts;                   ///< of all available ones in full mode
+  Watts least_watts;                    ///< no allowed set draws less
+  std::string note;                     ///< what the selector could not do, in words; empty if nothing
+};
+
+/// Errors: Refused when even all available links together break a rule, with the rule.
+[[nodiscard]] Result<Selection> select_links(const SelectionProblem& problem, const SelectOptions& options);
+
+/// Links to bring back at once, from measured loads alone and without predicting anything: for each bundle (a
+/// trunk, or all ways up of a switch) with a link above u_on, or that waits longer than `waiting` of the
+/// time, as many links that are off as bring its load below u_on. Linear in the number of links.
+[[nodiscard]] std::vector<LinkDecision> needed_links(const SelectionProblem& problem,
+                                                     const SelectOptions& options, Ratio waiting);
+
+/// No allowed set of links between switches draws less: see docs/regulation.md.
+[[nodiscard]] Watts least_power(const SelectionProblem& problem, const SelectOptions& options);
+
+}  // namespace heddle::regulation

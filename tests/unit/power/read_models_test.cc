@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include "power/power_model.h"
+
+namespace heddle::power {
+namespace {
+
+TEST(ReadModelsTest, ReadsWhatTheHeaderShows) {
+  const auto models = read_models(R"(
+[sampling]
+interval = 1
+
+[[power.model]]
+name = "QM8700"
+vendor = 0x02c9
+device = 0xd2f0
+pattern = "*QM8700*"
+base = 120
+port_off = 0.1
+ports = [ { mode = "4xHDR", watts = 3.1 }, { mode = "2xHDR", watts = 2.0 } ]
+
+[[power.model]]
+pattern = "*HCA*"
+adapters = true
+base = 9.5
+ports = [ { mode = "4xHDR", watts = 2 } ]
+)",
+                                  "heddled.toml");
+  ASSERT_TRUE(models) << models.error().message;
+  ASSERT_EQ(models->size(), 2U);
+  const DeviceModel& first = models->front();
+  EXPECT_EQ(first.name, "QM8700");
+  EXPECT_EQ(first.vendor_id, 0x2c9U);
+  EXPECT_EQ(first.device_id, 0xd2f0);
+  EXPECT_DOUBLE_EQ(first.base.value(), 120);
+  ASSERT_EQ(first.ports.size(), 2U);
+  EXPECT_EQ(first.ports[1].mode, (LinkMode{LinkWidth::X2, LinkSpeed::Hdr}));
+  EXPECT_TRUE(models->back().adapters);
+}
+
+TEST(ReadModelsTest, NothingIsNothing) {
+  const auto models = read_models("[sampling]\n", "x.toml");
+  ASSERT_TRUE(models);
+  EXPECT_TRUE(models->empty());
+}
+
+struct Wrong {
+  const char* text;
+  const char* message;
+};
+class ReadModelsErrorTest : public testing::TestWithParam<Wrong> {};
+
+TEST_P(ReadModelsErrorTest, NamesFileLineAndKey) {
+  const auto models = read_models(GetParam().text, "x.toml");
+  ASSERT_FALSE(models);
+  EXPECT_EQ(models.error().code, ErrorCode::Invalid);
+  EXPECT_NE(models.error().message.find(GetParam().message), std::string::npos) << models.error().message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ReadModelsErrorTest,
+    testing::Values(
+        Wrong{"[power\n", "x.toml:1"}, Wrong{"power = 3\n", "x.toml:1: power is a table"},
+        Wrong{"[power]\nmodels = 3\n", "x.toml:2: unknown key 'models'"},
+        Wrong{"[power]\nmodel = 3\n", "x.toml:2: write [[power.model]]"},
+        Wrong{"[[power.model]]\nbase = 1\nports=[{mode=\"4xHDR\",watts=1}]\n", "give at least one"},
+        Wrong{"[[power.model]]\npattern=\"*\"\nbase = -1\nports=[{mode=\"4xHDR\",watts=1}]\n",
+              "x.toml:3: base is not a number of watts"},
+        Wrong{"[[power.model]]\npattern=\"*\"\nbase = 1\n", "x.toml:1: a power model without ports"},
+        Wrong{"[[power.model]]\npattern=\"*\"\nbase = 1\nports=[{mode=\"9xHDR\",watts=1}]\n",
+              "x.toml:4: mode is none of"},
+        Wrong{"[[power.model]]\npattern=\"*\"\nbase=1\nports=[{mode=\"4xHDR\",watts=1},{mode=\"4xHDR\",watts="
+              "2}]\n",
+              "listed twice"},
+        Wrong{"[[power.model]]\nvendor=-1\nbase = 1\nports=[{mode=\"4xHDR\",watts=1}]\n",
+              "x.toml:2: vendor is not a whole number"}));
+
+}  // namespace
+}  // namespace heddle::power
