@@ -65,8 +65,9 @@ class Network {
   /// At which the managers' LIDs are.
   [[nodiscard]] std::span<const routing::SwitchIndex> manager_switches() const { return managers_; }
 
-  /// Tables over these links, in all planes. Valid until the next call.
-  const routing::ForwardingTables& tables(const routing::LinkSet& active);
+  /// Tables over these links in one plane; the others are as the calls for them left them. Valid until the
+  /// next call.
+  const routing::ForwardingTables& tables(const routing::LinkSet& active, unsigned plane = 0);
 
  private:
   Network(std::shared_ptr<const Fabric> fabric, routing::UpDownRouter router);
@@ -86,6 +87,8 @@ class Network {
 /// Why a set of links must not be the active one, as a sentence that names the switches; nothing if it may.
 /// Every two host switches have a legal path, and every switch has one to and from every manager.
 [[nodiscard]] std::optional<std::string> broken_rule(const Network& network, const routing::LinkSet& active);
+[[nodiscard]] std::optional<std::string> broken_rule(const Network& network,
+                                                     const routing::LegalPaths& paths);
 /// Hosts that no other host could reach, or that lose a manager, if only `active` carried traffic: for an
 /// operator who forces a link off.
 [[nodiscard]] std::vector<PortRef> cut_off_hosts(const Network& network, const routing::LinkSet& active);
