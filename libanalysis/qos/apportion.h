@@ -24,8 +24,7 @@ void apportion(const std::vector<double>& shares, std::uint32_t total, double sc
 [[nodiscard]] std::optional<Apportionment> apportion_within(const std::vector<double>& shares,
                                                             std::uint32_t total, double scale,
                                                             std::uint32_t entries,
-                                                            std::uint32_t entry_packets, double most,
-                                                            bool& gave_up);
+                                                            std::uint32_t entry_packets, double most);
 
 /// All splits with an error of at most `most`, but no more than `count` of them.
 [[nodiscard]] std::vector<Apportionment> all_apportionments(const std::vector<double>& shares,

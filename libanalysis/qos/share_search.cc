@@ -48,16 +48,16 @@ class Search {
       error_ = problem_.most_error + same;
       improve();
     } else {
-      // Low sides are many: look at those of small error first, and at more only if nothing was found.
-      for (double reach = 1e-5; !found_; reach *= 8) {
+      // Low sides are many: look at those of small error first, and at more only if nothing was found. What
+      // ran out of budget without finding anything still finds something where the error may be larger.
+      for (double reach = std::max(1e-5, least_error()); !found_; reach *= 8) {
         const double bounded = std::min(reach, problem_.most_error);
         list_low_sides(bounded);
         error_ = bounded + same;
         improve();
-        if (bounded == problem_.most_error || !result_.complete) break;
+        if (bounded == problem_.most_error) break;
       }
     }
-    result_.complete = result_.complete && !gave_up_;
     if (found_) collect();
     return std::move(result_);
   }
@@ -68,10 +68,16 @@ class Search {
     const std::uint32_t most = problem_.high_entries * problem_.entry_packets;
     Apportionment split;
     for (std::uint32_t total = least; total <= most; ++total) {
-      apportion(problem_.high, total, (1 - wanted_low_) / total, split);
-      highs_.push_back({total, split.error});
+      // Entries that are too few count here too, or all these totals would be tried in vain.
+      if (split_high(total, wanted_low_, 1, split)) highs_.push_back({total, split.error});
     }
     std::ranges::stable_sort(highs_, {}, &HighTotal::error);
+  }
+
+  /// No pair has a smaller one: a low part that is off by x moves no high class by more than x, and some low
+  /// class by as much as x / low classes.
+  [[nodiscard]] double least_error() const {
+    return highs_.empty() ? 0 : highs_.front().error / static_cast<double>(1 + problem_.low.size());
   }
 
   [[nodiscard]] double low_part(const Stride& stride, std::uint32_t entries, std::uint32_t packets) const {
@@ -124,24 +130,24 @@ class Search {
     if (accept_.low_side(low_side_)) lows_.push_back(low);
   }
 
-  bool split_low(const LowSide& low, double most, Apportionment& split) {
+  [[nodiscard]] bool split_low(const LowSide& low, double most, Apportionment& split) {
     const double scale = low.part / low.packets;
     apportion(problem_.low, low.packets, scale, split);
     if (split.error > most) return false;
     if (entries_for(split.parts, problem_.entry_packets) <= low.entries) return true;
-    auto within = apportion_within(problem_.low, low.packets, scale, low.entries, problem_.entry_packets,
-                                   most, gave_up_);
+    auto within =
+        apportion_within(problem_.low, low.packets, scale, low.entries, problem_.entry_packets, most);
     if (within) split = std::move(*within);
     return within.has_value();
   }
 
-  bool split_high(std::uint32_t total, double low_part, double most, Apportionment& split) {
+  [[nodiscard]] bool split_high(std::uint32_t total, double low_part, double most, Apportionment& split) {
     const double scale = (1 - low_part) / total;
     apportion(problem_.high, total, scale, split);
     if (split.error > most) return false;
     if (entries_for(split.parts, problem_.entry_packets) <= problem_.high_entries) return true;
-    auto within = apportion_within(problem_.high, total, scale, problem_.high_entries, problem_.entry_packets,
-                                   most, gave_up_);
+    auto within =
+        apportion_within(problem_.high, total, scale, problem_.high_entries, problem_.entry_packets, most);
     if (within) split = std::move(*within);
     return within.has_value();
   }
@@ -159,7 +165,7 @@ class Search {
       return true;
     }
     counts.stride = problem_.strides[low.stride];
-    split_low(low, most, scratch_);
+    (void)split_low(low, most, scratch_);
     counts.low = scratch_.parts;
     return true;
   }
@@ -182,6 +188,7 @@ class Search {
         if (!combine(low, high.packets, error_ - same, counts) || !accept_.counts(counts)) continue;
         error_ = counts.error;
         found_ = true;
+        first_ = counts;
       }
     }
   }
@@ -215,13 +222,19 @@ class Search {
         }
         if (!combine(low, high.packets, error_ + same, counts)) continue;
         if (least_distance(problem_, counts) == classes) ++shortest;
-        for (auto& each : splits(low, high.packets, counts.stride)) {
+        auto alike = splits(low, high.packets, counts.stride);
+        if (alike.empty()) {  // too many to be searched through
+          alike.push_back(counts);
+          result_.all_listed = false;
+        }
+        for (auto& each : alike) {
           const auto distance = least_distance(problem_, each);
           listed.emplace_back(distance, std::move(each));
         }
         if (listed.size() > 8 * most_listed) trim();
       }
     }
+    if (listed.empty()) listed.emplace_back(0, first_);
     trim();
     for (auto& [distance, each] : listed) {
       if (accept_.counts(each)) result_.best.push_back(std::move(each));
@@ -258,7 +271,7 @@ class Search {
   Counts low_side_;
   double error_ = 2;
   bool found_ = false;
-  bool gave_up_ = false;
+  Counts first_;  ///< the first that were found with error_
   ShareSearch result_;
 };
 

@@ -1,0 +1,48 @@
+// Speed of pushing QoS tables to all ports of a simulated fabric and reading them back, and of a verify; the
+// simulator in the same process, window 64. Time is that of the processor; the fabric's own stands beside it.
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "support/managed_world.h"
+
+namespace heddle::vlarb {
+namespace {
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto of = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return of(usage.ru_utime) + of(usage.ru_stime);
+}
+
+template <class Run>
+void measure(ManagedWorld& world, std::string_view what, Run run) {
+  const auto sent = world.sim.engine.statistics().sent;
+  const Instant from = world.sim.now;
+  const double cpu = cpu_seconds();
+  const Outcome outcome = run();
+  const double took = cpu_seconds() - cpu;
+  fmt::print(
+      "{:28} {:>8} MADs {:7.3f} s CPU {:7.3f} s fabric time, {} ports, {} written, {} differ, {} silent\n",
+      what, world.sim.engine.statistics().sent - sent, took, seconds(world.sim.now - from),
+      outcome.report.ports, outcome.report.ports_written, outcome.report.differ.size(),
+      outcome.report.silent.size());
+}
+
+}  // namespace
+}  // namespace heddle::vlarb
+
+int main(int argc, char** argv) {
+  using namespace heddle::vlarb;
+  heddle::sim::Options options;
+  options.mad_latency = heddle::Picoseconds{5'000'000};  // 5 us one way
+  ManagedWorld world{argc > 1 ? argv[1] : "fattree:hosts=8400,radix=36", options};
+  world.bring_up();
+  measure(world, "push and read back", [&] { return world.push(for_ports("")); });
+  measure(world, "verify", [&] { return world.verify(); });
+  measure(world, "push of what is there", [&] { return world.push(for_ports("")); });
+  return 0;
+}

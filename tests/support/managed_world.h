@@ -1,0 +1,106 @@
+/// A simulated fabric that was discovered and configured, as the daemon would have it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "discovery/discovery.h"
+#include "provision/subnet_manager.h"
+#include "provision/up_down_keeper.h"
+#include "support/sim_world.h"
+#include "vlarb/keeper.h"
+
+namespace heddle::vlarb {
+
+class ManagedWorld {
+ public:
+  explicit ManagedWorld(std::string_view generator, const sim::Options& options = {})
+      : sim{generator, options},
+        discovery{sim.engine,
+                  {.change_bits = discovery::ChangeBits::Clear},
+                  [this](const discovery::SweepReport& report) {
+                    if (!report.survey || report.survey == report.before) return;
+                    found = report.survey;
+                    sm.configure(report.survey, sim.now);
+                  }},
+        sm{sim.engine,
+           sim,
+           {},
+           [this](const Fabric& fabric) { return routes.route(fabric); },
+           [this](const provision::ProvisionReport& report) {
+             ++configured;
+             survey = report.survey;
+             if (!report.failure) discovery.adopt(report.survey);
+           }},
+        keeper{sim.engine, 0, [](const Node& node) { return node.description; }} {
+    sim.engine.unsolicited_to([this](const mad::Packet& packet, Instant at) {
+      if (const auto notice = sm.on_unsolicited(packet)) discovery.on_notice(*notice, at);
+    });
+  }
+
+  void bring_up() {
+    discovery.full(sim.now);
+    settle();
+  }
+  /// Until the next configuration has ended.
+  void settle() {
+    const auto before = configured;
+    ASSERT_TRUE(sim.run([&] { return configured > before; }));
+  }
+  /// Until the keeper has nothing left to do.
+  Outcome finish() {
+    EXPECT_TRUE(sim.run([&] { return !keeper.busy(); }));
+    return outcomes.empty() ? Outcome{} : outcomes.back();
+  }
+  [[nodiscard]] Keeper::Done done() {
+    return [this](const Outcome& outcome) { outcomes.push_back(outcome); };
+  }
+  Outcome push(Assignment assignment) {
+    EXPECT_TRUE(keeper.assign(assignment));
+    EXPECT_TRUE(keeper.write(survey, {std::move(assignment)}, sim.now, done()));
+    return finish();
+  }
+  Outcome verify() {
+    EXPECT_TRUE(keeper.verify(survey, sim.now, done()));
+    return finish();
+  }
+  [[nodiscard]] const Fabric& truth() const { return sim.fabric.description(); }
+  [[nodiscard]] NodeIndex first(NodeType type) const {
+    for (std::uint32_t i = 0; i < truth().nodes().size(); ++i) {
+      if (truth().nodes()[i].type == type) return NodeIndex{i};
+    }
+    return no_node;
+  }
+  [[nodiscard]] PortIndex port(LinkEnd end) const { return truth().port_index(end); }
+
+  test::SimWorld sim;
+  std::shared_ptr<const Survey> found;   ///< by the last sweep that found something
+  std::shared_ptr<const Survey> survey;  ///< as it was configured
+  std::size_t configured = 0;
+  discovery::Discovery discovery;
+  provision::UpDownKeeper routes;
+  provision::SubnetManager sm;
+  Keeper keeper;
+  std::vector<Outcome> outcomes;
+};
+
+inline qos::ArbEntry entry(unsigned vl, unsigned weight) {
+  return {Vl{static_cast<std::uint8_t>(vl)}, static_cast<std::uint8_t>(weight)};
+}
+
+/// Four SLs on four VLs, one of them low; 40 high entries, so that both high blocks count.
+inline qos::Programming four_lanes() {
+  qos::Programming plan;
+  for (unsigned i = 0; i < 40; ++i) plan.tables.high.push_back(entry(i % 3, 64 * (1 + i % 3)));
+  plan.tables.low = {entry(3, 64)};
+  plan.tables.limit = qos::HighLimit{7};
+  for (unsigned sl = 0; sl < qos::sl_count; ++sl) plan.map.vl[sl] = Vl{static_cast<std::uint8_t>(sl % 4)};
+  return plan;
+}
+
+inline Assignment for_ports(std::string_view ports, qos::Programming programming = four_lanes()) {
+  return {"test", *PortFilter::parse(ports), std::move(programming)};
+}
+
+}  // namespace heddle::vlarb

@@ -1,0 +1,313 @@
+#include "vlarb/keeper.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "support/managed_world.h"
+#include "transport/requests.h"
+
+namespace heddle::vlarb {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::string_view small_tree = "tree:k=2,n=2";
+
+/// What the simulated port is really programmed with.
+void expect_programmed(const ManagedWorld& world, LinkEnd end, const qos::Programming& plan) {
+  const sim::VlArbitration got = world.sim.fabric.arbitration(world.port(end));
+  const auto expect_table = [](const std::array<mad::VlArbBlock::Entry, 64>& has, const qos::ArbTable& want) {
+    for (std::size_t i = 0; i < has.size(); ++i) {
+      const qos::ArbEntry wanted = i < want.size() ? want[i] : qos::ArbEntry{};
+      EXPECT_EQ(has[i].weight, wanted.weight) << i;
+      if (wanted.weight != 0) {
+        EXPECT_EQ(has[i].vl, wanted.vl) << i;
+      }
+    }
+  };
+  expect_table(got.high, plan.tables.high);
+  expect_table(got.low, plan.tables.low);
+  EXPECT_EQ(world.sim.fabric.port_info(world.port(end)).vl_high_limit, plan.tables.limit.raw());
+  for (unsigned sl = 0; sl < qos::sl_count; ++sl) {
+    for (unsigned in = 0; in <= world.truth().node(end.node).port_count; ++in) {
+      const PortNum input{static_cast<std::uint8_t>(in)};
+      if (in != 0 && !world.truth().peer({end.node, input})) continue;
+      EXPECT_EQ(world.sim.fabric.vl(end.node, input, end.port, Sl{static_cast<std::uint8_t>(sl)}),
+                plan.map.vl[sl]);
+    }
+  }
+}
+
+std::vector<LinkEnd> cabled(const Fabric& fabric) {
+  std::vector<LinkEnd> ends;
+  for (const Link& link : fabric.links()) {
+    ends.push_back(link.a);
+    ends.push_back(link.b);
+  }
+  return ends;
+}
+
+TEST(Keeper, APushReachesEveryPortAndIsReadBack) {
+  ManagedWorld world{small_tree};
+  world.bring_up();
+  const Outcome outcome = world.push(for_ports(""));
+  EXPECT_FALSE(outcome.report.failure);
+  EXPECT_THAT(outcome.report.differ, IsEmpty());
+  EXPECT_THAT(outcome.report.silent, IsEmpty());
+  EXPECT_THAT(outcome.shortfalls, IsEmpty());
+  const auto ends = cabled(world.truth());
+  EXPECT_EQ(outcome.report.ports, ends.size());
+  EXPECT_EQ(outcome.report.ports_written, ends.size());
+  for (const LinkEnd end : ends) expect_programmed(world, end, four_lanes());
+
+  const Outcome verified = world.verify();
+  EXPECT_EQ(verified.report.ports, ends.size());
+  EXPECT_THAT(world.keeper.drift(), IsEmpty());
+  ASSERT_TRUE(world.keeper.verified());
+
+  const Outcome again = world.push(for_ports(""));
+  EXPECT_EQ(again.report.ports_written, 0U);
+}
+
+TEST(Keeper, NothingButTheLimitOfAPortInfoChanges) {
+  ManagedWorld world{small_tree};
+  world.bring_up();
+  const LinkEnd end = world.truth().links().front().a;
+  const mad::PortInfo before = world.sim.fabric.port_info(world.port(end));
+  world.push(for_ports(""));
+  mad::PortInfo after = world.sim.fabric.port_info(world.port(end));
+  EXPECT_EQ(after.vl_high_limit, 7);
+  after.vl_high_limit = before.vl_high_limit;
+  std::array<std::uint8_t, mad::smp_data_size> a{};
+  std::array<std::uint8_t, mad::smp_data_size> b{};
+  mad::encode(before, a);
+  mad::encode(after, b);
+  EXPECT_EQ(a, b);
+}
+
+// A PortInfo from the last sweep would undo what happened since.
+TEST(Keeper, TheLimitIsSetOnAPortInfoReadRightBefore) {
+  ManagedWorld world{small_tree};
+  world.bring_up();
+  const LinkEnd end = world.truth().links().front().a;
+  mad::Bytes smp{};
+  mad::PortInfo info = world.sim.fabric.port_info(world.port(end));
+  ASSERT_NE(info.hoq_life, 5);
+  info.hoq_life = 5;
+  info.state = PortState::NoChange;
+  info.physical = PhysState::NoChange;
+  const bool is_switch = world.truth().node(end.node).type == NodeType::Switch;
+  mad::Packet packet = transport::directed_smp({.method = mad::Method::Set,
+                                                .attribute = mad::SmAttr::PortInfo,
+                                                .modifier = is_switch ? end.port.raw() : 0U},
+                                               {});
+  mad::encode(info, mad::smp_data(packet.mad));
+  smp = packet.mad;
+  const PortIndex asked = is_switch ? world.truth().node(end.node).first_port : world.port(end);
+  ASSERT_TRUE(world.sim.fabric.ask(asked, smp, world.sim.ps()));
+  ASSERT_EQ(world.sim.fabric.port_info(world.port(end)).hoq_life, 5);
+  world.push(for_ports(""));
+  EXPECT_EQ(world.sim.fabric.port_info(world.port(end)).hoq_life, 5);
+  EXPECT_EQ(world.sim.fabric.port_info(world.port(end)).vl_high_limit, 7);
+}
+
+TEST(Keeper, ACheckWritesNothingAndSaysWhatWouldBeWritten) {
+  ManagedWorld world{small_tree};
+  world.bring_up();
+  ASSERT_TRUE(world.keeper.check(world.survey, {for_ports("")}, world.sim.now, world.done()));
+  const Outcome outcome = world.finish();
+  EXPECT_EQ(outcome.report.differ.size(), cabled(world.truth()).size());
+  EXPECT_EQ(outcome.report.blocks_written + outcome.report.limits_written + outcome.report.maps_written, 0U);
+  EXPECT_EQ(world.sim.fabric.port_info(world.port(world.truth().links().front().a)).vl_high_limit, 0);
+  EXPECT_THAT(world.keeper.drift(), IsEmpty());
+}
+
+TEST(Keeper, AFilterLeavesOtherPortsAlone) {
+  ManagedWorld world{small_tree};
+  world.bring_up();
+  const Outcome outcome = world.push(for_ports("ca"));
+  std::size_t hosts = 0;
+  for (const LinkEnd end : cabled(world.truth())) {
+    const bool host = world.truth().node(end.node).type == NodeType::ChannelAdapter;
+    hosts += host ? 1 : 0;
+    EXPECT_EQ(world.sim.fabric.port_info(world.port(end)).vl_high_limit, host ? 7 : 0);
+  }
+  EXPECT_EQ(outcome.report.ports, hosts);
+}
+
+TEST(Keeper, TheLastAssignmentThatNamesAPortHolds) {
+  ManagedWorld world{small_tree};
+  world.bring_up();
+  world.push(for_ports(""));
+  qos::Programming other = four_lanes();
+  other.tables.limit = qos::HighLimit{3};
+  world.push(for_ports("switch", other));
+  EXPECT_EQ(world.keeper.assignments().size(), 2U);
+  world.verify();
+  EXPECT_THAT(world.keeper.drift(), IsEmpty());
+  world.push(for_ports("", other));
+  EXPECT_EQ(world.keeper.assignments().size(), 1U);
+}
+
+TEST(Keeper, ChangesBehindItsBackAreDriftByPort) {
+  ManagedWorld world{small_tree};
+  world.bring_up();
+  world.push(for_ports(""));
+  const LinkEnd end{world.first(NodeType::Switch), PortNum{1}};
+  mad::Packet packet = transport::directed_smp({.method = mad::Method::Set,
+                                                .attribute = mad::SmAttr::VlArbitration,
+                                                .modifier = 4U << 16U | end.port.raw()},
+                                               {});
+  mad::VlArbBlock block;
+  block.entries[2] = {Vl{1}, 9};
+  mad::encode(block, mad::smp_data(packet.mad));
+  ASSERT_TRUE(world.sim.fabric.ask(world.truth().node(end.node).first_port, packet.mad, world.sim.ps()));
+  world.verify();
+  ASSERT_EQ(world.keeper.drift().size(), 1U);
+  const auto& [port, text] = *world.keeper.drift().begin();
+  EXPECT_EQ(port, (PortRef{world.truth().node(end.node).guid, end.port}));
+  EXPECT_THAT(text, HasSubstr("high entry 32: VL0 weight 0 in place of VL2 weight 192 (and 7 more)"));
+  world.push(for_ports(""));
+  EXPECT_THAT(world.keeper.drift(), IsEmpty());
+}
+
+TEST(Keeper, ASilentSwitchIsReportedAndHoldsUpNobody) {
+  ManagedWorld world{small_tree};
+  world.bring_up();
+  const NodeIndex mute = world.first(NodeType::Switch);
+  world.sim.fabric.set_agent_faults(mute, {.mute_sma = true});
+  const Outcome outcome = world.push(for_ports(""));
+  EXPECT_THAT(outcome.report.differ, IsEmpty());
+  ASSERT_FALSE(outcome.report.silent.empty());
+  const NodeGuid guid = world.truth().node(mute).guid;
+  EXPECT_TRUE(std::ranges::any_of(outcome.report.silent,
+                                  [guid](const Finding& finding) { return finding.port.node == guid; }));
+  world.sim.fabric.set_agent_faults(mute, {});
+  world.sim.now += 60s;
+  const Outcome again = world.push(for_ports(""));
+  EXPECT_THAT(again.report.silent, IsEmpty());
+  EXPECT_GT(again.report.ports_written, 0U);
+}
+
+TEST(Keeper, LostMadsAreSentAgain) {
+  ManagedWorld world{small_tree};
+  world.bring_up();
+  sim::MadFaults faults;
+  faults.lost = Ratio{0.1};
+  world.sim.fabric.set_mad_faults(faults);
+  const Outcome outcome = world.push(for_ports(""));
+  EXPECT_THAT(outcome.report.differ, IsEmpty());
+  world.sim.fabric.set_mad_faults({});
+  world.sim.now += 60s;
+  world.verify();
+  // Where only the answer was lost, the tables are there all the same.
+  EXPECT_LE(world.keeper.drift().size(), outcome.report.silent.size());
+}
+
+TEST(Keeper, PortsThatTheManagerBringsBackGetTheirTablesBack) {
+  ManagedWorld world{small_tree};
+  world.bring_up();
+  world.push(for_ports(""));
+  // A host is restarted: its link goes down, its tables are gone.
+  NodeIndex host = no_node;
+  for (std::uint32_t i = 0; i < world.truth().nodes().size(); ++i) {
+    if (world.truth().nodes()[i].type == NodeType::ChannelAdapter) host = NodeIndex{i};
+  }
+  world.sim.fabric.kill(host, world.sim.ps());
+  world.discovery.light(world.sim.now);
+  world.settle();
+  world.sim.fabric.revive(host, world.sim.ps());
+  world.discovery.light(world.sim.now);
+  world.settle();
+  const LinkEnd end{host, PortNum{1}};
+  EXPECT_EQ(world.sim.fabric.port_info(world.port(end)).vl_high_limit, 0);
+  ASSERT_TRUE(world.keeper.reapply(world.found.get(), world.survey, world.sim.now, world.done()));
+  const Outcome outcome = world.finish();
+  EXPECT_THAT(outcome.report.differ, IsEmpty());
+  EXPECT_LT(outcome.report.ports, cabled(world.truth()).size());
+  expect_programmed(world, end, four_lanes());
+  EXPECT_GT(world.keeper.reapplied(), 0U);
+  // Nobody came back: nothing to do, nobody is called.
+  const auto calls = world.outcomes.size();
+  ASSERT_TRUE(world.keeper.reapply(world.survey.get(), world.survey, world.sim.now, world.done()));
+  EXPECT_FALSE(world.keeper.busy());
+  EXPECT_EQ(world.outcomes.size(), calls);
+}
+
+TEST(Keeper, PortsWithLessGetTheBestThatFitsAndAreListed) {
+  sim::Options options;
+  options.traits.arbitration_cap = 8;
+  options.traits.data_vls = 2;
+  ManagedWorld world{small_tree, options};
+  world.bring_up();
+  const Outcome outcome = world.push(for_ports(""));
+  EXPECT_THAT(outcome.report.differ, IsEmpty());
+  ASSERT_FALSE(outcome.shortfalls.empty());
+  std::size_t listed = 0;
+  for (const Shortfall& shortfall : outcome.shortfalls) {
+    EXPECT_FALSE(shortfall.losses.empty());
+    EXPECT_FALSE(shortfall.reason.empty());
+    listed += shortfall.ports.size();
+  }
+  EXPECT_EQ(listed, cabled(world.truth()).size());
+  world.verify();
+  EXPECT_THAT(world.keeper.drift(), IsEmpty());
+  EXPECT_EQ(world.keeper.shortfalls().size(), outcome.shortfalls.size());
+}
+
+TEST(Keeper, APortOfOneVlHasNothingToShare) {
+  sim::Options options;
+  options.traits.data_vls = 1;
+  ManagedWorld world{small_tree, options};
+  world.bring_up();
+  const Outcome outcome = world.push(for_ports(""));
+  EXPECT_EQ(outcome.report.ports, 0U);
+  ASSERT_EQ(outcome.shortfalls.size(), 1U);
+  EXPECT_THAT(outcome.shortfalls[0].reason, HasSubstr("one data VL"));
+  EXPECT_EQ(outcome.shortfalls[0].ports.size(), cabled(world.truth()).size());
+}
+
+TEST(Keeper, StoppingEndsAnOrder) {
+  ManagedWorld world{small_tree};
+  world.bring_up();
+  ASSERT_TRUE(world.keeper.write(world.survey, {for_ports("")}, world.sim.now, world.done()));
+  world.sim.engine.stop(world.sim.now);
+  ASSERT_EQ(world.outcomes.size(), 1U);
+  EXPECT_TRUE(world.outcomes[0].report.failure);
+  EXPECT_FALSE(world.keeper.busy());
+}
+
+TEST(Keeper, OrdersAreCarriedOutInTurn) {
+  ManagedWorld world{small_tree};
+  world.bring_up();
+  ASSERT_TRUE(world.keeper.assign(for_ports("")));
+  for (std::size_t i = 0; i < 3; ++i)
+    ASSERT_TRUE(world.keeper.write(world.survey, {for_ports("")}, world.sim.now, world.done()));
+  ASSERT_TRUE(world.sim.run([&] { return world.outcomes.size() == 3; }));
+  EXPECT_GT(world.outcomes[0].report.ports_written, 0U);
+  EXPECT_EQ(world.outcomes[1].report.ports_written, 0U);
+  EXPECT_FALSE(world.keeper.busy());
+}
+
+TEST(Keeper, TooManyOrdersAndAssignmentsAreRefused) {
+  ManagedWorld world{small_tree};
+  world.bring_up();
+  ASSERT_TRUE(world.keeper.assign(for_ports("")));
+  std::size_t taken = 0;
+  while (taken < 100 && world.keeper.verify(world.survey, world.sim.now, world.done())) ++taken;
+  EXPECT_EQ(taken, Keeper::most_orders + 1);
+  for (std::size_t i = 1; i < Keeper::most_assignments; ++i)
+    ASSERT_TRUE(world.keeper.assign(for_ports("node-" + std::to_string(i))));
+  const auto more = world.keeper.assign(for_ports("node-x"));
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().code, ErrorCode::Refused);
+  EXPECT_TRUE(world.keeper.assign(for_ports("node-3")));
+  EXPECT_TRUE(world.keeper.assign(for_ports("")));
+}
+
+}  // namespace
+}  // namespace heddle::vlarb
