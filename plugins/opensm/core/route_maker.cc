@@ -1,0 +1,142 @@
+#include "core/route_maker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "routing/update_plan.h"
+
+namespace heddle::plugin {
+namespace {
+
+using routing::LinkSet;
+
+bool same_node(const Node& x, const Node& y) {
+  return x.guid == y.guid && x.type == y.type && x.port_count == y.port_count &&
+         x.aggregation == y.aggregation;
+}
+
+/// The same nodes, LIDs and cables: then routers for one are good for the other.
+bool same_topology(const Fabric& x, const Fabric& y) {
+  const auto same_lids = [](const Port& a, const Port& b) { return a.lid == b.lid && a.lmc == b.lmc; };
+  const auto same_ends = [](const Link& a, const Link& b) { return a.a == b.a && a.b == b.b; };
+  return std::ranges::equal(x.nodes(), y.nodes(), same_node) &&
+         std::ranges::equal(x.ports(), y.ports(), same_lids) &&
+         std::ranges::equal(x.links(), y.links(), same_ends);
+}
+
+void erase(LinkSet& set, const Fabric& fabric, const std::vector<LinkRef>& links) {
+  for (const LinkRef& link : links) {
+    const PortIndex port = fabric.find_port(link.a);
+    if (port == no_port || fabric.port(port).link == no_link) continue;
+    const Link& found = fabric.link(fabric.port(port).link);
+    if (link_ref(fabric, found) == link) set.erase(fabric.port(port).link);
+  }
+}
+
+/// Of the plan's planes; a plan without any has one.
+const plan::Plane& plane_of(const plan::Plan& plan, unsigned plane) {
+  static const plan::Plane nothing;
+  return plan.planes.empty() ? nothing : plan.planes[plane % plan.planes.size()];
+}
+
+LinkSet permitted(const Subnet& subnet, const plan::Plan* plan, const std::vector<LinkRef>* avoid) {
+  LinkSet set = subnet.usable;
+  if (plan != nullptr) erase(set, *subnet.fabric, plan->off);
+  if (avoid != nullptr) erase(set, *subnet.fabric, *avoid);
+  return set;
+}
+
+void intersect(LinkSet& set, const LinkSet& other) {
+  LinkSet both = set;
+  LinkSet::for_each_difference(set, other, [&](LinkIndex link) { both.erase(link); });
+  set = both;
+}
+
+}  // namespace
+
+Result<void> RouteMaker::renew(const std::shared_ptr<const Fabric>& fabric, const plan::Plan* plan,
+                               unsigned planes) {
+  auto graph = routing::SwitchGraph::make(*fabric);
+  if (!graph) return fail(graph.error());
+  RankList ranks = order_.ranks(*graph, plan);
+  if (router_ && router_->planes() == planes && ranks == ranks_ && same_topology(*fabric, *fabric_)) {
+    return {};
+  }
+  routing::UpDownOptions options;
+  options.ranks = ranks;
+  options.planes = planes;
+  auto router = routing::UpDownRouter::make(*fabric, options);
+  if (!router) return fail(router.error());
+  router_.emplace(std::move(*router));
+  fabric_ = fabric;
+  order_.keep(router_->graph(), router_->ranks());
+  ranks_ = order_.ranks(router_->graph(), nullptr);
+  return {};
+}
+
+void RouteMaker::route_staged(unsigned plane, const LinkSet& to, const Subnet& subnet, const plan::Plan& plan,
+                              Routes& routes) {
+  const plan::Plane::Staged& staged = *plane_of(plan, plane).staged;
+  (void)router_->update(plane, permitted(subnet, &plan, &staged.from));
+  const routing::ForwardingTables before = router_->tables();
+  (void)router_->update(plane, to);
+  const auto update = routing::plan_update(router_->graph(), router_->ranks(), before, router_->tables());
+  if (!update) {
+    routes.remarks.push_back(fmt::format("plane {}: no stages: {}", plane, update.error().message));
+    return;
+  }
+  routes.stages[plane] = static_cast<std::uint32_t>(update->stages.size());
+  for (std::size_t stage = staged.stage + 1U; stage < update->stages.size(); ++stage) {
+    for (const routing::EntryWrite& write : update->stages[stage]) {
+      routes.tables.set(write.sw, write.lid, before.port(write.sw, write.lid));
+    }
+  }
+}
+
+void RouteMaker::route_plane(unsigned plane, const Subnet& subnet, const plan::Plan* plan, Routes& routes) {
+  LinkSet to = permitted(subnet, plan, plan != nullptr ? &plane_of(*plan, plane).avoid : nullptr);
+  (void)router_->update(plane, to);
+  std::size_t unconnected = router_->unconnected(plane).size();
+  if (unconnected != 0 && to != subnet.usable) {
+    (void)router_->update(plane, subnet.usable);
+    const std::size_t left = router_->unconnected(plane).size();
+    if (left < unconnected) {
+      routes.remarks.push_back(fmt::format(
+          "plane {}: the plan's links would leave {} pairs of switches without a path; links that "
+          "it avoids are used as long as they are up",
+          plane, unconnected));
+      routes.relaxed = true;
+      to = subnet.usable;
+      unconnected = left;
+    } else {
+      (void)router_->update(plane, to);
+    }
+  }
+  routes.unconnected += unconnected;
+  if (plane == 0) {
+    routes.permitted = to;
+  } else {
+    intersect(routes.permitted, to);
+  }
+}
+
+Result<Routes> RouteMaker::make(const Subnet& subnet, const plan::Plan* plan, unsigned lmc) {
+  const std::size_t wanted = plan != nullptr && !plan->planes.empty() ? plan->planes.size() : 1;
+  const auto planes =
+      static_cast<unsigned>(std::min<std::size_t>(wanted, std::size_t{1} << std::min(lmc, 7U)));
+  if (auto renewed = renew(subnet.fabric, plan, planes); !renewed) return fail(renewed.error());
+  Routes routes;
+  routes.fabric = subnet.fabric;
+  routes.stages.assign(planes, 0);
+  for (unsigned plane = 0; plane < planes; ++plane) route_plane(plane, subnet, plan, routes);
+  routes.tables = router_->tables();
+  for (unsigned plane = 0; plan != nullptr && plane < planes; ++plane) {
+    if (!plane_of(*plan, plane).staged || routes.relaxed) continue;
+    const LinkSet to = router_->active(plane);
+    route_staged(plane, to, subnet, *plan, routes);
+  }
+  return routes;
+}
+
+}  // namespace heddle::plugin

@@ -1,0 +1,57 @@
+/// Tables for OpenSM from its subnet and a plan. Keeps the router between two routings of the same topology,
+/// so that a plan that turns a few links off costs only what depends on them. OpenSM's routing thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/order.h"
+#include "core/subnet.h"
+#include "plan/plan.h"
+#include "routing/link_set.h"
+#include "routing/updn.h"
+
+namespace heddle::plugin {
+
+struct Routes {
+  /// Of the subnet that was routed; null before the first.
+  std::shared_ptr<const Fabric> fabric;
+  routing::ForwardingTables tables;
+  /// Links that every plane may use: for multicast, and for nobody else to be surprised.
+  routing::LinkSet permitted;
+  /// Per plane, the stages of its update; 0 where it has none.
+  std::vector<std::uint32_t> stages;
+  /// Pairs of host switches without a path in some plane.
+  std::size_t unconnected = 0;
+  /// A plane goes on using links that the plan wants to avoid, because without them hosts would be cut off.
+  bool relaxed = false;
+  std::vector<std::string> remarks;
+};
+
+class RouteMaker {
+ public:
+  /// `plan` null: without exclusions. `lmc`: of hosts; the plan's planes beyond 2^lmc have no LIDs.
+  /// Errors: of routing::UpDownRouter, for a subnet that cannot be routed at all.
+  [[nodiscard]] Result<Routes> make(const Subnet& subnet, const plan::Plan* plan, unsigned lmc);
+
+  /// Valid until the next make(). Precondition: a make() that succeeded.
+  [[nodiscard]] const routing::UpDownRouter& router() const { return *router_; }
+  [[nodiscard]] const Order& order() const { return order_; }
+
+ private:
+  Result<void> renew(const std::shared_ptr<const Fabric>& fabric, const plan::Plan* plan, unsigned planes);
+  void route_plane(unsigned plane, const Subnet& subnet, const plan::Plan* plan, Routes& routes);
+  void route_staged(unsigned plane, const routing::LinkSet& to, const Subnet& subnet, const plan::Plan& plan,
+                    Routes& routes);
+
+  Order order_;
+  std::shared_ptr<const Fabric> fabric_;  ///< that router_ was made for
+  RankList ranks_;                        ///< likewise
+  std::optional<routing::UpDownRouter> router_;
+};
+
+}  // namespace heddle::plugin

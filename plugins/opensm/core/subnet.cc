@@ -1,0 +1,141 @@
+#include "core/subnet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_set>
+
+namespace heddle::plugin {
+namespace {
+
+class SubnetMaker {
+ public:
+  explicit SubnetMaker(SubnetRecords records) : records_{std::move(records)} {}
+
+  Subnet make(std::span<const LinkRef> absent) {
+    add_nodes();
+    add_lids();
+    for (const Cable& cable : records_.cables) add_cable(cable.link);
+    for (const LinkRef& link : absent) add_absent(link);
+    subnet_.fabric = builder_.build();
+    mark_usable();
+    return std::move(subnet_);
+  }
+
+ private:
+  template <class T>
+  void remark(const Result<T>& result) {
+    if (!result) subnet_.remarks.push_back(result.error().message);
+  }
+
+  void add_nodes() {
+    std::sort(records_.nodes.begin(), records_.nodes.end(),
+              [](const Node& x, const Node& y) { return x.guid < y.guid; });
+    for (Node& node : records_.nodes) remark(builder_.add_node(std::move(node)));
+  }
+
+  void add_lids() {
+    for (const PortLids& lids : records_.lids) {
+      const NodeIndex node = builder_.find_node(lids.port.node);
+      if (node == no_node || lids.base == no_lid) continue;
+      const unsigned count = 1U << std::min<unsigned>(lids.lmc, 7);
+      const unsigned base = lids.base.raw();
+      if (lids.lmc > 7 || base % count != 0 || base + count - 1 > last_unicast_lid.raw()) {
+        subnet_.remarks.push_back(fmt::format("port {}: LID {} with LMC {} cannot be routed to",
+                                              to_string(lids.port), base, lids.lmc));
+        continue;
+      }
+      if (!take(base, count)) {
+        subnet_.remarks.push_back(
+            fmt::format("port {}: LID {} belongs to another port as well", to_string(lids.port), base));
+        continue;
+      }
+      Port port;
+      port.num = lids.port.port;
+      port.guid = lids.guid;
+      port.lid = lids.base;
+      port.lmc = lids.lmc;
+      remark(builder_.set_port(node, port));
+    }
+  }
+
+  bool take(unsigned base, unsigned count) {
+    taken_.resize(last_unicast_lid.raw() + 1U);
+    for (unsigned lid = base; lid < base + count; ++lid) {
+      if (taken_[lid]) return false;
+    }
+    std::fill_n(taken_.begin() + base, count, true);
+    return true;
+  }
+
+  void add_cable(const LinkRef& link) {
+    const LinkEnd a{builder_.find_node(link.a.node), link.a.port};
+    const LinkEnd b{builder_.find_node(link.b.node), link.b.port};
+    if (a.node == no_node || b.node == no_node) return;
+    remark(builder_.add_link(a, b, LinkWidth::None, LinkSpeed::None));
+  }
+
+  [[nodiscard]] bool is_free_switch_port(const PortRef& ref) const {
+    const NodeIndex node = builder_.find_node(ref.node);
+    if (node == no_node || builder_.node(node).type != NodeType::Switch) return false;
+    if (ref.port.raw() == 0 || ref.port.raw() > builder_.node(node).port_count) return false;
+    return builder_.port(node, ref.port).link == no_link;
+  }
+
+  void add_absent(const LinkRef& link) {
+    if (is_free_switch_port(link.a) && is_free_switch_port(link.b) && link.a != link.b) add_cable(link);
+  }
+
+  void mark_usable() {
+    const Fabric& fabric = *subnet_.fabric;
+    subnet_.usable = routing::LinkSet::none(fabric);
+    const bool live = std::ranges::any_of(
+        records_.cables, [](const Cable& cable) { return cable.joins_switches && cable.active; });
+    for (const Cable& cable : records_.cables) {
+      const PortIndex port = fabric.find_port(cable.link.a);
+      if (port == no_port || fabric.port(port).link == no_link) continue;
+      // What a host's cable does only the host can tell: there is no other way to it.
+      if (!live || cable.active || !cable.joins_switches) {
+        subnet_.usable.insert(fabric.port(port).link);
+      } else {
+        ++subnet_.waiting;
+      }
+    }
+  }
+
+  SubnetRecords records_;
+  FabricBuilder builder_;
+  Subnet subnet_;
+  std::vector<bool> taken_;
+};
+
+}  // namespace
+
+Subnet make_subnet(SubnetRecords records, std::span<const LinkRef> absent) {
+  return SubnetMaker(std::move(records)).make(absent);
+}
+
+std::vector<LinkRef> CableMemory::missing(const SubnetRecords& records) {
+  std::vector<LinkRef> present;
+  for (const Cable& cable : records.cables) {
+    if (cable.joins_switches) present.push_back(cable.link);
+  }
+  std::sort(present.begin(), present.end());
+  std::vector<LinkRef> gone;
+  std::ranges::set_difference(known_, present, std::back_inserter(gone));
+  if (!gone.empty()) {
+    // A port that has another cable has been plugged elsewhere: the old one will not come back.
+    std::unordered_set<PortRef> ends;
+    for (const Cable& cable : records.cables) {
+      ends.insert(cable.link.a);
+      ends.insert(cable.link.b);
+    }
+    std::erase_if(gone, [&](const LinkRef& link) { return ends.contains(link.a) || ends.contains(link.b); });
+  }
+  known_.clear();
+  std::ranges::merge(present, gone, std::back_inserter(known_));
+  return gone;
+}
+
+}  // namespace heddle::plugin

@@ -1,0 +1,64 @@
+/// OpenSM's subnet as our snapshot: what it sees, and the cables that it cannot see because they are off or
+/// broken. They stay part of the topology, so that tables change as little as can be when a cable goes or
+/// comes (routing/updn.h). Nodes are in the order of their GUIDs, so that the same subnet gives the same
+/// tables in every OpenSM.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fabric/change.h"
+#include "fabric/fabric.h"
+#include "routing/link_set.h"
+
+namespace heddle::plugin {
+
+struct PortLids {
+  PortRef port;
+  PortGuid guid;
+  Lid base;
+  std::uint8_t lmc = 0;
+};
+
+struct Cable {
+  LinkRef link;
+  bool active = false;  ///< both ports are Active
+  bool joins_switches = false;
+};
+
+/// As OpenSM has it: plain, in any order.
+struct SubnetRecords {
+  std::vector<Node> nodes;
+  std::vector<PortLids> lids;
+  std::vector<Cable> cables;
+};
+
+struct Subnet {
+  std::shared_ptr<const Fabric> fabric;
+  /// Cables that forward packets, or that nobody can tell yet. Others are not routed over.
+  routing::LinkSet usable;
+  /// Cables between switches that are there and do not forward yet: another routing is due when they do.
+  std::size_t waiting = 0;
+  /// What OpenSM says that cannot be: for its log.
+  std::vector<std::string> remarks;
+};
+
+/// `absent`: cables that OpenSM does not see; those whose ports are gone or taken are left out. Where no
+/// cable between switches is Active the fabric is being brought up, and all of them are usable; where one is,
+/// only those that are (spec/opensm.md).
+[[nodiscard]] Subnet make_subnet(SubnetRecords records, std::span<const LinkRef> absent);
+
+/// Cables between switches that were seen once. One per OpenSM; its routing thread.
+class CableMemory {
+ public:
+  /// Those that are missing in `records`; takes note of those that are there.
+  [[nodiscard]] std::vector<LinkRef> missing(const SubnetRecords& records);
+
+ private:
+  std::vector<LinkRef> known_;  ///< sorted
+};
+
+}  // namespace heddle::plugin

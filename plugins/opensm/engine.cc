@@ -1,0 +1,239 @@
+#include "engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/multicast.h"
+#include "subnet_reader.h"
+
+namespace heddle::plugin {
+namespace {
+
+using routing::SwitchIndex;
+
+/// OpenSM's lock for reading.
+class ReadLock {
+ public:
+  explicit ReadLock(cl_plock_t& lock) : lock_{lock} { cl_plock_acquire(&lock_); }
+  ReadLock(const ReadLock&) = delete;
+  ReadLock& operator=(const ReadLock&) = delete;
+  ~ReadLock() { cl_plock_release(&lock_); }
+
+ private:
+  cl_plock_t& lock_;
+};
+
+}  // namespace
+
+Engine::Engine(osm_opensm_t& opensm, const std::string& plan_path)
+    : opensm_{opensm}, log_{opensm.log}, keeper_{plan_path} {}
+
+void Engine::look_at_plan() {
+  switch (keeper_.look()) {
+    case PlanKeeper::News::None:
+      return;
+    case PlanKeeper::News::Taken:
+      log_.notice(keeper_.message());
+      return;
+    case PlanKeeper::News::Missing:
+      log_.notice(keeper_.message());
+      return;
+    case PlanKeeper::News::Refused:
+      log_.error("HE02", "plan refused: " + keeper_.message());
+      return;
+  }
+}
+
+void Engine::say(const std::vector<std::string>& remarks) {
+  if (remarks == said_) return;
+  constexpr std::size_t most = 20;
+  for (std::size_t i = 0; i < remarks.size() && i < most; ++i) log_.error("HE03", remarks[i]);
+  if (remarks.size() > most) log_.error("HE03", fmt::format("and {} more like these", remarks.size() - most));
+  said_ = remarks;
+}
+
+std::vector<osm_switch_t*> Engine::switches() const {
+  std::vector<osm_switch_t*> result;
+  for (const NodeGuid guid : routes_->tables.switches()) {
+    cl_map_item_t* item = cl_qmap_get(&opensm_.subn.sw_guid_tbl, cl_hton64(guid.raw()));
+    const bool found = item != cl_qmap_end(&opensm_.subn.sw_guid_tbl);
+    result.push_back(found ? reinterpret_cast<osm_switch_t*>(item) : nullptr);
+  }
+  return result;
+}
+
+int Engine::prepare() {
+  look_at_plan();
+  SubnetRecords records = read_subnet(opensm_.subn);
+  std::vector<LinkRef> absent = cables_.missing(records);
+  const plan::Plan* plan = keeper_.plan();
+  if (plan != nullptr) absent.insert(absent.end(), plan->off.begin(), plan->off.end());
+  const Subnet subnet = make_subnet(std::move(records), absent);
+  auto routes = maker_.make(subnet, plan, opensm_.subn.opt.lmc);
+  if (!routes) {
+    log_.error("HE04", routes.error().message);
+    return -1;
+  }
+  routes_ = std::move(*routes);
+  waiting_ = subnet.waiting;
+  std::vector<std::string> remarks = subnet.remarks;
+  remarks.insert(remarks.end(), routes_->remarks.begin(), routes_->remarks.end());
+  if (routes_->unconnected != 0) {
+    remarks.push_back(fmt::format("{} pairs of switches with hosts have no path over the links that are up",
+                                  routes_->unconnected));
+  }
+  say(remarks);
+  set_hop_counts();
+  prepare_qos();
+  return 0;
+}
+
+void Engine::set_hop_counts() {
+  const routing::UpDownRouter& router = maker_.router();
+  const std::vector<osm_switch_t*> all = switches();
+  std::vector<std::pair<SwitchIndex, std::uint16_t>> lids;
+  for (const routing::Target& target : router.graph().targets()) {
+    if (target.kind == routing::TargetKind::Switch) lids.emplace_back(target.at, target.base.raw());
+  }
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (all[i] == nullptr) continue;
+    const SwitchIndex s{i};
+    const auto row = routes_->tables.row(s);
+    const auto distance = router.paths().distance(s);
+    for (const auto& [at, lid] : lids) {
+      const std::uint8_t hops = distance[at.raw()];
+      if (hops == routing::LegalPaths::far) continue;
+      (void)osm_switch_set_hops(all[i], lid, row[lid] == OSM_NO_PATH ? 0 : row[lid], hops);
+    }
+  }
+}
+
+int Engine::fill_tables() {
+  if (!routes_) return -1;
+  const std::vector<osm_switch_t*> all = switches();
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (all[i] == nullptr || all[i]->new_lft == nullptr) continue;
+    const auto row = routes_->tables.row(SwitchIndex{i});
+    std::memset(all[i]->new_lft, OSM_NO_PATH, all[i]->lft_size);
+    std::memcpy(all[i]->new_lft, row.data(), std::min<std::size_t>(row.size(), all[i]->lft_size));
+  }
+  return 0;
+}
+
+ib_api_status_t Engine::multicast(osm_mgrp_box_t& group) {
+  osm_purge_mtree(&opensm_.sm, &group);
+  trees_.erase(group.mlid);
+  if (!routes_) return IB_ERROR;
+  const routing::SwitchGraph& graph = maker_.router().graph();
+  const Fabric& fabric = *routes_->fabric;
+  std::map<PortRef, Member> members;  // a port may be in several groups of one MLID
+  std::size_t lost = 0;
+  for (cl_list_item_t* item = cl_qlist_head(&group.mgrp_list); item != cl_qlist_end(&group.mgrp_list);
+       item = cl_qlist_next(item)) {
+    // As OpenSM finds it: the list item is a member of the group.
+    auto* mgrp =
+        reinterpret_cast<osm_mgrp_t*>(reinterpret_cast<char*>(item) - offsetof(osm_mgrp_t, list_item));
+    for_each<osm_mcm_port_t>(mgrp->mcm_port_tbl, [&](osm_mcm_port_t& member) {
+      osm_physp_t* port = member.port->p_physp;
+      osm_physp_t* at = member.port->p_node->sw != nullptr ? port : osm_physp_get_remote(port);
+      const NodeIndex node = at != nullptr ? fabric.find_node(guid_of(*at->p_node)) : no_node;
+      const SwitchIndex s = node != no_node ? graph.find(node) : routing::no_switch;
+      if (s == routing::no_switch) {
+        ++lost;
+      } else {
+        members.emplace(ref_of(*port), Member{s, PortNum{at->port_num}});
+      }
+    });
+  }
+  if (members.size() + lost < 2) return IB_SUCCESS;  // nobody to send to
+
+  std::vector<Member> list;
+  for (const auto& [ref, member] : members) list.push_back(member);
+  const MulticastTree tree = grow_tree(graph, maker_.router().ranks(), routes_->permitted, list, group.mlid);
+  const std::vector<osm_switch_t*> all = switches();
+  for (const MulticastTree::Port& port : tree.ports) {
+    osm_switch_t* sw = all[port.sw.raw()];
+    if (sw == nullptr || sw->mcast_tbl.p_mask_tbl == nullptr || !osm_switch_supports_mcast(sw)) {
+      ++lost;
+      continue;
+    }
+    osm_mcast_tbl_set(&sw->mcast_tbl, group.mlid, port.port.raw());
+  }
+  lost += tree.unreached;
+  Tree& kept = trees_[group.mlid];
+  for (const LinkIndex link : tree.links) kept.links.push_back(link_ref(fabric, fabric.link(link)));
+  kept.whole = lost == 0 && tree.in_order;
+  if (lost != 0) {
+    log_.error("HE05", fmt::format("MLID {:#x}: {} of {} members or switches cannot be reached", group.mlid,
+                                   lost, members.size()));
+  }
+  return IB_SUCCESS;
+}
+
+bool Engine::still_good(const Tree& tree) const {
+  if (!tree.whole) return false;
+  const Fabric& fabric = *routes_->fabric;
+  return std::ranges::all_of(tree.links, [&](const LinkRef& ref) {
+    const PortIndex port = fabric.find_port(ref.a);
+    if (port == no_port || fabric.port(port).link == no_link) return false;
+    const LinkIndex link = fabric.port(port).link;
+    return routes_->permitted.contains(link) && link_ref(fabric, fabric.link(link)) == ref;
+  });
+}
+
+std::optional<std::size_t> Engine::concerned_groups() {
+  if (!routes_ || opensm_.subn.opt.disable_multicast) return std::nullopt;
+  std::size_t count = 0;
+  for (const auto& [mlid, tree] : trees_) {
+    if (still_good(tree)) continue;
+    osm_sm_reroute_mlid(&opensm_.sm, cl_hton16(mlid));
+    ++count;
+  }
+  return count;
+}
+
+Engine::Confirmation Engine::routing_done(bool reroute) {
+  Confirmation result;
+  for (osm_physp_t* port : forced_) port->need_update = 0;
+  forced_.clear();
+  if (!routes_) return result;
+  if (keeper_.plan() != nullptr) result.epoch = keeper_.plan()->epoch;
+  result.unconnected = routes_->unconnected;
+  result.relaxed = routes_->relaxed;
+  result.stages = routes_->stages;
+  {
+    const ReadLock lock(opensm_.lock);
+    for_each<osm_switch_t>(opensm_.subn.sw_guid_tbl, [&](osm_switch_t& sw) {
+      const bool known = sw.lft != nullptr && sw.new_lft != nullptr;
+      if (!known || std::memcmp(sw.lft, sw.new_lft, sw.max_lid_ho + 1U) != 0) ++result.switches_behind;
+    });
+  }
+  if (!reroute) return result;
+  result.groups = concerned_groups().value_or(0);
+  if (result.epoch != limits_asked_for_ && high_limits_differ()) {
+    limits_asked_for_ = result.epoch;
+    log_.info("asking for a heavy sweep, which sends HighLimit");
+    opensm_.subn.force_heavy_sweep = TRUE;
+    osm_opensm_sweep(&opensm_);
+  }
+  return result;
+}
+
+void Engine::subnet_up() {
+  const bool late = waiting_ != 0;
+  const bool unfit = unfit_ports_ != 0;
+  if (!late && !unfit) return;
+  if (late) log_.info(fmt::format("{} links have come up since routing; routing again", waiting_));
+  waiting_ = 0;
+  unfit_ports_ = 0;
+  ask_for_reroute();
+}
+
+void Engine::ask_for_reroute() {
+  opensm_.subn.force_reroute = TRUE;
+  osm_opensm_sweep(&opensm_);
+}
+
+}  // namespace heddle::plugin

@@ -1,0 +1,223 @@
+#include "core/route_maker.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/random.h"
+#include "routing/proof.h"
+#include "unit/opensm_plugin/subnets.h"
+
+namespace heddle::plugin {
+namespace {
+
+using testing::Each;
+
+/// Ranks as a plan of the daemon has them.
+plan::Plan plan_for(const Subnet& subnet) {
+  const auto router = routing::UpDownRouter::make(*subnet.fabric).value();
+  plan::Plan plan;
+  plan.epoch = 1;
+  for (std::uint32_t s = 0; s < router.graph().size(); ++s) {
+    const routing::SwitchIndex at{s};
+    plan.ranks.emplace_back(router.graph().guid(at), router.ranks().rank(at));
+  }
+  return plan;
+}
+
+void expect_proved(const RouteMaker& maker, const Routes& routes, const routing::LinkSet& active) {
+  routing::ProofOptions options;
+  options.active = &active;
+  const auto proof = routing::prove(maker.router().graph(), routes.tables, options);
+  ASSERT_TRUE(proof.holds()) << describe(proof.findings.front(), *routes.fabric, maker.router().graph());
+}
+
+struct Case {
+  const char* spec;
+  unsigned lmc;
+};
+class Shapes : public testing::TestWithParam<Case> {};
+
+TEST_P(Shapes, AreRoutedWithoutAPlan) {
+  const Subnet subnet =
+      make_subnet(records_of(*fabric_of(GetParam().spec, static_cast<std::uint8_t>(GetParam().lmc))), {});
+  RouteMaker maker;
+  const auto routes = maker.make(subnet, nullptr, GetParam().lmc);
+  ASSERT_TRUE(routes) << routes.error().message;
+  EXPECT_EQ(routes->unconnected, 0U);
+  expect_proved(maker, *routes, subnet.usable);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Shapes,
+                         testing::Values(Case{"tree:k=4,n=3,full", 0}, Case{"tree:k=4,n=2", 1},
+                                         Case{"torus:4x4,hosts=2,links=2", 0},
+                                         Case{"torus:4x4,hosts=1,links=2", 2},
+                                         Case{"random:switches=12,hosts=20,links=26,ports=12,seed=7", 1}));
+
+TEST(RouteMaker, RoutesAroundWhatThePlanSwitchesOffBeforeAndAfterItIsOff) {
+  SubnetRecords records = records_of(*fabric_of("torus:4x4,hosts=1,links=2"));
+  Subnet subnet = make_subnet(records, {});
+  plan::Plan plan = plan_for(subnet);
+  plan.off = {trunks_of(records)[0], trunks_of(records)[9]};
+  RouteMaker maker;
+  const auto before = maker.make(subnet, &plan, 0).value();
+  routing::LinkSet active = subnet.usable;
+  for (const LinkRef& link : plan.off) active.erase(find_link(*subnet.fabric, link));
+  expect_proved(maker, before, active);
+  EXPECT_EQ(before.permitted, active);
+
+  // OpenSM no longer sees them, and a restarted one never did.
+  for (const LinkRef& link : plan.off) remove(records, link);
+  subnet = make_subnet(records, plan.off);
+  EXPECT_EQ(maker.make(subnet, &plan, 0).value().tables, before.tables);
+  RouteMaker restarted;
+  EXPECT_EQ(restarted.make(subnet, &plan, 0).value().tables, before.tables);
+}
+
+TEST(RouteMaker, KeepsTheOrderOfThePlanWhenThePlanIsLost) {
+  const Subnet subnet = make_subnet(records_of(*fabric_of("torus:4x4,hosts=1")), {});
+  plan::Plan plan = plan_for(subnet);
+  for (auto& [guid, rank] : plan.ranks) rank = static_cast<std::uint16_t>(100 + guid.raw() % 7);
+  RouteMaker maker;
+  const auto with = maker.make(subnet, &plan, 0).value();
+  EXPECT_EQ(maker.make(subnet, nullptr, 0).value().tables, with.tables);
+  RouteMaker other;
+  EXPECT_NE(other.make(subnet, nullptr, 0).value().tables, with.tables);
+}
+
+TEST(RouteMaker, PlacesSwitchesThatThePlanDoesNotKnow) {
+  const auto fabric = fabric_of("tree:k=3,n=2");
+  const Subnet subnet = make_subnet(records_of(*fabric), {});
+  const plan::Plan whole = plan_for(subnet);
+  for (std::size_t i = 0; i < whole.ranks.size(); ++i) {
+    plan::Plan plan = whole;
+    plan.ranks.erase(plan.ranks.begin() + static_cast<std::ptrdiff_t>(i));
+    RouteMaker maker;
+    const auto routes = maker.make(subnet, &plan, 0).value();
+    EXPECT_EQ(routes.unconnected, 0U);
+    expect_proved(maker, routes, subnet.usable);
+  }
+}
+
+TEST(RouteMaker, ChangesOnePlaneAtATime) {
+  const SubnetRecords records = records_of(*fabric_of("tree:k=4,n=2", 1));
+  const Subnet subnet = make_subnet(records, {});
+  plan::Plan plan = plan_for(subnet);
+  plan.planes.resize(2);
+  RouteMaker maker;
+  const auto before = maker.make(subnet, &plan, 1).value();
+  const LinkRef link = trunks_of(records)[3];
+  plan.planes[1].avoid = {link};
+  const auto after = maker.make(subnet, &plan, 1).value();
+  EXPECT_NE(after.tables, before.tables);
+  for (const routing::Target& target : maker.router().graph().targets()) {
+    for (std::uint32_t s = 0; s < maker.router().graph().size(); ++s) {
+      const routing::SwitchIndex at{s};
+      EXPECT_EQ(after.tables.port(at, target.base), before.tables.port(at, target.base));
+    }
+  }
+  EXPECT_FALSE(after.permitted.contains(find_link(*subnet.fabric, link)));
+}
+
+TEST(RouteMaker, MorePlanesThanLidsAreThoseThatHaveLids) {
+  const Subnet subnet = make_subnet(records_of(*fabric_of("tree:k=4,n=2")), {});
+  plan::Plan plan = plan_for(subnet);
+  plan.planes.resize(4);
+  plan.planes[1].avoid = trunks_of(records_of(*fabric_of("tree:k=4,n=2")));
+  RouteMaker maker;
+  const auto routes = maker.make(subnet, &plan, 0).value();
+  EXPECT_EQ(routes.stages.size(), 1U);
+  EXPECT_EQ(routes.permitted, subnet.usable);
+}
+
+TEST(RouteMaker, StagesLeadFromTheOldTablesToTheNewOnesAndEveryMixtureIsSafe) {
+  const SubnetRecords records = records_of(*fabric_of("torus:5x5,hosts=1"));
+  const Subnet subnet = make_subnet(records, {});
+  const auto trunks = trunks_of(records);
+  std::size_t staged = 0;
+  for (std::size_t i = 0; i < trunks.size(); i += 5) {
+    plan::Plan plan = plan_for(subnet);
+    RouteMaker maker;
+    std::vector<routing::ForwardingTables> steps{maker.make(subnet, &plan, 0).value().tables};
+    plan.planes.resize(1);
+    plan.planes[0].avoid = {trunks[i]};
+    const auto final = maker.make(subnet, &plan, 0).value();
+    plan.planes[0].staged.emplace();
+    for (std::uint32_t stage = 0;; ++stage) {
+      plan.planes[0].staged->stage = stage;
+      const auto routes = maker.make(subnet, &plan, 0).value();
+      steps.push_back(routes.tables);
+      if (stage + 1 >= routes.stages[0]) break;
+      ++staged;
+    }
+    EXPECT_EQ(steps.back(), final.tables);
+    std::vector<const routing::ForwardingTables*> all;
+    for (const auto& step : steps) all.push_back(&step);
+    EXPECT_TRUE(routing::prove_stages(maker.router().graph(), all).holds());
+  }
+  EXPECT_GT(staged, 0U);
+}
+
+TEST(RouteMaker, UsesLinksOfThePlanThatAreUpWhereHostsWouldBeCutOff) {
+  const SubnetRecords records = records_of(*fabric_of("tree:k=2,n=2"));
+  const Subnet subnet = make_subnet(records, {});
+  plan::Plan plan = plan_for(subnet);
+  plan.off = trunks_of(records);
+  RouteMaker maker;
+  const auto routes = maker.make(subnet, &plan, 0).value();
+  EXPECT_TRUE(routes.relaxed);
+  EXPECT_EQ(routes.unconnected, 0U);
+  EXPECT_FALSE(routes.remarks.empty());
+}
+
+TEST(RouteMaker, DoesNotUseALinkThatIsReallyOff) {
+  SubnetRecords records = records_of(*fabric_of("tree:k=2,n=2"));
+  plan::Plan plan = plan_for(make_subnet(records, {}));
+  plan.off = trunks_of(records);
+  for (const LinkRef& link : plan.off) remove(records, link);
+  const Subnet subnet = make_subnet(records, plan.off);
+  RouteMaker maker;
+  const auto routes = maker.make(subnet, &plan, 0).value();
+  EXPECT_FALSE(routes.relaxed);
+  EXPECT_GT(routes.unconnected, 0U);
+  const auto& graph = maker.router().graph();
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    for (const routing::Hop& hop : graph.hops(routing::SwitchIndex{s})) {
+      EXPECT_THAT(routes.tables.row(routing::SwitchIndex{s}), Each(testing::Ne(hop.out.raw())));
+    }
+  }
+}
+
+TEST(RouteMaker, AnEmptySubnetIsRouted) {
+  RouteMaker maker;
+  EXPECT_TRUE(maker.make(make_subnet({}, {}), nullptr, 0));
+}
+
+RC_GTEST_PROP(RouteMakerProperty, NeverRoutesIntoALinkThatIsNotUsable, ()) {
+  SubnetRecords records = records_of(*fabric_of("torus:4x4,hosts=1,links=2", 1));
+  plan::Plan plan = plan_for(make_subnet(records, {}));
+  plan.planes.resize(2);
+  Random random(*rc::gen::arbitrary<std::uint64_t>());
+  for (Cable& cable : records.cables) {
+    if (!cable.joins_switches) continue;
+    const auto roll = random.below(10);
+    if (roll == 0) cable.active = false;
+    if (roll == 1) plan.off.push_back(cable.link);
+    if (roll == 2) plan.planes[0].avoid.push_back(cable.link);
+    if (roll == 3) plan.planes[1].avoid.push_back(cable.link);
+  }
+  const Subnet subnet = make_subnet(records, plan.off);
+  RouteMaker maker;
+  const auto routes = maker.make(subnet, &plan, 1);
+  RC_ASSERT(routes.has_value());
+  const auto& graph = maker.router().graph();
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    const routing::SwitchIndex at{s};
+    for (const routing::Hop& hop : graph.hops(at)) {
+      if (subnet.usable.contains(hop.link)) continue;
+      for (const std::uint8_t out : routes->tables.row(at)) RC_ASSERT(out != hop.out.raw());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heddle::plugin

@@ -1,0 +1,114 @@
+#include "core/subnet.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "unit/opensm_plugin/subnets.h"
+
+namespace heddle::plugin {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(Subnet, DoesNotDependOnTheOrderOfRecords) {
+  const SubnetRecords records = records_of(*fabric_of("tree:k=3,n=2"));
+  SubnetRecords other = records;
+  std::ranges::reverse(other.nodes);
+  std::ranges::reverse(other.cables);
+  const Subnet x = make_subnet(records, {});
+  const Subnet y = make_subnet(other, {});
+  EXPECT_TRUE(compare(*x.fabric, *y.fabric).empty());
+  for (std::size_t i = 0; i < x.fabric->nodes().size(); ++i) {
+    EXPECT_EQ(x.fabric->nodes()[i].guid, y.fabric->nodes()[i].guid);
+  }
+}
+
+TEST(Subnet, CablesThatAreAbsentStayInTheTopologyAndAreNotUsed) {
+  SubnetRecords records = records_of(*fabric_of("tree:k=3,n=2"));
+  const LinkRef off = trunks_of(records).front();
+  remove(records, off);
+  const Subnet subnet = make_subnet(records, std::vector{off, off});
+  EXPECT_THAT(subnet.remarks, IsEmpty());
+  EXPECT_FALSE(subnet.usable.contains(find_link(*subnet.fabric, off)));
+  EXPECT_EQ(subnet.usable.count(), subnet.fabric->links().size() - 1);
+}
+
+TEST(Subnet, AnAbsentCableWhosePortHasAnotherIsLeftOut) {
+  const SubnetRecords records = records_of(*fabric_of("tree:k=3,n=2"));
+  const auto trunks = trunks_of(records);
+  const LinkRef never{trunks[0].a, trunks[1].b};
+  const Subnet subnet = make_subnet(records, std::vector{never});
+  EXPECT_EQ(subnet.fabric->links().size(), records.cables.size());
+  const LinkRef nowhere{{NodeGuid{1}, PortNum{1}}, {NodeGuid{2}, PortNum{1}}};
+  EXPECT_EQ(make_subnet(records, std::vector{nowhere}).fabric->links().size(), records.cables.size());
+}
+
+TEST(Subnet, BeingBroughtUpUsesLinksThatAreNotActive) {
+  SubnetRecords records = records_of(*fabric_of("tree:k=3,n=2"));
+  for (Cable& cable : records.cables) cable.active = false;
+  const Subnet subnet = make_subnet(records, {});
+  EXPECT_EQ(subnet.usable.count(), records.cables.size());
+  EXPECT_EQ(subnet.waiting, 0U);
+}
+
+TEST(Subnet, ThatIsUpDoesNotUseALinkBeforeItIsActive) {
+  SubnetRecords records = records_of(*fabric_of("tree:k=3,n=2"));
+  const auto coming = std::ranges::find_if(records.cables, [](const Cable& c) { return c.joins_switches; });
+  coming->active = false;
+  const LinkRef link = coming->link;
+  const Subnet subnet = make_subnet(records, {});
+  EXPECT_FALSE(subnet.usable.contains(find_link(*subnet.fabric, link)));
+  EXPECT_EQ(subnet.waiting, 1U);
+}
+
+TEST(Subnet, AHostIsRoutedToBeforeItsLinkIsActive) {
+  SubnetRecords records = records_of(*fabric_of("tree:k=3,n=2"));
+  for (Cable& cable : records.cables) cable.active = cable.joins_switches;
+  const Subnet subnet = make_subnet(records, {});
+  EXPECT_EQ(subnet.usable.count(), records.cables.size());
+  EXPECT_EQ(subnet.waiting, 0U);
+}
+
+TEST(Subnet, WrongLidsAreLeftOutWithARemark) {
+  SubnetRecords records = records_of(*fabric_of("tree:k=3,n=2"));
+  records.lids[0].base = Lid{0xc001};
+  records.lids[1].base = records.lids[2].base;
+  records.lids[3].lmc = 3;
+  records.lids[3].base = Lid{0x101};
+  records.lids[4].lmc = 200;
+  const Subnet subnet = make_subnet(records, {});
+  EXPECT_THAT(subnet.remarks, ElementsAre(HasSubstr("LID 49153 with LMC 0"), HasSubstr("belongs to another"),
+                                          HasSubstr("LID 257 with LMC 3"), HasSubstr("LMC 200")));
+}
+
+TEST(Subnet, NonsenseIsRemarkedNotUsed) {
+  SubnetRecords records = records_of(*fabric_of("tree:k=3,n=2"));
+  records.nodes.push_back(records.nodes.front());
+  records.cables.push_back(records.cables.front());
+  records.cables.push_back({{{NodeGuid{1}, PortNum{1}}, {NodeGuid{2}, PortNum{1}}}, true, true});
+  records.cables.push_back(
+      {{{records.nodes[0].guid, PortNum{250}}, {records.nodes[1].guid, PortNum{250}}}, true, true});
+  const Subnet subnet = make_subnet(records, {});
+  EXPECT_EQ(subnet.remarks.size(), 3U);
+}
+
+TEST(CableMemory, KeepsCablesThatGoUntilTheirPortsAreUsedOtherwise) {
+  const SubnetRecords all = records_of(*fabric_of("tree:k=3,n=2"));
+  const LinkRef gone = trunks_of(all).front();
+  CableMemory memory;
+  EXPECT_THAT(memory.missing(all), IsEmpty());
+  SubnetRecords without = all;
+  remove(without, gone);
+  EXPECT_THAT(memory.missing(without), ElementsAre(gone));
+  EXPECT_THAT(memory.missing(without), ElementsAre(gone));
+  SubnetRecords moved = without;
+  const PortRef spare{gone.b.node, PortNum{200}};
+  moved.cables.push_back({{gone.a, spare}, true, true});
+  EXPECT_THAT(memory.missing(moved), IsEmpty());
+}
+
+}  // namespace
+}  // namespace heddle::plugin
