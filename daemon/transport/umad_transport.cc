@@ -12,6 +12,7 @@
 #include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -20,6 +21,7 @@
 
 #include "mad/attributes.h"
 #include "mad/header.h"
+#include "transport/ibsim_shim.h"
 
 namespace heddle::transport {
 namespace {
@@ -63,6 +65,10 @@ struct UmadTransport::State : std::enable_shared_from_this<State> {
   void receive();
   void take(const std::vector<std::uint8_t>& buffer, int length);
   void deliver();
+  Result<void> hand_over(const mad::Packet& packet, int agent);
+  /// Keeps it until ibsim's shim takes it without blocking.
+  void hold_back(const mad::Packet& packet);
+  void send_held_back();
   void learn(const mad::Packet& packet);
 
   boost::asio::io_context& io;
@@ -73,6 +79,8 @@ struct UmadTransport::State : std::enable_shared_from_this<State> {
   int is_sm_fd = -1;
   std::array<int, managed_classes.size()> agents{-1, -1, -1};
   std::vector<std::uint8_t> send_buffer = std::vector<std::uint8_t>(sizeof(ib_user_mad_t) + mad::mad_size);
+  std::unique_ptr<ShimSocket> shim;  ///< none where libibumad talks to the kernel
+  std::deque<mad::Packet> held_back;
   Receiver receiver;
   std::optional<std::pair<Lid, Lid>> learned;  ///< LID and SM LID, from the port's own PortInfo
 
@@ -190,6 +198,50 @@ void UmadTransport::State::learn(const mad::Packet& packet) {
   learned = {info.lid, info.master_sm_lid};
 }
 
+Result<void> UmadTransport::State::hand_over(const mad::Packet& packet, int agent) {
+  const mad::Header header = mad::read_header(packet.mad);
+  const bool smp = mad::is_smp(header);
+  std::fill(send_buffer.begin(), send_buffer.end(), std::uint8_t{0});
+  std::uint8_t* umad = send_buffer.data();
+  umad_set_addr(umad, packet.address.dlid.raw(), static_cast<int>(packet.address.dqp),
+                packet.address.sl.raw(), smp ? 0 : static_cast<int>(mad::gsi_qkey));
+  if (!smp) {
+    const std::uint16_t index = packet.address.pkey_index;
+    umad_set_pkey(umad, index != 0 ? index : *options.pkey_index);
+  }
+  std::memcpy(umad_get_mad(umad), packet.mad.data(), mad::mad_size);
+  const bool expects_answer = header.method == mad::Method::Get || header.method == mad::Method::Set;
+  const int sent =
+      umad_send(fd, agent, umad, static_cast<int>(mad::mad_size), expects_answer ? kernel_timeout_ms : 0, 0);
+  if (sent < 0) {
+    return fail(ErrorCode::Io,
+                fmt::format("port {}:{} does not send: {}", port.device, port.port, last_error()));
+  }
+  return {};
+}
+
+void UmadTransport::State::hold_back(const mad::Packet& packet) {
+  held_back.push_back(packet);
+  if (held_back.size() > 1) return;
+  shim->wait_for_room([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->send_held_back();
+  });
+}
+
+void UmadTransport::State::send_held_back() {
+  if (!shim) return;
+  while (!held_back.empty() && shim->has_room()) {
+    const mad::Packet packet = held_back.front();
+    held_back.pop_front();
+    // Refused here is lost: whoever waits for the answer asks again.
+    (void)hand_over(packet, agent_for(mad::read_header(packet.mad).mgmt_class));
+  }
+  if (held_back.empty()) return;
+  shim->wait_for_room([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->send_held_back();
+  });
+}
+
 Result<std::unique_ptr<UmadTransport>> UmadTransport::open(boost::asio::io_context& io, const Clock& clock,
                                                            const UmadPort& port, const UmadOptions& options) {
   auto state = std::make_shared<State>(io, clock, port, options);
@@ -202,6 +254,7 @@ Result<std::unique_ptr<UmadTransport>> UmadTransport::open(boost::asio::io_conte
                             port.device, port.port, std::error_code(-fd, std::generic_category()).message()));
   }
   if (auto registered = state->register_agents(); !registered) return fail(registered.error());
+  state->shim = ShimSocket::find(io);
   std::unique_ptr<UmadTransport> transport{new UmadTransport(state)};
   state->thread = std::thread([own = state.get()] { own->receive(); });
   return transport;
@@ -214,6 +267,8 @@ void UmadTransport::stop() {
   state_->stopping = true;
   if (state_->thread.joinable()) state_->thread.join();
   state_->receiver = nullptr;
+  state_->held_back.clear();
+  state_->shim.reset();
 }
 
 void UmadTransport::receive_with(Receiver receiver) { state_->receiver = std::move(receiver); }
@@ -232,24 +287,11 @@ Result<void> UmadTransport::send(const mad::Packet& packet) {
     return fail(ErrorCode::Unsupported, fmt::format("management class {:#04x} is not registered",
                                                     static_cast<unsigned>(header.mgmt_class)));
   }
-  const bool smp = mad::is_smp(header);
-  std::fill(state.send_buffer.begin(), state.send_buffer.end(), std::uint8_t{0});
-  std::uint8_t* umad = state.send_buffer.data();
-  umad_set_addr(umad, packet.address.dlid.raw(), static_cast<int>(packet.address.dqp),
-                packet.address.sl.raw(), smp ? 0 : static_cast<int>(mad::gsi_qkey));
-  if (!smp) {
-    const std::uint16_t index = packet.address.pkey_index;
-    umad_set_pkey(umad, index != 0 ? index : *state.options.pkey_index);
+  if (state.shim && (!state.held_back.empty() || !state.shim->has_room())) {
+    state.hold_back(packet);
+    return {};
   }
-  std::memcpy(umad_get_mad(umad), packet.mad.data(), mad::mad_size);
-  const bool expects_answer = header.method == mad::Method::Get || header.method == mad::Method::Set;
-  const int sent = umad_send(state.fd, agent, umad, static_cast<int>(mad::mad_size),
-                             expects_answer ? kernel_timeout_ms : 0, 0);
-  if (sent < 0) {
-    return fail(ErrorCode::Io, fmt::format("port {}:{} does not send: {}", state.port.device, state.port.port,
-                                           last_error()));
-  }
-  return {};
+  return state.hand_over(packet, agent);
 }
 
 LocalPort UmadTransport::local() const {

@@ -31,11 +31,6 @@ class Serving(unittest.TestCase):
         cls.programs = cls.enterClassContext(Programs("serving", cls.daemon.directory))
         cls.daemon.wait_for(lambda status: ((status.get("load") or {}).get("utilization_max") or 0) > 0.3, "loaded")
 
-    @classmethod
-    def enterClassContext(cls, context):
-        cls.addClassCleanup(context.__exit__, None, None, None)
-        return context.__enter__()
-
     def clean(self, *command):
         """The output of a program that has nothing to complain about."""
         code, output, complaints = self.programs.run(*command)
