@@ -69,8 +69,13 @@ void Discovery::adopt(std::shared_ptr<const Survey> survey) {
   overtaken_ = busy_;
 }
 
+void Discovery::release(Instant now) {
+  held_ = false;
+  next(now);
+}
+
 void Discovery::next(Instant now) {
-  if (busy_) return;
+  if (busy_ || held_) return;
   if (wants_full_ || ((wants_light_ || !suspects_.empty()) && !survey_)) {
     start(SweepKind::Full, now);
   } else if (!suspects_.empty()) {

@@ -50,6 +50,11 @@ class Discovery {
   /// Of traps: 128 (a link of a switch), 144 and 145 (a node's properties) lead to a partial sweep.
   void on_notice(const mad::Notice& notice, Instant now);
 
+  /// Nothing begins until release(): while somebody writes to the fabric, what a sweep finds is half of it
+  /// out of date. What is asked for meanwhile is done then.
+  void hold() { held_ = true; }
+  void release(Instant now);
+
   /// Takes over a survey that somebody brought up to date: a provisioner, which knows the states that it
   /// set. Its epoch must be greater than that of survey(). A partial sweep under way, which started from
   /// the older one, becomes a full one.
@@ -76,6 +81,7 @@ class Discovery {
   std::uint64_t epoch_ = 0;
 
   bool busy_ = false;
+  bool held_ = false;
   bool overtaken_ = false;  ///< by a survey that was adopted during the sweep
   SweepKind kind_ = SweepKind::Full;
   Instant begun_;

@@ -363,6 +363,8 @@ void Sweep::arrived(const Task& task, const mad::NodeInfo& info) {
 }
 
 void Sweep::enquire(Index index) {
+  // It has just answered, perhaps by another way than the one that it was silent on.
+  engine_.forgive(transport::agent_of(nodes_[index].guid()));
   ask(Op::Description, index);
   if (nodes_[index].is_switch()) {
     ask(Op::SwitchInfo, index);  // its ports follow

@@ -296,6 +296,27 @@ TEST_F(LightSweepTest, WhatIsAskedDuringASweepComesAfterIt) {
   EXPECT_EQ(world.reports.back().kind, SweepKind::Full);
 }
 
+TEST_F(LightSweepTest, SwitchThatWasSilentIsBackWithTheFirstSweepThatMeetsIt) {
+  const NodeIndex spine = world.switch_at(20);
+  world.sim.fabric.set_agent_faults(spine, {.mute_sma = true});
+  EXPECT_EQ(world.light().survey->fabric->nodes().size(), world.truth().nodes().size() - 1);
+  world.sim.fabric.set_agent_faults(spine, {});
+  world.discovery.full(world.sim.now);
+  expect_same_graph(*world.finish().survey->fabric, world.truth());
+}
+
+TEST_F(LightSweepTest, WhatIsAskedWhileHeldComesAfterTheRelease) {
+  const auto before = world.reports.size();
+  world.discovery.hold();
+  world.discovery.full(world.sim.now);
+  world.discovery.light(world.sim.now);
+  EXPECT_FALSE(world.discovery.busy());
+  EXPECT_FALSE(world.sim.run([&] { return world.reports.size() > before; }));
+  world.discovery.release(world.sim.now);
+  EXPECT_TRUE(world.sim.run([&] { return world.reports.size() > before; }));
+  EXPECT_EQ(world.reports.back().kind, SweepKind::Full);
+}
+
 TEST(Discovery, TrapLeadsToThatSwitch) {
   World world{"tree:k=3,n=2", {}, {.change_bits = ChangeBits::Clear}};
   world.full();
