@@ -168,7 +168,11 @@ const std::vector<Key>& keys() {
        "\"\"", string_key([](Config& c) -> std::string& { return c.fabric.serve; })},
       {"fabric.node_names", "A node name map, as OpenSM's: names for GUIDs.", "\"\"",
        string_key([](Config& c) -> std::string& { return c.fabric.node_names; })},
-      {"sm.mode", "\"auto\": be the subnet manager of a fabric that has none. \"off\": never.", "\"auto\"",
+      {"sm.mode",
+       "\"auto\": be the subnet manager of a fabric that has none; where another one was met, only watch "
+       "until "
+       "the next start. \"off\": never.",
+       "\"auto\"",
        choice_key<SmMode>(
            [](Config& c) -> SmMode& { return c.sm.mode; },
            std::array{Choice<SmMode>{"auto", SmMode::Auto}, Choice<SmMode>{"off", SmMode::Off}})},

@@ -12,10 +12,12 @@
 #include "app/alarm.h"
 #include "app/backend.h"
 #include "app/service_notifier.h"
+#include "app/sm_observer.h"
 #include "control/api.h"
 #include "discovery/discovery.h"
 #include "fabric/node_names.h"
 #include "metrics/metrics.h"
+#include "metrics/subnet_manager_families.h"
 #include "provision/subnet_manager.h"
 #include "provision/up_down_keeper.h"
 #include "routing/link_set.h"
@@ -107,6 +109,9 @@ class Heddled::Parts final : public control::Daemon {
   void use(std::shared_ptr<const Survey> survey);
   void on_sample(const std::shared_ptr<const load::Sample>& sample);
   void settle();
+  void look_after_the_master(Instant now);
+  void tell_metrics_of_the_master();
+  [[nodiscard]] bool is_master() const { return manager_ && manager_->is_master(); }
   [[nodiscard]] control::SubnetManagerState subnet_manager_state() const;
 
   boost::asio::io_context& io_;
@@ -120,6 +125,10 @@ class Heddled::Parts final : public control::Daemon {
   transport::TransactionEngine engine_;
   discovery::Discovery discovery_;
   std::optional<provision::SubnetManager> manager_;  ///< none when the configuration says never
+  SmObserver master_;
+  bool yields_ = false;  ///< another one was master: from then on this one only watches
+  std::vector<NodeGuid> unsettled_;
+  int looks_at_unsettled_ = 0;
   sampling::Sampler sampler_;
   sampling::QueueProbe queues_;
   Alarm engine_alarm_;
@@ -130,12 +139,13 @@ class Heddled::Parts final : public control::Daemon {
   ServiceNotifier notifier_;
 
   metrics::Metrics metrics_;
+  std::shared_ptr<metrics::SubnetManagerMetrics> master_metrics_ =
+      std::make_shared<metrics::SubnetManagerMetrics>();
   asio::thread_pool scrapers_{1};  ///< makes the text of /metrics
 
   std::shared_ptr<const Survey> survey_;   ///< as it was found, or as it was configured after that
   std::vector<std::string> found_wrong_;   ///< by the last sweep
   std::vector<std::string> could_not_do_;  ///< of the last configuration
-  std::string foreign_master_;             ///< the sentence about another subnet manager
   bool stopping_ = false;
   std::unique_ptr<control::HttpServer> control_;
   std::unique_ptr<control::HttpServer> tcp_;
@@ -154,6 +164,8 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       discovery_{engine_,
                  {.m_key = config_.fabric.m_key},
                  [this](const discovery::SweepReport& report) { on_sweep(report); }},
+      master_{engine_, backend_->transport(), config_.fabric.m_key,
+              [this](Instant now) { discovery_.full(now); }},
       sampler_{engine_, sampler_options(config_),
                [this](const std::shared_ptr<const load::Sample>& sample) { on_sample(sample); }},
       queues_{engine_},
@@ -176,6 +188,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                    [this](Instant now) {
                      if (backend_->check()) discovery_.full(now);
                      discovery_.light(now);
+                     look_after_the_master(now);
                      light_alarm_.set(now + config_.sweep.light_interval);
                      settle();
                    }},
@@ -196,6 +209,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
     manager_.emplace(engine_, backend_->transport(), provision_options(config_), router(config_),
                      [this](const provision::ProvisionReport& report) { on_configured(report); });
   }
+  metrics_.add(master_metrics_);
   engine_.wake_with([this](Instant when) { engine_alarm_.set_no_later(when); });
 }
 
@@ -253,7 +267,8 @@ void Heddled::Parts::on_sweep(const discovery::SweepReport& report) {
   spdlog::info("{} sweep in {:.1f} ms: {} switches, {} channel adapters, {} links", to_string(report.kind),
                seconds(report.ended - report.begun) * 1e3, fabric.switch_count(),
                fabric.channel_adapter_count(), fabric.links().size());
-  if (manager_) {
+  if (manager_ && !yields_) {
+    discovery_.hold();
     manager_->configure(report.survey, report.ended);
   } else {
     use(report.survey);
@@ -262,11 +277,10 @@ void Heddled::Parts::on_sweep(const discovery::SweepReport& report) {
 
 void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
   could_not_do_.clear();
-  foreign_master_.clear();
   if (report.failure) {
     spdlog::warn("subnet manager: {}", report.failure->message);
-    (report.failure->code == ErrorCode::Refused ? foreign_master_ : could_not_do_.emplace_back()) =
-        report.failure->message;
+    yields_ = report.failure->code == ErrorCode::Refused;
+    if (!yields_) could_not_do_.push_back(report.failure->message);
   } else {
     spdlog::info("configured in {:.1f} ms: {} ports set, {} table blocks written, {} ports raised",
                  seconds(report.ended - report.begun) * 1e3, report.ports_set, report.blocks_written,
@@ -278,7 +292,22 @@ void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
   }
   if (!report.failure) discovery_.adopt(report.survey);
   if (manager_->is_master()) discovery_.set_change_bits(discovery::ChangeBits::Clear);
+  if (yields_) discovery_.set_change_bits(discovery::ChangeBits::Leave);
   if (report.survey) use(report.survey);
+  discovery_.release(report.ended);
+}
+
+/// Where the daemon is not the master: is the one there still the same, and has it finished?
+void Heddled::Parts::look_after_the_master(Instant now) {
+  if (is_master()) return;
+  master_.look(now);
+  if (!survey_ || !master_.sight() || !master_.sight()->answers) return;
+  // Three looks at the same nodes: what stays so longer is not being configured.
+  constexpr int most_looks = 3;
+  auto nodes = discovery::unsettled(*survey_);
+  looks_at_unsettled_ = nodes == unsettled_ ? looks_at_unsettled_ + 1 : 0;
+  unsettled_ = std::move(nodes);
+  if (!unsettled_.empty() && looks_at_unsettled_ < most_looks) discovery_.rediscover(unsettled_, now);
 }
 
 /// What everybody works with from here on.
@@ -286,12 +315,14 @@ void Heddled::Parts::use(std::shared_ptr<const Survey> survey) {
   survey_ = std::move(survey);
   const Fabric& fabric = *survey_->fabric;
   sampler_.use(survey_->fabric);
+  if (!is_master() && !master_.sight()) master_.look(clock_.now());
   notifier_.status(fmt::format("{} switches, {} channel adapters, {} links", fabric.switch_count(),
                                fabric.channel_adapter_count(), fabric.links().size()));
   settle();
 }
 
 void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample) {
+  tell_metrics_of_the_master();
   metrics_.publish(sample, sampler_.statistics(), engine_);
   spdlog::debug("sweep {} in {:.1f} ms, {} ports failed", sample->number,
                 seconds(sample->ended - sample->began) * 1e3, sample->failures.size());
@@ -299,20 +330,46 @@ void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample
 
 control::SubnetManagerState Heddled::Parts::subnet_manager_state() const {
   control::SubnetManagerState state;
-  const transport::LocalPort local = backend_->transport().local();
-  state.master_lid = local.sm_lid;
-  if (manager_ && manager_->is_master()) {
+  state.moves = master_.moves();
+  if (is_master()) {
+    const transport::LocalPort local = backend_->transport().local();
     state.role = "master";
     state.master_lid = local.lid;
+    state.master_guid = local.guid;
+    state.priority = provision_options(config_).priority;
+    state.state = provision::to_string(mad::SmInfo::State::Master);
+    state.answers = true;
     if (manager_->busy()) state.stage = "configuring";
   } else {
-    state.role = state.master_lid == no_lid && foreign_master_.empty() ? "none" : "observer";
+    const discovery::SmSight seen = master_.sight().value_or(discovery::SmSight{});
+    state.role = seen.lid == no_lid && !yields_ ? "none" : "observer";
+    state.master_lid = seen.lid;
+    state.answers = seen.answers;
+    if (seen.info) {
+      state.master_guid = seen.info->guid;
+      state.priority = seen.info->priority;
+      state.state = provision::to_string(seen.info->state);
+    }
   }
   if (survey_) {
     const PortIndex port = survey_->fabric->find_port(state.master_lid);
     if (port != no_port) state.master = names_.of(survey_->fabric->node(survey_->fabric->port(port).node));
   }
   return state;
+}
+
+void Heddled::Parts::tell_metrics_of_the_master() {
+  const control::SubnetManagerState state = subnet_manager_state();
+  metrics::SubnetManagerFigures figures{
+      .role = state.role, .master = std::nullopt, .answers = state.answers, .moves = state.moves};
+  if (state.master_guid) {
+    const auto coded = is_master() ? mad::SmInfo::State::Master : master_.sight()->info->state;
+    figures.master = {.guid = to_string(*state.master_guid),
+                      .node = state.master,
+                      .priority = state.priority.value_or(0),
+                      .state = static_cast<std::uint8_t>(coded)};
+  }
+  master_metrics_->set(std::move(figures));
 }
 
 control::DaemonState Heddled::Parts::state() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,12 @@ struct SubnetManagerState {
   std::string role;    ///< "master" (the daemon itself), "none", "observer" (another one is master)
   std::string master;  ///< name of the node where the master runs, if known
   Lid master_lid;
-  std::string stage;  ///< of a sweep under way, or empty
+  std::optional<PortGuid> master_guid;   ///< as the master says, if it ever did
+  std::optional<std::uint8_t> priority;  ///< likewise
+  std::string state;                     ///< of SMInfo, likewise; empty if not known
+  bool answers = false;                  ///< as master, when it was asked last
+  std::uint64_t moves = 0;               ///< times that mastership moved
+  std::string stage;                     ///< of a sweep under way, or empty
 };
 
 struct SamplingState {

@@ -257,7 +257,15 @@ json::value status_view(const DaemonState& state) {
   }
   const SubnetManagerState& sm = state.subnet_manager;
   view["subnet_manager"] = {
-      {"role", sm.role}, {"master", sm.master}, {"master_lid", sm.master_lid.raw()}, {"stage", sm.stage}};
+      {"role", sm.role},
+      {"master", sm.master},
+      {"master_lid", sm.master_lid.raw()},
+      {"master_guid", sm.master_guid ? json::value(to_string(*sm.master_guid)) : json::value()},
+      {"priority", sm.priority ? json::value(*sm.priority) : json::value()},
+      {"state", sm.state},
+      {"answers", sm.answers},
+      {"moves", sm.moves},
+      {"stage", sm.stage}};
   view["sampling"] = {{"sweeps", state.sampling.sweeps},
                       {"interval_seconds", seconds(state.sampling.interval)},
                       {"last_sweep_seconds", seconds(state.sampling.last_sweep)},

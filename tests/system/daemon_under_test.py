@@ -63,6 +63,12 @@ class Daemon:
     def json(self, *arguments):
         return json.loads(self.heddle("--json", *arguments))
 
+    def metrics(self):
+        """What a scrape shows."""
+        done = subprocess.run(["curl", "-sf", "--unix-socket", str(self.socket), "http://heddled/metrics"],
+                              capture_output=True, text=True, timeout=20, check=True)
+        return done.stdout
+
     def wait_for(self, condition, what, seconds=60):
         """Polls the status until condition(status) holds, and returns it."""
         end = time.monotonic() + seconds

@@ -46,6 +46,11 @@ namespace heddle::cli {
   return std::isfinite(number) ? std::llround(number) : 0;
 }
 
+[[nodiscard]] inline bool truth_at(const boost::json::value& value, std::string_view path) {
+  const auto* truth = at_path(value, path).if_bool();
+  return truth != nullptr && *truth;
+}
+
 [[nodiscard]] inline const boost::json::array& array_at(const boost::json::value& value,
                                                         std::string_view path) {
   static const boost::json::array none;

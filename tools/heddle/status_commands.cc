@@ -40,7 +40,14 @@ std::string manager_line(const value& status) {
   std::string line = role == "master" ? "this daemon" : role == "none" ? "none" : "another one";
   if (const std::string master = text_at(status, "subnet_manager.master");
       !master.empty() && role != "none") {
-    line += fmt::format(", at {} (LID {})", master, count_at(status, "subnet_manager.master_lid"));
+    line += fmt::format(", at {} (LID {}", master, count_at(status, "subnet_manager.master_lid"));
+    const value& priority = at_path(status, "subnet_manager.priority");
+    line +=
+        priority.is_null() ? ")" : fmt::format(", priority {})", count_at(status, "subnet_manager.priority"));
+  }
+  if (role == "observer" && !truth_at(status, "subnet_manager.answers")) line += "; it does not answer";
+  if (const auto moves = count_at(status, "subnet_manager.moves"); moves > 0) {
+    line += fmt::format("; mastership moved {} times", moves);
   }
   return stage.empty() ? line : fmt::format("{}; {}", line, stage);
 }

@@ -1,0 +1,59 @@
+#include "app/sm_observer.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "provision/sm_election.h"
+
+namespace heddle::app {
+namespace {
+
+using discovery::SmEvent;
+using discovery::SmSight;
+
+std::string text_of(const SmSight& sight) {
+  if (!sight.info) return fmt::format("LID {}", sight.lid.raw());
+  return fmt::format("LID {} (GUID {}, priority {}, {})", sight.lid.raw(), to_string(sight.info->guid),
+                     sight.info->priority, provision::to_string(sight.info->state));
+}
+
+}  // namespace
+
+SmObserver::SmObserver(transport::TransactionEngine& engine, transport::Transport& transport,
+                       std::uint64_t m_key, Moved moved)
+    : transport_{transport},
+      moved_{std::move(moved)},
+      watch_{engine, m_key, [this](const SmSight& seen, Instant now) { looked(seen, now); }} {}
+
+void SmObserver::look(Instant now) { watch_.look(transport_.local().port, now); }
+
+void SmObserver::looked(const SmSight& seen, Instant now) {
+  const bool first = !sight_;
+  const SmSight before = std::exchange(sight_, seen).value_or(SmSight{});
+  switch (compare(before, seen)) {
+    case SmEvent::Nothing:
+      return;
+    case SmEvent::Appeared:
+      spdlog::info("the subnet manager is at {}", text_of(seen));
+      if (!first) moved_(now);
+      return;
+    case SmEvent::Moved:
+      ++moves_;
+      spdlog::warn("mastership moved from {} to {}", text_of(before), text_of(seen));
+      moved_(now);
+      return;
+    case SmEvent::Silent:
+      spdlog::warn("the subnet manager at {} does not answer as master", text_of(seen));
+      return;
+    case SmEvent::Back:
+      spdlog::info("the subnet manager at {} answers again", text_of(seen));
+      return;
+    case SmEvent::Gone:
+      spdlog::warn("this port has no subnet manager any more; the last one was at {}", text_of(before));
+      return;
+  }
+}
+
+}  // namespace heddle::app
