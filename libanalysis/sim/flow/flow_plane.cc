@@ -92,7 +92,8 @@ Result<TrafficId> FlowPlane::add(const TrafficFlow& spec, Picoseconds at) {
   flow.to_seat = static_cast<std::uint32_t>(by_destination_[spec.to.raw()].size());
   by_destination_.append(spec.to.raw(), id);
   ++count_;
-  trace_route(view_, spec.from, destination(spec), spec.sl, trace_);
+  flow.path = opens_on_;
+  trace_route(view_, spec.from, destination(flow), spec.sl, trace_);
   enter(id);
   return TrafficId{id};
 }
@@ -114,6 +115,20 @@ void FlowPlane::set_demand(TrafficId id, BitRate demand, Picoseconds at) {
   catch_up(at);
   flows_[id.raw()].spec.demand = demand;
   retrace(id.raw());
+}
+
+void FlowPlane::set_path(TrafficId id, std::uint8_t offset, Picoseconds at) {
+  catch_up(at);
+  flows_[id.raw()].path = offset;
+  retrace(id.raw());
+}
+
+std::vector<TrafficId> FlowPlane::ids() const {
+  std::vector<TrafficId> ids;
+  for (std::uint32_t i = 0; i < flows_.size(); ++i) {
+    if (flows_[i].alive) ids.emplace_back(i);
+  }
+  return ids;
 }
 
 std::optional<Picoseconds> FlowPlane::next_event() const {
@@ -150,14 +165,15 @@ std::uint64_t FlowPlane::wanted(const TrafficFlow& flow) const {
   return in_meter_units(std::min(flow.demand, view_.rate(flow.from)));
 }
 
-Lid FlowPlane::destination(const TrafficFlow& flow) const {
-  const Lid base = view_.lid(flow.to);
-  return base == no_lid ? no_lid : Lid{static_cast<std::uint16_t>(base.raw() + flow.path_offset)};
+Lid FlowPlane::destination(const Flow& flow) const {
+  const Lid base = view_.lid(flow.spec.to);
+  const unsigned offset = flow.spec.path_offset.value_or(flow.path);
+  return base == no_lid ? no_lid : Lid{static_cast<std::uint16_t>(base.raw() + offset)};
 }
 
 void FlowPlane::retrace(std::uint32_t id) {
   const Flow& flow = flows_[id];
-  trace_route(view_, flow.spec.from, destination(flow.spec), flow.spec.sl, trace_);
+  trace_route(view_, flow.spec.from, destination(flow), flow.spec.sl, trace_);
   const auto hops = hops_[id];
   const bool same = flow.end == trace_.end && flow.wanted == wanted(flow.spec) &&
                     std::equal(hops.begin(), hops.end(), trace_.hops.begin(), trace_.hops.end());

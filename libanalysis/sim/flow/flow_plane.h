@@ -51,8 +51,10 @@ struct TrafficFlow {
   PortIndex from;  ///< of a channel adapter or router
   PortIndex to;    ///< an end port: of a channel adapter or router, or port 0 of a switch
   Sl sl{0};
-  BitRate demand = unlimited;    ///< never more than the source's link carries
-  std::uint8_t path_offset = 0;  ///< added to the base LID of `to` (LMC)
+  BitRate demand = unlimited;  ///< never more than the source's link carries
+  /// Added to the base LID of `to` (LMC). None: a connection that can migrate, on the path that set_path() or
+  /// open_on() says (path_migration.h).
+  std::optional<std::uint8_t> path_offset{};
 };
 
 using TrafficId = Id<struct TrafficIdTag, std::uint32_t>;
@@ -76,6 +78,16 @@ class FlowPlane final : public CounterSource, public ChangeListener {
   Result<TrafficId> add(const TrafficFlow& flow, Picoseconds at);
   void remove(TrafficId flow, Picoseconds at);
   void set_demand(TrafficId flow, BitRate demand, Picoseconds at);
+  /// Of a flow without a path offset of its own.
+  void set_path(TrafficId flow, std::uint8_t offset, Picoseconds at);
+  /// Where such flows are from their beginning, those that are added later.
+  void open_on(std::uint8_t offset) { opens_on_ = offset; }
+  /// All flows that are there.
+  [[nodiscard]] std::vector<TrafficId> ids() const;
+  /// Added to the base LID of its destination.
+  [[nodiscard]] std::uint8_t path(TrafficId flow) const {
+    return flows_[flow.raw()].spec.path_offset.value_or(flows_[flow.raw()].path);
+  }
 
   /// Must outlive the plane, or be taken away with nullptr.
   void set_schedule(FlowSchedule* schedule) { schedule_ = schedule; }
@@ -110,6 +122,7 @@ class FlowPlane final : public CounterSource, public ChangeListener {
     FlowId in_net{0xffffffffU};
     RouteEnd end = RouteEnd::NoRoute;
     bool alive = false;
+    std::uint8_t path = 0;       ///< of one that has no offset of its own
     bool rate_is_stale = false;  ///< stands in changed_
     std::uint32_t to_seat = 0;   ///< position in by_destination_[spec.to]
     std::uint64_t wanted = 0;    ///< rates in MeterBank units, as they stand in the meters
@@ -137,7 +150,7 @@ class FlowPlane final : public CounterSource, public ChangeListener {
   [[nodiscard]] double room(PortIndex port, Vl vl) const;
   void flush();
   [[nodiscard]] std::uint64_t wanted(const TrafficFlow& flow) const;
-  [[nodiscard]] Lid destination(const TrafficFlow& flow) const;
+  [[nodiscard]] Lid destination(const Flow& flow) const;
   void retrace(std::uint32_t flow);
   void retrace_gathered();
   void gather(PortIndex port);
@@ -173,6 +186,7 @@ class FlowPlane final : public CounterSource, public ChangeListener {
   std::vector<std::uint32_t> of_net_;      ///< our flow for each of the solver's
   RowPool<std::uint32_t> by_destination_;  ///< per port
   std::size_t count_ = 0;
+  std::uint8_t opens_on_ = 0;
   std::size_t unroutable_ = 0;
   std::size_t into_off_link_ = 0;
   std::uint64_t wanted_ = 0;
