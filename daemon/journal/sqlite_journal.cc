@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "journal/database.h"
@@ -8,22 +9,41 @@
 namespace heddle::journal {
 namespace {
 
+using regulation::ChangeId;
+using regulation::Intent;
+using regulation::Memory;
+using regulation::ModeRecord;
+using regulation::OffRecord;
+using regulation::Outcome;
+using regulation::OverrideRecord;
+using regulation::PlaneRecord;
+using regulation::Record;
+
 /// In the file's header, so that file(1) and others know whose it is: "Hedl".
 constexpr std::int64_t application_id = 0x4865646c;
 constexpr std::int64_t schema_version = 1;
 
 constexpr const char* schema = R"(
-CREATE TABLE link(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, width INTEGER, speed INTEGER,
-  target INTEGER, stage INTEGER, owner INTEGER, reason TEXT, since INTEGER, PRIMARY KEY(a_node, a_port));
+CREATE TABLE off(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER,
+  node INTEGER, port INTEGER, full_width INTEGER, full_speed INTEGER, width INTEGER, speed INTEGER,
+  cause INTEGER, since INTEGER, reason TEXT, change INTEGER,
+  PRIMARY KEY(a_node, a_port, b_node, b_port, change));
+CREATE TABLE intent(change INTEGER PRIMARY KEY, at INTEGER);
+CREATE TABLE intent_on(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, change INTEGER);
 CREATE TABLE override(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, wish INTEGER, reason TEXT,
-  who TEXT, since INTEGER, until INTEGER, forced INTEGER, PRIMARY KEY(a_node, a_port));
-CREATE TABLE setting(name TEXT PRIMARY KEY, value TEXT);
+  by TEXT, until INTEGER, PRIMARY KEY(a_node, a_port, b_node, b_port));
+CREATE TABLE setting(name TEXT PRIMARY KEY, value INTEGER);
 CREATE TABLE rank(node INTEGER PRIMARY KEY, rank INTEGER);
-CREATE TABLE energy(of TEXT PRIMARY KEY, spent REAL, saved REAL);
-CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, kind TEXT, link TEXT, text TEXT);
+CREATE TABLE energy_link(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, spent REAL, saved REAL);
+CREATE TABLE energy_switch(node INTEGER PRIMARY KEY, spent REAL, saved REAL);
+CREATE TABLE energy_total(spent REAL, saved REAL);
+CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, kind TEXT, links TEXT, text TEXT);
 PRAGMA application_id = 0x4865646c;
 PRAGMA user_version = 1;
 )";
+
+/// In the column `change` of `off`: confirmed, of no change that is under way.
+constexpr std::int64_t confirmed = 0;
 
 std::int64_t raw(NodeGuid guid) { return std::bit_cast<std::int64_t>(guid.raw()); }
 NodeGuid guid_from(std::int64_t raw) { return NodeGuid{std::bit_cast<std::uint64_t>(raw)}; }
@@ -37,6 +57,10 @@ void bind_link(Statement& statement, const LinkRef& link) {
       .bind(std::int64_t{link.b.port.raw()});
 }
 
+void bind_mode(Statement& statement, power::LinkMode mode) {
+  statement.bind(static_cast<std::int64_t>(mode.width)).bind(static_cast<std::int64_t>(mode.speed));
+}
+
 LinkRef link_from(const Statement& row) {
   const auto port = [&](int column) { return PortNum{static_cast<std::uint8_t>(row.integer(column))}; };
   return {{guid_from(row.integer(0)), port(1)}, {guid_from(row.integer(2)), port(3)}};
@@ -45,6 +69,10 @@ LinkRef link_from(const Statement& row) {
 template <class Enum>
 Enum enum_from(const Statement& row, int column) {
   return static_cast<Enum>(row.integer(column));
+}
+
+power::LinkMode mode_from(const Statement& row, int column) {
+  return {enum_from<LinkWidth>(row, column), enum_from<LinkSpeed>(row, column + 1)};
 }
 
 Result<void> check_and_make(const Database& database) {
@@ -85,85 +113,37 @@ Result<void> check_and_make(const Database& database) {
 
 class SqliteJournal final : public Journal {
  public:
-  explicit SqliteJournal(Database database) : database_{std::move(database)} {}
+  SqliteJournal(Database database, const Calendar& calendar)
+      : database_{std::move(database)}, calendar_{calendar} {}
 
-  Result<void> put(std::span<const LinkEntry> entries) override {
-    return in_transaction("INSERT OR REPLACE INTO link VALUES(?,?,?,?,?,?,?,?,?,?,?)", entries,
-                          [](Statement& row, const LinkEntry& entry) {
-                            bind_link(row, entry.link);
-                            row.bind(static_cast<std::int64_t>(entry.width))
-                                .bind(static_cast<std::int64_t>(entry.speed))
-                                .bind(static_cast<std::int64_t>(entry.target))
-                                .bind(static_cast<std::int64_t>(entry.stage))
-                                .bind(static_cast<std::int64_t>(entry.owner))
-                                .bind(entry.reason)
-                                .bind(raw(entry.since));
-                          });
+  Result<void> load() {
+    for (const auto& step : {&SqliteJournal::load_off, &SqliteJournal::load_intents,
+                             &SqliteJournal::load_overrides, &SqliteJournal::load_settings}) {
+      if (auto loaded = (this->*step)(); !loaded) return loaded;
+    }
+    return {};
   }
 
-  Result<void> forget(std::span<const LinkRef> links) override {
-    return in_transaction("DELETE FROM link WHERE a_node=? AND a_port=? AND b_node=? AND b_port=?", links,
-                          bind_link);
+  Result<void> write(const Record& record) override {
+    Memory after = memory_;
+    regulation::apply(after, record);
+    Transaction transaction(database_);
+    if (auto begun = transaction.begin(); !begun) return begun;
+    auto written = std::visit([&](const auto& one) { return store(one, after); }, record);
+    if (!written) return written;
+    if (auto done = transaction.commit(); !done) return done;
+    memory_ = std::move(after);
+    return {};
   }
-
-  [[nodiscard]] Result<std::vector<LinkEntry>> links() const override {
-    return rows<LinkEntry>("SELECT * FROM link ORDER BY a_node, a_port", [](const Statement& row) {
-      return LinkEntry{link_from(row),
-                       enum_from<LinkWidth>(row, 4),
-                       enum_from<LinkSpeed>(row, 5),
-                       enum_from<Target>(row, 6),
-                       enum_from<Stage>(row, 7),
-                       enum_from<Owner>(row, 8),
-                       row.text(9),
-                       time_from(row.integer(10))};
-    });
-  }
-
-  Result<void> put(const Override& wish) override {
-    return in_transaction("INSERT OR REPLACE INTO override VALUES(?,?,?,?,?,?,?,?,?,?)", std::span(&wish, 1),
-                          [](Statement& row, const Override& one) {
-                            bind_link(row, one.link);
-                            row.bind(static_cast<std::int64_t>(one.wish))
-                                .bind(one.reason)
-                                .bind(one.who)
-                                .bind(raw(one.since))
-                                .bind(one.until ? std::optional{raw(*one.until)} : std::nullopt)
-                                .bind(std::int64_t{one.forced ? 1 : 0});
-                          });
-  }
-
-  Result<void> forget_override(const LinkRef& link) override {
-    return in_transaction("DELETE FROM override WHERE a_node=? AND a_port=? AND b_node=? AND b_port=?",
-                          std::span(&link, 1), bind_link);
-  }
-
-  [[nodiscard]] Result<std::vector<Override>> overrides() const override {
-    return rows<Override>("SELECT * FROM override ORDER BY a_node, a_port", [](const Statement& row) {
-      Override wish{link_from(row),     enum_from<Wish>(row, 4),   row.text(5),
-                    row.text(6),        time_from(row.integer(7)), std::nullopt,
-                    row.integer(9) != 0};
-      if (const auto until = row.maybe_integer(8)) wish.until = time_from(*until);
-      return wish;
-    });
-  }
-
-  Result<void> put_mode(const std::string& mode) override {
-    return in_transaction("INSERT OR REPLACE INTO setting VALUES('mode', ?)", std::span(&mode, 1),
-                          [](Statement& row, const std::string& value) { row.bind(value); });
-  }
-
-  [[nodiscard]] Result<std::string> mode() const override {
-    auto found = rows<std::string>("SELECT value FROM setting WHERE name='mode'",
-                                   [](const Statement& row) { return row.text(0); });
-    if (!found) return fail(found.error());
-    return found->empty() ? std::string{} : found->front();
-  }
+  [[nodiscard]] const Memory& memory() const override { return memory_; }
 
   Result<void> put_ranks(std::span<const Rank> ranks) override {
-    return in_transaction(
-        "INSERT INTO rank VALUES(?,?)", ranks,
-        [](Statement& row, const Rank& rank) { row.bind(raw(rank.first)).bind(std::int64_t{rank.second}); },
-        "DELETE FROM rank");
+    return in_transaction([&]() -> Result<void> {
+      if (auto cleared = database_.run("DELETE FROM rank"); !cleared) return cleared;
+      return each("INSERT INTO rank VALUES(?,?)", ranks, [](Statement& row, const Rank& rank) {
+        row.bind(raw(rank.first)).bind(std::int64_t{rank.second});
+      });
+    });
   }
 
   [[nodiscard]] Result<std::vector<Rank>> ranks() const override {
@@ -172,65 +152,251 @@ class SqliteJournal final : public Journal {
     });
   }
 
-  Result<void> put_energy(std::span<const EnergyTotal> totals) override {
-    return in_transaction("INSERT OR REPLACE INTO energy VALUES(?,?,?)", totals,
-                          [](Statement& row, const EnergyTotal& total) {
-                            row.bind(total.of).bind(total.spent.value()).bind(total.saved.value());
-                          });
-  }
-
-  [[nodiscard]] Result<std::vector<EnergyTotal>> energy() const override {
-    return rows<EnergyTotal>("SELECT of, spent, saved FROM energy ORDER BY of", [](const Statement& row) {
-      return EnergyTotal{row.text(0), Joules{row.real(1)}, Joules{row.real(2)}};
+  Result<void> put_energy(const power::EnergyRecord& record) override {
+    return in_transaction([&]() -> Result<void> {
+      auto cleared =
+          database_.run("DELETE FROM energy_link; DELETE FROM energy_switch; DELETE FROM energy_total");
+      if (!cleared) return cleared;
+      auto links = each("INSERT INTO energy_link VALUES(?,?,?,?,?,?)", record.links,
+                        [](Statement& row, const auto& link) {
+                          bind_link(row, link.first);
+                          bind_totals(row, link.second);
+                        });
+      if (!links) return links;
+      auto switches = each("INSERT INTO energy_switch VALUES(?,?,?)", record.switches,
+                           [](Statement& row, const auto& node) {
+                             row.bind(raw(node.first));
+                             bind_totals(row, node.second);
+                           });
+      if (!switches) return switches;
+      return each("INSERT INTO energy_total VALUES(?,?)", std::span(&record.total, 1), bind_totals);
     });
   }
 
+  [[nodiscard]] Result<power::EnergyRecord> energy() const override {
+    power::EnergyRecord record;
+    using Link = std::pair<LinkRef, power::EnergyTotals>;
+    auto links = rows<Link>("SELECT * FROM energy_link ORDER BY a_node, a_port", [](const Statement& row) {
+      return Link{link_from(row), totals_from(row, 4)};
+    });
+    if (!links) return fail(links.error());
+    record.links = *std::move(links);
+    using Switch = std::pair<NodeGuid, power::EnergyTotals>;
+    auto switches = rows<Switch>("SELECT * FROM energy_switch ORDER BY node", [](const Statement& row) {
+      return Switch{guid_from(row.integer(0)), totals_from(row, 1)};
+    });
+    if (!switches) return fail(switches.error());
+    record.switches = *std::move(switches);
+    // SQLite's integers are signed, and GUIDs are not.
+    std::sort(record.links.begin(), record.links.end(),
+              [](const Link& x, const Link& y) { return x.first < y.first; });
+    std::sort(record.switches.begin(), record.switches.end(),
+              [](const Switch& x, const Switch& y) { return x.first < y.first; });
+    auto total = rows<power::EnergyTotals>("SELECT spent, saved FROM energy_total",
+                                           [](const Statement& row) { return totals_from(row, 0); });
+    if (!total) return fail(total.error());
+    if (!total->empty()) record.total = total->front();
+    return record;
+  }
+
   Result<std::uint64_t> append(const Event& event) override {
-    auto added = in_transaction("INSERT INTO event(at, kind, link, text) VALUES(?,?,?,?)",
-                                std::span(&event, 1), [](Statement& row, const Event& one) {
-                                  row.bind(raw(one.at)).bind(one.kind).bind(one.link).bind(one.text);
-                                });
+    std::uint64_t id = 0;
+    auto added = in_transaction([&]() -> Result<void> {
+      auto inserted = each("INSERT INTO event(at, kind, links, text) VALUES(?,?,?,?)", std::span(&event, 1),
+                           [](Statement& row, const Event& one) {
+                             row.bind(raw(one.at)).bind(one.kind).bind(one.links).bind(one.text);
+                           });
+      if (!inserted) return inserted;
+      id = static_cast<std::uint64_t>(database_.last_id());
+      if (id % prune_every != 0 || id <= most_events) return {};
+      const std::uint64_t last = id - most_events;
+      return each("DELETE FROM event WHERE id <= ?", std::span(&last, 1),
+                  [](Statement& row, std::uint64_t old) { row.bind(static_cast<std::int64_t>(old)); });
+    });
     if (!added) return fail(added.error());
-    const auto id = static_cast<std::uint64_t>(database_.last_id());
-    if (id % prune_every == 0) {
-      auto old = database_.prepare("DELETE FROM event WHERE id <= ?");
-      if (!old) return fail(old.error());
-      old->bind(static_cast<std::int64_t>(id) - static_cast<std::int64_t>(most_events));
-      if (auto done = database_.finish(*old); !done) return fail(done.error());
-    }
     return id;
   }
 
   [[nodiscard]] Result<std::vector<Event>> events(std::uint64_t after, std::size_t most) const override {
-    auto found = rows<Event>(
-        "SELECT id, at, kind, link, text FROM (SELECT * FROM event WHERE id > ? ORDER BY id DESC LIMIT ?) "
+    return rows<Event>(
+        "SELECT id, at, kind, links, text FROM (SELECT * FROM event WHERE id > ? ORDER BY id DESC LIMIT ?) "
         "ORDER BY id",
         [](const Statement& row) {
           return Event{static_cast<std::uint64_t>(row.integer(0)), time_from(row.integer(1)), row.text(2),
                        row.text(3), row.text(4)};
         },
         {static_cast<std::int64_t>(after), static_cast<std::int64_t>(most)});
-    return found;
   }
 
  private:
   static constexpr std::uint64_t prune_every = 100;
 
-  /// Runs the statement once for each item, after `first`, as one change.
-  template <class Items, class Bind>
-  Result<void> in_transaction(const char* sql, const Items& items, Bind bind, const char* first = nullptr) {
+  static std::int64_t raw_change(ChangeId change) { return std::bit_cast<std::int64_t>(change.raw()); }
+  [[nodiscard]] std::int64_t raw_at(Instant at) const { return raw(calendar_.to_wall(at)); }
+  [[nodiscard]] Instant instant(std::int64_t at) const { return calendar_.to_fabric(time_from(at)); }
+
+  static void bind_totals(Statement& row, const power::EnergyTotals& totals) {
+    row.bind(totals.spent.value()).bind(totals.saved.value());
+  }
+  static power::EnergyTotals totals_from(const Statement& row, int column) {
+    return {Joules{row.real(column)}, Joules{row.real(column + 1)}};
+  }
+
+  // A record into its tables, within a transaction.
+  Result<void> store(const Intent& intent, const Memory& after) {
+    if (auto old = clear_change(intent.change); !old) return old;
+    auto head = each(
+        "INSERT INTO intent VALUES(?,?)", std::span(&intent, 1),
+        [this](Statement& row, const Intent& one) { row.bind(raw_change(one.change)).bind(raw_at(one.at)); });
+    if (!head) return head;
+    if (auto off = store_off(intent.off, raw_change(intent.change)); !off) return off;
+    auto on =
+        each("INSERT INTO intent_on VALUES(?,?,?,?,?)", intent.on, [&](Statement& row, const LinkRef& link) {
+          bind_link(row, link);
+          row.bind(raw_change(intent.change));
+        });
+    if (!on) return on;
+    return set("last", raw_change(after.last));
+  }
+  Result<void> store(const Outcome& outcome, const Memory& /*after*/) {
+    if (auto gone = clear_change(outcome.change); !gone) return gone;
+    auto on = each("DELETE FROM off WHERE a_node=? AND a_port=? AND b_node=? AND b_port=? AND change=0",
+                   outcome.on, bind_link);
+    if (!on) return on;
+    return store_off(outcome.off, confirmed);
+  }
+  Result<void> store(const OverrideRecord& record, const Memory& /*after*/) {
+    if (record.value.wish == regulation::Wish::Auto) {
+      return each("DELETE FROM override WHERE a_node=? AND a_port=? AND b_node=? AND b_port=?",
+                  std::span(&record.link, 1), bind_link);
+    }
+    return each(
+        "INSERT OR REPLACE INTO override VALUES(?,?,?,?,?,?,?,?)", std::span(&record, 1),
+        [this](Statement& row, const OverrideRecord& one) {
+          bind_link(row, one.link);
+          row.bind(static_cast<std::int64_t>(one.value.wish)).bind(one.value.reason).bind(one.value.by);
+          row.bind(one.value.until ? std::optional{raw_at(*one.value.until)} : std::nullopt);
+        });
+  }
+  Result<void> store(const ModeRecord& record, const Memory& /*after*/) {
+    return set("mode", static_cast<std::int64_t>(record.mode));
+  }
+  Result<void> store(const PlaneRecord& record, const Memory& /*after*/) {
+    return set("plane", static_cast<std::int64_t>(record.plane));
+  }
+
+  Result<void> store_off(const std::vector<OffRecord>& records, std::int64_t change) {
+    return each("INSERT OR REPLACE INTO off VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", records,
+                [&](Statement& row, const OffRecord& off) {
+                  bind_link(row, off.link);
+                  row.bind(raw(off.port.node)).bind(std::int64_t{off.port.port.raw()});
+                  bind_mode(row, off.full);
+                  bind_mode(row, off.mode);
+                  row.bind(static_cast<std::int64_t>(off.cause)).bind(raw_at(off.since)).bind(off.reason);
+                  row.bind(change);
+                });
+  }
+  Result<void> clear_change(ChangeId change) {
+    for (const char* sql : {"DELETE FROM intent WHERE change=?", "DELETE FROM intent_on WHERE change=?",
+                            "DELETE FROM off WHERE change=? AND change<>0"}) {
+      auto cleared =
+          each(sql, std::span(&change, 1), [](Statement& row, ChangeId one) { row.bind(raw_change(one)); });
+      if (!cleared) return cleared;
+    }
+    return {};
+  }
+  Result<void> set(std::string_view name, std::int64_t value) {
+    return each("INSERT OR REPLACE INTO setting VALUES(?,?)", std::span(&value, 1),
+                [&](Statement& row, std::int64_t one) { row.bind(name).bind(one); });
+  }
+
+  Result<void> load_off() {
+    using Row = std::pair<std::int64_t, OffRecord>;
+    auto found = rows<Row>("SELECT * FROM off", [this](const Statement& row) {
+      OffRecord off;
+      off.link = link_from(row);
+      off.port = {guid_from(row.integer(4)), PortNum{static_cast<std::uint8_t>(row.integer(5))}};
+      off.full = mode_from(row, 6);
+      off.mode = mode_from(row, 8);
+      off.cause = enum_from<regulation::Cause>(row, 10);
+      off.since = instant(row.integer(11));
+      off.reason = row.text(12);
+      return Row{row.integer(13), off};
+    });
+    if (!found) return fail(found.error());
+    for (const auto& [change, off] : *found) {
+      if (change == confirmed) {
+        memory_.off[off.link] = off;
+      } else {
+        intent(change).off.push_back(off);
+      }
+    }
+    return {};
+  }
+  Result<void> load_intents() {
+    using Head = std::pair<std::int64_t, std::int64_t>;
+    auto heads = rows<Head>("SELECT change, at FROM intent", [](const Statement& row) {
+      return Head{row.integer(0), row.integer(1)};
+    });
+    if (!heads) return fail(heads.error());
+    for (const auto& [change, at] : *heads) intent(change).at = instant(at);
+    using On = std::pair<std::int64_t, LinkRef>;
+    auto on = rows<On>("SELECT * FROM intent_on", [](const Statement& row) {
+      return On{row.integer(4), link_from(row)};
+    });
+    if (!on) return fail(on.error());
+    for (const auto& [change, link] : *on) intent(change).on.push_back(link);
+    return {};
+  }
+  Result<void> load_overrides() {
+    auto found = rows<OverrideRecord>("SELECT * FROM override", [this](const Statement& row) {
+      OverrideRecord record{link_from(row),
+                            {enum_from<regulation::Wish>(row, 4), row.text(5), row.text(6), std::nullopt}};
+      if (const auto until = row.maybe_integer(7)) record.value.until = instant(*until);
+      return record;
+    });
+    if (!found) return fail(found.error());
+    for (const OverrideRecord& record : *found) memory_.overrides[record.link] = record.value;
+    return {};
+  }
+  Result<void> load_settings() {
+    using Setting = std::pair<std::string, std::int64_t>;
+    auto found = rows<Setting>("SELECT name, value FROM setting", [](const Statement& row) {
+      return Setting{row.text(0), row.integer(1)};
+    });
+    if (!found) return fail(found.error());
+    for (const auto& [name, value] : *found) {
+      if (name == "mode") memory_.mode = static_cast<regulation::Mode>(value);
+      if (name == "plane") memory_.plane = static_cast<unsigned>(value);
+      if (name == "last") memory_.last = ChangeId{std::bit_cast<std::uint64_t>(value)};
+    }
+    return {};
+  }
+  Intent& intent(std::int64_t change) {
+    const ChangeId id{std::bit_cast<std::uint64_t>(change)};
+    Intent& intent = memory_.open[id];
+    intent.change = id;
+    return intent;
+  }
+
+  template <class Run>
+  Result<void> in_transaction(Run run) {
     Transaction transaction(database_);
     if (auto begun = transaction.begin(); !begun) return begun;
-    if (first != nullptr) {
-      if (auto done = database_.run(first); !done) return done;
-    }
+    if (auto done = run(); !done) return done;
+    return transaction.commit();
+  }
+
+  /// Runs the statement once for each item.
+  template <class Items, class Bind>
+  Result<void> each(const char* sql, const Items& items, Bind bind) {
     auto statement = database_.prepare(sql);
     if (!statement) return fail(statement.error());
     for (const auto& item : items) {
       bind(*statement, item);
       if (auto done = database_.finish(*statement); !done) return done;
     }
-    return transaction.commit();
+    return {};
   }
 
   template <class Item, class Read>
@@ -246,11 +412,13 @@ class SqliteJournal final : public Journal {
   }
 
   Database database_;
+  Calendar calendar_;
+  Memory memory_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Journal>> open_journal(const std::string& path) {
+Result<std::unique_ptr<Journal>> open_journal(const std::string& path, const Calendar& calendar) {
   auto database = Database::open(path);
   if (!database) return fail(database.error());
   // A second daemon on the same state is refused at once, not at its first write.
@@ -259,7 +427,9 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& path) {
   for (const char* setting : {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL"}) {
     if (auto set = database->run(setting); !set) return fail(set.error());
   }
-  return std::unique_ptr<Journal>(std::make_unique<SqliteJournal>(*std::move(database)));
+  auto journal = std::make_unique<SqliteJournal>(*std::move(database), calendar);
+  if (auto loaded = journal->load(); !loaded) return fail(loaded.error());
+  return std::unique_ptr<Journal>(std::move(journal));
 }
 
 }  // namespace heddle::journal

@@ -57,10 +57,12 @@ class Actuator {
   /// planes().
   [[nodiscard]] virtual unsigned planes() const = 0;
 
-  /// No path of this plane leads over any of these links; all others that are up may be used. Answered when
-  /// every switch has confirmed. Links that the fabric has not are ignored. Errors: Unreachable names the
-  /// switch that did not confirm; Refused when hosts would be cut off.
-  virtual void write_tables(unsigned plane, const std::vector<LinkRef>& avoid, Instant now, Done done) = 0;
+  /// No path of this plane (none: of any) leads over any of these links, unless hosts would be cut off; all
+  /// others that are up may be used. Answered when every switch has confirmed. Links that the fabric has not
+  /// are ignored. Errors: Unreachable names the switch that did not confirm; Refused when this daemon has no
+  /// say.
+  virtual void write_tables(std::optional<unsigned> plane, const std::vector<LinkRef>& avoid, Instant now,
+                            Done done) = 0;
 
   /// Connections that can move between planes use this one from here on; for those that cannot, nothing
   /// happens.

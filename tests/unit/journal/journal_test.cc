@@ -2,10 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 namespace heddle::journal {
 namespace {
@@ -26,7 +29,7 @@ class JournalTest : public ::testing::Test {
 
   [[nodiscard]] std::string path() const { return directory_ / "journal.db"; }
   [[nodiscard]] std::unique_ptr<Journal> open() const {
-    auto journal = open_journal(path());
+    auto journal = open_journal(path(), {});
     EXPECT_TRUE(journal) << journal.error().message;
     return journal ? std::move(*journal) : nullptr;
   }
@@ -38,52 +41,111 @@ LinkRef link(std::uint64_t a, std::uint64_t b) {
   return {{NodeGuid{0xffff'0000'0000'0000ULL + a}, PortNum{254}}, {NodeGuid{b}, PortNum{1}}};
 }
 
-LinkEntry off(const LinkRef& which) {
-  return {which,           LinkWidth::X4,     LinkSpeed::Hdr,   Target::Off,
-          Stage::Intended, Owner::Regulation, "load below 5 %", WallTime{1234567ms}};
+regulation::OffRecord off(const LinkRef& which) {
+  return {which,
+          which.a,
+          {LinkWidth::X4, LinkSpeed::Hdr},
+          power::off_mode,
+          regulation::Cause::Regulation,
+          Instant{1234567ms},
+          "load below 5 %"};
+}
+
+/// Lists within a change have no order on disk.
+regulation::Memory sorted(regulation::Memory memory) {
+  for (auto& [id, intent] : memory.open) {
+    std::sort(intent.on.begin(), intent.on.end());
+    std::sort(intent.off.begin(), intent.off.end(),
+              [](const auto& x, const auto& y) { return x.link < y.link; });
+  }
+  return memory;
 }
 
 TEST_F(JournalTest, KeepsWhatItWasTold) {
-  const LinkEntry entry = off(link(1, 2));
-  const Override wish{link(3, 4), Wish::Pin, "storage", "alice", WallTime{5ms}, WallTime{7ms}, true};
-  const Override endless{link(5, 6), Wish::Off, "", "", WallTime{5ms}, std::nullopt, false};
-  const EnergyTotal total{"total", Joules{1.5e9}, Joules{2.25}};
+  power::EnergyRecord energy;
+  energy.links = {{link(3, 2), {Joules{1.5e9}, Joules{2.25}}}};
+  energy.switches = {{NodeGuid{7}, {Joules{1}, Joules{2}}}, {NodeGuid{~0ULL}, {Joules{3}, Joules{4}}}};
+  energy.total = {Joules{5}, Joules{6}};
   const std::vector<Rank> ranks{{NodeGuid{1}, 0}, {NodeGuid{2}, 65535}};
   {
     auto journal = open();
-    ASSERT_TRUE(journal->put(std::span(&entry, 1)));
-    ASSERT_TRUE(journal->put(wish));
-    ASSERT_TRUE(journal->put(endless));
-    ASSERT_TRUE(journal->put_mode("enforce"));
+    ASSERT_TRUE(journal->put_ranks(std::vector<Rank>{{NodeGuid{9}, 1}}));
     ASSERT_TRUE(journal->put_ranks(ranks));
-    ASSERT_TRUE(journal->put_energy(std::span(&total, 1)));
-    EXPECT_EQ(*journal->append({0, WallTime{9ms}, "off", "a/1 -- b/2", "idle"}), 1U);
+    ASSERT_TRUE(journal->put_energy({}));
+    ASSERT_TRUE(journal->put_energy(energy));
+    EXPECT_EQ(*journal->append({0, WallTime{9ms}, "confirmed", "a/1 -- b/2", "idle"}), 1U);
   }
   auto journal = open();
-  EXPECT_EQ(*journal->links(), std::vector{entry});
-  EXPECT_THAT(*journal->overrides(), ::testing::UnorderedElementsAre(wish, endless));
-  EXPECT_EQ(*journal->mode(), "enforce");
   EXPECT_EQ(*journal->ranks(), ranks);
-  EXPECT_EQ(*journal->energy(), std::vector{total});
-  EXPECT_EQ(*journal->events(0, 10), (std::vector{Event{1, WallTime{9ms}, "off", "a/1 -- b/2", "idle"}}));
+  EXPECT_EQ(*journal->energy(), energy);
+  EXPECT_EQ(*journal->events(0, 10),
+            (std::vector{Event{1, WallTime{9ms}, "confirmed", "a/1 -- b/2", "idle"}}));
 }
 
-TEST_F(JournalTest, ReplacesAndForgets) {
-  auto journal = open();
-  LinkEntry entry = off(link(1, 2));
-  const LinkEntry other = off(link(2, 3));
-  ASSERT_TRUE(journal->put(std::vector{entry, other}));
-  entry.stage = Stage::Done;
-  ASSERT_TRUE(journal->put(std::span(&entry, 1)));
-  EXPECT_EQ(*journal->links(), (std::vector{entry, other}));
-  ASSERT_TRUE(journal->forget(std::span(&entry.link, 1)));
-  EXPECT_EQ(*journal->links(), std::vector{other});
-  ASSERT_TRUE(journal->put(Override{link(1, 2), Wish::On, "", "", WallTime{}, std::nullopt, false}));
-  ASSERT_TRUE(journal->forget_override(link(1, 2)));
-  EXPECT_TRUE(journal->overrides()->empty());
-  ASSERT_TRUE(journal->put_ranks(std::vector<Rank>{{NodeGuid{1}, 1}}));
-  ASSERT_TRUE(journal->put_ranks(std::vector<Rank>{{NodeGuid{2}, 2}}));
-  EXPECT_EQ(*journal->ranks(), (std::vector<Rank>{{NodeGuid{2}, 2}}));
+/// A record as the governor might make it, of few links and changes, so that they meet.
+regulation::Record a_record() {
+  const auto some_link = [] { return link(*rc::gen::inRange(0, 4), 1); };
+  const auto some_time = [] { return Instant{std::chrono::milliseconds{*rc::gen::inRange(0, 100'000)}}; };
+  const auto some_links = [&] {
+    std::set<LinkRef> links;
+    for (int i = *rc::gen::inRange(0, 4); i > 0; --i) links.insert(some_link());
+    return std::vector<LinkRef>(links.begin(), links.end());
+  };
+  const auto some_off = [&] {
+    std::vector<regulation::OffRecord> records;
+    for (const LinkRef& one : some_links()) {
+      records.push_back(off(one));
+      records.back().since = some_time();
+    }
+    return records;
+  };
+  const regulation::ChangeId change{*rc::gen::inRange<std::uint64_t>(1, 4)};
+  switch (*rc::gen::inRange(0, 5)) {
+    case 0:
+      return regulation::Intent{change, some_time(), some_off(), some_links()};
+    case 1:
+      return regulation::Outcome{change, some_time(), some_off(), some_links(), ""};
+    case 2: {
+      regulation::Override value;
+      value.wish = static_cast<regulation::Wish>(*rc::gen::inRange(0, 4));
+      value.reason = "storage";
+      value.by = "alice";
+      if (*rc::gen::arbitrary<bool>()) value.until = some_time();
+      return regulation::OverrideRecord{some_link(), value};
+    }
+    case 3:
+      return regulation::ModeRecord{static_cast<regulation::Mode>(*rc::gen::inRange(0, 3)), "bob"};
+    default:
+      return regulation::PlaneRecord{*rc::gen::inRange(0U, 2U)};
+  }
+}
+
+TEST_F(JournalTest, ItsMemoryIsTheFoldOfAllRecordsAlsoAfterReopening) {
+  rc::check([this] {
+    fs::remove(path());
+    fs::remove(path() + "-wal");
+    regulation::Memory expected;
+    auto journal = open();
+    for (int i = *rc::gen::inRange(1, 12); i > 0; --i) {
+      const regulation::Record record = a_record();
+      regulation::apply(expected, record);
+      RC_ASSERT(journal->write(record).has_value());
+      RC_ASSERT(journal->memory() == expected);
+    }
+    journal.reset();
+    RC_ASSERT(sorted(open()->memory()) == sorted(expected));
+  });
+}
+
+TEST_F(JournalTest, TimesMoveWithTheClockOfTheFabric) {
+  {
+    auto journal = open();
+    ASSERT_TRUE(journal->write(regulation::Intent{regulation::ChangeId{1}, Instant{5s}, {}, {}}));
+  }
+  // An hour later, on a host whose clock began anew.
+  auto later = open_journal(path(), {WallTime{1h}, Instant{0s}});
+  ASSERT_TRUE(later);
+  EXPECT_EQ((*later)->memory().open.at(regulation::ChangeId{1}).at, Instant{5s - 1h});
 }
 
 TEST_F(JournalTest, GivesTheNewestEventsAndForgetsTheOldest) {
@@ -98,8 +160,8 @@ TEST_F(JournalTest, GivesTheNewestEventsAndForgetsTheOldest) {
 
 TEST_F(JournalTest, IsForOneDaemonAtATime) {
   auto journal = open();
-  ASSERT_TRUE(journal->put_mode("enforce"));
-  const auto second = open_journal(path());
+  ASSERT_TRUE(journal->write(regulation::ModeRecord{}));
+  const auto second = open_journal(path(), {});
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message, HasSubstr(path()));
 }
@@ -109,7 +171,7 @@ TEST_F(JournalTest, RefusesAnotherProgramsDatabase) {
   ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(raw, "CREATE TABLE mine(x)", nullptr, nullptr, nullptr), SQLITE_OK);
   sqlite3_close(raw);
-  const auto journal = open_journal(path());
+  const auto journal = open_journal(path(), {});
   ASSERT_FALSE(journal);
   EXPECT_EQ(journal.error().code, ErrorCode::Invalid);
   EXPECT_THAT(journal.error().message, HasSubstr("another program"));
@@ -117,7 +179,7 @@ TEST_F(JournalTest, RefusesAnotherProgramsDatabase) {
 
 TEST_F(JournalTest, RefusesWhatIsNoDatabase) {
   std::ofstream(path()) << std::string(8192, 'x');
-  const auto journal = open_journal(path());
+  const auto journal = open_journal(path(), {});
   ASSERT_FALSE(journal);
   EXPECT_EQ(journal.error().code, ErrorCode::Invalid);
   EXPECT_THAT(journal.error().message, HasSubstr("damaged"));
@@ -129,7 +191,7 @@ TEST_F(JournalTest, RefusesALaterSchema) {
   ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(raw, "PRAGMA user_version=99", nullptr, nullptr, nullptr), SQLITE_OK);
   sqlite3_close(raw);
-  const auto journal = open_journal(path());
+  const auto journal = open_journal(path(), {});
   ASSERT_FALSE(journal);
   EXPECT_THAT(journal.error().message, HasSubstr("later version"));
 }
@@ -137,16 +199,16 @@ TEST_F(JournalTest, RefusesALaterSchema) {
 TEST_F(JournalTest, RefusesADamagedPage) {
   {
     auto journal = open();
-    std::vector<LinkEntry> entries;
-    for (std::uint64_t i = 0; i < 500; ++i) entries.push_back(off(link(i, i + 1)));
-    ASSERT_TRUE(journal->put(entries));
+    regulation::Intent intent{regulation::ChangeId{1}, Instant{}, {}, {}};
+    for (std::uint64_t i = 0; i < 500; ++i) intent.off.push_back(off(link(i, i + 1)));
+    ASSERT_TRUE(journal->write(intent));
   }
   {
     std::fstream file(path(), std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(static_cast<std::streamoff>(fs::file_size(path()) - 4096));
     file << std::string(4096, '\xa5');
   }
-  const auto journal = open_journal(path());
+  const auto journal = open_journal(path(), {});
   ASSERT_FALSE(journal);
   EXPECT_THAT(journal.error().message, HasSubstr("damaged"));
 }
@@ -159,7 +221,8 @@ TEST_F(JournalTest, ATornLogLosesWholeChangesOnly) {
   std::vector<std::uintmax_t> sizes;
   auto journal = open();
   for (std::uint64_t i = 0; i < 5; ++i) {
-    ASSERT_TRUE(journal->put(std::vector{off(link(2 * i, 1)), off(link(2 * i + 1, 1))}));
+    ASSERT_TRUE(journal->write(regulation::Outcome{
+        regulation::ChangeId{i}, Instant{}, {off(link(2 * i, 1)), off(link(2 * i + 1, 1))}, {}, ""}));
     sizes.push_back(fs::file_size(wal));
   }
   fs::copy_file(path(), copy);
@@ -169,16 +232,16 @@ TEST_F(JournalTest, ATornLogLosesWholeChangesOnly) {
     const fs::path again = directory_ / "again.db";
     fs::copy_file(copy, again, fs::copy_options::overwrite_existing);
     fs::copy_file(copy.string() + "-wal", again.string() + "-wal", fs::copy_options::overwrite_existing);
-    auto reopened = open_journal(again);
+    auto reopened = open_journal(again, {});
     ASSERT_TRUE(reopened) << reopened.error().message;
     const auto whole = static_cast<std::size_t>(
         std::count_if(sizes.begin(), sizes.end(), [&](std::uintmax_t size) { return size <= cut; }));
-    EXPECT_EQ((*reopened)->links()->size(), 2 * whole) << "cut at " << cut;
+    EXPECT_EQ((*reopened)->memory().off.size(), 2 * whole) << "cut at " << cut;
   }
 }
 
 TEST_F(JournalTest, NamesADirectoryThatIsNotThere) {
-  const auto journal = open_journal(directory_ / "missing" / "journal.db");
+  const auto journal = open_journal(directory_ / "missing" / "journal.db", {});
   ASSERT_FALSE(journal);
   EXPECT_EQ(journal.error().code, ErrorCode::Io);
   EXPECT_THAT(journal.error().message, HasSubstr("missing/journal.db"));

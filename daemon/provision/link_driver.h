@@ -1,0 +1,96 @@
+/// Takes links down and brings them back by Sets of PortInfo on one of their ports (IBA 14.2.5.6), and sees
+/// both ends there. Reads a port immediately before it writes it, so that a Set undoes nothing that others
+/// set. What does not come about is taken back.
+///
+/// Links that train are raised to Active by the subnet manager, as all others are.
+///
+/// A state machine over the transaction engine, on its thread. Any number of orders at a time, one run of
+/// them at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "mad/survey.h"
+#include "power/power_model.h"
+#include "provision/batch.h"
+
+namespace heddle::provision {
+
+struct LinkJob {
+  enum class To : std::uint8_t { Off, On, Reduced };
+  LinkEnd near;  ///< is set
+  LinkEnd far;
+  To to = To::Off;
+  /// Of Reduced: to be enabled at most. Of On: the full mode; where the port does not enable it, all that it
+  /// supports is enabled.
+  power::LinkMode mode;
+};
+
+struct LinkDriverOptions {
+  using Duration = FabricClock::duration;
+
+  std::uint64_t m_key = 0;
+  Duration first_look = std::chrono::milliseconds{20};  ///< each later one waits twice as long
+  Duration longest_look = std::chrono::seconds{1};
+  Duration until_down = std::chrono::seconds{5};
+  Duration until_up = std::chrono::seconds{30};  ///< training takes seconds (paper, table 2)
+};
+
+class LinkDriver {
+ public:
+  /// Of each job, in their order: why it is not so.
+  using Done = std::function<void(const std::vector<std::optional<Error>>&, Instant now)>;
+  /// A link between these nodes has trained: the subnet manager should look there.
+  using Trained = std::function<void(const std::vector<NodeGuid>& nodes, Instant now)>;
+
+  LinkDriver(transport::TransactionEngine& engine, const LinkDriverOptions& options, Trained trained)
+      : options_{options}, trained_{std::move(trained)}, batch_{engine} {}
+
+  /// The survey's directed routes must not lead over links that go down.
+  void run(std::shared_ptr<const Survey> survey, std::vector<LinkJob> jobs, Instant now, Done done);
+  [[nodiscard]] bool busy() const { return done_ != nullptr; }
+
+  void on_timer(Instant now);
+  [[nodiscard]] std::optional<Instant> next_deadline() const { return look_at_; }
+
+ private:
+  struct Task {
+    LinkJob job;
+    std::optional<mad::PortInfo> near;  ///< as it answered last
+    std::optional<mad::PortInfo> far;
+    std::optional<Error> failure;
+    bool set = false;  ///< a Set has gone out
+    bool there = false;
+    bool trained = false;
+    [[nodiscard]] bool decided() const { return there || failure.has_value(); }
+  };
+  enum class Which : std::uint8_t { Near, Far };
+
+  void order(Instant now);
+  void look(Instant now);
+  void judge(Instant now);
+  void undo(Instant now);
+  void finish(Instant now);
+  [[nodiscard]] std::optional<Step> ask(std::size_t task, Which which) const;
+  [[nodiscard]] std::optional<Step> set(std::size_t task, const mad::PortInfo& info) const;
+  [[nodiscard]] std::optional<mad::PortInfo> wanted(const Task& task) const;
+  [[nodiscard]] bool is_there(const Task& task) const;
+  [[nodiscard]] std::string name(LinkEnd end) const;
+  void take(std::uint64_t tag, const transport::Completion& completion);
+
+  LinkDriverOptions options_;
+  Trained trained_;
+  Batch batch_;
+  std::shared_ptr<const Survey> survey_;
+  std::vector<Task> tasks_;
+  Done done_;
+  std::optional<Instant> look_at_;
+  LinkDriverOptions::Duration pause_{};
+  Instant begun_;
+  bool stopped_ = false;
+};
+
+}  // namespace heddle::provision

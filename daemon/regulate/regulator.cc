@@ -1,0 +1,349 @@
+#include "regulate/regulator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::regulate {
+namespace {
+
+using regulation::Event;
+using regulation::LinkState;
+
+constexpr std::size_t most_names = 8;
+
+}  // namespace
+
+Regulator::Regulator(const RegulatorOptions& options, journal::Journal& journal, Actuator& actuator, Log log)
+    : options_{options},
+      journal_{journal},
+      actuator_{actuator},
+      log_{std::move(log)},
+      governor_{options.governor},
+      energy_{options.governor.power} {
+  if (auto record = journal_.energy()) {
+    energy_.restore(*record);
+  } else {
+    journal_trouble_ = record.error().message;
+  }
+}
+
+template <class What>
+void Regulator::feed(What what, Instant now) {
+  carry_out(governor_.on({now, std::move(what)}), now);
+}
+
+void Regulator::carry_out(std::vector<regulation::Action> actions, Instant now) {
+  for (const auto& action : actions) {
+    std::visit([&](const auto& one) { perform(one, now); }, action);
+  }
+  account(now);
+}
+
+void Regulator::later(regulation::Event event) { due_.push_back(std::move(event)); }
+
+// --- what happens in the fabric ---
+
+void Regulator::on_fabric(const KnownFabric& known, Instant now) {
+  const bool other = known.reference != known_.reference || known.managers != known_.managers;
+  const auto ranks = journal_.ranks();
+  if (!ranks || *ranks != known.ranks) {
+    // The order must be the same after a crash, so it is on disk before anything is decided by it.
+    if (auto put = journal_.put_ranks(known.ranks); !put) journal_trouble_ = put.error().message;
+  }
+  const KnownFabric before = std::exchange(known_, known);
+  if (other) {
+    lost_.clear();
+    lost_switches_.clear();
+    feed(regulation::TopologyChanged{known.reference, known.managers, known.ranks}, now);
+  }
+  if (!std::exchange(restarted_, true)) {
+    regulation::Restarted restarted{journal_.memory(), {}};
+    for (std::uint32_t i = 0; i < known.reference->links().size(); ++i) {
+      const LinkIndex link{i};
+      if (!known.up.contains(link)) {
+        restarted.down.push_back(link_ref(*known.reference, known.reference->link(link)));
+      }
+    }
+    // Of what is down, only what nobody ordered is lost.
+    const regulation::Memory& memory = journal_.memory();
+    for (const LinkRef& link : restarted.down) {
+      if (!memory.off.contains(link)) lost_.insert(link);
+    }
+    feed(std::move(restarted), now);
+  }
+  compare(known, now);
+}
+
+bool Regulator::is_ordered_off(LinkIndex link) const {
+  const LinkRef ref = link_ref(*known_.reference, known_.reference->link(link));
+  if (journal_.memory().off.contains(ref)) return true;
+  return std::any_of(journal_.memory().open.begin(), journal_.memory().open.end(), [&](const auto& change) {
+    const auto& off = change.second.off;
+    const auto& on = change.second.on;
+    return std::any_of(off.begin(), off.end(), [&](const auto& record) { return record.link == ref; }) ||
+           std::find(on.begin(), on.end(), ref) != on.end();
+  });
+}
+
+void Regulator::compare(const KnownFabric& known, Instant now) {
+  std::vector<NodeGuid> switches;
+  for (const Node& node : known.reference->nodes()) {
+    if (node.type == NodeType::Switch) switches.push_back(node.guid);
+  }
+  for (const NodeGuid guid : switches) {
+    const bool present = known.present.contains(guid);
+    if (!present && lost_switches_.insert(guid).second) feed(regulation::SwitchLost{guid}, now);
+    if (present && lost_switches_.erase(guid) > 0) feed(regulation::SwitchFound{guid}, now);
+  }
+  for (std::uint32_t i = 0; i < known.reference->links().size(); ++i) {
+    const LinkIndex link{i};
+    const LinkRef ref = link_ref(*known.reference, known.reference->link(link));
+    if (known.up.contains(link)) {
+      if (lost_.erase(ref) > 0) feed(regulation::LinkFound{ref}, now);
+    } else if (!lost_.contains(ref) && !is_ordered_off(link)) {
+      lost_.insert(ref);
+      feed(regulation::LinkLost{ref}, now);
+    }
+  }
+}
+
+void Regulator::on_sample(std::shared_ptr<const load::Sample> sample, Instant now) {
+  feed(regulation::LoadsMeasured{std::move(sample)}, now);
+}
+
+void Regulator::on_mastership(Mastership mastership, Instant now) {
+  if (mastership == Mastership::Held) {
+    feed(regulation::MastershipRegained{}, now);
+  } else {
+    feed(regulation::MastershipLost{}, now);
+  }
+}
+
+void Regulator::on_timer(Instant now) {
+  for (auto due = std::exchange(due_, {}); !due.empty(); due.pop_front()) {
+    due.front().at = now;
+    carry_out(governor_.on(due.front()), now);
+  }
+  std::vector<regulation::StepId> late;
+  for (const auto& [step, under_way] : steps_) {
+    if (under_way.until <= now) late.push_back(step);
+  }
+  for (const regulation::StepId step : late) {
+    steps_.erase(step);
+    feed(regulation::StepTimedOut{step}, now);
+  }
+  if (const auto due = governor_.next_deadline(); due && *due <= now) feed(regulation::Tick{}, now);
+  if (save_at_ && *save_at_ <= now) save(now);
+}
+
+std::optional<Instant> Regulator::next_deadline() const {
+  if (!due_.empty()) return due_.front().at;
+  std::optional<Instant> first = governor_.next_deadline();
+  const auto sooner = [&](std::optional<Instant> at) {
+    if (at && (!first || *at < *first)) first = at;
+  };
+  for (const auto& [step, under_way] : steps_) sooner(under_way.until);
+  sooner(save_at_);
+  return first;
+}
+
+// --- what operators ask for ---
+
+regulation::CommandId Regulator::remember(Reply reply) {
+  const regulation::CommandId id{++last_command_};
+  replies_[id] = std::move(reply);
+  return id;
+}
+
+void Regulator::set_mode(regulation::Mode mode, const std::string& by, Instant now, Reply reply) {
+  feed(regulation::SetMode{mode, by, remember(std::move(reply))}, now);
+}
+
+void Regulator::set_override(const LinkRef& link, const regulation::Override& value, regulation::Force force,
+                             Instant now, Reply reply) {
+  feed(regulation::SetOverride{link, value, force, remember(std::move(reply))}, now);
+}
+
+void Regulator::restore(const std::string& by, Instant now, Reply reply) {
+  feed(regulation::Restore{by, remember(std::move(reply))}, now);
+}
+
+void Regulator::stop(Instant now) {
+  feed(regulation::Stopping{}, now);
+  save(now);
+}
+
+// --- what the governor asks for ---
+
+void Regulator::perform(const regulation::Record& record, Instant /*now*/) {
+  auto written = journal_.write(record);
+  journal_trouble_ = written ? std::string{} : written.error().message;
+}
+
+void Regulator::begin(regulation::StepId step, Instant now) { steps_[step] = {now + options_.step_timeout}; }
+
+void Regulator::done(regulation::StepId step, const Result<void>& result, Instant now) {
+  if (steps_.erase(step) == 0) return;  // cancelled, or given up
+  if (result) {
+    feed(regulation::StepDone{step}, now);
+  } else {
+    feed(regulation::StepFailed{step, result.error().message, {}}, now);
+  }
+}
+
+void Regulator::perform(const regulation::WriteTables& write, Instant now) {
+  std::vector<LinkRef> avoid;
+  for (std::uint32_t i = 0; i < known_.reference->links().size(); ++i) {
+    if (!write.active.contains(LinkIndex{i})) {
+      avoid.push_back(link_ref(*known_.reference, known_.reference->link(LinkIndex{i})));
+    }
+  }
+  begin(write.step, now);
+  actuator_.write_tables(
+      write.plane, avoid, now,
+      [this, step = write.step](const Result<void>& result, Instant at) { done(step, result, at); });
+}
+
+void Regulator::perform(const regulation::Migrate& migrate, Instant now) {
+  begin(migrate.step, now);
+  actuator_.migrate(migrate.plane, now, [this, step = migrate.step](const Result<void>& result, Instant at) {
+    done(step, result, at);
+  });
+}
+
+void Regulator::perform(const regulation::SetPorts& set_ports, Instant now) {
+  std::vector<LinkOrder> orders;
+  bool closes = false;
+  for (const regulation::PortOrder& port : set_ports.ports) {
+    LinkOrder order{port.link, port.port, LinkTo::Off, port.mode};
+    if (port.mode.on()) {
+      const PortIndex index = known_.reference->find_port(port.link.a);
+      const LinkIndex link = index == no_port ? no_link : known_.reference->port(index).link;
+      const bool full = link == no_link || power::mode_of(known_.reference->link(link)) == port.mode;
+      order.to = full ? LinkTo::On : LinkTo::Reduced;
+    }
+    closes = closes || order.to != LinkTo::On;
+    orders.push_back(order);
+  }
+  begin(set_ports.step, now);
+  if (closes && !journal_trouble_.empty()) {
+    // Nobody would know of it after a crash.
+    steps_.erase(set_ports.step);
+    later({now, regulation::StepFailed{set_ports.step, journal_trouble_, {}}});
+    return;
+  }
+  actuator_.set_links(orders, now,
+                      [this, step = set_ports.step, orders](const std::vector<LinkOutcome>& outcomes,
+                                                            Instant at) { set(step, outcomes, orders, at); });
+}
+
+void Regulator::set(regulation::StepId step, const std::vector<LinkOutcome>& outcomes,
+                    const std::vector<LinkOrder>& orders, Instant now) {
+  regulation::StepFailed failed{step, {}, {}};
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i].failure) {
+      ++transitions_.failed;
+      failed.links.push_back(outcomes[i].link);
+      if (failed.reason.empty()) failed.reason = outcomes[i].failure->message;
+      continue;
+    }
+    switch (orders[i].to) {
+      case LinkTo::Off:
+        ++transitions_.off;
+        break;
+      case LinkTo::On:
+        ++transitions_.on;
+        break;
+      case LinkTo::Reduced:
+        ++transitions_.reduced;
+        break;
+    }
+  }
+  if (steps_.erase(step) == 0) return;
+  if (failed.links.empty()) {
+    feed(regulation::StepDone{step}, now);
+  } else {
+    feed(std::move(failed), now);
+  }
+}
+
+void Regulator::perform(const regulation::Cancel& cancel, Instant /*now*/) { steps_.erase(cancel.step); }
+
+std::string Regulator::names(const std::vector<LinkRef>& links) const {
+  std::string text;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    if (i == most_names) {
+      text += fmt::format(", and {} more", links.size() - i);
+      break;
+    }
+    const auto end = [&](const PortRef& ref) {
+      const NodeIndex node = known_.reference ? known_.reference->find_node(ref.node) : no_node;
+      const std::string name =
+          node == no_node ? to_string(ref.node) : known_.reference->node(node).description;
+      return fmt::format("{}/{}", name, ref.port.raw());
+    };
+    text += fmt::format("{}{} -- {}", i == 0 ? "" : ", ", end(links[i].a), end(links[i].b));
+  }
+  return text;
+}
+
+void Regulator::perform(const regulation::Report& report, Instant now) {
+  journal::Event event{0, options_.calendar.to_wall(now), std::string(to_string(report.kind)),
+                       names(report.links), report.reason};
+  if (auto id = journal_.append(event)) {
+    event.id = *id;
+  } else {
+    journal_trouble_ = id.error().message;
+  }
+  log_(event);
+}
+
+void Regulator::perform(const regulation::Answer& answer, Instant /*now*/) {
+  const auto found = replies_.find(answer.command);
+  if (found == replies_.end()) return;
+  const Reply reply = std::move(found->second);
+  replies_.erase(found);
+  if (answer.refusal) {
+    reply(fail(*answer.refusal));
+  } else {
+    reply(answer.text);
+  }
+}
+
+// --- energy ---
+
+void Regulator::account(Instant now) {
+  if (!governor_.reference()) return;
+  energy_.set(now, *governor_.reference(), governor_.modes(), governor_.full_modes());
+  if (!save_at_) save_at_ = now + options_.save_energy_every;
+}
+
+void Regulator::save(Instant now) {
+  energy_.advance(now);
+  if (auto put = journal_.put_energy(energy_.record()); !put) journal_trouble_ = put.error().message;
+  save_at_ = now + options_.save_energy_every;
+}
+
+std::vector<provision::KnownLink> Regulator::known_links() const {
+  std::vector<provision::KnownLink> links;
+  const regulation::Memory& memory = journal_.memory();
+  for (const auto& [ref, off] : memory.off) links.push_back({ref, off.full.width, off.full.speed});
+  for (const auto& [id, change] : memory.open) {
+    for (const auto& off : change.off) links.push_back({off.link, off.full.width, off.full.speed});
+  }
+  // Every cable once.
+  std::sort(links.begin(), links.end(), [](const auto& x, const auto& y) { return x.link < y.link; });
+  links.erase(
+      std::unique(links.begin(), links.end(), [](const auto& x, const auto& y) { return x.link == y.link; }),
+      links.end());
+  return links;
+}
+
+std::vector<std::string> Regulator::problems() const {
+  if (journal_trouble_.empty()) return {};
+  return {journal_trouble_ + ". No link is turned off until it can be written again"};
+}
+
+}  // namespace heddle::regulate

@@ -1,0 +1,138 @@
+/// The regulation as it runs: feeds the governor with what the daemon learns, and carries out what it asks
+/// for: records onto the journal before anything else, tables, migrations and ports through the actuator,
+/// reports into the log of decisions. Keeps the energy account. Decides nothing itself.
+///
+/// A state machine: events in, calls of journal and actuator out. The io_context thread; the disk is waited
+/// for.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "journal/journal.h"
+#include "load/sample.h"
+#include "power/energy_account.h"
+#include "provision/survey_change.h"
+#include "regulate/actuator.h"
+#include "regulation/governor.h"
+
+namespace heddle::regulate {
+
+/// What is known of the fabric, links that are off included.
+struct KnownFabric {
+  std::shared_ptr<const Fabric> reference;  ///< another pointer: another topology
+  routing::LinkSet up;                      ///< of its links
+  std::set<NodeGuid> present;               ///< of its switches
+  std::vector<Lid> managers;                ///< of the daemon and of every subnet manager
+  std::vector<std::pair<NodeGuid, std::uint16_t>> ranks;
+};
+
+struct RegulatorOptions {
+  regulation::GovernorOptions governor;
+  journal::Calendar calendar;
+  FabricClock::duration save_energy_every = std::chrono::minutes{1};
+  /// A step that is not answered by then has timed out.
+  FabricClock::duration step_timeout = std::chrono::minutes{3};
+};
+
+class Regulator {
+ public:
+  /// What a command comes to: a sentence, or why it is refused.
+  using Reply = std::function<void(const Result<std::string>&)>;
+  /// Called for each event that is logged.
+  using Log = std::function<void(const journal::Event&)>;
+
+  /// Journal and actuator must outlive it.
+  Regulator(const RegulatorOptions& options, journal::Journal& journal, Actuator& actuator, Log log);
+
+  // What happens in the fabric.
+  void on_fabric(const KnownFabric& known, Instant now);
+  void on_sample(std::shared_ptr<const load::Sample> sample, Instant now);
+  enum class Mastership : std::uint8_t { Lost, Held };
+  void on_mastership(Mastership mastership, Instant now);
+  void on_timer(Instant now);
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+  // What operators ask for.
+  void set_mode(regulation::Mode mode, const std::string& by, Instant now, Reply reply);
+  void set_override(const LinkRef& link, const regulation::Override& value, regulation::Force force,
+                    Instant now, Reply reply);
+  void restore(const std::string& by, Instant now, Reply reply);
+  /// What regulation turned off comes back; see idle().
+  void stop(Instant now);
+  /// No step is under way.
+  [[nodiscard]] bool idle() const { return steps_.empty() && due_.empty(); }
+  /// Brings the energy account up to date and onto the disk.
+  void save(Instant now);
+
+  [[nodiscard]] const regulation::Governor& governor() const { return governor_; }
+  [[nodiscard]] const power::EnergyAccount& energy() const { return energy_; }
+  [[nodiscard]] const journal::Journal& journal() const { return journal_; }
+  [[nodiscard]] const journal::Calendar& calendar() const { return options_.calendar; }
+  /// Cables that sweeps do not see because this program turned their links off, or was about to.
+  [[nodiscard]] std::vector<provision::KnownLink> known_links() const;
+  /// Turned off, on, or to another mode and seen there, since the start of the program.
+  struct Transitions {
+    std::uint64_t off = 0;
+    std::uint64_t on = 0;
+    std::uint64_t reduced = 0;
+    std::uint64_t failed = 0;
+  };
+  [[nodiscard]] const Transitions& transitions() const { return transitions_; }
+  /// Why the regulation does not work as it should, in sentences.
+  [[nodiscard]] std::vector<std::string> problems() const;
+
+ private:
+  struct StepUnderWay {
+    Instant until;
+  };
+
+  template <class What>
+  void feed(What what, Instant now);
+  void carry_out(std::vector<regulation::Action> actions, Instant now);
+  void perform(const regulation::Record& record, Instant now);
+  void perform(const regulation::WriteTables& write, Instant now);
+  void perform(const regulation::Migrate& migrate, Instant now);
+  void perform(const regulation::SetPorts& set, Instant now);
+  void perform(const regulation::Cancel& cancel, Instant now);
+  void perform(const regulation::Report& report, Instant now);
+  void perform(const regulation::Answer& answer, Instant now);
+
+  void begin(regulation::StepId step, Instant now);
+  void done(regulation::StepId step, const Result<void>& result, Instant now);
+  void set(regulation::StepId step, const std::vector<LinkOutcome>& outcomes,
+           const std::vector<LinkOrder>& orders, Instant now);
+  void later(regulation::Event event);
+  void compare(const KnownFabric& known, Instant now);
+  void account(Instant now);
+  [[nodiscard]] bool is_ordered_off(LinkIndex link) const;
+  [[nodiscard]] std::string names(const std::vector<LinkRef>& links) const;
+  regulation::CommandId remember(Reply reply);
+
+  RegulatorOptions options_;
+  journal::Journal& journal_;
+  Actuator& actuator_;
+  Log log_;
+  regulation::Governor governor_;
+  power::EnergyAccount energy_;
+
+  KnownFabric known_;
+  std::set<LinkRef> lost_;  ///< of which the governor was told
+  std::set<NodeGuid> lost_switches_;
+  bool restarted_ = false;
+  std::map<regulation::StepId, StepUnderWay> steps_;
+  std::deque<regulation::Event> due_;  ///< what came up within a call
+  std::map<regulation::CommandId, Reply> replies_;
+  std::uint64_t last_command_ = 0;
+  std::optional<Instant> save_at_;
+  std::string journal_trouble_;
+  Transitions transitions_;
+};
+
+}  // namespace heddle::regulate

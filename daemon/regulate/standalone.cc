@@ -1,0 +1,73 @@
+#include "regulate/standalone.h"
+
+#include <utility>
+
+namespace heddle::regulate {
+
+Standalone::Standalone(const RegulatorOptions& options, unsigned planes, transport::TransactionEngine& engine,
+                       FabricSeat& seat, journal::Journal& journal, PathMigrator* migrator,
+                       Regulator::Log log, const provision::LinkDriverOptions& driver)
+    : options_{options},
+      engine_{engine},
+      seat_{seat},
+      journal_{journal},
+      migrator_{migrator},
+      log_{std::move(log)},
+      driver_{driver},
+      keeper_{planes} {
+  // Tables that an earlier run left follow its order.
+  if (const auto ranks = journal_.ranks()) keeper_.remember(*ranks);
+}
+
+provision::Router Standalone::router() {
+  return [this](const Fabric& fabric) { return keeper_.route(fabric); };
+}
+
+void Standalone::use(provision::SubnetManager& manager) {
+  actuator_.emplace(engine_, manager, keeper_, seat_, migrator_, driver_);
+  regulator_.emplace(options_, journal_, *actuator_, log_);
+}
+
+std::shared_ptr<const Survey> Standalone::complete(std::shared_ptr<const Survey> survey) const {
+  return provision::complete(std::move(survey), regulator_->known_links());
+}
+
+void Standalone::configured(const provision::ProvisionReport& report, Lid own) {
+  using Mastership = Regulator::Mastership;
+  const bool refused = report.failure && report.failure->code == ErrorCode::Refused;
+  const Mastership mastership = refused ? Mastership::Lost : Mastership::Held;
+  if (refused && mastership_ != mastership) regulator_->on_mastership(mastership, report.ended);
+  if (!report.failure && keeper_.full()) {
+    KnownFabric known;
+    known.reference = keeper_.full();
+    known.up = keeper_.up();
+    known.ranks = keeper_.ranks();
+    known.managers.push_back(own);
+    for (const Node& node : report.survey->fabric->nodes()) {
+      if (node.type == NodeType::Switch) known.present.insert(node.guid);
+    }
+    for (const auto& other : report.other_sms) {
+      const PortIndex port = known.reference->find_port(other.where);
+      if (port != no_port && known.reference->port(port).lid != no_lid) {
+        known.managers.push_back(known.reference->port(port).lid);
+      }
+    }
+    regulator_->on_fabric(known, report.ended);
+    if (mastership_ == Mastership::Lost) regulator_->on_mastership(mastership, report.ended);
+  }
+  mastership_ = mastership;
+}
+
+void Standalone::on_timer(Instant now) {
+  actuator_->on_timer(now);
+  regulator_->on_timer(now);
+}
+
+std::optional<Instant> Standalone::next_deadline() const {
+  auto first = actuator_->next_deadline();
+  const auto other = regulator_->next_deadline();
+  if (other && (!first || *other < *first)) first = other;
+  return first;
+}
+
+}  // namespace heddle::regulate

@@ -1,0 +1,178 @@
+#include "regulate/standalone_actuator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "provision/survey_change.h"
+
+namespace heddle::regulate {
+
+StandaloneActuator::StandaloneActuator(transport::TransactionEngine& engine,
+                                       provision::SubnetManager& manager, provision::UpDownKeeper& keeper,
+                                       FabricSeat& seat, PathMigrator* migrator,
+                                       const provision::LinkDriverOptions& options)
+    : engine_{engine},
+      manager_{manager},
+      keeper_{keeper},
+      seat_{seat},
+      migrator_{migrator},
+      options_{options} {}
+
+void StandaloneActuator::write_tables(std::optional<unsigned> plane, const std::vector<LinkRef>& avoid,
+                                      Instant now, Done done) {
+  for (unsigned p = 0; p < keeper_.planes(); ++p) {
+    if (!plane || *plane == p) keeper_.avoid(p, avoid);
+  }
+  answer_later([this, done = std::move(done)](Instant at) { manager_.rewrite_tables(at, done); }, now);
+}
+
+void StandaloneActuator::migrate(unsigned plane, Instant now, Done done) {
+  if (migrator_ != nullptr) {
+    migrator_->migrate(plane, now, std::move(done));
+    return;
+  }
+  answer_later([done = std::move(done)](Instant at) { done({}, at); }, now);
+}
+
+void StandaloneActuator::close_links() { keeper_.close({closed_.begin(), closed_.end()}); }
+
+void StandaloneActuator::set_links(const std::vector<LinkOrder>& orders, Instant now, LinksDone done) {
+  auto run = std::make_shared<Run>();
+  run->orders = orders;
+  for (const LinkOrder& order : orders) run->outcomes.push_back({order.link, std::nullopt});
+  run->done = std::move(done);
+  runs_.push_back(run);
+  bool closing = false;
+  for (const LinkOrder& order : orders) {
+    if (order.to == LinkTo::On) {
+      closed_.erase(order.link);
+    } else {
+      closed_.insert(order.link);
+      closing = true;
+    }
+  }
+  close_links();
+  answer_later(
+      [this, run, closing](Instant at) {
+        if (!closing) {
+          drive(run, {}, at);
+          return;
+        }
+        // After this nothing that is under way can lead over them again.
+        manager_.rewrite_tables(
+            at, [this, run](const Result<void>& written, Instant when) { drive(run, written, when); });
+      },
+      now);
+}
+
+std::unique_ptr<provision::LinkDriver> StandaloneActuator::free_driver() {
+  if (!idle_.empty()) {
+    auto driver = std::move(idle_.back());
+    idle_.pop_back();
+    return driver;
+  }
+  return std::make_unique<provision::LinkDriver>(
+      engine_, options_,
+      [this](const std::vector<NodeGuid>& nodes, Instant now) { seat_.look_at(nodes, now); });
+}
+
+void StandaloneActuator::drive(const std::shared_ptr<Run>& run, const Result<void>& written, Instant now) {
+  const auto survey = seat_.survey();
+  std::vector<provision::LinkJob> jobs;
+  bool closing = false;
+  for (std::size_t i = 0; i < run->orders.size(); ++i) {
+    const LinkOrder& order = run->orders[i];
+    auto& failure = run->outcomes[i].failure;
+    const PortRef& other = order.port == order.link.a ? order.link.b : order.link.a;
+    const PortIndex near = survey ? survey->fabric->find_port(order.port) : no_port;
+    const PortIndex far = survey ? survey->fabric->find_port(other) : no_port;
+    if (near == no_port || far == no_port) {
+      failure = Error{ErrorCode::Unreachable, fmt::format("{} is not in the fabric at present",
+                                                          to_string(near == no_port ? order.port : other))};
+      continue;
+    }
+    const auto end = [&](PortIndex port) {
+      const Port& it = survey->fabric->port(port);
+      return LinkEnd{it.node, it.num};
+    };
+    if (order.to != LinkTo::On) {
+      if (!written) {
+        failure = written.error();
+        continue;
+      }
+      if (manager_.may_use(order.link.a) || manager_.may_use(order.link.b)) {
+        failure = Error{ErrorCode::Refused,
+                        fmt::format("a forwarding table may still lead over {}", to_string(order.port))};
+        continue;
+      }
+      closing = true;
+    }
+    const auto to = order.to == LinkTo::Off  ? provision::LinkJob::To::Off
+                    : order.to == LinkTo::On ? provision::LinkJob::To::On
+                                             : provision::LinkJob::To::Reduced;
+    jobs.push_back({end(near), end(far), to, order.mode});
+    run->driven.push_back(i);
+  }
+  if (jobs.empty()) {
+    driven(run, {}, now);
+    return;
+  }
+  auto with_routes = survey;
+  if (closing) {
+    // Sweeps too must not take ways that end in the middle of them.
+    with_routes = provision::with_routes_avoiding(*survey, std::vector(closed_.begin(), closed_.end()));
+    seat_.adopt(with_routes);
+  }
+  run->driver = free_driver();
+  run->driver->run(with_routes, std::move(jobs), now,
+                   [this, run](const std::vector<std::optional<Error>>& failures, Instant at) {
+                     driven(run, failures, at);
+                   });
+}
+
+void StandaloneActuator::driven(const std::shared_ptr<Run>& run,
+                                const std::vector<std::optional<Error>>& failures, Instant now) {
+  for (std::size_t i = 0; i < run->driven.size(); ++i) {
+    run->outcomes[run->driven[i]].failure = failures[i];
+  }
+  for (std::size_t i = 0; i < run->orders.size(); ++i) {
+    const LinkOrder& order = run->orders[i];
+    // What did not go off is no reason not to use it; a reduced link is up again.
+    if (order.to == LinkTo::Reduced || (order.to == LinkTo::Off && run->outcomes[i].failure)) {
+      closed_.erase(order.link);
+    }
+  }
+  close_links();
+  std::erase(runs_, run);
+  // It is still on the stack: kept for the next run.
+  if (run->driver) idle_.push_back(std::move(run->driver));
+  run->done(run->outcomes, now);
+}
+
+void StandaloneActuator::answer_later(std::function<void(Instant)> answer, Instant now) {
+  answers_.push_back(std::move(answer));
+  if (!answers_at_) answers_at_ = now;
+}
+
+void StandaloneActuator::on_timer(Instant now) {
+  if (answers_at_ && *answers_at_ <= now) {
+    answers_at_.reset();
+    for (auto due = std::exchange(answers_, {}); !due.empty(); due.pop_front()) due.front()(now);
+  }
+  for (const auto& run : std::vector(runs_)) {
+    if (run->driver) run->driver->on_timer(now);
+  }
+}
+
+std::optional<Instant> StandaloneActuator::next_deadline() const {
+  std::optional<Instant> first = answers_at_;
+  for (const auto& run : runs_) {
+    const auto due = run->driver ? run->driver->next_deadline() : std::nullopt;
+    if (due && (!first || *due < *first)) first = due;
+  }
+  return first;
+}
+
+}  // namespace heddle::regulate

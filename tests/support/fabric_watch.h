@@ -1,0 +1,279 @@
+/// Watches a simulated fabric at every instant at which a table, a state or a LID changes, and writes down
+/// what must never be (spec/regulation.md 2):
+///
+/// - a packet that runs in circles, or a cycle of channel dependencies, also together with the tables that
+/// stood
+///   when the fabric was last at rest: packets under way still follow those;
+/// - a route between two hosts, or between the daemon and a switch, that ends, or leads into a link that was
+///   turned off. Where a fault has just taken a link or a switch away, routes through it are the fault's
+///   until the test says that the fabric must have settled;
+/// - a switch that directed routes of the daemon do not reach, though no fault is between.
+///
+/// Links that are down because a test cut them or killed a node are told apart from those that a Set took
+/// down.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "routing/proof.h"
+#include "sim/simulated_fabric.h"
+
+namespace heddle::test {
+
+class FabricWatch final : public sim::ChangeListener {
+ public:
+  /// `next` hears of everything after us: the flow plane. Sits where the daemon does.
+  FabricWatch(sim::SimulatedFabric& fabric, PortIndex daemon, sim::ChangeListener* next = nullptr)
+      : fabric_{fabric}, daemon_{daemon}, next_{next} {
+    fabric_.set_change_listener(this);
+  }
+  ~FabricWatch() override { fabric_.set_change_listener(next_); }
+  FabricWatch(const FabricWatch&) = delete;
+  FabricWatch& operator=(const FabricWatch&) = delete;
+
+  /// From here on; before that a fabric is being brought up. Whatever stands is at rest.
+  void begin() {
+    watching_ = true;
+    settled();
+  }
+
+  // Faults are made through here, so that it is known what is their doing.
+  void cut(LinkIndex link, Picoseconds at) {
+    cut_.insert(link);
+    fault_ = true;
+    fabric_.cut(link, at);
+  }
+  void mend(LinkIndex link, Picoseconds at) {
+    fabric_.mend(link, at);
+    cut_.erase(link);
+  }
+  void kill(NodeIndex node, Picoseconds at) {
+    dead_.insert(node);
+    fault_ = true;
+    fabric_.kill(node, at);
+  }
+  void revive(NodeIndex node, Picoseconds at) {
+    fabric_.revive(node, at);
+    dead_.erase(node);
+    fault_ = true;  // its tables are empty
+  }
+
+  /// Everything must be well, faults or not: each pair that cables still join has its route.
+  void settled() {
+    fault_ = false;
+    check();
+    at_rest_ = tables();
+  }
+
+  void changed(const sim::Change& change, Picoseconds at) override {
+    if (next_ != nullptr) next_->changed(change, at);
+    if (!watching_) return;
+    at_ = at;
+    ++instants_;
+    check();
+  }
+
+  [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
+  [[nodiscard]] std::size_t instants() const { return instants_; }
+  /// For a test to say what it did when one of them comes up.
+  void say(std::string context) { context_ = std::move(context); }
+
+ private:
+  static constexpr std::size_t most_violations = 5;
+
+  void violation(const std::string& text) {
+    if (violations_.size() >= most_violations) return;
+    violations_.push_back(
+        fmt::format("{} at {:.6f} s: {}", context_, static_cast<double>(at_.count()) * 1e-12, text));
+  }
+
+  [[nodiscard]] bool is_switch(NodeIndex node) const {
+    return fabric_.description().node(node).type == NodeType::Switch;
+  }
+  [[nodiscard]] bool by_fault(LinkIndex link) const {
+    const Link& cable = fabric_.description().link(link);
+    return cut_.contains(link) || dead_.contains(cable.a.node) || dead_.contains(cable.b.node);
+  }
+
+  /// The description with the LIDs that are programmed.
+  void learn_lids() {
+    const Fabric& plain = fabric_.description();
+    FabricBuilder builder;
+    bool same = with_lids_ != nullptr;
+    for (const Node& node : plain.nodes()) {
+      const NodeIndex index = *builder.add_node(node);
+      for (unsigned p = 0; p <= node.port_count; ++p) {
+        const PortIndex at{node.first_port.raw() + p};
+        Port port = plain.port(at);
+        port.lid = fabric_.port_info(at).lid;
+        port.lmc = fabric_.port_info(at).lmc;
+        if (node.type == NodeType::Switch && p > 0) port.lid = no_lid;
+        same = same && (dead_.contains(index) || with_lids_->port(at).lid == port.lid);
+        (void)builder.set_port(index, port);
+      }
+    }
+    if (same) return;
+    for (const Link& link : plain.links()) (void)builder.add_link(link.a, link.b, link.width, link.speed);
+    with_lids_ = builder.build();
+    graph_ = std::make_unique<routing::SwitchGraph>(*routing::SwitchGraph::make(*with_lids_));
+    at_rest_ = tables();
+  }
+
+  [[nodiscard]] routing::ForwardingTables tables() const {
+    routing::ForwardingTables result(*graph_);
+    for (std::uint32_t s = 0; s < graph_->size(); ++s) {
+      const auto row = result.row(routing::SwitchIndex{s});
+      const auto table = fabric_.forwarding_table(graph_->node(routing::SwitchIndex{s}));
+      for (std::size_t i = 0; i < row.size() && i < table.size(); ++i) row[i] = table[i].raw();
+    }
+    return result;
+  }
+
+  void check() {
+    learn_lids();
+    const routing::ForwardingTables now = tables();
+    auto up = routing::LinkSet::none(*with_lids_);
+    for (std::uint32_t i = 0; i < with_lids_->links().size(); ++i) {
+      const PortIndex port = with_lids_->port_index(with_lids_->link(LinkIndex{i}).a);
+      if (fabric_.forwards(port)) up.insert(LinkIndex{i});
+    }
+    check_proof(now, up);
+    check_routes(now);
+    check_reach();
+  }
+
+  void check_proof(const routing::ForwardingTables& now, const routing::LinkSet& up) {
+    const std::vector<const routing::ForwardingTables*> both{&at_rest_, &now};
+    const std::vector<const routing::ForwardingTables*> one{&now};
+    for (const auto& together : {one, both}) {
+      routing::ProofOptions options;
+      options.active = together.size() == 1 ? &up : nullptr;
+      options.most_findings = 1;
+      for (const auto& finding : routing::prove(*graph_, together, options).findings) {
+        const bool circles =
+            finding.fault == routing::Fault::Loop || finding.fault == routing::Fault::Deadlock;
+        if (circles) violation(routing::describe(finding, *with_lids_, *graph_));
+      }
+    }
+  }
+
+  /// Follows the tables from a switch to a LID; empty if it arrives or a fault is to blame.
+  [[nodiscard]] std::string follow(const routing::ForwardingTables& now, routing::SwitchIndex from,
+                                   const routing::Target& target, Lid lid) const {
+    routing::SwitchIndex at = from;
+    for (std::size_t hops = 0; hops <= graph_->size(); ++hops) {
+      const NodeIndex node = graph_->node(at);
+      if (dead_.contains(node)) return "";
+      const PortNum out = now.port(at, lid);
+      if (at == target.at && out == target.out) {
+        if (target.kind == routing::TargetKind::Switch) return "";
+        return port_fault(node, out);
+      }
+      if (out == no_path || out.raw() == 0) {
+        return fault_ ? "" : fmt::format("{} has no way", name(node));
+      }
+      if (auto wrong = port_fault(node, out); !wrong.empty()) return wrong;
+      const auto peer = with_lids_->peer({node, out});
+      if (!peer) return fmt::format("{} port {} has no cable", name(node), out.raw());
+      if (by_fault(with_lids_->port(LinkEnd{node, out}).link)) return fault_ ? "" : "into a link that failed";
+      if (!is_switch(peer->node)) return fmt::format("{} sends it to a host", name(node));
+      at = graph_->find(peer->node);
+    }
+    return "it runs in circles";
+  }
+
+  /// What is wrong with leaving by this port, unless a fault is.
+  [[nodiscard]] std::string port_fault(NodeIndex node, PortNum port) const {
+    const PortIndex index = with_lids_->port_index(node, port);
+    if (fabric_.forwards(index) || with_lids_->port(index).link == no_link) return "";
+    if (by_fault(with_lids_->port(index).link)) return "";
+    return fmt::format("{} port {} leads into a link that is off", name(node), port.raw());
+  }
+
+  [[nodiscard]] std::string name(NodeIndex node) const { return with_lids_->node(node).description; }
+
+  void check_routes(const routing::ForwardingTables& now) {
+    const std::set<NodeIndex> joined = joined_by_cables();
+    for (const routing::Target& target : graph_->targets()) {
+      const NodeIndex owner = with_lids_->port(target.port).node;
+      const bool to_daemon = target.port == daemon_;
+      const bool to_switch = target.kind == routing::TargetKind::Switch;
+      if (!joined.contains(owner)) continue;
+      for (std::uint32_t s = 0; s < graph_->size(); ++s) {
+        const routing::SwitchIndex from{s};
+        const NodeIndex node = graph_->node(from);
+        if (!joined.contains(node)) continue;
+        const auto seat = with_lids_->peer({with_lids_->port(daemon_).node, with_lids_->port(daemon_).num});
+        const bool from_daemon = seat->node == node;
+        const bool matters = to_daemon || from_daemon || (!to_switch && graph_->hosts_at(from) > 0);
+        if (!matters) continue;
+        for (unsigned i = 0; i < target.lid_count(); ++i) {
+          const Lid lid{static_cast<std::uint16_t>(target.base.raw() + i)};
+          if (auto wrong = follow(now, from, target, lid); !wrong.empty()) {
+            violation(fmt::format("from {} to LID {} of {}: {}", name(node), lid.raw(), name(owner), wrong));
+          }
+        }
+      }
+    }
+  }
+
+  /// Nodes to which cables lead from the daemon, links that are off included, faults excluded.
+  [[nodiscard]] std::set<NodeIndex> joined_by_cables() const {
+    return flood([this](const Port& port) { return !by_fault(port.link); });
+  }
+
+  template <class Passes>
+  [[nodiscard]] std::set<NodeIndex> flood(Passes passes) const {
+    const NodeIndex home = with_lids_->port(daemon_).node;
+    std::set<NodeIndex> met{home};
+    std::deque<NodeIndex> queue{home};
+    while (!queue.empty()) {
+      const NodeIndex at = queue.front();
+      queue.pop_front();
+      if (at != home && !is_switch(at)) continue;
+      const Node& node = with_lids_->node(at);
+      for (unsigned p = 1; p <= node.port_count; ++p) {
+        const LinkEnd end{at, PortNum{static_cast<std::uint8_t>(p)}};
+        const auto peer = with_lids_->peer(end);
+        if (!peer || dead_.contains(peer->node) || !passes(with_lids_->port(end))) continue;
+        if (met.insert(peer->node).second) queue.push_back(peer->node);
+      }
+    }
+    return met;
+  }
+
+  void check_reach() {
+    const std::set<NodeIndex> reached = flood([this](const Port& port) {
+      const PortIndex at = with_lids_->port_index(port.node, port.num);
+      return fabric_.port_info(at).physical == PhysState::LinkUp;
+    });
+    for (const NodeIndex node : joined_by_cables()) {
+      if (reached.contains(node) || fault_ || !is_switch(node)) continue;
+      violation(fmt::format("directed routes of the daemon do not reach {}", name(node)));
+    }
+  }
+
+  sim::SimulatedFabric& fabric_;
+  PortIndex daemon_;
+  sim::ChangeListener* next_;
+  bool watching_ = false;
+  bool fault_ = false;
+  Picoseconds at_{0};
+  std::size_t instants_ = 0;
+  std::string context_;
+  std::set<LinkIndex> cut_;
+  std::set<NodeIndex> dead_;
+  std::shared_ptr<const Fabric> with_lids_;
+  std::unique_ptr<routing::SwitchGraph> graph_;
+  routing::ForwardingTables at_rest_;
+  std::vector<std::string> violations_;
+};
+
+}  // namespace heddle::test
