@@ -188,6 +188,8 @@ const std::vector<Key>& keys() {
        duration_key([](Config& c) -> Config::Seconds& { return c.sweep.light_interval; })},
       {"sweep.heavy_interval", "How often the whole fabric is discovered anew.", "\"10min\"",
        duration_key([](Config& c) -> Config::Seconds& { return c.sweep.heavy_interval; })},
+      {"qos.verify_interval", "How often the QoS tables of all ports are compared with what was pushed.",
+       "\"10min\"", duration_key([](Config& c) -> Config::Seconds& { return c.qos.verify_interval; })},
       {"sampling.interval", "How often every port's counters are read.", "\"1s\"",
        duration_key([](Config& c) -> Config::Seconds& { return c.sampling.interval; })},
       {"sampling.window", "MADs outstanding in the whole fabric, at most.", "64",

@@ -53,6 +53,10 @@ struct Config {
   } sweep;
 
   struct {
+    Seconds verify_interval = std::chrono::minutes{10};
+  } qos;
+
+  struct {
     Seconds interval = std::chrono::seconds{1};
     std::uint64_t window = 64;
     std::uint64_t per_agent = 4;

@@ -11,6 +11,7 @@
 
 #include "app/alarm.h"
 #include "app/backend.h"
+#include "app/qos_service.h"
 #include "app/service_notifier.h"
 #include "app/sm_observer.h"
 #include "control/api.h"
@@ -101,12 +102,14 @@ class Heddled::Parts final : public control::Daemon {
   [[nodiscard]] control::DaemonState state() const override;
   [[nodiscard]] control::Pieces metrics() override;
   Result<void> look_at_queues(const std::vector<PortIndex>& ports, sampling::QueueProbe::Done done) override;
+  control::QosControl* qos() override { return &qos_; }
 
  private:
   void on_unsolicited(const mad::Packet& packet, Instant at);
   void on_sweep(const discovery::SweepReport& report);
   void on_configured(const provision::ProvisionReport& report);
-  void use(std::shared_ptr<const Survey> survey);
+  void use(std::shared_ptr<const Survey> survey, const Survey* before = nullptr);
+  [[nodiscard]] std::string why_not_to_write() const;
   void on_sample(const std::shared_ptr<const load::Sample>& sample);
   void settle();
   void look_after_the_master(Instant now);
@@ -131,6 +134,7 @@ class Heddled::Parts final : public control::Daemon {
   int looks_at_unsettled_ = 0;
   sampling::Sampler sampler_;
   sampling::QueueProbe queues_;
+  QosService qos_;
   Alarm engine_alarm_;
   Alarm sampler_alarm_;
   Alarm queues_alarm_;
@@ -143,6 +147,7 @@ class Heddled::Parts final : public control::Daemon {
       std::make_shared<metrics::SubnetManagerMetrics>();
   asio::thread_pool scrapers_{1};  ///< makes the text of /metrics
 
+  std::shared_ptr<const Survey> found_;    ///< by the last sweep that found something new
   std::shared_ptr<const Survey> survey_;   ///< as it was found, or as it was configured after that
   std::vector<std::string> found_wrong_;   ///< by the last sweep
   std::vector<std::string> could_not_do_;  ///< of the last configuration
@@ -169,6 +174,12 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       sampler_{engine_, sampler_options(config_),
                [this](const std::shared_ptr<const load::Sample>& sample) { on_sample(sample); }},
       queues_{engine_},
+      qos_{io,
+           clock_,
+           engine_,
+           {config_.state.directory, config_.fabric.m_key, config_.qos.verify_interval},
+           [this](const Node& node) { return names_.of(node); },
+           [this] { return why_not_to_write(); }},
       engine_alarm_{io, clock_,
                     [this](Instant now) {
                       engine_.on_timer(now);
@@ -210,6 +221,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                      [this](const provision::ProvisionReport& report) { on_configured(report); });
   }
   metrics_.add(master_metrics_);
+  metrics_.add(qos_.metrics().part());
   engine_.wake_with([this](Instant when) { engine_alarm_.set_no_later(when); });
 }
 
@@ -267,6 +279,7 @@ void Heddled::Parts::on_sweep(const discovery::SweepReport& report) {
   spdlog::info("{} sweep in {:.1f} ms: {} switches, {} channel adapters, {} links", to_string(report.kind),
                seconds(report.ended - report.begun) * 1e3, fabric.switch_count(),
                fabric.channel_adapter_count(), fabric.links().size());
+  found_ = report.survey;
   if (manager_ && !yields_) {
     discovery_.hold();
     manager_->configure(report.survey, report.ended);
@@ -293,7 +306,7 @@ void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
   if (!report.failure) discovery_.adopt(report.survey);
   if (manager_->is_master()) discovery_.set_change_bits(discovery::ChangeBits::Clear);
   if (yields_) discovery_.set_change_bits(discovery::ChangeBits::Leave);
-  if (report.survey) use(report.survey);
+  if (report.survey) use(report.survey, found_.get());
   discovery_.release(report.ended);
 }
 
@@ -311,8 +324,9 @@ void Heddled::Parts::look_after_the_master(Instant now) {
 }
 
 /// What everybody works with from here on.
-void Heddled::Parts::use(std::shared_ptr<const Survey> survey) {
+void Heddled::Parts::use(std::shared_ptr<const Survey> survey, const Survey* before) {
   survey_ = std::move(survey);
+  qos_.use(survey_, before);
   const Fabric& fabric = *survey_->fabric;
   sampler_.use(survey_->fabric);
   if (!is_master() && !master_.sight()) master_.look(clock_.now());
@@ -326,6 +340,13 @@ void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample
   metrics_.publish(sample, sampler_.statistics(), engine_);
   spdlog::debug("sweep {} in {:.1f} ms, {} ports failed", sample->number,
                 seconds(sample->ended - sample->began) * 1e3, sample->failures.size());
+}
+
+std::string Heddled::Parts::why_not_to_write() const {
+  if (config_.fabric.read_only) return "fabric.read_only is set";
+  if (!manager_) return "this daemon is no subnet manager (sm.mode is off)";
+  if (manager_->is_master()) return {};
+  return yields_ ? "another subnet manager is master" : "this daemon is not the subnet manager yet";
 }
 
 control::SubnetManagerState Heddled::Parts::subnet_manager_state() const {
@@ -385,6 +406,7 @@ control::DaemonState Heddled::Parts::state() const {
   state.name = [this](const Node& node) { return names_.of(node); };
   state.problems = found_wrong_;
   state.problems.insert(state.problems.end(), could_not_do_.begin(), could_not_do_.end());
+  for (auto& problem : qos_.problems()) state.problems.push_back(std::move(problem));
   for (auto& warning : sampler_.warnings()) state.problems.push_back(std::move(warning));
   state.sampling.sweeps = sampler_.statistics().sweeps;
   state.sampling.overruns = sampler_.statistics().late_sweeps;
@@ -440,6 +462,8 @@ void Heddled::Parts::reload() {
     fixed("state.directory", fresh->state.directory != config_.state.directory);
     config_.sweep = fresh->sweep;
     config_.sampling.interval = fresh->sampling.interval;
+    config_.qos = fresh->qos;
+    qos_.set_verify_interval(config_.qos.verify_interval);
     config_.sets = fresh->sets;
     config_.log = fresh->log;
     spdlog::set_level(spdlog::level::from_str(config_.log.level));
@@ -460,6 +484,7 @@ void Heddled::Parts::stop() {
   spdlog::info("ending");
   control_.reset();
   tcp_.reset();
+  qos_.stop();
   engine_.stop(clock_.now());
   for (Alarm* alarm : {&engine_alarm_, &sampler_alarm_, &queues_alarm_, &light_alarm_, &heavy_alarm_})
     alarm->set(std::nullopt);

@@ -66,6 +66,8 @@ Handler api_handler(Daemon& daemon) {
       if (!begun) respond(error_response(begun.error()));
       return;
     }
+    if (auto* qos = daemon.qos(); qos != nullptr && request.path.starts_with("/v1/qos"))
+      return answer_qos(*qos, request, respond);
     for (const Route& route : routes) {
       if (route.path != request.path) continue;
       if (request.post) return respond(error_response({ErrorCode::Invalid, "this path is asked with GET"}));

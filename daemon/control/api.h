@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "control/http.h"
+#include "control/qos_api.h"
 #include "control/state.h"
 #include "sampling/queue_probe.h"
 
@@ -20,6 +21,9 @@ class Daemon {
   /// Unreachable while the fabric is not sampled yet.
   virtual Result<void> look_at_queues(const std::vector<PortIndex>& ports,
                                       sampling::QueueProbe::Done done) = 0;
+
+  /// None: there is nothing under /v1/qos.
+  virtual QosControl* qos() { return nullptr; }
 
  protected:
   ~Daemon() = default;

@@ -107,6 +107,7 @@ class Maker {
     if (!kind.maps) treatment.shortfall = without_map(treatment.shortfall, port, plan);
     treatment.image = static_cast<std::uint32_t>(out_.images.size());
     out_.images.push_back(image_of(fitted->programming, port));
+    out_.programmings.push_back(std::move(fitted->programming));
     return treatment;
   }
 

@@ -38,6 +38,7 @@ struct Shortfall {
 
 struct Targets {
   std::vector<Image> images;
+  std::vector<qos::Programming> programmings;  ///< that the images were made from
   std::vector<Target> ports;  ///< in an order in which neighbours in the list are not on one node
   std::vector<Shortfall> shortfalls;
 };

@@ -1,0 +1,73 @@
+/// QoS tables of the fabric that the daemon manages: pushes what the API asks for, compares from time to
+/// time, writes again what comes back, and keeps on disk what was pushed. Where the daemon is not the subnet
+/// manager, nothing is written to ports; the plan file tells the OpenSM plugin.
+///
+/// On the io_context thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/alarm.h"
+#include "control/qos_api.h"
+#include "metrics/qos_metrics.h"
+#include "vlarb/keeper.h"
+
+namespace heddle::app {
+
+struct QosSettings {
+  std::string directory;  ///< of the state
+  std::uint64_t m_key = 0;
+  FabricClock::duration verify_interval{};  ///< zero: only when asked to
+};
+
+class QosService final : public control::QosControl {
+ public:
+  /// Why the ports may not be written by this program; empty if they may.
+  using WhyNot = std::function<std::string()>;
+
+  QosService(boost::asio::io_context& io, const transport::Clock& clock, transport::TransactionEngine& engine,
+             QosSettings settings, vlarb::NameOf name_of, WhyNot why_not);
+
+  /// The fabric as it is known from here on. `before`: as the last sweep found it, before the subnet manager
+  /// configured it; ports that it has brought back get their tables again.
+  void use(std::shared_ptr<const Survey> survey, const Survey* before);
+  void set_verify_interval(FabricClock::duration interval);
+  void stop();
+
+  /// Sentences for the operator.
+  [[nodiscard]] std::vector<std::string> problems() const;
+  [[nodiscard]] const metrics::QosMetrics& metrics() const { return metrics_; }
+
+  // QosControl
+  void push(const control::QosPush& push, Pushed done) override;
+  void verify(Verified done) override;
+  Result<void> forget() override;
+  [[nodiscard]] const vlarb::Keeper& keeper() const override { return keeper_; }
+  [[nodiscard]] std::string name_of(const PortRef& port) const override;
+
+ private:
+  [[nodiscard]] std::string path(const char* file) const { return settings_.directory + "/" + file; }
+  void load();
+  Result<void> keep(vlarb::Assignment assignment);
+  Result<void> write_plan_file() const;
+  void verify_in_turn(Instant now);
+  void told(const char* what, const vlarb::Outcome& outcome);
+  void publish();
+
+  const transport::Clock& clock_;
+  QosSettings settings_;
+  vlarb::NameOf name_of_;
+  WhyNot why_not_;
+  vlarb::Keeper keeper_;
+  Alarm verify_alarm_;
+  metrics::QosMetrics metrics_;
+  std::shared_ptr<const Survey> survey_;
+  std::string broken_file_;  ///< why what was pushed before is not known
+  bool verified_once_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace heddle::app

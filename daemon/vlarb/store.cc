@@ -1,0 +1,102 @@
+#include "vlarb/store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+namespace heddle::vlarb {
+namespace {
+
+namespace json = boost::json;
+
+tl::unexpected<Error> io(const char* step, const std::string& path) {
+  return fail(ErrorCode::Io,
+              fmt::format("cannot {} {}: {} (state.directory in the configuration says where it lies)", step,
+                          path, std::strerror(errno)));
+}
+
+Result<void> write_synced(const std::string& path, const std::string& text) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) return io("open", path);
+  const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const bool synced = written && ::fsync(fd) == 0;
+  const int error = errno;
+  ::close(fd);
+  errno = error;
+  return synced ? Result<void>{} : io("write", path);
+}
+
+Result<Assignment> read_one(const json::value& value, const std::string& name) {
+  const auto* object = value.if_object();
+  const auto text = [object](std::string_view key) -> const json::string* {
+    const auto* member = object == nullptr ? nullptr : object->if_contains(key);
+    return member == nullptr ? nullptr : member->if_string();
+  };
+  const auto* plan_name = text("name");
+  const auto* ports = text("ports");
+  const auto* plan = object == nullptr ? nullptr : object->if_contains("plan");
+  if (plan_name == nullptr || ports == nullptr || plan == nullptr)
+    return fail(ErrorCode::Invalid, fmt::format("{}: an assignment lacks name, ports or plan", name));
+  auto filter = PortFilter::parse(*ports);
+  if (!filter) return fail(name, filter.error());
+  auto programming = qos::parse_plan(json::serialize(*plan), name);
+  if (!programming) return fail(programming.error());
+  return Assignment{std::string{*plan_name}, *std::move(filter), *std::move(programming)};
+}
+
+}  // namespace
+
+std::string to_text(const std::vector<Assignment>& assignments) {
+  json::array list;
+  for (const Assignment& each : assignments) {
+    list.push_back(json::object{{"name", each.name},
+                                {"ports", each.ports.text()},
+                                {"plan", json::parse(qos::plan_text(each.programming))}});
+  }
+  return json::serialize(json::object{{"assignments", std::move(list)}}) + "\n";
+}
+
+Result<std::vector<Assignment>> parse(const std::string& text, const std::string& name) {
+  boost::system::error_code error;
+  const json::value root = json::parse(text, error);
+  const auto* object = error ? nullptr : root.if_object();
+  const auto* list = object == nullptr ? nullptr : object->if_contains("assignments");
+  if (list == nullptr || !list->is_array())
+    return fail(ErrorCode::Invalid, fmt::format("{}: no list 'assignments'", name));
+  std::vector<Assignment> out;
+  for (const auto& each : list->get_array()) {
+    auto one = read_one(each, name);
+    if (!one) return fail(one.error());
+    out.push_back(*std::move(one));
+  }
+  return out;
+}
+
+Result<void> store(const std::string& path, const std::vector<Assignment>& assignments) {
+  const std::string scratch = path + ".tmp";
+  if (auto written = write_synced(scratch, to_text(assignments)); !written) return written;
+  if (std::rename(scratch.c_str(), path.c_str()) != 0) return io("rename a new file to", path);
+  return {};
+}
+
+Result<std::vector<Assignment>> load(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  if (!file) {
+    if (errno == ENOENT) return std::vector<Assignment>{};
+    return io("open", path);
+  }
+  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  return parse(text, path);
+}
+
+}  // namespace heddle::vlarb
