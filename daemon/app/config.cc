@@ -169,9 +169,8 @@ const std::vector<Key>& keys() {
       {"fabric.node_names", "A node name map, as OpenSM's: names for GUIDs.", "\"\"",
        string_key([](Config& c) -> std::string& { return c.fabric.node_names; })},
       {"sm.mode",
-       "\"auto\": be the subnet manager of a fabric that has none; where another one was met, only watch "
-       "until "
-       "the next start. \"off\": never.",
+       "\"auto\": be the subnet manager of a fabric that has none; where another one was met, only\n"
+       "watch until the next start. \"off\": never.",
        "\"auto\"",
        choice_key<SmMode>(
            [](Config& c) -> SmMode& { return c.sm.mode; },

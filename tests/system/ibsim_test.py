@@ -85,6 +85,16 @@ class BesideOpenSm(unittest.TestCase):
             with self.subTest(file.name):
                 self.sampled(file)
 
+    def test_ibdiagnet_dies_here_too(self):
+        """What tools_remarks.txt says of it: not our simulator's doing."""
+        if shutil.which("ibdiagnet") is None:
+            self.skipTest("ibdiagnet is not installed")
+        with Ibsim(EXAMPLES / "net.1") as ibsim:
+            ibsim.start_opensm()
+            code, output, _ = ibsim.run("ibdiagnet", "-o", ibsim.directory)
+        self.assertEqual(code, -signal.SIGSEGV)
+        self.assertIn("Discovering ... 0 nodes", output)
+
     def tree(self, directory):
         """1,296 hosts on 72 switches."""
         file = pathlib.Path(directory) / "tree.net"

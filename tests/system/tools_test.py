@@ -9,7 +9,8 @@ import struct
 import subprocess
 import unittest
 
-from served_fabric import HEDDLE, ServedFabric, wait_until
+from daemon_test import graph
+from served_fabric import FABRICS, HEDDLE, ServedFabric, wait_until
 
 TREE = "tree:k=4,n=2"
 SPINE_PORT = 5  # of a leaf: the first of its upper ports, to spine-0
@@ -87,9 +88,9 @@ class Tools(unittest.TestCase):
         # The shim carries one MAD of 256 bytes: of a longer answer (RMPP) only its first record arrives.
         self.assertEqual(self.clean("saquery", "-N").count("NodeRecord dump"), 1)
         self.assertIn("dlid", self.clean("saquery", "-p", "--src-to-dst", f"1:{self.host}"))
-        self.clean("saquery", "-s")
-        self.clean("saquery", "-c")
-        self.clean("saquery", "-g")
+        for query in ("-s", "-c", "-g", "-m", "-x", "-S", "-I", "SMIR", "PIR", "VLAR", "SL2VL", "LFTR", "MFTR", "GIR"):
+            with self.subTest(query):
+                self.clean("saquery", query)
 
     def test_ibtracert_and_sminfo(self):
         self.assertIn("host-15", self.clean("ibtracert", self.leaf, self.host))
@@ -97,7 +98,10 @@ class Tools(unittest.TestCase):
         self.assertIn("State: Active", self.clean("ibstat"))
         self.clean("ibhosts")
         self.clean("ibswitches")
-        self.clean("ibaddr", self.leaf)
+        for command in (["ibaddr", self.leaf], ["ibnodes"], ["ibrouters"], ["ibroute", "-n", self.leaf],
+                        ["ibroute", "-M", self.leaf], ["smpdump", self.leaf, "0x11"], ["dump_lfts"], ["dump_mfts"]):
+            with self.subTest(command):
+                self.clean(*command)
 
     def test_remarks_are_those_that_are_known(self):
         lines = (pathlib.Path(__file__).parent / "tools_remarks.txt").read_text().splitlines()
@@ -106,7 +110,7 @@ class Tools(unittest.TestCase):
                 continue
             with self.subTest(line=line):
                 command, status, says, _ = [part.strip() for part in re.split(r"\s\|\s", line)]
-                words = command.format(leaf=self.leaf, host=self.host).split()
+                words = command.format(leaf=self.leaf, host=self.host, directory=self.served.directory).split()
                 code, output, complaints = self.served.run(*words)
                 self.assertEqual(code, int(status), output)
                 self.assertRegex(output + "\n".join(complaints), says)
@@ -126,6 +130,18 @@ class Tools(unittest.TestCase):
         self.served.heddle("traffic", "remove", flow)
         still = self.counter("PortXmitData", self.leaf, 4)
         self.assertEqual(self.counter("PortXmitData", self.leaf, 4), still)
+
+
+class PublishedFabrics(unittest.TestCase):
+    def test_ibnetdiscover_prints_what_was_loaded(self):
+        files = sorted(FABRICS.glob("*.ibnetdiscover"))
+        if not files:
+            self.skipTest("no shared data")
+        for file in files:
+            with self.subTest(file.name), ServedFabric(file, "--configured") as served:
+                code, output, complaints = served.run("ibnetdiscover")
+                self.assertEqual((code, complaints), (0, []))
+                self.assertEqual(graph(output), graph(file.read_text(encoding="utf-8", errors="replace")))
 
 
 class LinksUnderOpenSm(unittest.TestCase):
