@@ -27,7 +27,7 @@ class Ibsim(Programs):
 
     def __enter__(self):
         # Its standard input stays open: at its end ibsim would spin.
-        command = ["ibsim", "-s", "-n", "-N", "4096", "-S", "1024", "-P", "65536", str(self.file)]
+        command = ["ibsim", "-s", "-n", "-N", "16384", "-S", "2048", "-P", "131072", "-L", "49151", str(self.file)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL, env=self.environment(LD_PRELOAD=""))
         wait_until(lambda: f"@{self.name}:out9" in pathlib.Path("/proc/net/unix").read_text(), 30, "ibsim's start")
