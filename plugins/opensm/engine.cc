@@ -27,22 +27,18 @@ class ReadLock {
 
 }  // namespace
 
-Engine::Engine(osm_opensm_t& opensm, const std::string& plan_path)
-    : opensm_{opensm}, log_{opensm.log}, keeper_{plan_path} {}
+Engine::Engine(osm_opensm_t& opensm, const std::string& plan_path, EventQueue& events)
+    : opensm_{opensm}, events_{events}, log_{opensm.log}, keeper_{plan_path} {}
 
 void Engine::look_at_plan() {
-  switch (keeper_.look()) {
-    case PlanKeeper::News::None:
-      return;
-    case PlanKeeper::News::Taken:
-      log_.notice(keeper_.message());
-      return;
-    case PlanKeeper::News::Missing:
-      log_.notice(keeper_.message());
-      return;
-    case PlanKeeper::News::Refused:
-      log_.error("HE02", "plan refused: " + keeper_.message());
-      return;
+  const PlanKeeper::News news = keeper_.look();
+  if (news == PlanKeeper::News::None) return;
+  epoch_ = keeper_.plan() != nullptr ? keeper_.plan()->epoch : 0;
+  events_.push(plan_line(epoch_, news == PlanKeeper::News::Taken, keeper_.message()));
+  if (news == PlanKeeper::News::Refused) {
+    log_.error("HE02", "plan refused: " + keeper_.message());
+  } else {
+    log_.notice(keeper_.message());
   }
 }
 
@@ -183,26 +179,45 @@ bool Engine::still_good(const Tree& tree) const {
   });
 }
 
-std::optional<std::size_t> Engine::concerned_groups() {
-  if (!routes_ || opensm_.subn.opt.disable_multicast) return std::nullopt;
-  std::size_t count = 0;
+std::size_t Engine::reroute_concerned_groups() {
+  if (opensm_.subn.opt.disable_multicast) return 0;
+  std::vector<std::uint16_t> concerned;
   for (const auto& [mlid, tree] : trees_) {
-    if (still_good(tree)) continue;
-    osm_sm_reroute_mlid(&opensm_.sm, cl_hton16(mlid));
-    ++count;
+    if (!still_good(tree)) concerned.push_back(mlid);
   }
-  return count;
+  {
+    const std::lock_guard lock(pending_mutex_);
+    pending_ = concerned;
+  }
+  for (const std::uint16_t mlid : concerned) osm_sm_reroute_mlid(&opensm_.sm, cl_hton16(mlid));
+  return concerned.size();
 }
 
-Engine::Confirmation Engine::routing_done(bool reroute) {
+bool Engine::multicast_is_pending() {
+  const std::lock_guard lock(pending_mutex_);
+  if (pending_.empty()) return false;
+  // OpenSM holds its lock until it has sent the last block of the trees.
+  if (pthread_rwlock_tryrdlock(&opensm_.lock.lock) != 0) return true;
+  const bool waiting =
+      opensm_.stats.qp0_mads_outstanding != 0 || std::ranges::any_of(pending_, [&](std::uint16_t mlid) {
+        return opensm_.sm.mlids_req[mlid - IB_LID_MCAST_START_HO] != 0;
+      });
+  pthread_rwlock_unlock(&opensm_.lock.lock);
+  if (!waiting) pending_.clear();
+  return waiting;
+}
+
+Confirmation Engine::routing_done(bool reroute) {
   Confirmation result;
+  result.reroute = reroute;
   for (osm_physp_t* port : forced_) port->need_update = 0;
   forced_.clear();
   if (!routes_) return result;
-  if (keeper_.plan() != nullptr) result.epoch = keeper_.plan()->epoch;
+  result.epoch = epoch_;
   result.unconnected = routes_->unconnected;
   result.relaxed = routes_->relaxed;
   result.stages = routes_->stages;
+  result.errors = opensm_.subn.subnet_initialization_error != 0;
   {
     const ReadLock lock(opensm_.lock);
     for_each<osm_switch_t>(opensm_.subn.sw_guid_tbl, [&](osm_switch_t& sw) {
@@ -211,12 +226,11 @@ Engine::Confirmation Engine::routing_done(bool reroute) {
     });
   }
   if (!reroute) return result;
-  result.groups = concerned_groups().value_or(0);
+  result.groups = reroute_concerned_groups();
   if (result.epoch != limits_asked_for_ && high_limits_differ()) {
     limits_asked_for_ = result.epoch;
     log_.info("asking for a heavy sweep, which sends HighLimit");
-    opensm_.subn.force_heavy_sweep = TRUE;
-    osm_opensm_sweep(&opensm_);
+    ask_for_heavy_sweep();
   }
   return result;
 }
@@ -233,6 +247,11 @@ void Engine::subnet_up() {
 
 void Engine::ask_for_reroute() {
   opensm_.subn.force_reroute = TRUE;
+  osm_opensm_sweep(&opensm_);
+}
+
+void Engine::ask_for_heavy_sweep() {
+  opensm_.subn.force_heavy_sweep = TRUE;
   osm_opensm_sweep(&opensm_);
 }
 

@@ -6,11 +6,14 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "core/event_queue.h"
+#include "core/events.h"
 #include "core/plan_keeper.h"
 #include "core/qos_book.h"
 #include "core/route_maker.h"
@@ -22,7 +25,7 @@ namespace heddle::plugin {
 
 class Engine {
  public:
-  Engine(osm_opensm_t& opensm, const std::string& plan_path);
+  Engine(osm_opensm_t& opensm, const std::string& plan_path, EventQueue& events);
 
   /// Gives OpenSM the callbacks. `engine` lives as long as OpenSM.
   void attach(osm_routing_engine_t& engine);
@@ -35,24 +38,19 @@ class Engine {
   void vl_arbitration(osm_physp_t& port, ib_vl_arb_table_t& block, unsigned number);
   void sl2vl(osm_physp_t& port, ib_slvl_table_t& table);
 
-  /// After a routing whose answers are all in. What a report says of it.
-  struct Confirmation {
-    std::uint64_t epoch = 0;          ///< 0: no plan
-    std::size_t switches_behind = 0;  ///< forwarding tables that are not as they should be
-    std::size_t unconnected = 0;
-    bool relaxed = false;
-    std::vector<std::uint32_t> stages;
-    std::size_t groups = 0;  ///< multicast groups that are routed again
-    [[nodiscard]] bool complete() const { return switches_behind == 0; }
-  };
   /// `reroute`: without rediscovery, so that multicast and HighLimit are left for us to ask for.
   Confirmation routing_done(bool reroute);
   void subnet_up();
+  /// Whether the groups of the last confirmation wait for their trees. Any thread; never waits for OpenSM.
+  [[nodiscard]] bool multicast_is_pending();
+  /// Of the plan in force; 0: none. Any thread.
+  [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
 
   [[nodiscard]] const Log& log() const { return log_; }
   [[nodiscard]] Timings& timings() { return timings_; }
-  /// Any thread: routes again without rediscovery.
+  /// Any thread: routes again without rediscovery, or with it.
   void ask_for_reroute();
+  void ask_for_heavy_sweep();
 
  private:
   struct Tree {
@@ -68,10 +66,11 @@ class Engine {
   [[nodiscard]] bool fits(const osm_physp_t& port, const plan::QosTables& tables);
   [[nodiscard]] bool high_limits_differ();
   [[nodiscard]] std::vector<osm_switch_t*> switches() const;
-  [[nodiscard]] std::optional<std::size_t> concerned_groups();
+  [[nodiscard]] std::size_t reroute_concerned_groups();
   [[nodiscard]] bool still_good(const Tree& tree) const;
 
   osm_opensm_t& opensm_;
+  EventQueue& events_;
   osm_routing_engine_t* engine_ = nullptr;
   Log log_;
   Timings timings_;
@@ -87,7 +86,10 @@ class Engine {
   std::vector<osm_physp_t*> forced_;    ///< ports whose need_update we set; valid until routing_done
   std::size_t unfit_ports_ = 0;         ///< in this QoS step
   std::uint64_t limits_asked_for_ = 0;  ///< epoch for which a heavy sweep was asked
-  std::vector<std::string> said_;       ///< remarks of the routing before
+  std::mutex pending_mutex_;
+  std::vector<std::uint16_t> pending_;  ///< MLIDs that wait for their trees
+  std::atomic<std::uint64_t> epoch_{0};
+  std::vector<std::string> said_;  ///< remarks of the routing before
 };
 
 }  // namespace heddle::plugin

@@ -46,6 +46,7 @@ void Engine::prepare_qos() {
 }
 
 void Engine::force_second_blocks(osm_physp_t& port) {
+  if (ib_port_info_get_port_state(&port.port_info) == IB_LINK_DOWN) return;
   const plan::QosTables* tables = qos_.tables(ref_of(port));
   if (tables == nullptr || port.need_update != 0 || !fits(port, *tables)) return;
   // OpenSM compares 64 % 32 entries of the second block of a full table, and takes it for equal.

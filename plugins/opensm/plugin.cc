@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <memory>
+#include <mutex>
+#include <string>
 
+#include "channel.h"
 #include "core/options.h"
 #include "engine.h"
 #include "opensm_headers.h"
@@ -11,10 +15,116 @@
 namespace heddle::plugin {
 namespace {
 
-struct Plugin {
-  osm_opensm_t* opensm;
-  Log log;
-  std::unique_ptr<Engine> engine;
+std::string state_of(const osm_opensm_t& opensm) {
+  switch (opensm.subn.sm_state) {
+    case IB_SMINFO_STATE_MASTER:
+      return "master";
+    case IB_SMINFO_STATE_STANDBY:
+      return "standby";
+    case IB_SMINFO_STATE_DISCOVERING:
+      return "discovering";
+    default:
+      return "inactive";
+  }
+}
+
+/// One per OpenSM. Events come from several of its threads.
+class Plugin {
+ public:
+  Plugin(osm_opensm_t& opensm, const Options& options)
+      : opensm_{opensm},
+        options_{options},
+        engine_{opensm, options.plan, events_},
+        channel_{options.socket,
+                 events_,
+                 {[this] { return greeting(); }, [this](Command command) { carry_out(command); },
+                  [this] { return tick(); }}} {}
+
+  [[nodiscard]] Engine& engine() { return engine_; }
+
+  void report(osm_epi_event_id_t event, void* data) {
+    switch (event) {
+      case OSM_EVENT_ID_UCAST_ROUTING_DONE:
+        routing_done(data == reinterpret_cast<void*>(UCAST_ROUTING_REROUTE));
+        return;
+      case OSM_EVENT_ID_SUBNET_UP:
+        // It comes even where there were errors.
+        events_.push(subnet_up_line(opensm_.subn.subnet_initialization_error != 0, engine_.epoch()));
+        engine_.subnet_up();
+        return;
+      case OSM_EVENT_ID_HEAVY_SWEEP_START:
+        events_.push(plain_line("heavy_sweep_start"));
+        return;
+      case OSM_EVENT_ID_HEAVY_SWEEP_DONE:
+        events_.push(plain_line("heavy_sweep_done"));
+        return;
+      case OSM_EVENT_ID_STATE_CHANGE:
+        events_.push(state_line(state_of(opensm_)));
+        return;
+      case OSM_EVENT_ID_LFT_CHANGE:
+        blocks_.fetch_add(1, std::memory_order_relaxed);
+        return;
+      case OSM_EVENT_ID_TRAP:
+        trap(*static_cast<const ib_mad_notice_attr_t*>(data));
+        return;
+      default:
+        return;
+    }
+  }
+
+ private:
+  void routing_done(bool reroute) {
+    Confirmation done = engine_.routing_done(reroute);
+    done.blocks = blocks_.exchange(0);
+    engine_.log().info(fmt::format("routing done, epoch {}, {} blocks, {} switches behind", done.epoch,
+                                   done.blocks, done.switches_behind));
+    {
+      const std::lock_guard lock(mutex_);
+      last_ = done;
+      multicast_waits_ = done.groups != 0;
+    }
+    events_.push(routing_line(done));
+    events_.push(timings_line(engine_.timings()));
+  }
+
+  void trap(const ib_mad_notice_attr_t& notice) {
+    const unsigned number =
+        ib_notice_is_generic(&notice) != 0 ? cl_ntoh16(notice.g_or_v.generic.trap_num) : 0;
+    events_.push(trap_line(ib_notice_get_type(&notice), number, cl_ntoh16(notice.issuer_lid)));
+  }
+
+  std::string greeting() {
+    const std::lock_guard lock(mutex_);
+    return hello_line({OSM_VERSION, options_.plan, state_of(opensm_), events_.dropped()}, last_);
+  }
+
+  void carry_out(Command command) {
+    if (command == Command::NewPlan) engine_.ask_for_reroute();
+    if (command == Command::HeavySweep) engine_.ask_for_heavy_sweep();
+    if (command == Command::Status) {
+      events_.push(greeting());
+      events_.push(timings_line(engine_.timings()));
+    }
+  }
+
+  bool tick() {
+    const std::lock_guard lock(mutex_);
+    if (!multicast_waits_) return false;
+    if (engine_.multicast_is_pending()) return true;
+    multicast_waits_ = false;
+    events_.push(multicast_line(last_.epoch, opensm_.subn.subnet_initialization_error != 0));
+    return false;
+  }
+
+  osm_opensm_t& opensm_;
+  Options options_;
+  EventQueue events_;
+  Engine engine_;
+  std::atomic<std::uint64_t> blocks_{0};
+  std::mutex mutex_;
+  Confirmation last_;
+  bool multicast_waits_ = false;
+  Channel channel_;  ///< last: its thread uses the others
 };
 
 int set_up(osm_routing_engine_t* engine, osm_opensm_t* opensm) {
@@ -49,11 +159,10 @@ void* create(osm_opensm_t* opensm) {
       log.error("HE07", options.error().message);
       return nullptr;
     }
-    auto plugin =
-        std::make_unique<Plugin>(Plugin{opensm, log, std::make_unique<Engine>(*opensm, options->plan)});
+    auto plugin = std::make_unique<Plugin>(*opensm, *options);
     // The name is copied, the context kept.
-    external_routing_engine_module_t module{"heddle", &set_up, plugin->engine.get()};
-    if (osm_register_external_routing_engine(opensm, &module, plugin->engine.get()) != CL_SUCCESS) {
+    external_routing_engine_module_t module{"heddle", &set_up, &plugin->engine()};
+    if (osm_register_external_routing_engine(opensm, &module, &plugin->engine()) != CL_SUCCESS) {
       log.error("HE08", "OpenSM did not register the routing engine");
       return nullptr;
     }
@@ -66,16 +175,9 @@ void destroy(void* data) { delete static_cast<Plugin*>(data); }
 
 void report(void* data, osm_epi_event_id_t event, void* event_data) {
   auto& plugin = *static_cast<Plugin*>(data);
-  const Stopwatch watch(plugin.engine->timings(), Callback::Report);
-  guarded(plugin.log, "an event", 0, [&] {
-    if (event == OSM_EVENT_ID_UCAST_ROUTING_DONE) {
-      const bool reroute = event_data == reinterpret_cast<void*>(UCAST_ROUTING_REROUTE);
-      const auto done = plugin.engine->routing_done(reroute);
-      plugin.log.info(
-          fmt::format("routing done, epoch {}, {} switches behind", done.epoch, done.switches_behind));
-    } else if (event == OSM_EVENT_ID_SUBNET_UP) {
-      plugin.engine->subnet_up();
-    }
+  const Stopwatch watch(plugin.engine().timings(), Callback::Report);
+  guarded(plugin.engine().log(), "an event", 0, [&] {
+    plugin.report(event, event_data);
     return 0;
   });
 }

@@ -1,7 +1,9 @@
 """A served fabric whose OpenSM has our plugin. For the system tests; needs in_netns."""
 
+import json
 import os
 import re
+import socket
 import subprocess
 
 from served_fabric import BUILD, HEDDLE, ServedFabric, wait_until
@@ -9,8 +11,87 @@ from served_fabric import BUILD, HEDDLE, ServedFabric, wait_until
 PLUGIN = BUILD / "plugins/opensm"
 
 
+def checksum(text):
+    """FNV-1a, 64 bits."""
+    value = 0xcbf29ce484222325
+    for byte in text.encode():
+        value = (value ^ byte) * 0x100000001b3 & 0xffffffffffffffff
+    return f"{value:016x}"
+
+
+def plan_text(epoch, ranks=None, off=(), planes=(), qos=None):
+    """A plan as the daemon writes it. Cables are pairs of "0xGUID/PORT"."""
+    body = {"version": 1, "epoch": epoch, "ranks": ranks or {}, "off": [list(cable) for cable in off],
+            "planes": list(planes)}
+    if qos is not None:
+        body["qos"] = qos
+    rest = "," + json.dumps(body)[1:] + "\n"
+    return '{"checksum":"' + checksum(rest) + '"' + rest
+
+
+class FakeDaemon:
+    """The daemon's end of the channel: what the plugin said, and what is said to it."""
+
+    def __init__(self, path):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen()
+        self.listener.setblocking(False)
+        self.connection, self.rest, self.events = None, b"", []
+
+    def close(self):
+        for each in (self.connection, self.listener):
+            if each:
+                each.close()
+
+    def poll(self):
+        """Takes what has come."""
+        if not self.connection:
+            try:
+                self.connection, _ = self.listener.accept()
+            except BlockingIOError:
+                return self.events
+            self.connection.setblocking(False)
+        try:
+            while data := self.connection.recv(65536):
+                self.rest += data
+            self.connection.close()
+            self.connection, self.rest = None, b""
+        except BlockingIOError:
+            pass
+        *lines, self.rest = self.rest.split(b"\n")
+        self.events += [json.loads(line) for line in lines]
+        return self.events
+
+    def wait(self, seconds=20, since=0, **wanted):
+        """The first event from number `since` on that has these values."""
+        def found():
+            return [event for event in self.poll()[since:] if wanted.items() <= event.items()]
+        wait_until(found, seconds, f"event {wanted}")
+        return found()[0]
+
+    def command(self, word):
+        wait_until(lambda: self.poll() is not None and self.connection, 20, "the plugin's connection")
+        self.connection.send(json.dumps({"command": word}).encode() + b"\n")
+
+
 class PluginFabric(ServedFabric):
     """OpenSM keeps its log and dumps in the directory; the plan is there too."""
+
+    def __enter__(self):
+        self.daemon = FakeDaemon(self.socket)
+        return super().__enter__()
+
+    def __exit__(self, *unused):
+        super().__exit__(*unused)
+        self.daemon.close()
+
+    def new_plan(self, text):
+        """Writes it, tells the plugin, and returns the confirmation."""
+        self.write_plan(text)
+        since = len(self.daemon.poll())
+        self.daemon.command("new_plan")
+        return self.daemon.wait(event="routing_done", kind="reroute", since=since)
 
     @property
     def plan(self):
@@ -25,6 +106,29 @@ class PluginFabric(ServedFabric):
             "force_log_flush TRUE",
             *lines]) + "\n")
         return conf
+
+    def write_plan(self, text):
+        """As the daemon does: at once, or not at all."""
+        scratch = self.directory / "plan.json.tmp"
+        scratch.write_text(text)
+        scratch.rename(self.plan)
+
+    def cables(self):
+        """All cables between switches, as pairs of "0xGUID/PORT", with the names of their ends."""
+        code, text, _ = self.run("ibnetdiscover")
+        assert code == 0
+        result, here = [], None
+        for line in text.splitlines():
+            if head := re.match(r'Switch\s+\d+ "S-([0-9a-f]+)"\s+# "(.*?)"', line):
+                here = head.groups()
+            elif re.match(r"\w+\s", line):
+                here = None
+            elif here and (cable := re.match(r'\[(\d+)\]\s+"S-([0-9a-f]+)"\[(\d+)\]\s+# "(.*?)"', line)):
+                port, peer, peer_port, peer_name = cable.groups()
+                ends = (f"0x{here[0]}/{port}", f"0x{peer}/{peer_port}")
+                if ends[0] < ends[1]:
+                    result.append((ends, ((here[1], int(port)), (peer_name, int(peer_port)))))
+        return result
 
     @property
     def socket(self):
@@ -50,6 +154,7 @@ class PluginFabric(ServedFabric):
 
     def start_opensm(self, *options, lines=(), log=None):
         process = self.start("opensm", "-F", self.settings(*lines), "-e", "-f", log or self.log, "-D", "0x03", *options)
+        self.opensm = process
         wait_until(lambda: self.sweeps() > 0, 60, "SUBNET UP")
         return process
 

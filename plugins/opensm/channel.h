@@ -1,0 +1,53 @@
+/// The way to the daemon: a Unix socket, connected and connected again by a thread of its own, so that
+/// neither a slow daemon nor none is OpenSM's trouble.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "core/event_queue.h"
+#include "core/events.h"
+
+namespace heddle::plugin {
+
+class Channel {
+ public:
+  struct Callbacks {
+    /// The first line of a connection.
+    std::function<std::string()> greeting;
+    std::function<void(Command)> command;
+    /// About every 50 ms while it returns true, and after each line of the queue.
+    std::function<bool()> tick;
+  };
+
+  /// `socket`: a path, or "@name" for an abstract one. The thread starts here.
+  Channel(std::string socket, EventQueue& queue, Callbacks callbacks);
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+  /// Waits for the thread, which never takes long.
+  ~Channel();
+
+ private:
+  void run();
+  void work();
+  [[nodiscard]] bool connect();
+  void disconnect();
+  void wait(int timeout_ms);
+  void fill();
+  void send();
+  void receive();
+
+  std::string socket_;
+  EventQueue& queue_;
+  Callbacks callbacks_;
+  int wake_fd_ = -1;
+  int fd_ = -1;
+  std::string outgoing_;
+  std::string incoming_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+}  // namespace heddle::plugin
