@@ -57,6 +57,12 @@ Result<void> write_plan(const std::string& path, const plan::Plan& plan) {
     ::unlink(scratch.c_str());
     return written;
   }
+  // A damaged file is no plan to go back to.
+  if (read_plan(path)) {
+    const std::string previous = path + ".previous";
+    ::unlink(previous.c_str());
+    if (::link(path.c_str(), previous.c_str()) != 0) return io("keep the plan before as", previous);
+  }
   if (std::rename(scratch.c_str(), path.c_str()) != 0) return io("rename the new plan to", path);
   const std::size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);

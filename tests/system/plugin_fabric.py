@@ -97,11 +97,17 @@ class PluginFabric(ServedFabric):
     def plan(self):
         return self.directory / "plan.json"
 
-    def settings(self, *lines):
+    def new_plan_gone(self):
+        """The plan file has been taken away: what is routed then."""
+        since = len(self.daemon.poll())
+        self.daemon.command("new_plan")
+        return self.daemon.wait(event="routing_done", kind="reroute", since=since)
+
+    def settings(self, *lines, socket=None):
         conf = self.directory / "opensm.conf"
         conf.write_text("\n".join([
             "event_plugin_name heddle-opensm",
-            f"event_plugin_options heddle-opensm:plan={self.plan},socket={self.socket}",
+            f"event_plugin_options heddle-opensm:plan={self.plan},socket={socket or self.socket}",
             "routing_engine heddle,no_fallback",
             "force_log_flush TRUE",
             *lines]) + "\n")
@@ -145,9 +151,9 @@ class PluginFabric(ServedFabric):
     def errors(self):
         return [line.split("->", 1)[-1].strip() for line in self.log_text().splitlines() if " ERR " in line]
 
-    def start(self, *command, node="", **more):
+    def start(self, *command, node="", libraries=PLUGIN, **more):
         process = subprocess.Popen([str(word) for word in command],
-                                   env=self.environment(node, LD_LIBRARY_PATH=str(PLUGIN), **more),
+                                   env=self.environment(node, LD_LIBRARY_PATH=str(libraries), **more),
                                    cwd=self.directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.started.append(process)
         return process
@@ -178,6 +184,38 @@ class PluginFabric(ServedFabric):
             reader.stdout.close()
             assert reader.wait(20) == 0
         return fabric, lfts
+
+    def tables(self):
+        """Forwarding tables in the fabric: by GUID of the switch, port by LID."""
+        _, lfts = self.read_routes()
+        result, table = {}, None
+        for line in lfts.read_text().splitlines():
+            if head := re.search(r"guid 0x([0-9a-f]+)", line):
+                if line.startswith("Unicast"):
+                    table = result.setdefault(int(head.group(1), 16), {})
+                    continue
+            if entry := re.match(r"0x([0-9a-f]+) (\d+)", line):
+                table[int(entry.group(1), 16)] = int(entry.group(2))
+        return result
+
+    @staticmethod
+    def uses(tables, *ends):
+        """Whether a table points at one of the ports "0xGUID/PORT"."""
+        for end in ends:
+            guid, port = end.split("/")
+            if int(port) in tables[int(guid, 16)].values():
+                return True
+        return False
+
+    def lid_of(self, name):
+        _, listing, _ = self.run("ibnetdiscover")
+        found = re.search(rf'"{re.escape(name)}".* lid (\d+)', listing)
+        return int(found.group(1))
+
+    def set_port(self, name, port, word):
+        """disable or enable, as the daemon does with PortInfo."""
+        code, text, _ = self.run("ibportstate", self.lid_of(name), port, word)
+        assert code == 0, text
 
     def check_routes(self, *arguments):
         """Proves the tables read back from the fabric; status and words of `heddle route check`."""

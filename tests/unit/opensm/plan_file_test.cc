@@ -51,6 +51,15 @@ TEST_F(PlanFile, AFailedWriteLeavesTheOneBefore) {
   EXPECT_EQ(read_plan(path()).value().epoch, 1U);
 }
 
+TEST_F(PlanFile, TheOneBeforeIsKeptUnlessItIsDamaged) {
+  ASSERT_TRUE(write_plan(path(), of_epoch(1)));
+  ASSERT_TRUE(write_plan(path(), of_epoch(2)));
+  EXPECT_EQ(read_plan(path() + ".previous").value().epoch, 1U);
+  std::ofstream{path()} << "{}";
+  ASSERT_TRUE(write_plan(path(), of_epoch(3)));
+  EXPECT_EQ(read_plan(path() + ".previous").value().epoch, 1U);
+}
+
 TEST_F(PlanFile, ThatIsMissingIsNotFound) {
   const auto read = read_plan(path());
   ASSERT_FALSE(read);

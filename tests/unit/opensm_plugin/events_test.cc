@@ -1,0 +1,76 @@
+#include "core/events.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/event_queue.h"
+
+namespace heddle::plugin {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(EventQueue, CountsWhatDoesNotFit) {
+  EventQueue queue(2);
+  for (const char* line : {"a", "b", "c", "d"}) queue.push(line);
+  EXPECT_THAT(queue.take(), ElementsAre("a", "b"));
+  EXPECT_EQ(queue.dropped(), 2U);
+  queue.push("e");
+  EXPECT_THAT(queue.take(), ElementsAre("e"));
+  EXPECT_EQ(queue.dropped(), 2U);
+}
+
+TEST(EventQueue, WakesForEachLineThatFits) {
+  EventQueue queue(1);
+  int woken = 0;
+  queue.on_push([&] { ++woken; });
+  queue.push("a");
+  queue.push("b");
+  EXPECT_EQ(woken, 1);
+}
+
+TEST(Events, SayWhatWasConfirmed) {
+  Confirmation done;
+  done.epoch = 7;
+  done.reroute = true;
+  done.stages = {0, 3};
+  EXPECT_EQ(
+      routing_line(done),
+      R"({"epoch":7,"kind":"reroute","confirmed":true,"switches_behind":0,"unconnected":0,"relaxed":false,)"
+      R"("errors":false,"stages":[0,3],"multicast_groups":0,"lft_blocks":0,"event":"routing_done"})"
+      "\n");
+  for (auto spoil : {+[](Confirmation& c) { c.switches_behind = 1; },
+                     +[](Confirmation& c) { c.relaxed = true; }, +[](Confirmation& c) { c.errors = true; }}) {
+    Confirmation spoilt = done;
+    spoil(spoilt);
+    EXPECT_THAT(routing_line(spoilt), HasSubstr(R"("confirmed":false)"));
+  }
+}
+
+TEST(Events, AreOneLineWhateverIsInThem) {
+  const std::string line = plan_line(1, false, "a\nb\"c\x01");
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  EXPECT_THAT(line, HasSubstr(R"(a\nb\"c\u0001)"));
+}
+
+TEST(Events, TimingsNameEveryCallback) {
+  Timings timings;
+  timings.add(Callback::Prepare, std::chrono::nanoseconds(5));
+  timings.add(Callback::Prepare, std::chrono::nanoseconds(3));
+  const std::string line = timings_line(timings);
+  EXPECT_THAT(line, HasSubstr(R"("prepare":{"calls":2,"total_ns":8,"longest_ns":5})"));
+  EXPECT_THAT(line, HasSubstr(R"("report":{"calls":0)"));
+}
+
+TEST(Commands, AreKnownByTheirWord) {
+  EXPECT_EQ(parse_command(R"({"command":"new_plan"})"), Command::NewPlan);
+  EXPECT_EQ(parse_command(R"({"command":"heavy_sweep"})"), Command::HeavySweep);
+  EXPECT_EQ(parse_command(R"({"command":"status"})"), Command::Status);
+  for (const char* nonsense : {"", "{", "[]", "7", R"({"command":7})", R"({"command":"reboot"})", "\xff"}) {
+    EXPECT_EQ(parse_command(nonsense), Command::None);
+  }
+}
+
+}  // namespace
+}  // namespace heddle::plugin
