@@ -36,6 +36,8 @@ struct GovernorOptions {
   std::chrono::nanoseconds least_off = std::chrono::minutes{2};  ///< against everything but rising load
   /// Between the last confirmed table and the first port that is closed.
   std::chrono::nanoseconds drain = std::chrono::seconds{2};
+  /// Between two selections.
+  std::chrono::nanoseconds plan_every = std::chrono::seconds{30};
   /// From the order until traffic flows again (table 2 of the paper: DDR 4x, 4.5 s).
   std::chrono::nanoseconds wake = std::chrono::milliseconds{4500};
   /// A link is closed only if it is expected to stay off for so many times what going and coming back take.

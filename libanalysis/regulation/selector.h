@@ -59,7 +59,12 @@ struct SelectionProblem {
       nullptr;                                ///< links that may be active: not lost, not off by an operator
   const routing::LinkSet* current = nullptr;  ///< active at present
   const MeasuredLoads* loads = nullptr;       ///< under `current`
-  const Traffic* traffic = nullptr;           ///< General; Trunk needs none
+  /// By LinkIndex, of the links in `current`; empty: full modes, and no decisions about them.
+  std::span<const power::LinkMode> modes{};
+  /// Share of capacity by hop that a selection expected; empty: none. Where that is above u_on because a
+  /// single flow is, other links do not help, and needed_links() does not bring them.
+  std::span<const double> expected{};
+  const Traffic* traffic = nullptr;  ///< for General; Trunk predicts by it if it is there
 };
 
 enum class Turn : std::uint8_t { Off, On, Reduce, Widen };
@@ -85,6 +90,9 @@ struct Selection {
 
 /// Errors: Refused when even all available links together break a rule, with the rule.
 [[nodiscard]] Result<Selection> select_links(const SelectionProblem& problem, const SelectOptions& options);
+
+/// bit/s of a link in the mode it runs in.
+[[nodiscard]] double current_capacity(const SelectionProblem& problem, LinkIndex link);
 
 /// Links to bring back at once, from measured loads alone and without predicting anything: for each bundle (a
 /// trunk, or all ways up of a switch) with a link above u_on, or that waits longer than `waiting` of the

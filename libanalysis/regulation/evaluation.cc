@@ -1,0 +1,55 @@
+#include "regulation/evaluation.h"
+
+#include <algorithm>
+
+#include "regulation/spread.h"
+
+namespace heddle::regulation {
+namespace {
+
+/// Switches x LIDs up to which a trial follows every LID: a 16 x 16 torus with two hosts a switch.
+constexpr std::size_t most_entries = 150'000;
+
+}  // namespace
+
+Evaluation::Evaluation(const SelectionProblem& problem, const SelectOptions& options)
+    : problem_{problem}, options_{options} {
+  const Network& network = *problem.network;
+  limit_.assign(network.graph().hop_count(), 0);
+  for (std::uint32_t i = 0; i < network.fabric().links().size(); ++i) {
+    const LinkIndex link{i};
+    if (network.trunk_of(link) == Network::no_trunk) continue;
+    limit_[network.up_hop(link)] = limit_[network.down_hop(link)] =
+        options.thresholds.u_on.value() * network.capacity(link);
+  }
+  if (network.graph().size() * network.graph().host_count() > most_entries) model_ = Model::Spread;
+}
+
+std::optional<std::vector<double>> Evaluation::loads(const routing::LinkSet& active) {
+  ++spent_;
+  const Network& network = *problem_.network;
+  const routing::LegalPaths paths(network.graph(), network.ranks(), &active);
+  if (broken_rule(network, paths)) return std::nullopt;
+  if (model_ == Model::Spread) return spread_loads(network, paths, active, problem_.traffic->matrix);
+  return table_loads(active);
+}
+
+std::vector<double> Evaluation::table_loads(const routing::LinkSet& active) {
+  const auto& tables = problem_.network->tables(active, options_.plane);
+  if (!walk_) walk_.emplace(*problem_.network, tables, options_.plane);
+  walk_->tables_changed();
+  return walk_->loads(*problem_.traffic);
+}
+
+bool Evaluation::fits(const std::vector<double>& loads) const {
+  for (std::uint32_t h = 0; h < loads.size(); ++h) {
+    if (!fits(h, loads[h])) return false;
+  }
+  return true;
+}
+
+void Evaluation::allow(const std::vector<double>& loads) {
+  for (std::size_t h = 0; h < loads.size(); ++h) limit_[h] = std::max(limit_[h], loads[h]);
+}
+
+}  // namespace heddle::regulation

@@ -1,0 +1,49 @@
+/// What a set of links would come to: whether the rules hold, and the load of every cable. Counts its calls,
+/// because they are what a search spends.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "regulation/selector.h"
+#include "regulation/table_walk.h"
+#include "routing/legal_paths.h"
+
+namespace heddle::regulation {
+
+class Evaluation {
+ public:
+  enum class Model : std::uint8_t {
+    Tables,  ///< every LID through the tables that would be in force
+    Spread,  ///< even spreading: for fabrics where following every LID for every trial takes too long
+  };
+
+  Evaluation(const SelectionProblem& problem, const SelectOptions& options);
+
+  [[nodiscard]] Model model() const { return model_; }
+  [[nodiscard]] unsigned spent() const { return spent_; }
+
+  /// bit/s by hop, or nothing where a rule is broken.
+  [[nodiscard]] std::optional<std::vector<double>> loads(const routing::LinkSet& active);
+  /// By the tables, whatever the model.
+  [[nodiscard]] std::vector<double> table_loads(const routing::LinkSet& active);
+
+  /// The most that a hop may carry: u_on of its capacity; or, where all links together would carry more,
+  /// that.
+  [[nodiscard]] double limit(std::uint32_t hop) const { return limit_[hop]; }
+  [[nodiscard]] bool fits(std::uint32_t hop, double load) const { return load <= limit_[hop] * (1 + 1e-9); }
+  /// No active link above its limit.
+  [[nodiscard]] bool fits(const std::vector<double>& loads) const;
+  /// Limits from here on also allow what these loads are, those of all links together.
+  void allow(const std::vector<double>& loads);
+
+ private:
+  const SelectionProblem& problem_;
+  const SelectOptions& options_;
+  Model model_ = Model::Tables;
+  unsigned spent_ = 0;
+  std::vector<double> limit_;
+  std::optional<TableWalk> walk_;
+};
+
+}  // namespace heddle::regulation

@@ -1,0 +1,60 @@
+/// The General policy's search: few links that keep every rule and every load below its limit.
+///
+/// Two starts, the cheaper result of which is then thinned out link by link:
+/// - from everything: every trunk keeps as many links as its load needs;
+/// - from a skeleton: one legal path from every switch to every manager and from every host switch up to one
+///   anchor, then more ways up wherever the predicted load is too high, the same ones at every switch.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "regulation/evaluation.h"
+
+namespace heddle::regulation {
+
+struct Found {
+  routing::LinkSet active;
+  std::vector<double> loads;  ///< bit/s by hop, by the evaluation's model
+};
+
+class GeneralSearch {
+ public:
+  GeneralSearch(const SelectionProblem& problem, const SelectOptions& options);
+
+  /// Nothing where all available links together break a rule.
+  [[nodiscard]] std::optional<Found> run();
+  [[nodiscard]] const Evaluation& evaluation() const { return evaluation_; }
+
+ private:
+  [[nodiscard]] bool regulated(LinkIndex link) const {
+    return problem_.exempt[link.raw()] == Exempt::No && problem_.available->contains(link);
+  }
+  [[nodiscard]] double watts(LinkIndex link) const { return watts_[link.raw()]; }
+  [[nodiscard]] double watts(const routing::LinkSet& active) const;
+
+  std::optional<Found> thinned(const Found& everything);
+  std::optional<Found> grown();
+  void thin_out(Found& found);
+  void settle(Found& found);
+
+  // Skeleton.
+  routing::LinkSet skeleton() const;
+  void connect(routing::LinkSet& active, routing::SwitchIndex from, routing::SwitchIndex to) const;
+  [[nodiscard]] std::optional<routing::SwitchIndex> anchor() const;
+
+  // Growth.
+  bool relieve(routing::LinkSet& active, const std::vector<double>& loads) const;
+  bool add_ways_up(routing::LinkSet& active, routing::SwitchIndex s, const std::vector<double>& loads) const;
+
+  const SelectionProblem& problem_;
+  const SelectOptions& options_;
+  const Network& network_;
+  Evaluation evaluation_;
+  routing::LegalPaths paths_;  ///< over all available links
+  std::vector<double> watts_;
+  std::vector<std::uint32_t> preference_;  ///< by switch: the smaller the sooner taken as a way up
+  bool by_levels_ = false;                 ///< relieve the lowest rank first: what it adds helps those above
+};
+
+}  // namespace heddle::regulation

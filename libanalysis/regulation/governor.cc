@@ -1,0 +1,227 @@
+#include "regulation/governor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "regulation/governor_impl.h"
+
+namespace heddle::regulation {
+
+using routing::LinkSet;
+
+Governor::Governor(GovernorOptions options) : impl_{std::make_unique<Impl>(std::move(options))} {}
+Governor::~Governor() = default;
+Governor::Governor(Governor&&) noexcept = default;
+Governor& Governor::operator=(Governor&&) noexcept = default;
+
+std::vector<Action> Governor::on(const Event& event) { return impl_->on(event); }
+std::optional<Instant> Governor::next_deadline() const { return impl_->next_deadline(); }
+Mode Governor::mode() const { return impl_->mode; }
+Stage Governor::stage() const { return impl_->stage; }
+std::shared_ptr<const Fabric> Governor::reference() const {
+  return impl_->network ? impl_->network->shared_fabric() : nullptr;
+}
+std::vector<std::pair<NodeGuid, std::uint16_t>> Governor::ranks() const { return impl_->kept_ranks; }
+const LinkSet& Governor::active() const { return impl_->confirmed; }
+unsigned Governor::plane() const { return impl_->plane; }
+std::vector<LinkStatus> Governor::links() const { return impl_->links(); }
+std::vector<power::LinkMode> Governor::modes() const {
+  std::vector<power::LinkMode> modes;
+  for (const auto& record : impl_->records) modes.push_back(record.mode);
+  return modes;
+}
+std::vector<power::LinkMode> Governor::full_modes() const {
+  std::vector<power::LinkMode> modes;
+  for (const auto& record : impl_->records) modes.push_back(record.full);
+  return modes;
+}
+std::vector<OffRecord> Governor::off_links() const { return impl_->off_links(); }
+const std::optional<Plan>& Governor::plan() const { return impl_->plan; }
+const Memory& Governor::memory() const { return impl_->memory; }
+
+Result<void> check(const GovernorOptions& options) {
+  if (auto ok = check(options.select.thresholds); !ok) return ok;
+  const auto wrong = [](std::string what) { return fail(ErrorCode::Invalid, std::move(what)); };
+  if (options.movement == Movement::Planes && options.planes != 2)
+    return wrong(fmt::format("planes {}: traffic moves between 2 LID planes", options.planes));
+  if (options.movement == Movement::Staged && options.planes == 0)
+    return wrong("planes 0: there is at least 1");
+  using std::chrono::nanoseconds;
+  for (const auto& [key, value] : {std::pair<const char*, nanoseconds>{"quiet", options.quiet},
+                                   {"least_on", options.least_on},
+                                   {"least_off", options.least_off},
+                                   {"drain", options.drain},
+                                   {"wake", options.wake}}) {
+    if (value < nanoseconds{0}) return wrong(fmt::format("{}: a time below 0", key));
+  }
+  if (options.retry_after <= nanoseconds{0}) return wrong("retry_after: a time above 0");
+  if (!(options.break_even >= 1)) return wrong("break_even: a number from 1 on");
+  if (!(options.waiting.value() > 0)) return wrong("waiting: a share above 0");
+  return {};
+}
+
+Governor::Impl::Impl(GovernorOptions given)
+    : options{std::move(given)}, mode{options.mode}, window_{options.quiet} {}
+
+std::vector<Action> Governor::Impl::on(const Event& event) {
+  now_ = std::max(now_, event.at);
+  actions_.clear();
+  std::visit([this](const auto& what) { handle(what); }, event.what);
+  if (network) {
+    open_where_wanted();
+    consider();
+  }
+  return std::move(actions_);
+}
+
+std::optional<Instant> Governor::Impl::next_deadline() const {
+  std::optional<Instant> first = deadline_;
+  const auto take = [&](std::optional<Instant> at) {
+    if (at && (!first || *at < *first)) first = at;
+  };
+  for (const LinkRecord& link : records) take(link.retry_at);
+  for (const auto& [link, override] : memory.overrides) take(override.until);
+  return first;
+}
+
+void Governor::Impl::handle(const Tick&) {
+  for (auto it = memory.overrides.begin(); it != memory.overrides.end();) {
+    const auto [link, override] = *it++;
+    if (!override.until || *override.until > now_) continue;
+    record(OverrideRecord{link, {Wish::Auto, "expired", override.by, std::nullopt}});
+    report(ReportKind::Operator, {link},
+           fmt::format("{}: {} by {} has expired", name(link), to_string(override.wish), override.by));
+    refresh_exemptions();
+    if (const auto i = find(link); i && override.wish == Wish::Off) want(*i, "the operator's time is over");
+  }
+  if (network) routing_tick();
+}
+
+void Governor::Impl::handle(const StepDone& event) {
+  if (opening_.contains(event.step)) return opened(event.step, {}, "");
+  if (step_ == event.step) step_done();
+}
+
+void Governor::Impl::handle(const StepFailed& event) {
+  if (const auto it = opening_.find(event.step); it != opening_.end())
+    return opened(event.step, event.links.empty() ? it->second.links : event.links, event.reason);
+  if (step_ == event.step) step_failed(event.reason, event.links);
+}
+
+void Governor::Impl::handle(const StepTimedOut& event) {
+  handle(StepFailed{event.step, "no answer in time", {}});
+}
+
+void Governor::Impl::record(Record what) {
+  regulation::apply(memory, what);
+  actions_.emplace_back(std::move(what));
+}
+
+void Governor::Impl::report(ReportKind kind, std::vector<LinkRef> links, std::string reason) {
+  actions_.emplace_back(Report{kind, std::move(links), std::move(reason)});
+}
+
+void Governor::Impl::answer(CommandId command, std::string text) {
+  actions_.emplace_back(Answer{command, std::nullopt, std::move(text)});
+}
+
+void Governor::Impl::refuse(CommandId command, ErrorCode code, std::string reason) {
+  actions_.emplace_back(Answer{command, Error{code, std::move(reason)}, ""});
+}
+
+ChangeId Governor::Impl::next_change() { return ChangeId{memory.last.raw() + 1}; }
+
+std::optional<LinkIndex> Governor::Impl::find(const LinkRef& link) const {
+  const auto it = by_ref_.find(link);
+  return it == by_ref_.end() ? std::nullopt : std::optional{LinkIndex{it->second}};
+}
+
+std::string Governor::Impl::name(LinkIndex link) const {
+  const Fabric& fabric = network->fabric();
+  const auto end = [&](LinkEnd at) {
+    const Node& node = fabric.node(at.node);
+    return fmt::format("{}/{}", node.description.empty() ? to_string(node.guid) : node.description,
+                       at.port.raw());
+  };
+  return fmt::format("{} -- {}", end(fabric.link(link).a), end(fabric.link(link).b));
+}
+
+std::string Governor::Impl::name(const LinkRef& link) const {
+  const auto i = find(link);
+  return i ? name(*i) : fmt::format("{} -- {}", to_string(link.a), to_string(link.b));
+}
+
+void Governor::Impl::move(LinkRecord& link, LinkState state) {
+  if (link.state == state) return;
+  link.state = state;
+  link.since = now_;
+  if (state == LinkState::Active) link.active_since = now_;
+}
+
+bool Governor::Impl::is_on(const LinkRecord& link) const {
+  switch (link.state) {
+    case LinkState::Active:
+    case LinkState::Leaving:
+    case LinkState::Draining:
+    case LinkState::Ready:
+    case LinkState::Joining:
+      return true;
+    case LinkState::Closing:
+    case LinkState::Off:
+    case LinkState::Opening:
+    case LinkState::Lost:
+      return false;
+  }
+  return false;
+}
+
+Wish Governor::Impl::wish(const LinkRef& link) const {
+  const auto it = memory.overrides.find(link);
+  return it == memory.overrides.end() ? Wish::Auto : it->second.wish;
+}
+
+LinkSet Governor::Impl::on_links() const {
+  return links_where([this](const LinkRecord& link) { return is_on(link); });
+}
+
+LinkSet Governor::Impl::available() const {
+  return links_where([this](const LinkRecord& link) {
+    return link.state != LinkState::Lost && wish(link.ref) != Wish::Off && !dead(link);
+  });
+}
+
+bool Governor::Impl::rules_hold(const LinkSet& active) const { return !broken_rule(*network, active); }
+
+void Governor::Impl::refresh_exemptions() {
+  if (!network) return;
+  const Overrides overrides(memory.overrides.begin(), memory.overrides.end());
+  exempt_ = exemptions(network->fabric(), options.policy, overrides, troubles_);
+}
+
+std::vector<LinkStatus> Governor::Impl::links() const {
+  std::vector<LinkStatus> result;
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    const LinkRecord& link = records[i];
+    if (network->trunk_of(LinkIndex{i}) == Network::no_trunk && !memory.overrides.contains(link.ref))
+      continue;
+    const auto day_ago = now_ - std::chrono::hours{24};
+    const auto recent = std::count_if(link.transitions.begin(), link.transitions.end(),
+                                      [&](Instant at) { return at > day_ago; });
+    result.push_back({link.ref, link.state, link.mode, link.full, exempt_[i], wish(link.ref), link.since,
+                      static_cast<unsigned>(recent), link.reason});
+  }
+  return result;
+}
+
+std::vector<OffRecord> Governor::Impl::off_links() const {
+  std::vector<OffRecord> result;
+  for (const auto& [ref, off] : memory.off) result.push_back(off);
+  for (const LinkRecord& link : records) {
+    const bool goes = link.state == LinkState::Closing || link.state == LinkState::Opening;
+    if (goes && !memory.off.contains(link.ref)) result.push_back(link.off);
+  }
+  return result;
+}
+
+}  // namespace heddle::regulation

@@ -1,0 +1,270 @@
+// What happens to the fabric and to the daemon: topology, faults, mastership, restarts.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "regulation/governor_impl.h"
+
+namespace heddle::regulation {
+
+using routing::LinkSet;
+
+void Governor::Impl::handle(const TopologyChanged& event) {
+  if (!event.ranks.empty()) kept_ranks = event.ranks;
+  adopt(event.reference, event.managers);
+}
+
+/// Records go over by LinkRef; what is under way is dropped, and the tables are written anew.
+void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<Lid> managers) {
+  const bool is_first = network == nullptr;
+  NetworkOptions make;
+  make.planes = options.planes;
+  make.managers = std::move(managers);
+  make.ranks = kept_ranks;
+  auto made = Network::make(reference, make);
+  if (!made && !kept_ranks.empty()) {
+    // Switches that the kept order does not name.
+    make.ranks.clear();
+    made = Network::make(reference, make);
+  }
+  if (!made) {
+    report(ReportKind::Failed, {}, "this fabric cannot be regulated: " + made.error().message);
+    if (!is_first) drop_change("the fabric has changed");
+    for (const auto& [step, open] : opening_) actions_.emplace_back(Cancel{step});
+    opening_.clear();
+    network.reset();
+    records.clear();
+    by_ref_.clear();
+    return;
+  }
+  if (!is_first) drop_change("the fabric has changed");
+  std::unordered_map<LinkRef, LinkRecord> before;
+  for (LinkRecord& link : records) before.emplace(link.ref, std::move(link));
+  network = std::move(*made);
+  kept_ranks = network->ranks_by_guid();
+  const Fabric& fabric = network->fabric();
+  records.clear();
+  by_ref_.clear();
+  for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
+    const Link& cable = fabric.link(LinkIndex{i});
+    const LinkRef ref = link_ref(fabric, cable);
+    by_ref_[ref] = i;
+    const auto it = before.find(ref);
+    if (it != before.end()) {
+      records.push_back(std::move(it->second));
+      continue;
+    }
+    LinkRecord link;
+    link.ref = ref;
+    link.full = link.mode = power::mode_of(cable);
+    link.since = link.active_since = now_;
+    link.off = {ref, ref.a, link.full, power::off_mode, Cause::Regulation, now_, ""};
+    const bool down =
+        fabric.port(cable.a).state == PortState::Down || fabric.port(cable.b).state == PortState::Down;
+    if (const auto off = memory.off.find(ref); off != memory.off.end() && down) {
+      link.state = LinkState::Off;
+      link.off = off->second;
+      link.off_since = off->second.since;
+      link.mode = off->second.mode;
+      link.reason = off->second.reason;
+    } else if (down) {
+      link.state = LinkState::Lost;
+      link.mode = power::off_mode;
+    }
+    records.push_back(std::move(link));
+  }
+  refresh_exemptions();
+  window_.clear();
+  planned_at_.reset();
+  latest_.reset();
+  advised_.clear();
+  expected_.clear();
+  plan.reset();
+  confirmed = on_links();
+  target_ = confirmed;
+  if (is_first || !is_master_) return;
+  mend("the fabric has changed");
+}
+
+/// Loses what was on; what was off is off.
+void Governor::Impl::lose(LinkIndex link, const std::string& why) {
+  LinkRecord& record = at(link);
+  if (!is_on(record)) return;
+  record.reason = why;
+  record.mode = power::off_mode;
+  move(record, LinkState::Lost);
+}
+
+void Governor::Impl::handle(const LinkLost& event) {
+  const auto link = find(event.link);
+  if (!link || !is_on(at(*link))) return;
+  const std::string why = name(*link) + " is down";
+  lose(*link, "down");
+  report(ReportKind::Lost, {event.link}, why);
+  repair(why);
+}
+
+void Governor::Impl::handle(const LinkFound& event) {
+  const auto link = find(event.link);
+  if (!link || at(*link).state != LinkState::Lost) return;
+  LinkRecord& record = at(*link);
+  record.mode = record.full;
+  move(record, LinkState::Ready);
+  report(ReportKind::Back, {event.link}, name(*link) + " is up again");
+}
+
+void Governor::Impl::handle(const SwitchLost& event) {
+  if (!network || !lost_switches_.insert(event.node).second) return;
+  std::vector<LinkRef> links;
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    const LinkRef& ref = records[i].ref;
+    if (ref.a.node != event.node && ref.b.node != event.node) continue;
+    if (!is_on(records[i])) continue;
+    lose(LinkIndex{i}, "its switch is gone");
+    links.push_back(ref);
+  }
+  const NodeIndex node = network->fabric().find_node(event.node);
+  const std::string why =
+      fmt::format("switch {} is gone",
+                  node == no_node ? to_string(event.node) : network->fabric().node(node).description);
+  report(ReportKind::Lost, std::move(links), why);
+  repair(why);
+}
+
+void Governor::Impl::handle(const SwitchFound& event) {
+  if (!network || lost_switches_.erase(event.node) == 0) return;
+  std::vector<LinkRef> links;
+  for (LinkRecord& link : records) {
+    if (link.state != LinkState::Lost || (link.ref.a.node != event.node && link.ref.b.node != event.node))
+      continue;
+    if (lost_switches_.contains(link.ref.a.node) || lost_switches_.contains(link.ref.b.node)) continue;
+    link.mode = link.full;
+    move(link, LinkState::Ready);
+    links.push_back(link.ref);
+  }
+  report(ReportKind::Back, std::move(links), to_string(event.node) + " is there again");
+}
+
+/// After a fault: tables over what is left, at once; and what is missing for the rules comes back.
+void Governor::Impl::repair(const std::string& why) {
+  if (is_master_) {
+    mend(why);
+  } else {
+    drop_change(why);
+  }
+  if (rules_hold(on_links())) return;
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    if (wish(records[i].ref) != Wish::Off) want(LinkIndex{i}, why);
+  }
+}
+
+void Governor::Impl::handle(const LinkTroubled& event) {
+  troubles_[event.link] = event.what;
+  refresh_exemptions();
+  const auto link = find(event.link);
+  report(ReportKind::Excluded, {event.link},
+         fmt::format("{} is left on: {}", name(event.link), event.what.reason));
+  if (!link || !network) return;
+  const LinkState state = at(*link).state;
+  if (state == LinkState::Leaving || state == LinkState::Draining) call_off(event.what.reason);
+}
+
+void Governor::Impl::handle(const LinkHealed& event) {
+  if (troubles_.erase(event.link) == 0) return;
+  refresh_exemptions();
+  report(ReportKind::Back, {event.link}, name(event.link) + " is regulated again");
+}
+
+void Governor::Impl::handle(const MastershipLost&) {
+  if (!is_master_) return;
+  is_master_ = false;
+  report(ReportKind::Lost, {}, "another subnet manager is master");
+  if (!network) return;
+  drop_change("mastership is lost");
+  if (options.after_loss == AfterLoss::BringBack) bring_back(Whose::Regulation, "mastership is lost");
+}
+
+void Governor::Impl::handle(const MastershipRegained&) {
+  if (is_master_) return;
+  is_master_ = true;
+  report(ReportKind::Back, {}, "this subnet manager is master again");
+  if (network) mend("mastership is regained");
+}
+
+/// What the journal says, against what the fabric shows: changes that were open are undone.
+void Governor::Impl::handle(const Restarted& event) {
+  memory = event.memory;
+  if (memory.mode) mode = *memory.mode;
+  plane = memory.plane % 2;
+  const auto open_changes = memory.open;
+  std::vector<LinkRef> back;
+  std::vector<LinkRef> still_off;
+  std::vector<LinkIndex> undo;
+  const auto is_down = [&](const LinkRef& link) {
+    return std::find(event.down.begin(), event.down.end(), link) != event.down.end();
+  };
+  refresh_exemptions();
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    LinkRecord& link = records[i];
+    std::optional<OffRecord> of_change;
+    bool comes = false;
+    for (const auto& [id, intent] : open_changes) {
+      for (const OffRecord& off : intent.off) {
+        if (off.link == link.ref) of_change = off;
+      }
+      if (std::find(intent.on.begin(), intent.on.end(), link.ref) != intent.on.end()) comes = true;
+    }
+    const auto known = memory.off.find(link.ref);
+    const bool down = is_down(link.ref);
+    if (!of_change && !comes && known == memory.off.end()) {
+      if (down) move(link, LinkState::Lost);
+      continue;
+    }
+    if (known != memory.off.end()) link.off = known->second;
+    if (of_change) link.off = *of_change;
+    link.full = link.off.full;
+    link.reason = link.off.reason;
+    if (!down && !(known != memory.off.end() && known->second.mode.on())) {
+      if (known != memory.off.end()) back.push_back(link.ref);
+      link.mode = link.full;
+      if (!is_on(link)) move(link, LinkState::Ready);
+      continue;
+    }
+    if (!down) {
+      link.mode = link.off.mode;
+      continue;
+    }
+    link.mode = power::off_mode;
+    link.off_since = link.off.since;
+    move(link, LinkState::Off);
+    if (of_change || comes) {
+      undo.push_back(LinkIndex{i});
+    } else {
+      still_off.push_back(link.ref);
+    }
+  }
+  for (const auto& [id, intent] : open_changes) {
+    Outcome outcome{id, now_, {}, {}, "undone after a restart"};
+    for (const LinkIndex i : undo) {
+      const LinkRecord& link = at(i);
+      const bool own = std::any_of(intent.off.begin(), intent.off.end(),
+                                   [&](const OffRecord& off) { return off.link == link.ref; });
+      if (own) outcome.off.push_back(link.off);
+    }
+    record(std::move(outcome));
+  }
+  if (!back.empty()) record(Outcome{next_change(), now_, {}, back, "found on after a restart"});
+  report(ReportKind::Recovered, still_off,
+         fmt::format("after a restart: {} links off on purpose, {} found on, {} changes undone",
+                     still_off.size(), back.size(), open_changes.size()));
+  if (!network) return;
+  // Wherever an interrupted write stopped, staged tables over all that is on end it.
+  confirmed = on_links();
+  plane_is_certain_ = false;
+  for (const LinkIndex i : undo) want(i, "an interrupted change is undone");
+  if (is_master_) mend("after a restart");
+  if (mode != Mode::Enforce) bring_back(Whose::Regulation, "regulation does not enforce");
+}
+
+}  // namespace heddle::regulation

@@ -1,0 +1,201 @@
+/// The governor's inside: per-link records, the routing side (one change at a time), and the orders that
+/// bring links back (any number side by side). Split by concern over governor_*.cc. Only they include this.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "regulation/governor.h"
+#include "regulation/load_window.h"
+
+namespace heddle::regulation {
+
+class Governor::Impl {
+ public:
+  explicit Impl(GovernorOptions options);
+
+  std::vector<Action> on(const Event& event);
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+  [[nodiscard]] std::vector<LinkStatus> links() const;
+  [[nodiscard]] std::vector<OffRecord> off_links() const;
+
+  struct LinkRecord {
+    LinkRef ref;
+    LinkState state = LinkState::Active;
+    power::LinkMode full;
+    power::LinkMode mode;
+    Instant since;         ///< of the state
+    Instant active_since;  ///< last time it became Active
+    Instant off_since;
+    OffRecord off;        ///< while it leaves, drains, closes or is off
+    bool wanted = false;  ///< is to be opened as soon as it can be
+    bool forced = false;  ///< an operator takes it whatever is cut off
+    unsigned doubling = 0;
+    std::deque<Instant> transitions;  ///< of the last 24 hours
+    std::optional<Instant> retry_at;  ///< of an order that failed
+    std::string reason;
+  };
+  /// Links that are ordered on together.
+  struct OpenStep {
+    ChangeId change;
+    std::vector<LinkRef> links;
+    unsigned retries = 0;
+  };
+  struct Take {
+    LinkIndex link;
+    power::LinkMode mode;
+    Cause cause = Cause::Regulation;
+    std::string reason;
+  };
+
+  GovernorOptions options;
+  Memory memory;
+  Mode mode;
+  Stage stage = Stage::Idle;
+  unsigned plane = 0;
+  std::unique_ptr<Network> network;
+  std::vector<LinkRecord> records;  ///< by LinkIndex
+  routing::LinkSet confirmed;       ///< in the tables of all planes
+  std::optional<Plan> plan;
+  std::vector<std::pair<NodeGuid, std::uint16_t>> kept_ranks;
+
+ private:
+  // governor.cc: dispatch and small things
+  void handle(const TopologyChanged& event);
+  void handle(const LoadsMeasured& event);
+  void handle(const Tick& event);
+  void handle(const StepDone& event);
+  void handle(const StepFailed& event);
+  void handle(const StepTimedOut& event);
+  void handle(const LinkLost& event);
+  void handle(const LinkFound& event);
+  void handle(const SwitchLost& event);
+  void handle(const SwitchFound& event);
+  void handle(const LinkTroubled& event);
+  void handle(const LinkHealed& event);
+  void handle(const MastershipLost& event);
+  void handle(const MastershipRegained& event);
+  void handle(const SetMode& event);
+  void handle(const SetOverride& event);
+  void handle(const Restore& event);
+  void handle(const Stopping& event);
+  void handle(const Restarted& event);
+
+  void record(Record what);
+  void report(ReportKind kind, std::vector<LinkRef> links, std::string reason);
+  void answer(CommandId command, std::string text);
+  void refuse(CommandId command, ErrorCode code, std::string reason);
+  StepId next_step() { return StepId{++last_step_}; }
+  ChangeId next_change();
+  [[nodiscard]] std::optional<LinkIndex> find(const LinkRef& link) const;
+  [[nodiscard]] LinkRecord& at(LinkIndex link) { return records[link.raw()]; }
+  [[nodiscard]] std::string name(LinkIndex link) const;
+  [[nodiscard]] std::string name(const LinkRef& link) const;
+  void move(LinkRecord& link, LinkState state);
+  [[nodiscard]] bool is_on(const LinkRecord& link) const;
+  [[nodiscard]] Wish wish(const LinkRef& link) const;
+  /// Links in one of the states.
+  template <class Predicate>
+  [[nodiscard]] routing::LinkSet links_where(Predicate predicate) const;
+  [[nodiscard]] routing::LinkSet on_links() const;
+  /// Those that may be active: not lost, and no operator wants them off.
+  [[nodiscard]] routing::LinkSet available() const;
+  [[nodiscard]] bool rules_hold(const routing::LinkSet& active) const;
+  void refresh_exemptions();
+
+  // governor_routing.cc: one change of tables at a time, and what is closed after it
+  void consider();
+  void begin(std::vector<Take> takes);
+  /// Traffic can be moved, and is known to be where it was moved.
+  [[nodiscard]] bool by_planes() const { return options.movement == Movement::Planes && plane_is_certain_; }
+  void write(std::optional<unsigned> to_plane, Writing writing);
+  void tables_confirmed();
+  void close_ports();
+  void ports_closed(const std::vector<LinkRef>& failed);
+  void finish(std::string note);
+  /// The links that were to leave stay; tables that are being written are finished first.
+  void call_off(const std::string& why);
+  void mend(const std::string& why);
+  void order_mend();
+  void order_migration(unsigned to);
+  void step_done();
+  void step_failed(const std::string& why, const std::vector<LinkRef>& links);
+  void forget_step();
+  [[nodiscard]] PortRef commanded_side(LinkIndex link, const routing::LegalPaths& paths) const;
+  void routing_tick();
+
+  // governor_ports.cc: coming back
+  void open(const std::vector<LinkIndex>& links, const std::string& why);
+  /// One of its switches is gone.
+  [[nodiscard]] bool dead(const LinkRecord& link) const;
+  void open_where_wanted();
+  void opened(StepId step, std::vector<LinkRef> failed, const std::string& why);
+  /// All that regulation turned off; with `everything` also what operators did.
+  enum class Whose : std::uint8_t { Regulation, Everybody };
+  void bring_back(Whose whose, const std::string& why);
+  void count_transition(LinkRecord& link);
+  [[nodiscard]] bool came_back_too_soon(const LinkRecord& link) const;
+  void want(LinkIndex link, const std::string& why);
+
+  // governor_planning.cc: what regulation wants
+  void bring_what_is_needed();
+  void choose();
+  [[nodiscard]] std::vector<Take> allowed_takes(const Selection& selection);
+  [[nodiscard]] bool may_take(LinkIndex link, Turn turn);
+  void advise(const Selection& selection);
+  [[nodiscard]] SelectionProblem problem(const routing::LinkSet& available, const MeasuredLoads& loads,
+                                         const Traffic* traffic) const;
+  [[nodiscard]] bool loads_fit(const SelectionProblem& problem, const routing::LinkSet& active);
+  [[nodiscard]] std::vector<Take> operator_takes();
+
+  // governor_faults.cc
+  void lose(LinkIndex link, const std::string& why);
+  void repair(const std::string& why);
+  void adopt(std::shared_ptr<const Fabric> reference, std::vector<Lid> managers);
+  void drop_change(const std::string& why);
+
+  Instant now_;
+  std::vector<Action> actions_;
+  std::uint64_t last_step_ = 0;
+  bool is_master_ = true;
+  bool is_stopping_ = false;
+
+  std::unordered_map<LinkRef, std::uint32_t> by_ref_;
+  std::vector<Exempt> exempt_;
+  std::vector<power::LinkMode> modes_;  ///< scratch for problem()
+  Troubles troubles_;
+  std::set<NodeGuid> lost_switches_;
+
+  // The change under way.
+  std::optional<StepId> step_;
+  std::optional<Instant> deadline_;  ///< of the stage: end of a drain, or the next try
+  unsigned retries_ = 0;
+  routing::LinkSet target_;
+  unsigned to_plane_ = 0;
+  bool plane_is_certain_ = true;    ///< all traffic is known to use `plane`
+  bool settles_plane_ = false;      ///< the migration under way is to make it so, and nothing else
+  std::optional<ChangeId> change_;  ///< with an Intent out
+  std::optional<std::string> called_off_;
+
+  std::map<StepId, OpenStep> opening_;
+
+  LoadWindow window_;
+  std::optional<Instant> planned_at_;
+  std::optional<MeasuredLoads> latest_;
+  std::vector<LinkRef> advised_;
+  std::vector<double> expected_;  ///< share of capacity by hop, of the last selection that was carried out
+};
+
+template <class Predicate>
+routing::LinkSet Governor::Impl::links_where(Predicate predicate) const {
+  routing::LinkSet set = routing::LinkSet::none(network->fabric());
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    if (predicate(records[i])) set.insert(LinkIndex{i});
+  }
+  return set;
+}
+
+}  // namespace heddle::regulation

@@ -1,0 +1,241 @@
+// What regulation wants: stages 1 and 2 of the loop, with hysteresis, least times and break-even.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "regulation/evaluation.h"
+#include "regulation/governor_impl.h"
+
+namespace heddle::regulation {
+
+using routing::LinkSet;
+
+void Governor::Impl::handle(const LoadsMeasured& event) {
+  if (!network || mode == Mode::Off || is_stopping_ || event.sample == nullptr) return;
+  latest_ = measured_loads(*network, *event.sample);
+  window_.add(now_, *latest_);
+  bring_what_is_needed();
+  if (planned_at_ && now_ - *planned_at_ < options.plan_every) return;
+  planned_at_ = now_;
+  choose();
+}
+
+SelectionProblem Governor::Impl::problem(const LinkSet& available, const MeasuredLoads& loads,
+                                         const Traffic* traffic) const {
+  SelectionProblem problem;
+  problem.network = network.get();
+  problem.power = &options.power;
+  problem.exempt = exempt_;
+  problem.available = &available;
+  problem.current = &confirmed;
+  problem.loads = &loads;
+  problem.modes = modes_;
+  problem.expected = expected_;
+  problem.traffic = traffic;
+  return problem;
+}
+
+/// Fast back: whatever rising load needs, in one step; and nothing leaves while it rises.
+void Governor::Impl::bring_what_is_needed() {
+  modes_.clear();
+  for (const LinkRecord& link : records) modes_.push_back(link.mode);
+  const LinkSet can_be = available();
+  const SelectionProblem now = problem(can_be, *latest_, nullptr);
+  const double u_on = options.select.thresholds.u_on.value();
+  for (const LinkDecision& decision : needed_links(now, options.select, options.waiting)) {
+    const LinkState state = at(decision.link).state;
+    if (state == LinkState::Draining || state == LinkState::Leaving) {
+      call_off(decision.reason);
+    } else {
+      want(decision.link, decision.reason);
+      call_off(decision.reason);
+    }
+  }
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    const LinkIndex link{i};
+    if (network->trunk_of(link) == Network::no_trunk || !confirmed.contains(link)) continue;
+    const double up = latest_->hop[network->up_hop(link)];
+    const double down = latest_->hop[network->down_hop(link)];
+    const double use =
+        std::max(std::isnan(up) ? 0 : up, std::isnan(down) ? 0 : down) / current_capacity(now, link);
+    const double expected =
+        expected_.empty() ? 0
+                          : std::max(expected_[network->up_hop(link)], expected_[network->down_hop(link)]);
+    if (use <= std::max(u_on, 1.05 * expected)) continue;
+    const std::string why =
+        fmt::format("{} is at {:.0f} %, above {:.0f} %", name(link), 100 * use, 100 * u_on);
+    call_off(why);
+    want(link, why);
+  }
+}
+
+/// Slow off: by the busiest loads of a whole window.
+void Governor::Impl::choose() {
+  const MeasuredLoads loads = window_.peak();
+  const LinkSet can_be = available();
+  EstimateOptions estimate;
+  estimate.plane = plane;
+  const Traffic traffic = estimate_traffic(*network, loads, network->tables(confirmed, plane), estimate);
+  const SelectionProblem now = problem(can_be, loads, &traffic);
+  SelectOptions select = options.select;
+  // Where traffic moves with the next change.
+  select.plane = options.movement == Movement::Planes ? (plane + 1) % 2 : plane;
+  auto selection = select_links(now, select);
+  if (!selection) {
+    if (!plan || plan->note != selection.error().message)
+      report(ReportKind::CalledOff, {}, "nothing is turned off: " + selection.error().message);
+    plan = Plan{};
+    plan->at = now_;
+    plan->note = selection.error().message;
+    return;
+  }
+  Plan next;
+  next.at = now_;
+  for (const LinkDecision& decision : selection->decisions) {
+    const LinkRef ref = at(decision.link).ref;
+    if (decision.turn == Turn::Off || decision.turn == Turn::Reduce) next.off.push_back(ref);
+    if (decision.turn == Turn::On || decision.turn == Turn::Widen) next.on.push_back(ref);
+  }
+  next.decisions = selection->decisions;
+  next.busiest = Ratio{selection->busiest};
+  next.watts_then = selection->watts;
+  next.watts_least = selection->least_watts;
+  next.note = selection->note;
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    if (network->trunk_of(LinkIndex{i}) != Network::no_trunk)
+      next.watts_now += options.power.link(network->fabric(), LinkIndex{i}, records[i].mode);
+  }
+  plan = std::move(next);
+  if (mode == Mode::Advise) return advise(*selection);
+  if (stage != Stage::Idle || !opening_.empty() || !is_master_ || !window_.full(now_)) return;
+
+  const bool brings = std::any_of(selection->decisions.begin(), selection->decisions.end(),
+                                  [](const LinkDecision& decision) { return decision.turn == Turn::On; });
+  if (brings) {
+    // Another choice of links is worth its transitions only if it saves a good part, or if it must be.
+    const bool must = options.select.policy == SelectPolicy::Trunk || !loads_fit(now, confirmed);
+    if (!must && plan->watts_then > 0.97 * plan->watts_now) return;
+    for (const LinkDecision& decision : selection->decisions) {
+      const LinkRecord& link = at(decision.link);
+      if (decision.turn == Turn::On && now_ - link.off_since >= options.least_off)
+        want(decision.link, decision.reason);
+    }
+    return;
+  }
+  std::vector<Take> takes = allowed_takes(*selection);
+  LinkSet rest = confirmed;
+  for (;;) {
+    if (takes.empty()) return;
+    rest = confirmed;
+    for (const Take& take : takes) rest.erase(take.link);
+    if (rules_hold(rest) && loads_fit(now, rest)) break;
+    // Part of a selection may load links more than all of it: a smaller part, then.
+    takes.resize(takes.size() / 2);
+  }
+  if (options.select.policy == SelectPolicy::General) expected_ = selection->predicted;
+  begin(std::move(takes));
+}
+
+bool Governor::Impl::may_take(LinkIndex link, Turn turn) {
+  LinkRecord& record = at(link);
+  if (record.state != LinkState::Active || record.wanted) return false;
+  const auto cost = std::chrono::duration<double>(options.break_even * seconds(options.wake + options.drain));
+  const double quiet = std::max({seconds(options.quiet), seconds(options.least_on), cost.count()});
+  const double multiple = static_cast<double>(1U << std::min(record.doubling, 10U));
+  if (seconds(now_ - record.active_since) < quiet * multiple) return false;
+  if (turn == Turn::Widen) return true;
+  const auto day_ago = now_ - std::chrono::hours{24};
+  while (!record.transitions.empty() && record.transitions.front() <= day_ago) record.transitions.pop_front();
+  if (record.transitions.size() + 2 <= options.most_transitions) return true;
+  const std::string why = fmt::format("{} transitions in 24 hours; left on", record.transitions.size());
+  if (record.reason != why) report(ReportKind::Excluded, {record.ref}, name(link) + ": " + why);
+  record.reason = why;
+  return false;
+}
+
+std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection& selection) {
+  std::vector<Take> takes;
+  const std::size_t most = options.most_closing == 0 ? records.size() : options.most_closing;
+  for (const LinkDecision& decision : selection.decisions) {
+    if (takes.size() >= most) break;
+    if (decision.turn == Turn::Off && may_take(decision.link, decision.turn))
+      takes.push_back({decision.link, power::off_mode, Cause::Regulation, decision.reason});
+  }
+  if (!takes.empty()) return takes;
+  // A reduced link is away for a moment: as many at a time as can be missed together.
+  LinkSet rest = confirmed;
+  for (const LinkDecision& decision : selection.decisions) {
+    if (takes.size() >= most) break;
+    if (decision.turn != Turn::Reduce && decision.turn != Turn::Widen) continue;
+    if (!may_take(decision.link, decision.turn)) continue;
+    rest.erase(decision.link);
+    if (rules_hold(rest)) {
+      takes.push_back({decision.link, decision.mode, Cause::Regulation, decision.reason});
+    } else {
+      rest.insert(decision.link);
+    }
+  }
+  return takes;
+}
+
+bool Governor::Impl::loads_fit(const SelectionProblem& now, const LinkSet& active) {
+  SelectOptions select = options.select;
+  select.plane = options.movement == Movement::Planes ? (plane + 1) % 2 : plane;
+  Evaluation evaluation{now, select};
+  evaluation.allow(evaluation.table_loads(on_links()));
+  return evaluation.fits(evaluation.table_loads(active));
+}
+
+void Governor::Impl::advise(const Selection& selection) {
+  std::vector<LinkRef> links;
+  for (const LinkDecision& decision : selection.decisions) links.push_back(at(decision.link).ref);
+  std::sort(links.begin(), links.end());
+  if (links == advised_) return;
+  advised_ = links;
+  if (links.empty()) return report(ReportKind::Advice, {}, "every link is as it should be");
+  const LinkDecision& first = selection.decisions.front();
+  report(ReportKind::Advice, std::move(links),
+         fmt::format("{:.1f} W in place of {:.1f} W of the links between switches; {}: {}{}",
+                     plan->watts_then.value(), plan->watts_now.value(), name(first.link), first.reason,
+                     selection.decisions.size() > 1
+                         ? fmt::format("; and {} more", selection.decisions.size() - 1)
+                         : ""));
+}
+
+/// Links that an operator wants off or full, as far as the rules bear it. What stands in the way comes back.
+std::vector<Governor::Impl::Take> Governor::Impl::operator_takes() {
+  std::vector<Take> takes;
+  if (is_stopping_) return takes;
+  LinkSet rest = confirmed;
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    if (records[i].state == LinkState::Ready) rest.insert(LinkIndex{i});
+  }
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    LinkRecord& link = records[i];
+    const LinkIndex index{i};
+    if (link.state != LinkState::Active) continue;
+    const bool off = wish(link.ref) == Wish::Off;
+    const bool widen = link.wanted && link.mode != link.full;
+    if (!off && !widen) continue;
+    LinkSet fewer = rest;
+    fewer.erase(index);
+    if (!link.forced && !rules_hold(fewer)) {
+      if (!widen && rules_hold(available())) bring_back(Whose::Regulation, "in place of " + name(index));
+      continue;
+    }
+    rest = std::move(fewer);
+    if (off) {
+      const Override& override = memory.overrides.at(link.ref);
+      takes.push_back(
+          {index, power::off_mode, Cause::Operator, fmt::format("by {}: {}", override.by, override.reason)});
+    } else {
+      link.wanted = false;
+      takes.push_back({index, link.full, Cause::Regulation, link.reason});
+    }
+  }
+  return takes;
+}
+
+}  // namespace heddle::regulation

@@ -1,0 +1,141 @@
+// Coming back: orders that turn links on, side by side with whatever the routing side does.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "regulation/governor_impl.h"
+
+namespace heddle::regulation {
+
+using routing::LegalPaths;
+
+void Governor::Impl::count_transition(LinkRecord& link) {
+  const auto day_ago = now_ - std::chrono::hours{24};
+  while (!link.transitions.empty() && link.transitions.front() <= day_ago) link.transitions.pop_front();
+  link.transitions.push_back(now_);
+}
+
+/// Sooner than what going and coming back took was worth.
+bool Governor::Impl::came_back_too_soon(const LinkRecord& link) const {
+  const double cost = options.break_even * seconds(options.wake + options.drain);
+  return seconds(now_ - link.off_since) < cost * static_cast<double>(1U << std::min(link.doubling, 10U));
+}
+
+/// To be opened as soon as it is off for certain; already on its way otherwise.
+void Governor::Impl::want(LinkIndex link, const std::string& why) {
+  LinkRecord& record = at(link);
+  const bool reduced = is_on(record) && record.mode != record.full;
+  if (record.state != LinkState::Off && record.state != LinkState::Closing && !reduced) return;
+  record.wanted = true;
+  record.reason = why;
+}
+
+void Governor::Impl::open_where_wanted() {
+  std::vector<LinkIndex> links;
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    LinkRecord& link = records[i];
+    if (link.retry_at && *link.retry_at <= now_) {
+      link.retry_at.reset();
+      link.wanted = link.state == LinkState::Off;
+    }
+    if (link.wanted && link.state == LinkState::Off && !link.retry_at && !dead(link))
+      links.push_back(LinkIndex{i});
+  }
+  if (links.empty()) return;
+  std::string why = at(links.front()).reason;
+  if (links.size() > 1 && at(links[1]).reason != why)
+    why = fmt::format("{}: {}; and so on", name(links.front()), why);
+  open(links, why);
+}
+
+bool Governor::Impl::dead(const LinkRecord& link) const {
+  return lost_switches_.contains(link.ref.a.node) || lost_switches_.contains(link.ref.b.node);
+}
+
+/// One Intent and one order for all.
+void Governor::Impl::open(const std::vector<LinkIndex>& links, const std::string& why) {
+  if (links.empty()) return;
+  OpenStep step{next_change(), {}, 0};
+  SetPorts order{next_step(), {}};
+  for (const LinkIndex i : links) {
+    LinkRecord& link = at(i);
+    link.wanted = false;
+    link.retry_at.reset();
+    if (link.reason.empty()) link.reason = why;
+    if (link.doubling < 10 && came_back_too_soon(link)) {
+      ++link.doubling;
+    } else if (!came_back_too_soon(link)) {
+      link.doubling = 0;
+    }
+    move(link, LinkState::Opening);
+    step.links.push_back(link.ref);
+    order.ports.push_back({link.ref, link.off.port, link.full});
+  }
+  record(Intent{step.change, now_, {}, step.links});
+  report(ReportKind::Decided, step.links, fmt::format("on: {}", why));
+  opening_.emplace(order.step, std::move(step));
+  actions_.emplace_back(std::move(order));
+}
+
+void Governor::Impl::opened(StepId id, std::vector<LinkRef> failed, const std::string& why) {
+  OpenStep step = std::move(opening_.at(id));
+  opening_.erase(id);
+  Outcome outcome{step.change, now_, {}, {}, ""};
+  std::vector<LinkRef> again;
+  for (const LinkRef& ref : step.links) {
+    const auto i = find(ref);
+    if (std::find(failed.begin(), failed.end(), ref) != failed.end()) {
+      if (i && at(*i).state == LinkState::Opening) again.push_back(ref);
+      continue;
+    }
+    outcome.on.push_back(ref);
+    if (!i) continue;
+    LinkRecord& link = at(*i);
+    count_transition(link);
+    link.mode = link.full;
+    if (link.state == LinkState::Opening) move(link, dead(link) ? LinkState::Lost : LinkState::Ready);
+  }
+  if (!outcome.on.empty()) report(ReportKind::Confirmed, outcome.on, "on");
+  if (again.empty()) {
+    record(std::move(outcome));
+    return;
+  }
+  if (step.retries < options.retries) {
+    // The intent stays open until all have answered; what came back is known.
+    if (!outcome.on.empty()) {
+      record(std::move(outcome));
+      step.change = next_change();
+      record(Intent{step.change, now_, {}, again});
+    }
+    SetPorts order{next_step(), {}};
+    for (const LinkRef& ref : again)
+      order.ports.push_back({ref, at(*find(ref)).off.port, at(*find(ref)).full});
+    opening_.emplace(order.step, OpenStep{step.change, std::move(again), step.retries + 1});
+    actions_.emplace_back(std::move(order));
+    return;
+  }
+  outcome.note = why;
+  for (const LinkRef& ref : again) {
+    LinkRecord& link = at(*find(ref));
+    // It may be on by now, or off: the journal keeps it until it is known.
+    outcome.off.push_back(link.off);
+    move(link, LinkState::Off);
+    link.retry_at = now_ + options.retry_after;
+  }
+  record(std::move(outcome));
+  report(ReportKind::Failed, again,
+         fmt::format("turning links on: {}; next try in {} s", why, seconds(options.retry_after)));
+}
+
+void Governor::Impl::bring_back(Whose whose, const std::string& why) {
+  if (!network) return;
+  call_off(why);
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    LinkRecord& link = records[i];
+    const bool is_operators = wish(link.ref) == Wish::Off;
+    if (!is_operators || whose == Whose::Everybody) want(LinkIndex{i}, why);
+  }
+}
+
+}  // namespace heddle::regulation

@@ -1,0 +1,340 @@
+// The routing side of the governor: stages 3 to 5 of the loop, one change at a time.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "regulation/governor_impl.h"
+
+namespace heddle::regulation {
+
+using routing::LegalPaths;
+using routing::LinkSet;
+
+/// Begins what there is to begin, when nothing is under way.
+void Governor::Impl::consider() {
+  if (stage != Stage::Idle || !is_master_) return;
+  std::vector<Take> takes = operator_takes();
+  const bool ready = std::any_of(records.begin(), records.end(),
+                                 [](const LinkRecord& link) { return link.state == LinkState::Ready; });
+  if (ready || !takes.empty()) begin(std::move(takes));
+}
+
+void Governor::Impl::begin(std::vector<Take> takes) {
+  target_ = confirmed;
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    if (records[i].state != LinkState::Ready) continue;
+    move(records[i], LinkState::Joining);
+    target_.insert(LinkIndex{i});
+  }
+  for (const Take& take : takes) target_.erase(take.link);
+  if (!takes.empty()) {
+    const LegalPaths paths(network->graph(), network->ranks(), &target_);
+    Intent intent{next_change(), now_, {}, {}};
+    std::vector<LinkRef> links;
+    std::string reasons;
+    for (Take& take : takes) {
+      LinkRecord& link = at(take.link);
+      link.off = {link.ref,   commanded_side(take.link, paths), link.full, take.mode, take.cause, now_,
+                  take.reason};
+      link.reason = take.reason;
+      move(link, LinkState::Leaving);
+      intent.off.push_back(link.off);
+      links.push_back(link.ref);
+      reasons += fmt::format("{}{} {}: {}", reasons.empty() ? "" : "; ", name(take.link),
+                             power::to_string(take.mode), take.reason);
+    }
+    change_ = intent.change;
+    record(std::move(intent));
+    report(ReportKind::Decided, std::move(links), std::move(reasons));
+  }
+  called_off_.reset();
+  retries_ = 0;
+  stage = Stage::Writing;
+  to_plane_ = plane;
+  if (!by_planes()) return write(std::nullopt, Writing::Staged);
+  to_plane_ = (plane + 1) % 2;
+  write(to_plane_, Writing::Unused);
+}
+
+void Governor::Impl::order_migration(unsigned to) {
+  stage = Stage::Migrating;
+  record(PlaneRecord{to});
+  step_ = next_step();
+  actions_.emplace_back(Migrate{*step_, to});
+}
+
+/// The switch that stays nearer to a manager; without one, the upper.
+PortRef Governor::Impl::commanded_side(LinkIndex link, const LegalPaths& paths) const {
+  const Fabric& fabric = network->fabric();
+  const Link& cable = fabric.link(link);
+  const auto& graph = network->graph();
+  const auto a = graph.find(cable.a.node);
+  const auto b = graph.find(cable.b.node);
+  if (a == routing::no_switch) return fabric.ref(cable.b);
+  if (b == routing::no_switch) return fabric.ref(cable.a);
+  const auto way = [&](routing::SwitchIndex s) {
+    unsigned least = LegalPaths::far;
+    for (const auto manager : network->manager_switches())
+      least = std::min<unsigned>(least, paths.distance(manager, s));
+    return least;
+  };
+  const bool a_first = way(a) != way(b) ? way(a) < way(b) : network->ranks().above(a, b);
+  return fabric.ref(a_first ? cable.a : cable.b);
+}
+
+void Governor::Impl::write(std::optional<unsigned> to_plane, Writing writing) {
+  step_ = next_step();
+  actions_.emplace_back(WriteTables{*step_, to_plane, target_, writing});
+}
+
+void Governor::Impl::step_done() {
+  step_.reset();
+  retries_ = 0;
+  switch (stage) {
+    case Stage::Writing:
+      if (!by_planes()) return tables_confirmed();
+      return order_migration(to_plane_);
+    case Stage::Migrating:
+      if (settles_plane_) {
+        settles_plane_ = false;
+        plane_is_certain_ = true;
+        return finish("");
+      }
+      // What is still on its way in the old plane must not meet half-written tables.
+      plane = to_plane_;
+      stage = Stage::Rewriting;
+      deadline_ = now_ + options.drain;
+      return;
+    case Stage::Rewriting:
+      return tables_confirmed();
+    case Stage::Mending:
+      tables_confirmed();
+      if (plane_is_certain_ || options.movement == Movement::Staged) return;
+      settles_plane_ = true;
+      return order_migration(plane);
+    case Stage::Closing:
+      return ports_closed({});
+    case Stage::Idle:
+    case Stage::Draining:
+      return;
+  }
+}
+
+void Governor::Impl::step_failed(const std::string& why, const std::vector<LinkRef>& links) {
+  step_.reset();
+  if (stage == Stage::Mending) {
+    report(ReportKind::Failed, {},
+           fmt::format("writing tables over all links that are on: {}; next try in {} s", why,
+                       seconds(options.retry_after)));
+    deadline_ = now_ + options.retry_after;
+    return;
+  }
+  if (retries_ < options.retries) {
+    ++retries_;
+    switch (stage) {
+      case Stage::Writing:
+        if (!by_planes()) return write(std::nullopt, Writing::Staged);
+        return write(to_plane_, Writing::Unused);
+      case Stage::Migrating:
+        return order_migration(settles_plane_ ? plane : to_plane_);
+      case Stage::Rewriting:
+        return write((to_plane_ + 1) % 2, Writing::Unused);
+      case Stage::Closing:
+        return close_ports();
+      default:
+        return;
+    }
+  }
+  if (stage == Stage::Closing) {
+    report(ReportKind::Failed, links, fmt::format("turning links off: {}; they are brought back", why));
+    std::vector<LinkRef> failed = links;
+    if (failed.empty()) {
+      for (const LinkRecord& link : records) {
+        if (link.state == LinkState::Closing) failed.push_back(link.ref);
+      }
+    }
+    return ports_closed(failed);
+  }
+  if (settles_plane_) {
+    // Nothing is wrong with the tables: changes go on in stages.
+    report(ReportKind::Failed, {},
+           fmt::format("moving all traffic to plane {}: {}; tables are written in stages", plane, why));
+    settles_plane_ = false;
+    return finish("");
+  }
+  report(ReportKind::Failed, {}, fmt::format("{}: {}", to_string(stage), why));
+  if (stage == Stage::Migrating) plane_is_certain_ = false;
+  mend(why);
+}
+
+void Governor::Impl::tables_confirmed() {
+  confirmed = target_;
+  window_.clear();
+  std::vector<LinkRef> joined;
+  std::vector<LinkRef> left;
+  for (LinkRecord& link : records) {
+    if (link.state == LinkState::Joining) {
+      move(link, LinkState::Active);
+      joined.push_back(link.ref);
+    } else if (link.state == LinkState::Leaving) {
+      move(link, LinkState::Draining);
+      left.push_back(link.ref);
+    }
+  }
+  if (!joined.empty()) report(ReportKind::Confirmed, joined, "in the tables of all planes");
+  if (left.empty()) return finish("");
+  stage = Stage::Draining;
+  deadline_ = now_ + options.drain;
+  if (called_off_) {
+    const std::string why = *called_off_;
+    call_off(why);
+  }
+}
+
+void Governor::Impl::routing_tick() {
+  if (!deadline_ || *deadline_ > now_) return;
+  deadline_.reset();
+  switch (stage) {
+    case Stage::Rewriting:
+      return write((to_plane_ + 1) % 2, Writing::Unused);
+    case Stage::Draining:
+      stage = Stage::Closing;
+      retries_ = 0;
+      for (LinkRecord& link : records) {
+        if (link.state == LinkState::Draining) move(link, LinkState::Closing);
+      }
+      return close_ports();
+    case Stage::Mending:
+      return order_mend();
+    default:
+      return;
+  }
+}
+
+void Governor::Impl::close_ports() {
+  SetPorts order{next_step(), {}};
+  for (const LinkRecord& link : records) {
+    if (link.state == LinkState::Closing) order.ports.push_back({link.ref, link.off.port, link.off.mode});
+  }
+  step_ = order.step;
+  actions_.emplace_back(std::move(order));
+}
+
+void Governor::Impl::ports_closed(const std::vector<LinkRef>& failed) {
+  Outcome outcome{*change_, now_, {}, {}, ""};
+  std::vector<LinkRef> done;
+  std::size_t uncertain = 0;
+  for (LinkRecord& link : records) {
+    if (link.state != LinkState::Closing) continue;
+    outcome.off.push_back(link.off);
+    link.off_since = now_;
+    if (std::find(failed.begin(), failed.end(), link.ref) != failed.end()) {
+      move(link, LinkState::Off);
+      link.wanted = true;
+      link.reason = "it is not certain that the port was set";
+      ++uncertain;
+      continue;
+    }
+    count_transition(link);
+    link.mode = link.off.mode;
+    done.push_back(link.ref);
+    if (link.mode.on()) {
+      if (link.mode == link.full) {
+        outcome.off.pop_back();
+        outcome.on.push_back(link.ref);
+      }
+      move(link, LinkState::Ready);
+    } else {
+      move(link, LinkState::Off);
+    }
+  }
+  if (uncertain > 0) outcome.note = fmt::format("{} did not confirm", uncertain);
+  change_.reset();
+  record(std::move(outcome));
+  if (!done.empty()) report(ReportKind::Confirmed, done, "as ordered");
+  stage = Stage::Idle;
+}
+
+void Governor::Impl::finish(std::string note) {
+  if (change_) record(Outcome{*change_, now_, {}, {}, std::move(note)});
+  change_.reset();
+  called_off_.reset();
+  stage = Stage::Idle;
+}
+
+void Governor::Impl::call_off(const std::string& why) {
+  if (!change_ || stage == Stage::Closing) return;
+  if (stage != Stage::Draining) {
+    called_off_ = why;
+    return;
+  }
+  deadline_.reset();
+  std::vector<LinkRef> kept;
+  for (LinkRecord& link : records) {
+    if (link.state != LinkState::Draining) continue;
+    move(link, LinkState::Ready);
+    link.reason = why;
+    kept.push_back(link.ref);
+  }
+  report(ReportKind::CalledOff, kept, why);
+  finish(why);
+}
+
+/// What leaves stays after all, and the tables of all planes are written in stages over all that is on.
+void Governor::Impl::mend(const std::string& why) {
+  drop_change(why);
+  stage = Stage::Mending;
+  retries_ = 0;
+  order_mend();
+}
+
+void Governor::Impl::order_mend() {
+  target_ = confirmed;
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    LinkRecord& link = records[i];
+    if (is_on(link)) {
+      if (link.state != LinkState::Active) move(link, LinkState::Joining);
+      target_.insert(LinkIndex{i});
+    } else {
+      target_.erase(LinkIndex{i});
+    }
+  }
+  write(std::nullopt, Writing::Staged);
+}
+
+void Governor::Impl::forget_step() {
+  if (step_) actions_.emplace_back(Cancel{*step_});
+  step_.reset();
+  deadline_.reset();
+}
+
+/// Ends the change under way wherever it stands; what it had in hand is on, or is treated as off and brought
+/// back. No order is outstanding afterwards, and the tables are as they may be.
+void Governor::Impl::drop_change(const std::string& why) {
+  if (stage == Stage::Migrating && step_) plane_is_certain_ = false;
+  settles_plane_ = false;
+  forget_step();
+  std::vector<LinkRef> kept;
+  std::vector<OffRecord> off;
+  for (LinkRecord& link : records) {
+    if (link.state == LinkState::Leaving || link.state == LinkState::Draining) kept.push_back(link.ref);
+    if (link.state == LinkState::Closing) {
+      move(link, LinkState::Off);
+      link.off_since = now_;
+      off.push_back(link.off);
+      link.wanted = true;
+      link.reason = "it is not certain that the port was set: " + why;
+    } else if (link.state == LinkState::Leaving || link.state == LinkState::Draining ||
+               link.state == LinkState::Joining) {
+      move(link, LinkState::Ready);
+    }
+  }
+  if (change_) record(Outcome{*change_, now_, std::move(off), {}, why});
+  change_.reset();
+  called_off_.reset();
+  stage = Stage::Idle;
+  if (!kept.empty()) report(ReportKind::CalledOff, std::move(kept), why);
+}
+
+}  // namespace heddle::regulation

@@ -1,0 +1,150 @@
+#include "regulation/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace heddle::regulation {
+
+using routing::Hop;
+using routing::LegalPaths;
+using routing::LinkSet;
+using routing::SwitchIndex;
+using routing::Target;
+using routing::TargetKind;
+
+Network::Network(std::shared_ptr<const Fabric> fabric, routing::UpDownRouter router)
+    : fabric_{std::move(fabric)}, router_{std::move(router)} {
+  const auto& g = graph();
+  const std::size_t links = fabric_->links().size();
+  trunk_of_.assign(links, no_trunk);
+  up_hop_.assign(links, no_trunk);
+  down_hop_.assign(links, no_trunk);
+  for (const Link& link : fabric_->links()) capacity_.push_back(data_rate(link.width, link.speed).value());
+  std::map<std::pair<SwitchIndex, SwitchIndex>, std::uint32_t> numbers;
+  for (std::uint32_t i = 0; i < g.size(); ++i) {
+    const SwitchIndex s{i};
+    auto position = static_cast<std::uint32_t>(g.first_hop(s));
+    for (const Hop& hop : g.hops(s)) {
+      const std::uint32_t at = position++;
+      if (ranks().above(s, hop.peer)) {
+        down_hop_[hop.link.raw()] = at;
+        continue;
+      }
+      up_hop_[hop.link.raw()] = at;
+      const auto [it, is_first] =
+          numbers.try_emplace({s, hop.peer}, static_cast<std::uint32_t>(trunks_.size()));
+      if (is_first) trunks_.push_back({hop.peer, s, {}});
+      trunk_of_[hop.link.raw()] = it->second;
+      trunks_[it->second].links.push_back(hop.link);
+    }
+  }
+  host_position_.assign(g.size(), no_position);
+  for (std::uint32_t i = 0; i < g.size(); ++i) {
+    if (g.hosts_at(SwitchIndex{i}) == 0) continue;
+    host_position_[i] = static_cast<std::uint32_t>(host_switches_.size());
+    host_switches_.push_back(SwitchIndex{i});
+  }
+}
+
+Result<std::unique_ptr<Network>> Network::make(std::shared_ptr<const Fabric> reference,
+                                               const NetworkOptions& options) {
+  routing::UpDownOptions up_down;
+  up_down.planes = options.planes;
+  up_down.roots = options.roots;
+  up_down.ranks = options.ranks;
+  auto router = routing::UpDownRouter::make(*reference, up_down);
+  if (!router) return fail(router.error());
+  std::unique_ptr<Network> network{new Network(std::move(reference), std::move(*router))};
+  for (const Lid lid : options.managers) {
+    const auto targets = network->graph().targets();
+    const auto it = std::find_if(targets.begin(), targets.end(), [&](const Target& target) {
+      return lid >= target.base && lid.raw() < target.base.raw() + target.lid_count();
+    });
+    if (it == targets.end()) {
+      return fail(ErrorCode::NotFound, fmt::format("no port has the manager's LID {}", lid.raw()));
+    }
+    auto& managers = network->managers_;
+    if (std::find(managers.begin(), managers.end(), it->at) == managers.end()) managers.push_back(it->at);
+  }
+  return network;
+}
+
+std::vector<std::pair<NodeGuid, std::uint16_t>> Network::ranks_by_guid() const {
+  std::vector<std::pair<NodeGuid, std::uint16_t>> result;
+  for (std::uint32_t i = 0; i < graph().size(); ++i) {
+    result.emplace_back(graph().guid(SwitchIndex{i}), ranks().rank(SwitchIndex{i}));
+  }
+  return result;
+}
+
+const routing::ForwardingTables& Network::tables(const LinkSet& active, unsigned plane) {
+  router_.update(plane, active);
+  return router_.tables();
+}
+
+namespace {
+
+std::string name(const Network& network, SwitchIndex s) {
+  const Node& node = network.fabric().node(network.graph().node(s));
+  return node.description.empty() ? to_string(node.guid) : node.description;
+}
+
+}  // namespace
+
+std::optional<std::string> broken_rule(const Network& network, const LegalPaths& paths) {
+  const auto hosts = network.host_switches();
+  for (const SwitchIndex from : hosts) {
+    const auto row = paths.distance(from);
+    for (const SwitchIndex to : hosts) {
+      if (row[to.raw()] == LegalPaths::far)
+        return fmt::format("no legal path from {} to {}", name(network, from), name(network, to));
+    }
+  }
+  for (const SwitchIndex manager : network.manager_switches()) {
+    const auto row = paths.distance(manager);
+    for (std::uint32_t i = 0; i < network.graph().size(); ++i) {
+      if (row[i] == LegalPaths::far || paths.distance(SwitchIndex{i}, manager) == LegalPaths::far) {
+        return fmt::format("no legal path between {} and the manager at {}", name(network, SwitchIndex{i}),
+                           name(network, manager));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> broken_rule(const Network& network, const LinkSet& active) {
+  return broken_rule(network, LegalPaths(network.graph(), network.ranks(), &active));
+}
+
+std::vector<PortRef> cut_off_hosts(const Network& network, const LinkSet& active) {
+  const LegalPaths paths(network.graph(), network.ranks(), &active);
+  const auto hosts = network.host_switches();
+  // A switch counts as cut off where most others, or a manager, do not reach it.
+  std::vector<std::uint8_t> is_cut(network.graph().size(), 0);
+  for (const SwitchIndex s : hosts) {
+    const auto row = paths.distance(s);
+    const auto missing = std::count_if(hosts.begin(), hosts.end(),
+                                       [&](SwitchIndex to) { return row[to.raw()] == LegalPaths::far; });
+    is_cut[s.raw()] = 2 * static_cast<std::size_t>(missing) >= hosts.size() ? 1 : 0;
+    for (const SwitchIndex manager : network.manager_switches()) {
+      if (row[manager.raw()] == LegalPaths::far) is_cut[s.raw()] = 1;
+    }
+  }
+  // Pairs that remain: the second of each.
+  for (const SwitchIndex from : hosts) {
+    for (const SwitchIndex to : hosts) {
+      const bool apart = paths.distance(from, to) == LegalPaths::far;
+      if (apart && is_cut[from.raw()] == 0 && is_cut[to.raw()] == 0) is_cut[to.raw()] = 1;
+    }
+  }
+  std::vector<PortRef> result;
+  for (const Target& target : network.graph().targets()) {
+    if (target.kind == TargetKind::Host && is_cut[target.at.raw()] != 0)
+      result.push_back(network.fabric().ref(target.port));
+  }
+  return result;
+}
+
+}  // namespace heddle::regulation

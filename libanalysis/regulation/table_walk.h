@@ -1,0 +1,60 @@
+/// Follows all traffic through up*/down* tables at once, destination by destination: upwards from the bottom,
+/// then downwards from the top, so that every switch is visited after all that send to it. Everything it is
+/// given must outlive it. One thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "regulation/network.h"
+#include "regulation/traffic.h"
+#include "routing/hop_map.h"
+
+namespace heddle::regulation {
+
+class TableWalk {
+ public:
+  TableWalk(const Network& network, const routing::ForwardingTables& tables, unsigned plane);
+
+  /// The tables hold something else than when they were read last.
+  void tables_changed() { block_ = no_block; }
+
+  /// LIDs that carry traffic.
+  [[nodiscard]] std::size_t size() const { return lids_.size(); }
+
+  /// bit/s of each directed cable between switches.
+  [[nodiscard]] std::vector<double> loads(const Traffic& traffic);
+  /// Multiplies what each pair of switches sends by the geometric mean of the ratios of the hops on its way;
+  /// a ratio of 0 counts as that of almost nothing.
+  void scale(std::span<const double> ratio, Traffic& traffic);
+
+ private:
+  struct DestinationLid {
+    Lid lid;
+    std::uint32_t target = 0;
+    double part = 1;  ///< of the target's traffic
+  };
+
+  /// Next hop of each switch, by position in the order of ranks; none for no way.
+  void load_column(Lid lid);
+
+  const Network& network_;
+  const routing::ForwardingTables& tables_;
+  routing::HopMap hops_;
+  routing::Columns columns_;
+  static constexpr std::size_t no_block = static_cast<std::size_t>(-1);
+  std::size_t block_ = no_block;
+  struct Range {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+  std::vector<DestinationLid> lids_;        ///< ascending
+  std::vector<Range> of_target_;            ///< in lids_
+  std::vector<std::uint32_t> by_position_;  ///< switch at each place of the order
+  std::vector<std::uint32_t> position_;     ///< and back
+  std::vector<std::uint32_t> next_;         ///< by position: hop
+  std::vector<std::uint32_t> to_;           ///< by position: position that the hop leads to
+};
+
+}  // namespace heddle::regulation

@@ -1,0 +1,173 @@
+#include "regulation/trunk_policy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace heddle::regulation {
+namespace {
+
+double percent(double ratio) { return 100 * ratio; }
+
+power::LinkMode full_mode(const SelectionProblem& problem, LinkIndex link) {
+  return power::mode_of(problem.network->fabric().link(link));
+}
+
+/// A link above u_on, and above what it was expected to carry whatever is turned on.
+bool crowded(const SelectionProblem& problem, const Trunk& trunk, double u_on) {
+  const Network& network = *problem.network;
+  for (const LinkIndex link : trunk.links) {
+    if (!problem.available->contains(link) || !problem.current->contains(link)) continue;
+    for (const std::uint32_t hop : {network.up_hop(link), network.down_hop(link)}) {
+      const double most = problem.expected.empty() ? u_on : std::max(u_on, 1.05 * problem.expected[hop]);
+      if (problem.loads->hop[hop] > most * current_capacity(problem, link)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+TrunkLoad trunk_load(const SelectionProblem& problem, const Trunk& trunk) {
+  const Network& network = *problem.network;
+  TrunkLoad result;
+  double up = 0;
+  double down = 0;
+  for (const LinkIndex link : trunk.links) {
+    if (!problem.available->contains(link)) continue;
+    if (!problem.current->contains(link)) {
+      result.off.push_back(link);
+      continue;
+    }
+    result.on.push_back(link);
+    if (problem.exempt[link.raw()] == Exempt::No) result.spare.push_back(link);
+    const double capacity = current_capacity(problem, link);
+    const double link_up = problem.loads->hop[network.up_hop(link)];
+    const double link_down = problem.loads->hop[network.down_hop(link)];
+    result.capacity += capacity;
+    if (std::isnan(link_up) || std::isnan(link_down)) {
+      result.known = false;
+      continue;
+    }
+    up += link_up;
+    down += link_down;
+    if (capacity > 0) result.highest = std::max(result.highest, std::max(link_up, link_down) / capacity);
+  }
+  std::reverse(result.spare.begin(), result.spare.end());
+  result.busiest = std::max(up, down);
+  return result;
+}
+
+TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOptions& options) {
+  TrunkChoice choice{*problem.current, {}};
+  const double u_off = options.thresholds.u_off.value();
+  const double u_on = options.thresholds.u_on.value();
+  for (const Trunk& trunk : problem.network->trunks()) {
+    TrunkLoad load = trunk_load(problem, trunk);
+    // What nobody measured is not quiet.
+    const double measured = load.utilization();
+    const std::size_t before = load.on.size();
+    std::size_t left = before;
+    double capacity = load.capacity;
+    for (const LinkIndex link : load.spare) {
+      const double fewer = capacity - current_capacity(problem, link);
+      if (!load.known || load.highest > u_on || left < 2 || load.busiest >= u_off * capacity ||
+          load.busiest >= u_on * fewer)
+        break;
+      capacity = fewer;
+      --left;
+      choice.active.erase(link);
+      choice.decisions.push_back(
+          {link, Turn::Off, power::off_mode,
+           fmt::format("trunk at {:.0f} % of {} links, below {:.0f} %; {:.0f} % on {} stays below {:.0f} %",
+                       percent(measured), before, percent(u_off), percent(load.busiest / capacity), left,
+                       percent(u_on))});
+    }
+    if (left < before) continue;
+    std::size_t on = before;
+    bool one_is_full = load.highest > u_on;
+    for (const LinkIndex link : load.off) {
+      if (capacity > 0 && load.busiest <= u_on * capacity && !one_is_full) break;
+      one_is_full = false;
+      capacity += problem.network->capacity(link);
+      ++on;
+      choice.active.insert(link);
+      choice.decisions.push_back(
+          {link, Turn::On, full_mode(problem, link),
+           before == 0
+               ? std::string{"no link of its trunk is on"}
+               : fmt::format(
+                     "trunk at {:.0f} % of {} links, its fullest at {:.0f} %, above {:.0f} %; {} take it",
+                     percent(measured), before, percent(load.highest), percent(u_on), on)});
+    }
+  }
+  return choice;
+}
+
+std::vector<LinkDecision> needed_links(const SelectionProblem& problem, const SelectOptions& options,
+                                       Ratio waiting) {
+  const Network& network = *problem.network;
+  const double u_on = options.thresholds.u_on.value();
+  std::vector<LinkDecision> result;
+  std::vector<std::uint8_t> taken(problem.exempt.size(), 0);
+  const auto take = [&](LinkIndex link, std::string reason) {
+    if (taken[link.raw()] != 0) return;
+    taken[link.raw()] = 1;
+    result.push_back({link, Turn::On, full_mode(problem, link), std::move(reason)});
+  };
+  // Trunks, and by lower switch what they lack when all their links are on.
+  struct Ways {
+    double lacking = 0;  ///< bit/s of capacity
+    std::string reason;
+  };
+  std::vector<Ways> ways(network.graph().size());
+  for (const Trunk& trunk : network.trunks()) {
+    const TrunkLoad load = trunk_load(problem, trunk);
+    if (load.on.empty()) continue;
+    double blocked = 0;
+    for (const LinkIndex link : load.on) {
+      for (const std::uint32_t hop : {network.up_hop(link), network.down_hop(link)}) {
+        if (!std::isnan(problem.loads->waiting[hop]))
+          blocked = std::max(blocked, problem.loads->waiting[hop]);
+      }
+    }
+    if (!crowded(problem, trunk, u_on) && blocked <= waiting.value()) continue;
+    // A blocked link carries less than what is offered: count it as full.
+    double wanted = load.busiest / u_on;
+    if (blocked > waiting.value()) wanted = std::max(wanted, load.capacity / u_on * (1 + blocked));
+    const std::string reason =
+        blocked > waiting.value()
+            ? fmt::format("waiting {:.0f} % of the time at {:.0f} % of {} links, above {:.0f} %",
+                          percent(blocked), percent(load.utilization()), load.on.size(),
+                          percent(waiting.value()))
+            : fmt::format("fullest of {} links at {:.0f} %, above {:.0f} %", load.on.size(),
+                          percent(load.highest), percent(u_on));
+    double capacity = load.capacity;
+    bool first = true;
+    for (const LinkIndex link : load.off) {
+      if (!first && capacity >= wanted) break;
+      first = false;
+      capacity += network.capacity(link);
+      take(link, reason);
+    }
+    Ways& way = ways[trunk.lower.raw()];
+    way.lacking += first ? std::max(wanted - capacity, capacity / static_cast<double>(load.on.size()))
+                         : std::max(0.0, wanted - capacity);
+    if (way.reason.empty()) way.reason = reason;
+  }
+  if (options.policy == SelectPolicy::Trunk) return result;
+  for (const Trunk& trunk : network.trunks()) {
+    Ways& way = ways[trunk.lower.raw()];
+    for (const LinkIndex link : trunk.links) {
+      if (way.lacking <= 0) break;
+      if (!problem.available->contains(link) || problem.current->contains(link) || taken[link.raw()] != 0)
+        continue;
+      way.lacking -= network.capacity(link);
+      take(link, "another way up beside a trunk: " + way.reason);
+    }
+  }
+  return result;
+}
+
+}  // namespace heddle::regulation

@@ -1,0 +1,29 @@
+/// The Trunk policy, and what brings links back at once.
+#pragma once
+
+#include "regulation/selector.h"
+
+namespace heddle::regulation {
+
+/// A trunk as it is loaded.
+struct TrunkLoad {
+  std::vector<LinkIndex> on;     ///< active
+  std::vector<LinkIndex> spare;  ///< of them, those that may be turned off; the last first
+  std::vector<LinkIndex> off;    ///< available and not active
+  double busiest = 0;            ///< bit/s, of its two directions the more loaded
+  double capacity = 0;           ///< bit/s of those that are on
+  double highest = 0;            ///< utilization of its most loaded link
+  bool known = true;             ///< every link that is on was measured
+
+  [[nodiscard]] double utilization() const { return capacity > 0 ? busiest / capacity : 0; }
+};
+[[nodiscard]] TrunkLoad trunk_load(const SelectionProblem& problem, const Trunk& trunk);
+
+/// Links that stay active, with a reason for each that changes.
+struct TrunkChoice {
+  routing::LinkSet active;
+  std::vector<LinkDecision> decisions;
+};
+[[nodiscard]] TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOptions& options);
+
+}  // namespace heddle::regulation

@@ -1,0 +1,417 @@
+#include "regulation/governor.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/regulation/governor_world.h"
+
+namespace heddle::regulation {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing_support::World;
+
+const char* const torus = "torus:3x3,hosts=1,links=4,speed=DDR,ports=24";
+
+template <class T>
+const T* find(const std::vector<Action>& actions) {
+  for (const Action& action : actions) {
+    if (const T* found = std::get_if<T>(&action)) return found;
+  }
+  return nullptr;
+}
+
+class GovernorTest : public testing::Test {
+ protected:
+  World world{torus};
+
+  LinkIndex some_link(std::size_t n = 0) const { return world.network->trunks()[n].links.front(); }
+  LinkIndex off_link() const {
+    for (std::uint32_t i = 0; i < world.fabric->links().size(); ++i) {
+      if (!world.up.contains(LinkIndex{i})) return LinkIndex{i};
+    }
+    return no_link;
+  }
+  /// Idle until everything that can be off is off.
+  void settle_idle() {
+    world.start();
+    world.shift_traffic(1, 0.05);
+    world.run(minutes{30});
+  }
+};
+
+TEST_F(GovernorTest, QuietTrunksKeepOneLinkEach) {
+  settle_idle();
+  EXPECT_EQ(world.off(), 3 * world.network->trunks().size());
+  world.expect_settled();
+}
+
+TEST_F(GovernorTest, SlowlyAndOnlySoManyAtATime) {
+  world.start();
+  world.shift_traffic(1, 0.05);
+  world.run(seconds{55});
+  EXPECT_EQ(world.off(), 0U);
+  world.run(seconds{40});
+  EXPECT_EQ(world.off(), world.options.most_closing);
+}
+
+TEST_F(GovernorTest, AdviceTouchesNothing) {
+  GovernorOptions options = World::default_options();
+  options.mode = Mode::Advise;
+  World other{torus, options};
+  other.start();
+  other.shift_traffic(1, 0.05);
+  other.run(minutes{10});
+  EXPECT_EQ(other.off(), 0U);
+  EXPECT_EQ(other.steps, 0U);
+  EXPECT_TRUE(other.reported(ReportKind::Advice));
+  ASSERT_TRUE(other.governor.plan());
+  EXPECT_FALSE(other.governor.plan()->off.empty());
+  EXPECT_LT(other.governor.plan()->watts_then, other.governor.plan()->watts_now);
+}
+
+// Stage by stage: plane B, migration, plane A, drain, ports; each only when the one before is confirmed.
+TEST_F(GovernorTest, AChangeGoesThroughItsStagesInOrder) {
+  world.start();
+  world.shift_traffic(1, 0.05);
+  world.run(seconds{50});
+  world.hold = true;
+  std::vector<Action> actions;
+  while (world.governor.stage() == Stage::Idle) {
+    world.now += seconds{10};
+    actions = world.governor.on({world.now, LoadsMeasured{world.sample()}});
+  }
+  ASSERT_TRUE(std::holds_alternative<Record>(actions.front()));
+  const auto* write = find<WriteTables>(actions);
+  ASSERT_NE(write, nullptr);
+  EXPECT_EQ(write->plane, 1U);
+  EXPECT_EQ(write->writing, Writing::Unused);
+  EXPECT_EQ(find<SetPorts>(actions), nullptr);
+
+  actions = world.governor.on({world.now, StepDone{write->step}});
+  const auto* migrate = find<Migrate>(actions);
+  ASSERT_NE(migrate, nullptr);
+  EXPECT_EQ(migrate->plane, 1U);
+
+  actions = world.governor.on({world.now, StepDone{migrate->step}});
+  EXPECT_TRUE(actions.empty());  // packets are still on their way in plane 0
+  EXPECT_EQ(world.governor.next_deadline(), world.now + world.options.drain);
+  world.now += world.options.drain;
+  actions = world.governor.on({world.now, Tick{}});
+  write = find<WriteTables>(actions);
+  ASSERT_NE(write, nullptr);
+  EXPECT_EQ(write->plane, 0U);
+
+  actions = world.governor.on({world.now, StepDone{write->step}});
+  EXPECT_EQ(find<SetPorts>(actions), nullptr);
+  EXPECT_EQ(world.governor.stage(), Stage::Draining);
+  world.now += world.options.drain;
+  actions = world.governor.on({world.now, Tick{}});
+  const auto* ports = find<SetPorts>(actions);
+  ASSERT_NE(ports, nullptr);
+  EXPECT_EQ(ports->ports.size(), world.options.most_closing);
+
+  actions = world.governor.on({world.now, StepDone{ports->step}});
+  EXPECT_EQ(world.governor.stage(), Stage::Idle);
+  EXPECT_EQ(world.governor.off_links().size(), world.options.most_closing);
+}
+
+TEST_F(GovernorTest, RisingLoadBringsAllNeededBackInOneStep) {
+  settle_idle();
+  world.transitions = 0;
+  world.shift_traffic(4, 0.9);
+  world.hold = true;
+  const auto actions = world.governor.on({world.now, LoadsMeasured{world.sample()}});
+  const auto* ports = find<SetPorts>(actions);
+  ASSERT_NE(ports, nullptr);
+  EXPECT_GT(ports->ports.size(), world.options.most_closing);
+  for (const PortOrder& order : ports->ports) EXPECT_TRUE(order.mode.on());
+  ASSERT_TRUE(std::holds_alternative<Record>(actions.front()));
+}
+
+TEST_F(GovernorTest, GrowingXmitWaitCountsAsLoad) {
+  settle_idle();
+  auto sample = std::make_shared<load::Sample>(*world.sample());
+  const LinkIndex on = [&] {
+    for (const LinkIndex link : world.network->trunks()[0].links) {
+      if (world.up.contains(link)) return link;
+    }
+    return no_link;
+  }();
+  sample->ports[world.fabric->port_index(world.fabric->link(on).a).raw()].congestion = 0.5F;
+  const auto actions = world.governor.on({world.now, LoadsMeasured{sample}});
+  const auto* ports = find<SetPorts>(actions);
+  ASSERT_NE(ports, nullptr);
+  EXPECT_FALSE(ports->ports.empty());
+}
+
+TEST_F(GovernorTest, TrafficDuringTheDrainCallsItOff) {
+  world.start();
+  world.shift_traffic(1, 0.05);
+  while (world.governor.stage() != Stage::Draining) world.run(seconds{1});
+  world.shift_traffic(4, 0.95);
+  world.tell(LoadsMeasured{world.sample()});
+  EXPECT_TRUE(world.reported(ReportKind::CalledOff));
+  world.run(seconds{20});
+  EXPECT_EQ(world.off(), 0U);
+  world.expect_settled();
+}
+
+// Load that swings faster than the least times: after a while nothing moves any more.
+TEST_F(GovernorTest, OscillatingLoadMovesNothingInTheEnd) {
+  world.start();
+  for (int i = 0; i < 60; ++i) {
+    world.shift_traffic(4, i % 2 == 0 ? 0.05 : 0.9);
+    world.run(seconds{30});
+    if (i == 29) world.transitions = 0;
+  }
+  EXPECT_EQ(world.transitions, 0U);
+  world.expect_settled();
+}
+
+TEST_F(GovernorTest, ALinkThatComesBackTooSoonStaysOnLonger) {
+  settle_idle();
+  std::vector<std::size_t> transitions;
+  for (int i = 0; i < 6; ++i) {
+    world.transitions = 0;
+    world.shift_traffic(4, 0.9);
+    world.run(seconds{60});
+    world.shift_traffic(1, 0.05);
+    world.run(minutes{4});
+    transitions.push_back(world.transitions);
+  }
+  EXPECT_LT(transitions.back(), transitions.front());
+}
+
+TEST_F(GovernorTest, ModeAdviseBringsEverythingBack) {
+  settle_idle();
+  ASSERT_GT(world.off(), 0U);
+  world.tell(SetMode{Mode::Advise, "ada", CommandId{1}});
+  world.run(seconds{30});
+  EXPECT_EQ(world.off(), 0U);
+  EXPECT_EQ(world.journal.mode, Mode::Advise);
+  world.expect_settled();
+}
+
+TEST_F(GovernorTest, AnOperatorTurnsALinkOffAndItStaysOff) {
+  world.start();
+  world.shift_traffic(4, 0.5);
+  world.tell(
+      SetOverride{world.ref(some_link()), {Wish::Off, "cable swap", "ada", {}}, Force::No, CommandId{7}});
+  ASSERT_EQ(world.answers.size(), 1U);
+  EXPECT_FALSE(world.answers[0].refusal);
+  world.run(minutes{5});
+  EXPECT_FALSE(world.up.contains(some_link()));
+  EXPECT_EQ(world.journal.off.at(world.ref(some_link())).cause, Cause::Operator);
+  world.tell(SetMode{Mode::Advise, "bob", {}});
+  world.run(minutes{1});
+  EXPECT_FALSE(world.up.contains(some_link()));
+  // Another operator: the last word counts, and the answer says what it replaces.
+  world.tell(SetOverride{world.ref(some_link()), {Wish::On, "done", "bob", {}}, Force::No, CommandId{8}});
+  EXPECT_NE(world.answers.back().text.find("in place of off"), std::string::npos);
+  world.run(minutes{1});
+  EXPECT_TRUE(world.up.contains(some_link()));
+  world.expect_settled();
+}
+
+TEST_F(GovernorTest, AnOverrideExpires) {
+  world.start();
+  world.tell(
+      SetOverride{world.ref(some_link()), {Wish::Off, "", "ada", world.now + seconds{100}}, Force::No, {}});
+  world.run(seconds{90});
+  EXPECT_FALSE(world.up.contains(some_link()));
+  world.run(seconds{60});
+  EXPECT_TRUE(world.up.contains(some_link()));
+  EXPECT_TRUE(world.journal.overrides.empty());
+}
+
+TEST_F(GovernorTest, PinsAreKept) {
+  world.start();
+  for (const Trunk& trunk : world.network->trunks()) {
+    for (const LinkIndex link : trunk.links)
+      world.tell(SetOverride{world.ref(link), {Wish::Pin, "", "ada", {}}, Force::No, {}});
+  }
+  world.shift_traffic(1, 0.05);
+  world.run(minutes{10});
+  EXPECT_EQ(world.off(), 0U);
+}
+
+TEST_F(GovernorTest, OnlyForceCutsHostsOffAndTheyAreNamed) {
+  World chain{"mesh:3,hosts=2,links=1"};
+  chain.start();
+  const LinkIndex bridge = chain.network->trunks()[0].links.front();
+  chain.tell(SetOverride{chain.ref(bridge), {Wish::Off, "", "ada", {}}, Force::No, CommandId{1}});
+  ASSERT_TRUE(chain.answers.back().refusal);
+  EXPECT_EQ(chain.answers.back().refusal->code, ErrorCode::Refused);
+  EXPECT_NE(chain.answers.back().refusal->message.find("host"), std::string::npos);
+  EXPECT_EQ(chain.off(), 0U);
+  chain.enforce_rules = false;
+  chain.tell(SetOverride{chain.ref(bridge), {Wish::Off, "", "ada", {}}, Force::CutHostsOff, CommandId{2}});
+  EXPECT_FALSE(chain.answers.back().refusal);
+  chain.run(seconds{30});
+  EXPECT_FALSE(chain.up.contains(bridge));
+}
+
+// Two links between each pair: the operator's link needs the other, which regulation has turned off.
+TEST_F(GovernorTest, WhatStandsInAnOperatorsWayComesBackFirst) {
+  World pair{"mesh:3,hosts=1,links=2"};
+  pair.start();
+  pair.shift_traffic(1, 0.02);
+  pair.run(minutes{10});
+  ASSERT_EQ(pair.off(), 2U);
+  const auto& links = pair.network->trunks()[0].links;
+  const LinkIndex on = pair.up.contains(links[0]) ? links[0] : links[1];
+  const LinkIndex other = on == links[0] ? links[1] : links[0];
+  pair.tell(SetOverride{pair.ref(on), {Wish::Off, "", "ada", {}}, Force::No, {}});
+  EXPECT_FALSE(pair.answers.back().refusal);
+  pair.run(minutes{2});
+  EXPECT_FALSE(pair.up.contains(on));
+  EXPECT_TRUE(pair.up.contains(other));
+  pair.expect_settled();
+}
+
+TEST_F(GovernorTest, TroubledLinksAreLeftOnAndReported) {
+  world.start();
+  for (const LinkIndex link : world.network->trunks()[0].links)
+    world.tell(LinkTroubled{world.ref(link), {Trouble::Errors, "12 symbol errors a minute"}});
+  EXPECT_TRUE(world.reported(ReportKind::Excluded));
+  world.shift_traffic(1, 0.05);
+  world.run(minutes{30});
+  for (const LinkIndex link : world.network->trunks()[0].links) EXPECT_TRUE(world.up.contains(link));
+  EXPECT_GT(world.off(), 0U);
+}
+
+TEST_F(GovernorTest, ALinkThatBreaksIsRoutedAroundAtOnce) {
+  settle_idle();
+  const LinkIndex last = [&] {
+    for (const LinkIndex link : world.network->trunks()[0].links) {
+      if (world.up.contains(link)) return link;
+    }
+    return no_link;
+  }();
+  world.break_link(last);
+  EXPECT_FALSE(world.tables[0].contains(last));
+  EXPECT_FALSE(world.tables[1].contains(last));
+  world.run(minutes{2});
+  const auto rule = broken_rule(*world.network, world.tables[world.plane]);
+  EXPECT_FALSE(rule) << *rule;
+  world.expect_settled();
+}
+
+TEST_F(GovernorTest, ALinkBreaksWhileAnotherDrains) {
+  world.start();
+  world.shift_traffic(1, 0.05);
+  while (world.governor.stage() != Stage::Draining) world.run(seconds{1});
+  world.break_link(some_link(3));
+  world.run(minutes{1});
+  world.expect_settled();
+  EXPECT_FALSE(broken_rule(*world.network, world.tables[world.plane]));
+}
+
+TEST_F(GovernorTest, RestoreBringsBackWhatAnybodyTurnedOff) {
+  settle_idle();
+  world.tell(SetOverride{world.ref(some_link()), {Wish::Off, "", "ada", {}}, Force::No, {}});
+  world.run(minutes{2});
+  world.tell(Restore{"bob", CommandId{3}});
+  world.run(minutes{2});
+  EXPECT_EQ(world.off(), 0U);
+  EXPECT_TRUE(world.journal.overrides.empty());
+  EXPECT_EQ(world.governor.mode(), Mode::Advise);
+  world.expect_settled();
+}
+
+TEST_F(GovernorTest, LostMastershipBringsLinksBackAndWritesNoTables) {
+  settle_idle();
+  const std::size_t before = world.off();
+  ASSERT_GT(before, 0U);
+  world.tell(MastershipLost{});
+  const auto tables = world.tables[0];
+  world.run(minutes{2});
+  EXPECT_EQ(world.off(), 0U);
+  EXPECT_EQ(world.tables[0], tables);
+  world.tell(MastershipRegained{});
+  world.run(seconds{20});
+  EXPECT_EQ(world.tables[0], world.up);
+  world.expect_settled();
+}
+
+TEST_F(GovernorTest, AGracefulRestartKeepsWhatIsOff) {
+  settle_idle();
+  const std::size_t before = world.off();
+  world.restart();
+  EXPECT_EQ(world.off(), before);
+  EXPECT_TRUE(world.reported(ReportKind::Recovered));
+  world.run(seconds{10});
+  world.expect_settled();
+}
+
+TEST_F(GovernorTest, StoppingBringsBackWhatRegulationTookAndNothingElse) {
+  settle_idle();
+  world.tell(SetOverride{world.ref(some_link()), {Wish::Off, "", "ada", {}}, Force::No, {}});
+  world.run(minutes{2});
+  world.tell(Stopping{});
+  world.run(seconds{30});
+  EXPECT_EQ(world.off(), 1U);
+  EXPECT_FALSE(world.up.contains(some_link()));
+}
+
+TEST_F(GovernorTest, QuietLinksAreReducedWhereThatIsAllowed) {
+  GovernorOptions options = World::default_options();
+  options.select.reductions = {{LinkWidth::X4, LinkSpeed::Sdr}, {LinkWidth::X1, LinkSpeed::Sdr}};
+  World other{torus, options};
+  other.start();
+  other.shift_traffic(1, 0.02);
+  other.run(minutes{60});
+  const power::LinkMode reduced{LinkWidth::X1, LinkSpeed::Sdr};
+  std::size_t count = 0;
+  for (const LinkStatus& link : other.governor.links()) count += link.mode == reduced ? 1 : 0;
+  EXPECT_GT(count, 0U);
+  EXPECT_FALSE(broken_rule(*other.network, other.tables[other.plane]));
+  // Load that a reduced link cannot carry brings its width and speed back.
+  other.shift_traffic(1, 0.5);
+  other.run(minutes{30});
+  const auto loads =
+      predicted_loads(*other.network, other.network->tables(other.tables[other.plane], other.plane),
+                      traffic_of(*other.network, other.flows), other.plane);
+  const auto modes = other.governor.modes();
+  std::size_t widened = 0;
+  for (std::uint32_t i = 0; i < modes.size(); ++i) {
+    const LinkIndex link{i};
+    if (other.network->trunk_of(link) == Network::no_trunk || !other.up.contains(link)) continue;
+    const double rate = data_rate(modes[i].width, modes[i].speed).value();
+    EXPECT_LE(std::max(loads[other.network->up_hop(link)], loads[other.network->down_hop(link)]), 0.7 * rate);
+    widened += modes[i] != reduced ? 1 : 0;
+  }
+  EXPECT_GT(widened, 0U);
+}
+
+TEST_F(GovernorTest, TheSameEventsGiveTheSameActions) {
+  World other{torus};
+  for (World* each : {&world, &other}) {
+    each->start();
+    each->shift_traffic(1, 0.05);
+    each->run(minutes{5});
+    each->shift_traffic(4, 0.8);
+    each->run(minutes{5});
+  }
+  ASSERT_EQ(world.reports.size(), other.reports.size());
+  for (std::size_t i = 0; i < world.reports.size(); ++i)
+    EXPECT_EQ(world.reports[i].reason, other.reports[i].reason);
+  EXPECT_EQ(world.journal, other.journal);
+}
+
+TEST(GovernorOptionsTest, NonsenseIsRefused) {
+  GovernorOptions options;
+  EXPECT_TRUE(check(options));
+  options.select.thresholds.u_off = Ratio{0.4};
+  EXPECT_FALSE(check(options));
+  options = {};
+  options.planes = 4;
+  EXPECT_FALSE(check(options));
+  options = {};
+  options.break_even = 0.5;
+  EXPECT_FALSE(check(options));
+}
+
+}  // namespace
+}  // namespace heddle::regulation
