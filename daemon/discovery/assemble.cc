@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 namespace heddle::discovery {
@@ -13,6 +12,8 @@ namespace {
 struct Cable {
   PortRef a;
   PortRef b;
+  LinkEnd near;  ///< of a, as long as the nodes keep their places
+  LinkEnd far;
 };
 
 /// SHARP aggregation nodes sit inside Mellanox' switches and carry no host.
@@ -54,14 +55,23 @@ class Assembly {
   }
 
   void order() {
-    std::sort(nodes_.begin(), nodes_.end(),
-              [](const SurveyNode& x, const SurveyNode& y) { return x.guid() < y.guid(); });
+    const auto by_guid = [](const SurveyNode& x, const SurveyNode& y) { return x.guid() < y.guid(); };
+    if (!std::is_sorted(nodes_.begin(), nodes_.end(), by_guid)) {
+      std::sort(nodes_.begin(), nodes_.end(), by_guid);
+    }
     index_nodes();
   }
 
   void index_nodes() {
     index_.clear();
-    for (std::uint32_t i = 0; i < nodes_.size(); ++i) index_.emplace(nodes_[i].guid(), NodeIndex{i});
+    index_.reserve(nodes_.size());
+    first_port_.clear();
+    port_count_ = 0;
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+      index_.emplace(nodes_[i].guid(), NodeIndex{i});
+      first_port_.push_back(port_count_);
+      port_count_ += nodes_[i].ports.size();
+    }
   }
 
   [[nodiscard]] SurveyNode* find(NodeGuid guid) {
@@ -70,23 +80,32 @@ class Assembly {
   }
   [[nodiscard]] std::string name(const PortRef& ref) { return name_of(*find(ref.node), ref.port); }
   [[nodiscard]] LinkEnd end(const PortRef& ref) const { return {index_.at(ref.node), ref.port}; }
+  [[nodiscard]] PortRef ref(LinkEnd end) const { return {nodes_[end.node.raw()].guid(), end.port}; }
 
   void join() {
-    for (SurveyNode& node : nodes_) {
+    taken_.assign(port_count_, 0);
+    cables_.reserve(port_count_ / 2);
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+      SurveyNode& node = nodes_[i];
       for (std::size_t p = 1; p < node.ports.size(); ++p) {
         auto& peer = node.ports[p].peer;
-        if (peer && find(peer->node) == nullptr) {
+        if (!peer) continue;
+        const auto other = index_.find(peer->node);
+        if (other == index_.end()) {
           // Left out: a light sweep looks whether it has come back.
           node.ports[p].silent = true;
           peer.reset();
+        } else {
+          join({NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}}, {other->second, peer->port});
         }
-        if (peer) join({node.guid(), PortNum{static_cast<std::uint8_t>(p)}}, *peer);
       }
     }
   }
 
-  void join(const PortRef& here, const PortRef& there) {
-    const SurveyNode* other = find(there.node);
+  void join(LinkEnd near, LinkEnd far) {
+    const PortRef here = ref(near);
+    const PortRef there = ref(far);
+    const SurveyNode* other = &nodes_[far.node.raw()];
     const SurveyPort& back = other->ports[there.port.raw()];
     if (back.peer && *back.peer != here) {
       problems_.add(ProblemKind::DuplicateGuid, there,
@@ -105,25 +124,24 @@ class Assembly {
                     fmt::format("{} leads to {}, but not back", name(here), name(there)));
     }
     if (back.peer && there < here) return;  // joined from the other end already
-    const bool free = !taken_.contains(here) && !taken_.contains(there) && here != there;
+    char& near_taken = taken_[first_port_[near.node.raw()] + near.port.raw()];
+    char& far_taken = taken_[first_port_[far.node.raw()] + far.port.raw()];
+    const bool free = near_taken == 0 && far_taken == 0 && near != far;
     if (!free) {
       problems_.add(
           ProblemKind::DuplicateGuid, there,
           fmt::format("{} has a second cable, to {}: two nodes have this GUID", name(there), name(here)));
       return;
     }
-    taken_.insert(here);
-    taken_.insert(there);
-    cables_.push_back({here, there});
+    near_taken = far_taken = 1;
+    cables_.push_back({here, there, near, far});
   }
 
   void leave_out_unreachable() {
-    std::vector<std::vector<std::pair<PortNum, NodeIndex>>> next(nodes_.size());
+    std::vector<NodeIndex> behind(port_count_, no_node);  // by port
     for (const Cable& cable : cables_) {
-      const LinkEnd a = end(cable.a);
-      const LinkEnd b = end(cable.b);
-      next[a.node.raw()].emplace_back(a.port, b.node);
-      next[b.node.raw()].emplace_back(b.port, a.node);
+      behind[first_port_[cable.near.node.raw()] + cable.near.port.raw()] = cable.far.node;
+      behind[first_port_[cable.far.node.raw()] + cable.far.port.raw()] = cable.near.node;
     }
     std::vector<char> reached(nodes_.size(), 0);
     std::vector<NodeIndex> queue{index_.at(local_)};
@@ -133,11 +151,12 @@ class Assembly {
       const SurveyNode& from = nodes_[queue[i].raw()];
       // Only switches forward directed routes, and the local node begins them.
       if (!from.is_switch() && i > 0) continue;
-      for (const auto& [out, to] : next[queue[i].raw()]) {
-        if (reached[to.raw()] != 0) continue;
+      for (std::size_t p = 1; p < from.ports.size(); ++p) {
+        const NodeIndex to = behind[first_port_[queue[i].raw()] + p];
+        if (to == no_node || reached[to.raw()] != 0) continue;
         reached[to.raw()] = 1;
         nodes_[to.raw()].path = from.path;
-        nodes_[to.raw()].path.push_back(out);
+        nodes_[to.raw()].path.push_back(PortNum{static_cast<std::uint8_t>(p)});
         queue.push_back(to);
       }
     }
@@ -200,9 +219,11 @@ class Assembly {
       }
     }
     for (const Cable& cable : cables_) {
-      if (find(cable.a.node) == nullptr || find(cable.b.node) == nullptr) continue;
-      const SurveyPort& a = find(cable.a.node)->ports[cable.a.port.raw()];
-      const SurveyPort& b = find(cable.b.node)->ports[cable.b.port.raw()];
+      const SurveyNode* near = find(cable.a.node);
+      const SurveyNode* far = find(cable.b.node);
+      if (near == nullptr || far == nullptr) continue;
+      const SurveyPort& a = near->ports[cable.a.port.raw()];
+      const SurveyPort& b = far->ports[cable.b.port.raw()];
       const SurveyPort& said = a.known ? a : b;
       (void)builder.add_link(end(cable.a), end(cable.b), mad::active_width(said.info), said.speed);
     }
@@ -247,7 +268,9 @@ class Assembly {
   NodeGuid local_;
   Problems& problems_;
   std::unordered_map<NodeGuid, NodeIndex> index_;
-  std::unordered_set<PortRef> taken_;
+  std::vector<std::size_t> first_port_;  ///< by node
+  std::size_t port_count_ = 0;           ///< port 0 of every node included
+  std::vector<char> taken_;              ///< by port: has a cable
   std::vector<Cable> cables_;
 };
 

@@ -1,5 +1,6 @@
 #include "discovery/discovery.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "discovery/assemble.h"
@@ -95,9 +96,9 @@ void Discovery::start(SweepKind kind, Instant now) {
       start_full(now);
       break;
     case SweepKind::Partial: {
-      const std::vector<NodeGuid> nodes(suspects_.begin(), suspects_.end());
+      std::vector<NodeGuid> nodes(suspects_.begin(), suspects_.end());
       suspects_.clear();
-      sweep_.start_partial(*survey_, nodes, now);
+      start_partial(std::move(nodes), now);
       break;
     }
     case SweepKind::Light:
@@ -115,6 +116,14 @@ void Discovery::start_full(Instant now) {
   sweep_.start_full(now);
 }
 
+void Discovery::start_partial(std::vector<NodeGuid> nodes, Instant now) {
+  kind_ = SweepKind::Partial;
+  asked_ = std::move(nodes);
+  std::sort(asked_.begin(), asked_.end());
+  asked_.erase(std::unique(asked_.begin(), asked_.end()), asked_.end());
+  sweep_.start_partial(*survey_, asked_, now);
+}
+
 void Discovery::suspected(Suspicion suspicion, Instant now) {
   overtaken_ = false;
   if (suspicion.failure) {
@@ -122,8 +131,7 @@ void Discovery::suspected(Suspicion suspicion, Instant now) {
   } else if (suspicion.lost) {
     start_full(now);
   } else if (!suspicion.nodes.empty()) {
-    kind_ = SweepKind::Partial;
-    sweep_.start_partial(*survey_, suspicion.nodes, now);
+    start_partial(std::move(suspicion.nodes), now);
   } else {
     report(std::nullopt, now);
   }
@@ -131,8 +139,20 @@ void Discovery::suspected(Suspicion suspicion, Instant now) {
 
 void Discovery::collected(Collected what, Instant now) {
   const bool overtaken = std::exchange(overtaken_, false);
-  if (kind_ == SweepKind::Partial && (what.failure || overtaken)) {
-    start_full(now);
+  if (kind_ == SweepKind::Partial && what.failure) {
+    // The other end of a lost cable, whose trap came later, may know why.
+    const std::size_t known = asked_.size();
+    suspects_.insert(asked_.begin(), asked_.end());
+    if (suspects_.size() > known && !wants_full_) {
+      start_partial({suspects_.begin(), suspects_.end()}, now);
+      suspects_.clear();
+    } else {
+      start_full(now);
+    }
+    return;
+  }
+  if (kind_ == SweepKind::Partial && overtaken) {
+    start_partial(std::exchange(asked_, {}), now);
     return;
   }
   if (!what.failure) {

@@ -56,8 +56,8 @@ class Discovery {
   void release(Instant now);
 
   /// Takes over a survey that somebody brought up to date: a provisioner, which knows the states that it
-  /// set. Its epoch must be greater than that of survey(). A partial sweep under way, which started from
-  /// the older one, becomes a full one.
+  /// set. Its epoch must not be less than that of survey(). A partial sweep under way, which started from
+  /// the older one, is done again.
   void adopt(std::shared_ptr<const Survey> survey);
 
   [[nodiscard]] bool busy() const { return busy_; }
@@ -68,6 +68,7 @@ class Discovery {
   void next(Instant now);
   void start(SweepKind kind, Instant now);
   void start_full(Instant now);
+  void start_partial(std::vector<NodeGuid> nodes, Instant now);
   void collected(Collected collected, Instant now);
   void suspected(Suspicion suspicion, Instant now);
   void report(std::optional<Error> failure, Instant now);
@@ -89,6 +90,7 @@ class Discovery {
   bool wants_full_ = false;
   bool wants_light_ = false;
   std::set<NodeGuid> suspects_;
+  std::vector<NodeGuid> asked_;  ///< of the partial sweep under way
 };
 
 }  // namespace heddle::discovery

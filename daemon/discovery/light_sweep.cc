@@ -91,10 +91,10 @@ void LightSweep::judge(const Task& task, const transport::Completion& completion
   const bool answered = completion.outcome == Outcome::Answered;
   switch (task.op) {
     case Op::SwitchInfo:
-      if (!answered && completion.outcome != Outcome::Refused) {
-        found_.lost = true;
-      } else if (answered &&
-                 mad::decode<mad::SwitchInfo>(mad::smp_data(completion.answer->mad)).port_state_change) {
+      // One that does not answer may be there still, by another way than over a cable that was lost.
+      if (completion.outcome != Outcome::Refused &&
+          (!answered ||
+           mad::decode<mad::SwitchInfo>(mad::smp_data(completion.answer->mad)).port_state_change)) {
         found_.nodes.push_back(node.guid());
       }
       break;

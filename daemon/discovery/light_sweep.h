@@ -17,7 +17,7 @@ namespace heddle::discovery {
 
 struct Suspicion {
   std::vector<NodeGuid> nodes;  ///< ask these anew
-  bool lost = false;            ///< a switch is gone or elsewhere: only a full sweep tells what is behind it
+  bool lost = false;            ///< the local node does not answer as before: only a full sweep helps
   std::optional<Error> failure;
 };
 

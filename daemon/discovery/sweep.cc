@@ -61,6 +61,8 @@ void Sweep::begin() {
   nodes_.clear();
   index_.clear();
   suspected_.clear();
+  unanswered_.clear();
+  way_lost_ = false;
 }
 
 void Sweep::abandon() {
@@ -101,7 +103,9 @@ void Sweep::suspect(Index node) {
 void Sweep::ask(Op op, Index node, PortNum port) { tasks_.push_back({op, port, run_, node}); }
 
 void Sweep::pump(Instant now) {
+  if (running_ && asked_ == 0 && tasks_.empty()) ask_again_elsewhere();
   while (running_ && !tasks_.empty() && asked_ < most_in_engine) {
+    if (std::exchange(way_lost_, false)) find_ways();
     const Task task = tasks_.front();
     tasks_.pop_front();
     submit(task, now);
@@ -242,7 +246,10 @@ void Sweep::unanswered(const Task& task, const Completion& completion) {
       break;
   }
   if (partial_ && completion.outcome != Outcome::Refused) {
-    give_up({ErrorCode::Unreachable, fmt::format("{} does not answer where it was", name_of(node))});
+    const auto route = mad::read_directed_route(completion.request->mad);
+    unanswered_.emplace_back(task.node,
+                             std::vector<PortNum>(route.initial_path.begin() + 1,
+                                                  route.initial_path.begin() + 1 + route.hop_count));
     return;
   }
   if (task.op == Op::Identify) return;  // of the local node: finish() says so
@@ -350,8 +357,10 @@ void Sweep::arrived(const Task& task, const mad::NodeInfo& info) {
     // It may have been restarted, or come by another cable.
     if (partial_ && !is_new && index < suspected_.size() && suspected_[index] == 0) {
       suspected_[index] = 1;
-      node.path = nodes_[task.node].path;
-      node.path.push_back(task.port);
+      if (node.guid() != local_) {
+        node.path = nodes_[task.node].path;
+        node.path.push_back(task.port);
+      }
       enquire(index);
     }
   } else if (partial_ && !is_new && node.ports[info.local_port.raw()].peer != from) {
@@ -420,12 +429,52 @@ void Sweep::lost_peer(SurveyNode& node, PortNum port) {
   const auto it = index_.find(peer->node);
   if (it == index_.end()) return;
   SurveyNode& other = nodes_[it->second];
+  const auto leads_to = [](const SurveyNode& from, PortNum out, const SurveyNode& to) {
+    return to.path.size() == from.path.size() + 1 && to.path.back() == out &&
+           std::equal(from.path.begin(), from.path.end(), to.path.begin());
+  };
+  if (leads_to(node, port, other) || leads_to(other, peer->port, node)) way_lost_ = true;
   if (other.is_switch()) {
+    other.ports[peer->port.raw()].peer.reset();
     suspect(it->second);
   } else {
     SurveyPort& end = other.ports[peer->port.raw()];
     end.info.state = PortState::Down;
     end.info.physical = PhysState::Polling;
+  }
+}
+
+void Sweep::find_ways() {
+  const auto local = index_.find(local_);
+  if (local == index_.end()) return;
+  std::vector<char> reached(nodes_.size(), 0);
+  std::vector<Index> queue{local->second};
+  reached[local->second] = 1;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const SurveyNode& from = nodes_[queue[i]];
+    // Only switches forward directed routes, and the local node begins them.
+    if (!from.is_switch() && i > 0) continue;
+    for (std::size_t p = 1; p < from.ports.size(); ++p) {
+      const auto& peer = from.ports[p].peer;
+      const auto to = peer ? index_.find(peer->node) : index_.end();
+      if (to == index_.end() || reached[to->second] != 0) continue;
+      reached[to->second] = 1;
+      nodes_[to->second].path = from.path;
+      nodes_[to->second].path.push_back(PortNum{static_cast<std::uint8_t>(p)});
+      queue.push_back(to->second);
+    }
+  }
+}
+
+void Sweep::ask_again_elsewhere() {
+  if (std::exchange(way_lost_, false)) find_ways();
+  for (const auto& [node, way] : std::exchange(unanswered_, {})) {
+    if (nodes_[node].path == way) {
+      give_up(
+          {ErrorCode::Unreachable, fmt::format("{} does not answer where it was", name_of(nodes_[node]))});
+      return;
+    }
+    ask(Op::Identify, node);
   }
 }
 

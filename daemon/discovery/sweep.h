@@ -92,6 +92,9 @@ class Sweep final : public transport::TransactionClient {
   void enquire(Index node);
   void enquire_ports(Index node);
   void lost_peer(SurveyNode& node, PortNum port);
+  /// Ways to all nodes over the cables that are left, after one that a way led over was lost.
+  void find_ways();
+  void ask_again_elsewhere();
   void suspect(Index node);
 
   transport::TransactionEngine& engine_;
@@ -107,6 +110,10 @@ class Sweep final : public transport::TransactionClient {
   std::vector<SurveyNode> nodes_;
   std::unordered_map<NodeGuid, Index> index_;
   std::vector<char> suspected_;
+  bool way_lost_ = false;
+  /// In a partial sweep: who did not answer, and where it was asked. The cable that was lost may be on the
+  /// way.
+  std::vector<std::pair<Index, std::vector<PortNum>>> unanswered_;
   NodeGuid local_;
   std::optional<Error> failure_;
 };

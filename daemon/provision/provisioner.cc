@@ -29,6 +29,11 @@ Batch::Source from_list(std::vector<Item> items, Make make) {
   };
 }
 
+/// One port of each node after the other, so that many agents work at the same time.
+void spread(std::vector<LinkEnd>& ends) {
+  std::stable_sort(ends.begin(), ends.end(), [](LinkEnd a, LinkEnd b) { return a.port < b.port; });
+}
+
 }  // namespace
 
 Provisioner::Provisioner(transport::TransactionEngine& engine, transport::Transport& transport,
@@ -174,8 +179,6 @@ std::vector<LinkEnd> Provisioner::cabled_and_management_ports() const {
       if (node.ports[p].known && (management || cabled)) ends.push_back(end);
     }
   }
-  // One port of each node after the other, so that many agents work at the same time.
-  std::stable_sort(ends.begin(), ends.end(), [](LinkEnd a, LinkEnd b) { return a.port < b.port; });
   return ends;
 }
 
@@ -183,6 +186,7 @@ void Provisioner::set_each(
     std::vector<LinkEnd> ends, std::function<mad::PortInfo(LinkEnd)> what,
     std::function<bool(LinkEnd, const mad::PortInfo& asked, const mad::PortInfo& got)> confirm,
     Batch::Done next, Instant now) {
+  spread(ends);
   batch_.start(
       from_list(
           std::move(ends),
@@ -228,8 +232,31 @@ void Provisioner::set_ports(Instant now) {
       [this](Instant at) { route(at); }, now);
 }
 
+bool Provisioner::has_lids_and_states(const Fabric& fabric) const {
+  std::size_t with_lid = 0;
+  for (const auto& [ref, lid] : lids_.lids) {
+    const PortIndex index = fabric.find_port(ref);
+    if (index == no_port) continue;
+    const Port& port = fabric.port(index);
+    if (port.lid != lid || port.lmc != (port.num == PortNum{0} ? 0 : options_.ports.lmc)) return false;
+    ++with_lid;
+  }
+  for (std::uint32_t i = 0; i < fabric.nodes().size(); ++i) {
+    const std::vector<SurveyPort>& known = survey_->nodes[i].ports;
+    const std::uint32_t first = fabric.nodes()[i].first_port.raw();
+    for (std::uint32_t p = 0; p < known.size(); ++p) {
+      const Port& port = fabric.port(PortIndex{first + p});
+      if (known[p].known && (port.state != known[p].info.state || port.physical != known[p].info.physical)) {
+        return false;
+      }
+    }
+  }
+  return with_lid == lids_.lids.size();
+}
+
 std::shared_ptr<const Fabric> Provisioner::fabric_with_lids() const {
   const Fabric& old = *survey_->fabric;
+  if (has_lids_and_states(old)) return survey_->fabric;
   return rebuild(old, old.epoch() + 1, [&](LinkEnd end, Port& port) {
     const SurveyPort& known = survey_->port(end);
     if (known.known) {

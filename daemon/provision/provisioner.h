@@ -90,7 +90,10 @@ class Provisioner {
   void trouble(LinkEnd end, const char* what, const transport::Completion& completion);
   void trouble(LinkEnd end, std::string text);
   [[nodiscard]] std::vector<LinkEnd> cabled_and_management_ports() const;
+  /// The survey's own, if it says already what is known of LIDs and states.
   [[nodiscard]] std::shared_ptr<const Fabric> fabric_with_lids() const;
+  [[nodiscard]] bool has_lids_and_states(const Fabric& fabric) const;
+
   [[nodiscard]] bool failed(LinkEnd end) const {
     return failed_[survey_->fabric->port_index(end).raw()] != 0;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 
 #include "transport/requests.h"
@@ -27,8 +28,14 @@ void TableWriter::write(std::shared_ptr<const Survey> survey, std::shared_ptr<co
   done_ = std::move(done);
   report_ = {};
   switches_.clear();
+  tables_.clear();
   for (const NodeGuid guid : routes_->tables.switches()) {
     switches_.push_back(survey_->fabric->find_node(guid));
+    Table* const table = switches_.back() == no_node ? nullptr : &known_[guid];
+    tables_.push_back(table);
+    if (table == nullptr) continue;
+    table->bytes.resize(std::max(table->bytes.size(), routes_->tables.stride()), no_path.raw());
+    table->known.resize(std::max(table->known.size(), routes_->tables.blocks()), false);
   }
   read(now);
 }
@@ -46,21 +53,18 @@ Step TableWriter::block_step(mad::Method method, BlockOf at) const {
 
 void TableWriter::read(Instant now) {
   std::vector<BlockOf> blocks;
-  const std::size_t count = routes_->tables.blocks();
-  for (std::size_t b = 0; b < count; ++b) {
-    for (std::uint32_t s = 0; s < switches_.size(); ++s) {
-      const SurveyNode* node = node_of(s);
-      if (node == nullptr) continue;
-      Table& table = known_[node->guid()];
-      table.bytes.resize(std::max(table.bytes.size(), routes_->tables.stride()), no_path.raw());
-      table.known.resize(std::max(table.known.size(), count), false);
-      // Of a table without a top, nothing is worth knowing.
-      const std::size_t top = node->switch_info ? node->switch_info->linear_fdb_top : 0;
-      if (!table.known[b] && top > 0 && b * block_size <= top) {
-        blocks.push_back({s, static_cast<std::uint16_t>(b)});
-      }
+  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+    const SurveyNode* node = node_of(s);
+    if (node == nullptr) continue;
+    // Of a table without a top, nothing is worth knowing.
+    const std::size_t top = node->switch_info ? node->switch_info->linear_fdb_top : 0;
+    for (std::size_t b = 0; b < routes_->tables.blocks() && top > 0 && b * block_size <= top; ++b) {
+      if (!tables_[s]->known[b]) blocks.push_back({s, static_cast<std::uint16_t>(b)});
     }
   }
+  // One block of each switch after the other, so that many agents work at the same time.
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [](const BlockOf& x, const BlockOf& y) { return x.block < y.block; });
   batch_.start(
       [this, blocks = std::move(blocks), next = std::size_t{0}]() mutable -> std::optional<Step> {
         if (next == blocks.size()) return std::nullopt;
@@ -70,7 +74,7 @@ void TableWriter::read(Instant now) {
         if (completion.outcome == Outcome::Stopped) report_.stopped = true;
         if (completion.outcome != Outcome::Answered) return;  // then it is written
         const BlockOf at = block_of(tag);
-        Table& table = known_[node_of(at.sw)->guid()];
+        Table& table = *tables_[at.sw];
         const auto data = mad::smp_data(completion.answer->mad);
         std::copy(data.begin(), data.end(),
                   table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * block_size));
@@ -83,20 +87,22 @@ void TableWriter::read(Instant now) {
 void TableWriter::plan(Instant now) {
   const routing::ForwardingTables& wanted = routes_->tables;
   working_ = wanted;
+  differing_.clear();
   bool anything = false;
   for (std::uint32_t s = 0; s < switches_.size(); ++s) {
-    const SurveyNode* node = node_of(s);
-    if (node == nullptr) continue;
-    const Table& table = known_[node->guid()];
+    if (tables_[s] == nullptr) continue;
+    const Table& table = *tables_[s];
     const auto row = working_.row(routing::SwitchIndex{s});
     for (std::size_t b = 0; b < wanted.blocks(); ++b) {
-      const auto first = static_cast<std::ptrdiff_t>(b * block_size);
-      if (table.known[b]) {
-        std::copy_n(table.bytes.begin() + first, block_size, row.begin() + first);
-        anything = true;
+      std::uint8_t* const block = &row[b * block_size];
+      if (!table.known[b]) {
+        std::fill_n(block, block_size, no_path.raw());
       } else {
-        std::fill_n(row.begin() + first, block_size, no_path.raw());
+        anything = true;
+        if (std::memcmp(block, &table.bytes[b * block_size], block_size) == 0) continue;
+        std::copy_n(&table.bytes[b * block_size], block_size, block);
       }
+      differing_.push_back({routing::SwitchIndex{s}, static_cast<std::uint16_t>(b)});
     }
   }
   plan_ = {};
@@ -118,21 +124,16 @@ void TableWriter::plan(Instant now) {
 /// Entries of LIDs that nobody has are in no plan and lead no packet anywhere; and blocks of which nothing is
 /// known are written even if they may be right. All of them where there is no plan.
 std::vector<routing::BlockRef> TableWriter::rest() const {
-  std::vector<routing::BlockRef> blocks = routing::differing_blocks(working_, routes_->tables);
-  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
-    if (node_of(s) == nullptr) continue;
-    const Table& table = known_.at(node_of(s)->guid());
-    for (std::size_t b = 0; b < routes_->tables.blocks(); ++b) {
-      if (!table.known[b]) blocks.push_back({routing::SwitchIndex{s}, static_cast<std::uint16_t>(b)});
-    }
-  }
+  std::vector<routing::BlockRef> blocks = differing_;
+  std::erase_if(blocks, [&](const routing::BlockRef& at) {
+    if (held_[at.block] != 0) return true;
+    const auto stands = working_.block(at.sw, at.block);
+    const auto wanted = routes_->tables.block(at.sw, at.block);
+    return tables_[at.sw.raw()]->known[at.block] && std::equal(stands.begin(), stands.end(), wanted.begin());
+  });
   // One block of each switch after the other, so that many agents work at the same time.
   std::sort(blocks.begin(), blocks.end(), [](const auto& x, const auto& y) {
     return x.block != y.block ? x.block < y.block : x.sw < y.sw;
-  });
-  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
-  std::erase_if(blocks, [&](const routing::BlockRef& at) {
-    return held_[at.block] != 0 || node_of(at.sw.raw()) == nullptr;
   });
   return blocks;
 }
@@ -155,7 +156,10 @@ void TableWriter::next_stage(Instant now) {
   }
   rest_is_written_ = true;
   std::vector<routing::BlockRef> blocks = rest();
-  working_ = routes_->tables;
+  for (const routing::BlockRef& at : blocks) {
+    const auto wanted = routes_->tables.block(at.sw, at.block);
+    std::copy(wanted.begin(), wanted.end(), &working_.row(at.sw)[at.block * block_size]);
+  }
   write_blocks(std::move(blocks), now);
 }
 
@@ -169,7 +173,7 @@ void TableWriter::write_blocks(std::vector<routing::BlockRef> blocks, Instant no
         const auto bytes = working_.block(routing::SwitchIndex{at.sw}, at.block);
         std::copy(bytes.begin(), bytes.end(), mad::smp_data(step.packet.mad).begin());
         // Until it is confirmed, nobody knows which of the two is there.
-        known_[node_of(at.sw)->guid()].known[at.block] = false;
+        tables_[at.sw]->known[at.block] = false;
         return step;
       },
       [this](std::uint64_t tag, const Completion& completion) { confirm(tag, completion); },
@@ -199,7 +203,7 @@ void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
                                 Outcome::Answered, 0});
     return;
   }
-  Table& table = known_[node_of(at.sw)->guid()];
+  Table& table = *tables_[at.sw];
   std::copy(got.begin(), got.end(), table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * block_size));
   table.known[at.block] = true;
   ++report_.blocks_written;

@@ -96,7 +96,9 @@ class TableWriter {
   Done done_;
   WriteReport report_;
   std::vector<NodeIndex> switches_;    ///< by SwitchIndex of the tables
+  std::vector<Table*> tables_;         ///< likewise, in known_; null where the survey has no such switch
   routing::ForwardingTables working_;  ///< as they stand when the stage under way is confirmed
+  std::vector<routing::BlockRef> differing_;  ///< that are not known to hold what is wanted, at the start
   routing::UpdatePlan plan_;
   std::size_t stage_ = 0;
   bool rest_is_written_ = false;

@@ -177,6 +177,7 @@ std::shared_ptr<const Fabric> FabricBuilder::build(std::uint64_t epoch) {
       fabric.ports_[fabric.port_index(end).raw()].link = LinkIndex{i};
     }
   }
+  fabric.by_port_guid_.reserve(fabric.nodes_.size());
   for (std::uint32_t i = 0; i < fabric.ports_.size(); ++i) {
     const Port& port = fabric.ports_[i];
     if (port.guid != PortGuid{}) fabric.by_port_guid_.emplace(port.guid, PortIndex{i});

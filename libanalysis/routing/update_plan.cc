@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "routing/hop_map.h"
 
@@ -22,24 +21,35 @@ class Planner {
   Planner(const SwitchGraph& graph, const Ranks& ranks)
       : graph_{graph},
         ranks_{ranks},
-        map_{graph},
+        entries_(graph.size() * ports),
         old_(graph.size()),
         new_(graph.size()),
-        stage_(graph.size()) {}
+        stage_(graph.size()) {
+    for (std::uint32_t s = 0; s < graph.size(); ++s) {
+      for (const Hop& hop : graph.hops(SwitchIndex{s})) {
+        entries_[s * ports + hop.out.raw()] = {ranks.above(SwitchIndex{s}, hop.peer) ? Way::Down : Way::Up,
+                                               hop.peer.raw()};
+      }
+    }
+  }
 
   /// Adds what this LID needs to the plan. Errors: Refused.
   Result<void> plan(const Target& target, Lid lid, const std::uint8_t* before, const std::uint8_t* after,
                     UpdatePlan& plan) {
+    bool ways_stay = true;
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      old_[s] = entry(target, s, before[s]);
+      old_[s] = new_[s] = entry(target, s, before[s]);
+      if (before[s] == after[s]) continue;
       new_[s] = entry(target, s, after[s]);
+      if (new_[s].way != old_[s].way) ways_stay = false;
     }
     for (const auto* entries : {&old_, &new_}) {
       if (auto good = check(target, lid, *entries); !good) return good;
     }
     std::size_t stages = 1;
     std::fill(stage_.begin(), stage_.end(), 0U);
-    if (!any_mixture_is_legal(target)) {
+    // Where nobody turns from up to down or back, a mixture goes up and then down as both tables do.
+    if (!ways_stay && !any_mixture_is_legal(target)) {
       stages = number_stages(before, after);
       ++plan.staged_lids;
     }
@@ -54,10 +64,7 @@ class Planner {
   [[nodiscard]] Entry entry(const Target& target, std::uint32_t s, std::uint8_t port) const {
     if (port == no_path.raw()) return {};
     if (s == target.at.raw()) return {Way::Down, HopMap::none};
-    const std::uint32_t hop = map_.hop(s, port);
-    if (hop == HopMap::none) return {};
-    const std::uint32_t peer = map_.peer(hop);
-    return {ranks_.above(SwitchIndex{s}, SwitchIndex{peer}) ? Way::Down : Way::Up, peer};
+    return entries_[s * ports + port];
   }
 
   [[nodiscard]] Result<void> check(const Target& target, Lid lid, const std::vector<Entry>& entries) const {
@@ -157,7 +164,8 @@ class Planner {
 
   const SwitchGraph& graph_;
   const Ranks& ranks_;
-  HopMap map_;
+  static constexpr std::size_t ports = 256;
+  std::vector<Entry> entries_;  ///< by switch and port
   std::vector<Entry> old_;
   std::vector<Entry> new_;
   std::vector<std::uint32_t> stage_;
@@ -165,43 +173,76 @@ class Planner {
   std::vector<std::uint32_t> queue_;
 };
 
-bool same_block(const ForwardingTables& x, const ForwardingTables& y, std::size_t block) {
-  if (block >= x.blocks() || block >= y.blocks()) return false;
-  for (std::uint32_t s = 0; s < x.switch_count(); ++s) {
-    if (std::memcmp(x.block(SwitchIndex{s}, block).data(), y.block(SwitchIndex{s}, block).data(),
-                    lids_per_block) != 0) {
-      return false;
+/// The LIDs that some switch has another entry for, ascending.
+std::vector<Lid> differing_lids(const ForwardingTables& before, const ForwardingTables& after) {
+  std::vector<char> differs(std::max(before.stride(), after.stride()), 0);
+  for (const BlockRef& at : differing_blocks(before, after)) {
+    for (std::size_t i = 0; i < lids_per_block; ++i) {
+      const Lid lid{static_cast<std::uint16_t>(at.block * lids_per_block + i)};
+      if (before.port(at.sw, lid) != after.port(at.sw, lid)) differs[lid.raw()] = 1;
     }
   }
-  return true;
+  std::vector<Lid> lids;
+  for (std::size_t i = 0; i < differs.size(); ++i) {
+    if (differs[i] != 0) lids.emplace_back(static_cast<std::uint16_t>(i));
+  }
+  return lids;
 }
+
+/// The entries of all switches for one LID: of whole blocks turned on their side, or gathered one by one
+/// where few LIDs of the block are asked for.
+class ColumnReader {
+ public:
+  explicit ColumnReader(const ForwardingTables& tables)
+      : tables_{tables}, columns_{tables.switch_count()}, gathered_(tables.switch_count()) {}
+
+  const std::uint8_t* read(Lid lid, std::size_t asked_of_block) {
+    constexpr std::size_t worth_turning = 12;
+    const std::size_t block = lid.raw() / lids_per_block;
+    if (asked_of_block < worth_turning) {
+      for (std::uint32_t s = 0; s < gathered_.size(); ++s) {
+        gathered_[s] = tables_.port(SwitchIndex{s}, lid).raw();
+      }
+      return gathered_.data();
+    }
+    if (block != loaded_) columns_.load(tables_, block);
+    loaded_ = block;
+    return columns_.column(lid);
+  }
+
+ private:
+  const ForwardingTables& tables_;
+  Columns columns_;
+  std::vector<std::uint8_t> gathered_;
+  std::size_t loaded_ = static_cast<std::size_t>(-1);
+};
 
 }  // namespace
 
 Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, const ForwardingTables& before,
                                const ForwardingTables& after) {
   UpdatePlan plan;
-  Planner planner(graph, ranks);
-  Columns old_columns(graph.size());
-  Columns new_columns(graph.size());
-  std::size_t loaded = static_cast<std::size_t>(-1);
-  bool same = false;
+  const std::vector<Lid> lids = differing_lids(before, after);
+  if (lids.empty()) return plan;
+  std::vector<const Target*> targets(std::max(before.stride(), after.stride()), nullptr);
   for (const Target& target : graph.targets()) {
     for (unsigned i = 0; i < target.lid_count(); ++i) {
-      const Lid lid{static_cast<std::uint16_t>(target.base.raw() + i)};
-      if (lid.raw() / lids_per_block != loaded) {
-        loaded = lid.raw() / lids_per_block;
-        same = same_block(before, after, loaded);
-        if (!same) {
-          old_columns.load(before, loaded);
-          new_columns.load(after, loaded);
-        }
-      }
-      if (same) continue;
-      const std::uint8_t* x = old_columns.column(lid);
-      const std::uint8_t* y = new_columns.column(lid);
-      if (std::equal(x, x + graph.size(), y)) continue;
-      if (auto good = planner.plan(target, lid, x, y, plan); !good) return fail(good.error());
+      const std::size_t lid = std::size_t{target.base.raw()} + i;
+      if (lid < targets.size()) targets[lid] = &target;
+    }
+  }
+  Planner planner(graph, ranks);
+  ColumnReader old_columns(before);
+  ColumnReader new_columns(after);
+  for (std::size_t first = 0, end = 0; first < lids.size(); first = end) {
+    const auto block_of = [&](std::size_t i) { return lids[i].raw() / lids_per_block; };
+    while (end < lids.size() && block_of(end) == block_of(first)) ++end;
+    for (std::size_t i = first; i < end; ++i) {
+      const Target* const target = targets[lids[i].raw()];
+      if (target == nullptr) continue;
+      const std::uint8_t* const x = old_columns.read(lids[i], end - first);
+      const std::uint8_t* const y = new_columns.read(lids[i], end - first);
+      if (auto good = planner.plan(*target, lids[i], x, y, plan); !good) return fail(good.error());
     }
   }
   return plan;

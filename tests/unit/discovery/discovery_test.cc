@@ -317,6 +317,23 @@ TEST_F(LightSweepTest, WhatIsAskedWhileHeldComesAfterTheRelease) {
   EXPECT_EQ(world.reports.back().kind, SweepKind::Full);
 }
 
+TEST_F(LightSweepTest, WaysOverACutLinkAreFoundAnewWithoutAFullSweep) {
+  for (std::uint32_t i = 0; i < world.truth().links().size(); ++i) {
+    const Link& link = world.truth().link(LinkIndex{i});
+    if (world.truth().node(link.a.node).type != NodeType::Switch ||
+        world.truth().node(link.b.node).type != NodeType::Switch) {
+      continue;
+    }
+    world.sim.fabric.cut(LinkIndex{i}, world.ps());
+    const SweepReport& report = world.light();
+    EXPECT_EQ(report.kind, SweepKind::Partial) << "link " << i;
+    EXPECT_EQ(report.survey->fabric->links().size(), world.truth().links().size() - 1) << "link " << i;
+    EXPECT_EQ(report.survey->fabric->nodes().size(), world.truth().nodes().size()) << "link " << i;
+    world.sim.fabric.mend(LinkIndex{i}, world.ps());
+    expect_same_graph(*world.light().survey->fabric, world.truth());
+  }
+}
+
 TEST(Discovery, TrapLeadsToThatSwitch) {
   World world{"tree:k=3,n=2", {}, {.change_bits = ChangeBits::Clear}};
   world.full();
