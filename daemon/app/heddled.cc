@@ -26,6 +26,7 @@
 #include "sampling/queue_probe.h"
 #include "sampling/sampler.h"
 #include "transport/transactions.h"
+#include "web/page.h"
 
 namespace heddle::app {
 
@@ -146,6 +147,7 @@ class Heddled::Parts final : public control::Daemon {
   std::shared_ptr<metrics::SubnetManagerMetrics> master_metrics_ =
       std::make_shared<metrics::SubnetManagerMetrics>();
   asio::thread_pool scrapers_{1};  ///< makes the text of /metrics
+  web::Page page_;
 
   std::shared_ptr<const Survey> found_;    ///< by the last sweep that found something new
   std::shared_ptr<const Survey> survey_;   ///< as it was found, or as it was configured after that
@@ -210,7 +212,8 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                      settle();
                    }},
       notifier_{io},
-      metrics_{[this](const Node& node) { return names_.of(node); }} {
+      metrics_{[this](const Node& node) { return names_.of(node); }},
+      page_{*this, [this](std::function<void()> then) { asio::post(io_, std::move(then)); }} {
   backend_->transport().receive_with([this](const mad::Packet& packet, Instant at) {
     engine_.on_packet(packet, at, clock_.now());
     settle();
@@ -226,7 +229,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
 }
 
 Result<void> Heddled::Parts::listen() {
-  const auto handler = control::api_handler(*this);
+  const auto handler = page_.handler(control::api_handler(*this));
   auto control = control::serve_unix(
       io_, {config_.control.socket, config_.control.group, config_.control.others_may_read}, handler);
   if (!control) return fail(control.error());
@@ -338,6 +341,7 @@ void Heddled::Parts::use(std::shared_ptr<const Survey> survey, const Survey* bef
 void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample) {
   tell_metrics_of_the_master();
   metrics_.publish(sample, sampler_.statistics(), engine_);
+  page_.publish(sample);
   spdlog::debug("sweep {} in {:.1f} ms, {} ports failed", sample->number,
                 seconds(sample->ended - sample->began) * 1e3, sample->failures.size());
 }
@@ -403,6 +407,7 @@ control::DaemonState Heddled::Parts::state() const {
   state.subnet_manager = subnet_manager_state();
   state.sample = sampler_.latest();
   state.history = &sampler_.history();
+  state.sets = sampler_.sets();
   state.name = [this](const Node& node) { return names_.of(node); };
   state.problems = found_wrong_;
   state.problems.insert(state.problems.end(), could_not_do_.begin(), could_not_do_.end());
@@ -431,13 +436,14 @@ Result<void> Heddled::Parts::look_at_queues(const std::vector<PortIndex>& ports,
 
 control::Pieces Heddled::Parts::metrics() {
   auto text = std::make_shared<metrics::Exposition>(metrics_.scrape());
-  return [this, text](std::function<void(std::string)> next) {
+  return [this, text](control::NextPiece next) {
     // Held as work on io_: the answer comes from the other thread.
     asio::post(scrapers_, [this, text, next = std::move(next)]() mutable {
       std::string piece;
       text->next(piece, 256U << 10U);
-      asio::post(io_,
-                 [next = std::move(next), piece = std::move(piece)]() mutable { next(std::move(piece)); });
+      asio::post(io_, [next = std::move(next), made = std::make_shared<const std::string>(std::move(piece))] {
+        next(made);
+      });
     });
   };
 }

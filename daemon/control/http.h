@@ -10,6 +10,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 
@@ -23,17 +25,24 @@ struct Request {
   std::map<std::string, std::string> query;  ///< decoded
   std::string body;
   Access access = Access::Read;  ///< what this client may do
+  std::string if_none_match{};   ///< the header of this name: entity tags that the client has
 };
 
-/// A body in pieces, for one too large to hold at once: asked for a piece, it calls `next` with it later, on
-/// the io_context thread and never from within; an empty piece is the end.
-using Pieces = std::function<void(std::function<void(std::string piece)> next)>;
+/// Part of a body; many clients may be sent the same one.
+using Piece = std::shared_ptr<const std::string>;
+using NextPiece = std::function<void(Piece piece)>;
+/// A body in pieces, for one too large to hold at once or without end: asked for a piece, it calls `next`
+/// with it later, on the io_context thread and never from within; null or an empty piece is the end.
+/// Dropping `next` without a call closes the connection.
+using Pieces = std::function<void(NextPiece next)>;
 
 struct Response {
   unsigned status = 200;
   std::string content_type = "application/json";
   std::shared_ptr<const std::string> body;
   Pieces pieces;  ///< in place of `body`
+  /// Besides those that every answer has; a Cache-Control here is in place of "no-store".
+  std::vector<std::pair<std::string, std::string>> headers{};
 };
 
 /// Ready-made answers.

@@ -98,8 +98,12 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
                           "this client may read only: be root or in the daemon's group to change things"}),
           keep_alive);
     }
-    const Request request{post, std::move(target->path), std::move(target->query), std::move(message.body()),
-                          access_};
+    const Request request{post,
+                          std::move(target->path),
+                          std::move(target->query),
+                          std::move(message.body()),
+                          access_,
+                          std::string{message[http::field::if_none_match]}};
     // The handler may take its time; a request has its answer's deadline from here.
     stream_.expires_never();
     shared_->handler(request, [self = this->shared_from_this(), keep_alive](Response response) mutable {
@@ -130,6 +134,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
     message.set(http::field::content_type, response_.content_type);
     message.set(http::field::cache_control, "no-store");
     message.set("X-Content-Type-Options", "nosniff");
+    for (const auto& [name, value] : response_.headers) message.set(name, value);
     message.keep_alive(keep_alive_);
   }
 
@@ -156,15 +161,15 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
 
   void next_piece() {
     stream_.expires_never();
-    response_.pieces([self = this->shared_from_this()](std::string piece) {
+    response_.pieces([self = this->shared_from_this()](Piece piece) {
       if (self->shared_->stopped) return self->close();
       self->piece_ = std::move(piece);
       self->stream_.expires_after(self->shared_->limits.timeout);
-      if (self->piece_.empty()) {
+      if (!self->piece_ || self->piece_->empty()) {
         asio::async_write(self->stream_, http::make_chunk_last(),
                           [self](error_code wrong, std::size_t) { self->written(wrong); });
       } else {
-        asio::async_write(self->stream_, http::make_chunk(asio::buffer(self->piece_)),
+        asio::async_write(self->stream_, http::make_chunk(asio::buffer(*self->piece_)),
                           [self](error_code wrong, std::size_t) {
                             if (wrong) return self->close();
                             self->next_piece();
@@ -189,7 +194,7 @@ class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
   std::optional<http::response<http::span_body<const char>>> message_;
   std::optional<http::response<http::empty_body>> head_;  ///< of a body in pieces
   std::optional<http::response_serializer<http::empty_body>> head_writer_;
-  std::string piece_;
+  Piece piece_;
 };
 
 /// Who may do what: everybody may read on TCP; a Unix socket's peer is looked up.

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "fabric/fabric.h"
 #include "load/history.h"
+#include "load/locality.h"
 #include "load/sample.h"
 #include "transport/transactions.h"
 
@@ -45,7 +46,8 @@ struct DaemonState {
   std::shared_ptr<const load::Sample> sample;    ///< none before the first sample; of its own snapshot
   std::function<std::string(const Node&)> name;  ///< printable; from the node name map or the description
   const load::History* history = nullptr;
-  std::vector<std::string> problems;  ///< of the last discovery, sentences
+  std::shared_ptr<const load::LocalitySets> sets;  ///< those of the sample, once there is one
+  std::vector<std::string> problems;               ///< of the last discovery, sentences
   SubnetManagerState subnet_manager;
   SamplingState sampling;
   transport::TransactionStatistics transactions;

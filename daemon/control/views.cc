@@ -137,7 +137,7 @@ std::optional<Measure> measure_named(const std::string& name) {
   return std::nullopt;
 }
 
-json::object link_view(const DaemonState& state, const Row& row) {
+json::object row_view(const DaemonState& state, const Row& row) {
   const Link& link = *row.link;
   const Port& a = state.fabric->port(link.a);
   const Port& b = state.fabric->port(link.b);
@@ -180,6 +180,15 @@ json::object node_summary(const DaemonState& state, NodeIndex index) {
           {"active", active}};
 }
 
+json::object counters_view(const load::PortSample& sample) {
+  json::object counters;
+  for (std::size_t i = 0; i < load::counter_count; ++i) {
+    const auto counter = static_cast<load::Counter>(i);
+    if ((sample.known & load::mask(counter)) != 0) counters[load::to_string(counter)] = sample.totals[i];
+  }
+  return counters;
+}
+
 json::object port_view(const DaemonState& state, LinkEnd end) {
   const Fabric& fabric = *state.fabric;
   const Port& port = fabric.port(end);
@@ -197,12 +206,7 @@ json::object port_view(const DaemonState& state, LinkEnd end) {
   const auto* sample = sample_of(state, end);
   if (sample == nullptr || sample->status == load::PortStatus::NotSampled) return view;
   view["xmit"] = direction_view(sample);
-  json::object counters;
-  for (std::size_t i = 0; i < load::counter_count; ++i) {
-    const auto counter = static_cast<load::Counter>(i);
-    if ((sample->known & load::mask(counter)) != 0) counters[load::to_string(counter)] = sample->totals[i];
-  }
-  view["counters"] = std::move(counters);
+  view["counters"] = counters_view(*sample);
   view["saturated"] = sample->saturated != 0;
   return view;
 }
@@ -329,7 +333,7 @@ Result<json::value> links_view(const DaemonState& state, const Query& query) {
   if (rows.size() > *top) rows.resize(*top);
   json::array links;
   links.reserve(rows.size());
-  for (const Row& row : rows) links.push_back(link_view(state, row));
+  for (const Row& row : rows) links.push_back(row_view(state, row));
   return json::object{{"sweep", state.sample ? state.sample->number : 0},
                       {"at_seconds", state.sample ? seconds(state.sample->ended.time_since_epoch()) : 0},
                       {"matched", matched},
@@ -401,6 +405,24 @@ Result<json::value> profile_view(const DaemonState& state, const Query& query) {
     view["peer"] = end_name(state, *peer);
     view["in"] = direction(*peer);
   }
+  return view;
+}
+
+Result<json::value> link_view(const DaemonState& state, const Query& query) {
+  if (!state.fabric) return fail(no_fabric());
+  const auto end = port_named(state, query);
+  if (!end) return fail(end.error());
+  const LinkIndex index = state.fabric->port(*end).link;
+  if (index == no_link)
+    return fail(ErrorCode::NotFound, fmt::format("there is no cable in {}", end_name(state, *end)));
+  const Link& link = state.fabric->link(index);
+  json::object view =
+      row_view(state, {&link, fmt::format("{} -- {}", end_name(state, link.a), end_name(state, link.b)),
+                       sample_of(state, link.a), sample_of(state, link.b)});
+  for (const auto& [key, at] : {std::pair{"a", link.a}, std::pair{"b", link.b}}) {
+    if (const auto* sample = sample_of(state, at)) view[key].as_object()["counters"] = counters_view(*sample);
+  }
+  view["sweep"] = state.sample ? json::value(state.sample->number) : json::value(nullptr);
   return view;
 }
 

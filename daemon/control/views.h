@@ -21,6 +21,10 @@ using Query = std::map<std::string, std::string>;
 /// values; Unreachable before the first sweep.
 [[nodiscard]] Result<boost::json::value> links_view(const DaemonState& state, const Query& query);
 
+/// Query: name ("node/port" of either end). As links_view says it, with both ports' counters and the number
+/// of the sweep. Errors: Invalid, NotFound.
+[[nodiscard]] Result<boost::json::value> link_view(const DaemonState& state, const Query& query);
+
 /// Query: match (glob), type (switch, ca).
 [[nodiscard]] Result<boost::json::value> nodes_view(const DaemonState& state, const Query& query);
 

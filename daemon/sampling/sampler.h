@@ -80,6 +80,8 @@ class Sampler final : private transport::TransactionClient {
   /// Of the sweep under way, or the last one; null before the first.
   [[nodiscard]] const std::shared_ptr<const Fabric>& fabric() const { return fabric_; }
   [[nodiscard]] const PmaAgents& agents() const { return agents_; }
+  /// Of fabric(); null before the first sweep.
+  [[nodiscard]] const std::shared_ptr<const load::LocalitySets>& sets() const { return sets_; }
   /// What the operator should know about the named sets of this fabric.
   [[nodiscard]] std::vector<std::string> warnings() const;
 

@@ -85,12 +85,23 @@ std::vector<HistoryPoint> History::profile(PortIndex port, std::size_t most) con
   if (port.raw() >= column_.size() || column_[port.raw()] == no_column) return points;
   const std::size_t count = std::min(most, filled_);
   points.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t row = (next_ + depth_ - count + i) % depth_;
-    const Cell cell = cells_[row * width_ + column_[port.raw()]];
-    points.push_back({at_[row], unpacked(cell.utilization), unpacked(cell.congestion)});
-  }
+  for (std::size_t place = filled_ - count; place < filled_; ++place) points.push_back(point(place, port));
   return points;
+}
+
+std::vector<Instant> History::times() const {
+  std::vector<Instant> times;
+  times.reserve(filled_);
+  for (std::size_t place = 0; place < filled_; ++place) times.push_back(at_[row_of(place)]);
+  return times;
+}
+
+HistoryPoint History::point(std::size_t place, PortIndex port) const {
+  if (place >= filled_) return {};
+  const std::size_t row = row_of(place);
+  if (port.raw() >= column_.size() || column_[port.raw()] == no_column) return {at_[row]};
+  const Cell cell = cells_[row * width_ + column_[port.raw()]];
+  return {at_[row], unpacked(cell.utilization), unpacked(cell.congestion)};
 }
 
 }  // namespace heddle::load

@@ -28,13 +28,23 @@ class History {
   /// Of the same fabric as the last rebase().
   void append(const Sample& sample);
 
+  /// Of the last rebase(); null before.
+  [[nodiscard]] const std::shared_ptr<const Fabric>& fabric() const { return fabric_; }
   [[nodiscard]] std::size_t depth() const { return depth_; }
   [[nodiscard]] std::size_t sweeps() const { return filled_; }
   [[nodiscard]] std::size_t bytes() const { return cells_.capacity() * sizeof(Cell); }
   /// Oldest first, at most the last `most` sweeps; empty for a port that never had a cable.
   [[nodiscard]] std::vector<HistoryPoint> profile(PortIndex port, std::size_t most = SIZE_MAX) const;
+  /// When the sweeps that are kept ended, oldest first.
+  [[nodiscard]] std::vector<Instant> times() const;
+  /// What the sweep at this place of times() said of a port.
+  [[nodiscard]] HistoryPoint point(std::size_t place, PortIndex port) const;
 
  private:
+  [[nodiscard]] std::size_t row_of(std::size_t place) const {
+    return (next_ + depth_ - filled_ + place) % depth_;
+  }
+
   /// Fixed point, 1 = `one`; values up to 1.3 fit.
   struct Cell {
     std::uint16_t utilization;

@@ -31,6 +31,11 @@ class LocalitySets {
   [[nodiscard]] const std::shared_ptr<const std::vector<std::string>>& names() const { return names_; }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
+  /// Ports of the hosts in a set, those of the sets within it included.
+  [[nodiscard]] std::vector<PortIndex> endpoints(std::size_t set) const;
+  /// Ports whose cable leaves the set.
+  [[nodiscard]] std::span<const PortIndex> borders(std::size_t set) const { return sets_[set].borders; }
+
   /// Figures of each set, at the position of its name. `ports` by PortIndex of the same snapshot. Ports whose
   /// rate nobody knows count as silent. Negative where other people's traffic crosses the set.
   void evaluate(const Fabric& fabric, const std::vector<PortSample>& ports,

@@ -191,6 +191,15 @@ class LocalitySetsBuilder {
   std::unordered_set<std::string> taken_;
 };
 
+std::vector<PortIndex> LocalitySets::endpoints(std::size_t set) const {
+  std::vector<PortIndex> all = sets_[set].endpoints;
+  for (const std::uint32_t inner : sets_[set].contained) {
+    const auto more = endpoints(inner);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
 std::shared_ptr<const LocalitySets> LocalitySets::find(const Fabric& fabric,
                                                        std::span<const NamedSet> named) {
   LocalitySetsBuilder builder{fabric};

@@ -79,9 +79,10 @@ TEST_F(HttpTest, AnswersOnAUnixSocketThatOnlyItsGroupCanOpen) {
 TEST_F(HttpTest, ABodyInPiecesComesWhole) {
   const auto server = serve_unix(io, {path, "", false}, [this](const Request&, const Respond& respond) {
     auto left = std::make_shared<int>(3);
-    respond({200, "text/plain", nullptr, [this, left](std::function<void(std::string)> next) {
+    respond({200, "text/plain", nullptr, [this, left](NextPiece next) {
                const std::string piece = *left > 0 ? "piece " + std::to_string((*left)--) + ";" : "";
-               asio::post(io, [next = std::move(next), piece] { next(piece); });
+               asio::post(
+                   io, [next = std::move(next), piece] { next(std::make_shared<const std::string>(piece)); });
              }});
   });
   ASSERT_TRUE(server);

@@ -134,7 +134,7 @@ class StillDaemon final : public Daemon {
     return {};
   }
   [[nodiscard]] Pieces metrics() override {
-    return [](const auto& next) { next(""); };
+    return [](const auto& next) { next(nullptr); };
   }
 
  private:

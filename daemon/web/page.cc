@@ -1,0 +1,139 @@
+#include "web/page.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "web/asset_response.h"
+#include "web/assets.h"
+#include "web/profiles.h"
+
+namespace heddle::web {
+namespace {
+
+using control::DaemonState;
+using control::Request;
+using control::Response;
+
+Response not_yet() {
+  return control::error_response(
+      {ErrorCode::Unreachable, "the fabric has not been sampled yet; ask again in a moment"});
+}
+
+/// History belongs to the sample's fabric, except while a sweep over another one is under way.
+bool has_history(const DaemonState& state) {
+  return state.sample && state.history != nullptr && state.history->fabric() == state.sample->fabric;
+}
+
+Response times(const DaemonState& state) {
+  if (!has_history(state)) return not_yet();
+  std::string text = fmt::format(R"({{"interval":{},"depth":{},"times":[)", seconds(state.sampling.interval),
+                                 state.history->depth());
+  for (const Instant at : state.history->times()) {
+    if (text.back() != '[') text += ',';
+    text += fmt::format("{:.3f}", seconds(at.time_since_epoch()));
+  }
+  return control::text_response("application/json", text + "]}\n");
+}
+
+/// The sweep that ended nearest to a time.
+std::optional<std::size_t> nearest(const std::vector<Instant>& times, double at) {
+  std::optional<std::size_t> best;
+  double distance = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const double off = std::abs(seconds(times[i].time_since_epoch()) - at);
+    if (best && off >= distance) continue;
+    best = i;
+    distance = off;
+  }
+  return best;
+}
+
+Response profile(const DaemonState& state, const Request& request) {
+  if (!has_history(state)) return not_yet();
+  const auto text = summed_profile(state, request.query);
+  return text ? control::text_response("application/json", *text) : control::error_response(text.error());
+}
+
+}  // namespace
+
+Page::Page(control::Daemon& daemon, Feed::Later later, FeedLimits limits)
+    : daemon_{daemon},
+      feed_{std::move(later),
+            [this](const std::shared_ptr<const load::Sample>& sample) {
+              DaemonState state = daemon_.state();
+              state.sample = sample;
+              return current(state).shape;
+            },
+            limits} {}
+
+const Topology& Page::current(const DaemonState& state) {
+  if (drawn_ != state.sample->fabric || sets_drawn_ != state.sample->set_names) {
+    topology_ = make_topology(state);
+    drawn_ = state.sample->fabric;
+    sets_drawn_ = state.sample->set_names;
+  }
+  return topology_;
+}
+
+Response Page::topology(const Request& request) {
+  const DaemonState state = daemon_.state();
+  if (!state.sample) return not_yet();
+  const Topology& topology = current(state);
+  const std::string tag = '"' + topology.shape + '"';
+  Response response = control::text_response("application/json", "");
+  response.headers = {{"ETag", tag}, {"Cache-Control", "no-cache"}};
+  if (client_has(request, tag)) {
+    response.status = 304;
+  } else {
+    response.body = std::make_shared<const std::string>(topology.text);
+  }
+  return response;
+}
+
+Response Page::slice(const Request& request) {
+  const DaemonState state = daemon_.state();
+  if (!has_history(state)) return not_yet();
+  const auto it = request.query.find("at");
+  double at = 0;
+  const std::string text = it == request.query.end() ? "" : it->second;
+  const auto got = std::from_chars(text.data(), text.data() + text.size(), at);
+  if (got.ec != std::errc{} || got.ptr != text.data() + text.size() || !std::isfinite(at)) {
+    return control::error_response(
+        {ErrorCode::Invalid, fmt::format("at must be seconds of the fabric's clock, not '{}'", text)});
+  }
+  const auto kept = state.history->times();
+  const auto place = nearest(kept, at);
+  if (!place) return not_yet();
+  return control::text_response("application/json",
+                                slice_text(*state.sample, picture_of(*state.sample, *state.history, *place),
+                                           current(state).shape, kept[*place]));
+}
+
+Response Page::events() {
+  if (!daemon_.state().sample) return not_yet();
+  auto pieces = feed_.subscribe();
+  if (!pieces) return control::error_response(pieces.error());
+  return {200, "text/event-stream", nullptr, std::move(*pieces)};
+}
+
+control::Handler Page::handler(control::Handler next) {
+  return [this, next = std::move(next)](const Request& request, const control::Respond& respond) {
+    if (request.post) return next(request, respond);
+    if (request.path == "/v1/page/topology") return respond(topology(request));
+    if (request.path == "/v1/page/events") return respond(events());
+    if (request.path == "/v1/page/times") return respond(times(daemon_.state()));
+    if (request.path == "/v1/page/slice") return respond(slice(request));
+    if (request.path == "/v1/page/profile") return respond(profile(daemon_.state(), request));
+    if (auto asset = asset_response(page_assets(), request)) return respond(std::move(*asset));
+    if (request.path == "/") {
+      return respond(control::error_response(
+          {ErrorCode::NotFound, "this heddled was built without the page (HEDDLE_PAGE=OFF)"}));
+    }
+    next(request, respond);
+  };
+}
+
+}  // namespace heddle::web

@@ -1,0 +1,39 @@
+/// The page: its files, and what only it asks for (docs/api.md, "For the page"). Everything else goes on to
+/// the control API. One thread, that of the io_context.
+#pragma once
+
+#include <memory>
+
+#include "control/api.h"
+#include "control/http.h"
+#include "web/feed.h"
+#include "web/topology.h"
+
+namespace heddle::web {
+
+class Page {
+ public:
+  /// `daemon` must outlive the page, and the page the servers that use its handler.
+  Page(control::Daemon& daemon, Feed::Later later, FeedLimits limits = {});
+
+  /// Each complete sweep.
+  void publish(const std::shared_ptr<const load::Sample>& sample) { feed_.publish(sample); }
+
+  /// Answers what is the page's, and hands the rest to `next`.
+  [[nodiscard]] control::Handler handler(control::Handler next);
+
+ private:
+  [[nodiscard]] control::Response topology(const control::Request& request);
+  [[nodiscard]] control::Response slice(const control::Request& request);
+  [[nodiscard]] control::Response events();
+  /// Of the state's sample, made anew when its fabric is another one.
+  const Topology& current(const control::DaemonState& state);
+
+  control::Daemon& daemon_;
+  std::shared_ptr<const Fabric> drawn_;  ///< what topology_ is of
+  std::shared_ptr<const std::vector<std::string>> sets_drawn_;
+  Topology topology_;
+  Feed feed_;
+};
+
+}  // namespace heddle::web

@@ -1,0 +1,208 @@
+import { append, fill, h, put } from '../dom';
+import { percent } from '../format';
+import { FabricMap } from '../map';
+import { gradient, overlay, overlays, stateName, type Context } from '../overlays';
+import { amend } from '../router';
+import type { Hit } from '../scene';
+import { css, rgb } from '../scales';
+import { isDark, onTheme } from '../theme';
+import type { MakeView } from '../view';
+import { loadExtras } from '../extras';
+
+export const mapView: MakeView = (store, place) => {
+  let chosen = overlay(place.query.get('overlay') ?? undefined);
+  let selected: Hit | null = null;
+  const context: Context = { setOf: new Int32Array(), power: null, drift: null };
+  const legend = h('div', { class: 'legend' });
+  const tip = h('div', { class: 'tip', hidden: true });
+  const card = h('aside', { class: 'card', hidden: true, 'aria-live': 'polite' });
+  const note = h('p', { class: 'quiet note' });
+  const picker = h('div', { class: 'picker', role: 'radiogroup', 'aria-label': 'Overlay' });
+  let map: FabricMap;
+  let saving = 0;
+
+  const open = (hit: Hit): void => {
+    const topology = store.topology!;
+    location.hash = hit.kind === 'node' ? topology.nodeHref(hit.index) : topology.linkHref(hit.index);
+  };
+  const select = (hit: Hit | null): void => {
+    selected = hit;
+    map.select(hit);
+    const topology = store.topology;
+    const name = hit && topology ? (hit.kind === 'node' ? topology.nodes.guid[hit.index] : topology.linkHref(hit.index).slice(7)) : undefined;
+    amend({ sel: name });
+    showCard();
+  };
+
+  const figures = (hit: Hit): [string, string][] => {
+    const [topology, frame] = [store.topology!, store.frame];
+    if (!frame) return [];
+    if (hit.kind === 'link') {
+      const l = hit.index;
+      const toA = topology.nodes.name[topology.links.a[l]!]!;
+      const toB = topology.nodes.name[topology.links.b[l]!]!;
+      return [
+        ['rate', `${topology.rateName(l)}, ${topology.gbit(l)} Gbit/s`],
+        ['state', stateName(frame.state[l]!)],
+        [`to ${toB}`, `${percent(frame.utilization[2 * l]!)}, waits ${percent(frame.congestion[2 * l]!)}`],
+        [`to ${toA}`, `${percent(frame.utilization[2 * l + 1]!)}, waits ${percent(frame.congestion[2 * l + 1]!)}`],
+        ['errors', String(frame.errors[2 * l]! + frame.errors[2 * l + 1]!)],
+      ];
+    }
+    const n = hit.index;
+    let [most, wait, hosts] = [-1, -1, 0];
+    for (const l of topology.linksAt(n)) {
+      if (topology.isSwitch(n) && topology.isHostLink(l)) ++hosts;
+      for (const d of [2 * l, 2 * l + 1]) {
+        most = Math.max(most, frame.utilization[d]!);
+        wait = Math.max(wait, frame.congestion[d]!);
+      }
+    }
+    const locality = frame.locality[map.scene!.setOf[n]!];
+    return [
+      ['kind', topology.typeName(n)],
+      ['links', `${topology.linksAt(n).length}` + (topology.isSwitch(n) ? `, ${hosts} to hosts` : '')],
+      ['LID', String(topology.nodes.lid[n])],
+      ['busiest direction', percent(most)],
+      ['longest wait', percent(wait)],
+      ...(locality !== undefined && locality > -2000 ? [['locality', (locality / 10).toFixed(1) + ' %'] as [string, string]] : []),
+    ];
+  };
+  const heading = (hit: Hit): string => {
+    const topology = store.topology!;
+    return hit.kind === 'node' ? topology.nodes.name[hit.index]! : `${topology.portName(hit.index, 'a')} — ${topology.portName(hit.index, 'b')}`;
+  };
+  const list = (hit: Hit): HTMLElement => h('dl', null, figures(hit).flatMap(([name, value]) => [h('dt', null, name), h('dd', null, value)]));
+
+  function showCard(): void {
+    card.hidden = selected === null;
+    if (!selected || !store.topology) return;
+    const hit = selected;
+    fill(card,
+      h('header', null, h('h2', null, heading(hit)), h('button', { type: 'button', 'aria-label': 'Close', onclick: () => select(null) }, '×')),
+      list(hit),
+      h('p', null, h('a', { class: 'button', href: hit.kind === 'node' ? store.topology.nodeHref(hit.index) : store.topology.linkHref(hit.index) }, 'Open')));
+  }
+
+  map = new FabricMap({
+    hover: (hit, x, y) => {
+      tip.hidden = hit === null;
+      if (!hit) return;
+      fill(tip, h('strong', null, heading(hit)), list(hit));
+      tip.style.left = `${Math.min(x + 14, innerWidth - 300)}px`;
+      tip.style.top = `${Math.min(y + 14, innerHeight - 190)}px`;
+    },
+    select,
+    open,
+    moved: () => {
+      clearTimeout(saving);
+      saving = window.setTimeout(() => {
+        if (element.isConnected) amend({ at: map.camera.map((v) => v.toPrecision(5)).join(',') });
+      }, 300);
+    },
+  });
+
+  function showLegend(): void {
+    const dark = isDark();
+    fill(legend, h('div', { class: 'legend-unit' }, chosen.unit));
+    if (chosen.kinds) {
+      append(legend, chosen.kinds.map((kind) => {
+        const swatch = h('span', { class: 'swatch' });
+        swatch.style.background = css(rgb(dark ? kind.dark : kind.light));
+        return h('div', { class: 'kind' }, swatch, kind.label);
+      }));
+      const unknown = (chosen.key === 'power' && !context.power) || (chosen.key === 'qos' && !context.drift);
+      if (unknown) append(legend, [h('div', { class: 'quiet' }, chosen.key === 'power' ? 'No regulation runs: port states are shown.' : 'No tables have been verified.')]);
+      return;
+    }
+    const ramp = h('div', { class: 'ramp' });
+    ramp.style.background = gradient(chosen, dark);
+    const ticks = h('div', { class: 'ticks' }, chosen.ticks.map((tick) => {
+      const mark = h('span', null, tick.label);
+      mark.style.left = `${(tick.step / 254) * 100}%`;
+      return mark;
+    }));
+    append(legend, [ramp, ticks]);
+    const swatch = h('span', { class: 'swatch unknown' });
+    append(legend, [h('div', { class: 'kind quiet' }, swatch, 'not known')]);
+  }
+  function showPicker(): void {
+    fill(picker, overlays.map((o) => h('button', { type: 'button', role: 'radio', 'aria-checked': String(o === chosen), onclick: () => choose(o.key) }, o.title)));
+  }
+  function choose(key: string): void {
+    chosen = overlay(key);
+    amend({ overlay: key === overlays[0]!.key ? undefined : key });
+    showPicker();
+    look();
+    void extras();
+  }
+  function look(): void {
+    map.setLooks(chosen);
+    showLegend();
+    if (store.frame) map.setFrame(store.frame, chosen, context);
+  }
+  async function extras(): Promise<void> {
+    if (await loadExtras(chosen.key, context)) look();
+  }
+
+  function findSelected(name: string | null): void {
+    const topology = store.topology;
+    if (!name || !topology) return;
+    const [guid, port] = name.split('/');
+    const node = topology.node(guid!);
+    if (node === undefined) return;
+    const link = port === undefined ? undefined : topology.linkAt(node, Number(port));
+    if (port !== undefined && link === undefined) return;
+    const hit: Hit = link === undefined ? { kind: 'node', index: node } : { kind: 'link', index: link };
+    if (!place.query.get('at')) map.show(hit);
+    select(hit);
+  }
+  function camera(): void {
+    const at = (place.query.get('at') ?? '').split(',').map(Number);
+    if (at.length === 3 && at.every(Number.isFinite) && at[2]! > 0) map.camera = at as [number, number, number];
+  }
+
+  const element = h('section', { class: 'view map' }, map.element,
+    h('div', { class: 'panel' }, picker, legend, note), card, tip);
+
+  const onTopology = (): void => {
+    if (!store.topology) return;
+    const name = selected ? (selected.kind === 'node' ? 'kept' : 'kept') : place.query.get('sel');
+    map.setTopology(store.topology);
+    context.setOf = map.scene!.setOf;
+    selected = null;
+    showCard();
+    look();
+    requestAnimationFrame(() => {
+      camera();
+      if (name && name !== 'kept') findSelected(name);
+      else findSelected(new URLSearchParams(location.hash.split('?')[1] ?? '').get('sel'));
+    });
+  };
+  showPicker();
+  if (store.topology) onTopology();
+  void extras();
+  const stop = onTheme(look);
+  return {
+    element,
+    title: 'Map',
+    map,
+    onTopology,
+    onFrame: () => {
+      if (!store.frame || !map.scene) return;
+      map.setFrame(store.frame, chosen, context);
+      if (selected) showCard();
+      put(note, store.frame.least > 1 ? `Changes below ${(store.frame.least / 10).toFixed(1)} % may be shown later.` : '');
+      if (chosen.kinds) void extras();
+    },
+    onPlace: (to) => {
+      if ((to.query.get('overlay') ?? overlays[0]!.key) !== chosen.key) choose(to.query.get('overlay') ?? overlays[0]!.key);
+      if (to.query.get('sel')) findSelected(to.query.get('sel'));
+      return true;
+    },
+    leave: () => {
+      stop();
+      map.dispose();
+    },
+  };
+};

@@ -1,0 +1,48 @@
+import { fill, h } from '../dom';
+import { bits, count, duration, ratio } from '../format';
+import { ask } from '../store';
+import type { MakeView } from '../view';
+
+interface Status {
+  version: string; backend: string; source: string; uptime_seconds: number;
+  fabric: { switches: number; channel_adapters: number; aggregation_nodes: number; links: number; epoch: number } | null;
+  subnet_manager: { role: string; master: string; master_lid: number; stage: string };
+  sampling: { sweeps: number; interval_seconds: number; last_sweep_seconds: number; overruns: number; failed_ports?: number };
+  load?: { injected_bytes_per_second: number; utilization_mean: number | null; utilization_max: number | null; congestion_max: number | null };
+  transactions: Record<string, number>;
+  problems: string[];
+}
+
+export const statusView: MakeView = (store) => {
+  const body = h('div');
+  const update = async (): Promise<void> => {
+    const status = await ask<Status>('/v1/status').catch((error: Error) => {
+      fill(body, h('p', { class: 'problem' }, error.message));
+      return null;
+    });
+    if (!status) return;
+    const rows: [string, string][] = [
+      ['Daemon', `heddled ${status.version}, up ${duration(status.uptime_seconds)}`],
+      ['Source', `${status.backend}, ${status.source}`],
+      ['Fabric', status.fabric ? `${count(status.fabric.switches)} switches, ${count(status.fabric.channel_adapters)} channel adapters, ${count(status.fabric.links)} links (snapshot ${status.fabric.epoch})` : 'being discovered'],
+      ['Subnet manager', status.subnet_manager.role === 'master' ? 'this daemon' : status.subnet_manager.role === 'none' ? 'none' : `another one, at ${status.subnet_manager.master || 'LID ' + status.subnet_manager.master_lid}`],
+      ['Sampling', `every ${duration(status.sampling.interval_seconds)}; ${count(status.sampling.sweeps)} sweeps, the last one took ${duration(status.sampling.last_sweep_seconds)}; ${count(status.sampling.overruns)} began late`],
+      ['No answer from', `${count(status.sampling.failed_ports ?? 0)} ports in the last sweep`],
+      ['Load', status.load ? `${bits(status.load.injected_bytes_per_second * 8)} injected; links ${ratio(status.load.utilization_mean)} busy on average, ${ratio(status.load.utilization_max)} at most` : '–'],
+      ['MADs', Object.entries(status.transactions).map(([name, n]) => `${count(n)} ${name.replaceAll('_', ' ')}`).join(', ')],
+    ];
+    fill(body, h('dl', { class: 'wide' }, rows.flatMap(([title, value]) => [h('dt', null, title), h('dd', null, value)])),
+      h('h2', null, 'Problems'), status.problems.length === 0 ? h('p', { class: 'quiet' }, 'None.') : h('ul', null, status.problems.map((p) => h('li', null, p))));
+  };
+  void update();
+  let last = 0;
+  return {
+    element: h('section', { class: 'view page' }, h('h1', null, 'Status'), body),
+    title: 'Status',
+    onFrame: () => {
+      if (performance.now() - last < 2000 || store.past) return;
+      last = performance.now();
+      void update();
+    },
+  };
+};

@@ -1,0 +1,263 @@
+// Looks at the page in headless Chromium, as an operator does. Run by page_test.py: page_browser.mjs CHECKS URL
+// Every check is a function below; CHECKS names them, separated by commas. Ends with status 1 at the first that fails.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+
+const require = createRequire(process.env.HEDDLE_PAGE_PACKAGES + '/');
+const { chromium } = require('playwright-core');
+const [checks, base] = process.argv.slice(2);
+
+const browser = await chromium.launch({
+  executablePath: process.env.HEDDLE_CHROMIUM,
+  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
+});
+const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme: 'dark' });
+const complaints = [];
+page.on('pageerror', (error) => complaints.push(error.message));
+page.on('console', (message) => {
+  // Asking for what a daemon has not is how the page finds out.
+  if (message.type() === 'error' && !/status of 40[49]/.test(message.text())) complaints.push(message.text());
+});
+const outside = [];
+page.on('request', (request) => {
+  if (!request.url().startsWith(base)) outside.push(request.url());
+});
+
+function heddle(...args) {
+  return JSON.parse(execFileSync(process.env.HEDDLE_PROGRAM, ['--json', ...args], { maxBuffer: 1 << 28 }).toString());
+}
+/** Waits until a function in the page returns something true, and returns it. */
+async function until(what, inPage, argument) {
+  return page.waitForFunction(inPage, argument, { timeout: 20000 }).then((handle) => handle.jsonValue(), (error) => {
+    throw new Error(`${what}: ${error.message}`);
+  });
+}
+async function visit(hash) {
+  await page.goto(`${base}/${hash}`);
+  await until('live figures', () => window.heddle?.store.live?.sweep > 0);
+}
+/** Pixels of the drawing that are not ground, and how many colours they have. */
+async function drawn() {
+  return page.evaluate(() => {
+    const source = document.querySelector('.map-gl');
+    const copy = document.createElement('canvas');
+    [copy.width, copy.height] = [source.width, source.height];
+    const context = copy.getContext('2d');
+    context.drawImage(source, 0, 0);
+    const data = context.getImageData(0, 0, copy.width, copy.height).data;
+    const colours = new Set();
+    let pixels = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      if (data[i + 3] === 0) continue;
+      ++pixels;
+      colours.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+    }
+    return { pixels, colours: colours.size };
+  });
+}
+/** Where a node is drawn, in the window. */
+async function placeOf(name) {
+  return page.evaluate((wanted) => {
+    const { store } = window.heddle;
+    const stage = document.querySelector('.map-stage').getBoundingClientRect();
+    const map = window.heddle.view().map;
+    const node = store.topology.nodes.name.indexOf(wanted);
+    const [x, y] = map.placeOf(node);
+    return { x: stage.left + x, y: stage.top + y };
+  }, name);
+}
+
+const all = {
+  async map() {
+    await visit('#/map');
+    await until('a drawing', () => window.heddle.view()?.map?.frames > 1);
+    const { pixels, colours } = await drawn();
+    assert.ok(pixels > 2000, `only ${pixels} pixels are drawn`);
+    assert.ok(colours > 5, `only ${colours} colours`);
+    const expected = heddle('status').fabric;
+    const got = await page.evaluate(() => ({ links: window.heddle.store.topology.linkCount, nodes: window.heddle.store.topology.nodeCount }));
+    assert.equal(got.links, expected.links);
+    assert.equal(got.nodes, expected.switches + expected.channel_adapters);
+    for (const overlay of ['congestion', 'locality', 'errors', 'power', 'qos']) {
+      await visit(`#/map?overlay=${overlay}`);
+      assert.equal(await page.locator('.picker [aria-checked=true]').count(), 1);
+      assert.ok((await drawn()).pixels > 1000, `${overlay} draws nothing`);
+      assert.ok((await page.locator('.legend').innerText()).length > 10, `${overlay} has no legend`);
+    }
+  },
+
+  /** Each figure of `heddle links --json` stands in the page's frame of the same sweep, to a thousandth. */
+  async numbers() {
+    await visit('#/links');
+    await page.evaluate(() => {
+      const { store } = window.heddle;
+      window.kept = new Map();
+      const keep = () => window.kept.set(store.live.sweep, { utilization: [...store.live.utilization], congestion: [...store.live.congestion], errors: [...store.live.errors], least: store.live.least });
+      keep();
+      store.on('frame', keep);
+    });
+    let answer;
+    let frame;
+    for (let tries = 0; tries < 5 && !frame; ++tries) {
+      answer = heddle('links');
+      await until('the sweep that heddle saw', (sweep) => window.heddle.store.live.sweep >= sweep, answer.sweep);
+      frame = await page.evaluate((sweep) => window.kept.get(sweep), answer.sweep);
+    }
+    assert.ok(frame, `the page has no frame of sweep ${answer.sweep}`);
+    const links = await page.evaluate(() => {
+      const { topology } = window.heddle.store;
+      return Array.from({ length: topology.linkCount }, (_, l) => [topology.nodes.guid[topology.links.a[l]], topology.links.a_port[l]].join('/'));
+    });
+    const place = new Map(links.map((name, l) => [name, l]));
+    assert.equal(answer.links.length, links.length);
+    let busy = 0;
+    const near = (got, wanted, what) => {
+      if (wanted === null) return assert.equal(got, -1, what);
+      if (wanted > 0.01) ++busy;
+      return assert.ok(Math.abs(got / 1000 - wanted) <= 0.0006 + (frame.least - 1) / 1000, `${what}: ${got} thousandths on the page, ${wanted} by heddle`);
+    };
+    for (const link of answer.links) {
+      const l = place.get(`${link.a.guid}/${link.a.port}`);
+      assert.notEqual(l, undefined, link.name);
+      near(frame.utilization[2 * l], link.a_to_b.utilization, link.name);
+      near(frame.utilization[2 * l + 1], link.b_to_a.utilization, link.name);
+      near(frame.congestion[2 * l], link.a_to_b.congestion, link.name);
+      assert.equal(frame.errors[2 * l], link.a_to_b.errors_total, link.name);
+    }
+    assert.ok(busy > 0, 'no link has any traffic: nothing has been compared');
+  },
+
+  /** What the link's own view says is what the daemon said of the same sweep. */
+  async link() {
+    const busiest = heddle('links', '--sort', 'utilization', '--top', '1').links[0];
+    await visit(`#/link/${busiest.a.guid}/${busiest.a.port}`);
+    await until('figures', () => document.querySelector('.facts[data-sweep]'));
+    const text = await page.locator('main').innerText();
+    assert.ok(text.includes(`${busiest.width} ${busiest.speed}`), text);
+    assert.ok(text.includes(busiest.a.node) && text.includes(busiest.b.node));
+    assert.match(text, /Utilization\s+\d+\.\d %\s+\d+\.\d %/);
+    await until('a profile', () => document.querySelectorAll('.chart canvas').length === 2);
+  },
+
+  /** Sorting, filtering, and a URL that says so. */
+  async table() {
+    await visit('#/links');
+    await until('rows', () => document.querySelectorAll('.table tbody tr').length > 5);
+    const expected = heddle('links', '--kind', 'switch').matched ?? heddle('links', '--kind', 'switch').links.length;
+    await page.selectOption('.toolbar select', 'switch');
+    await until('switch links only', (n) => document.querySelector('.toolbar [role=status]').textContent.startsWith(String(n)), expected);
+    await page.click('thead button:has-text("Link")');
+    await page.click('thead button:has-text("Link")');
+    const names = await page.locator('.table tbody td:first-child').allInnerTexts();
+    assert.deepEqual(names, [...names].sort((a, b) => new Intl.Collator('en', { numeric: true }).compare(b, a)));
+    assert.match(page.url(), /sort=-name/);
+    assert.match(page.url(), /kind=switch/);
+    await page.reload();
+    await until('rows', () => document.querySelectorAll('.table tbody tr').length > 5);
+    assert.deepEqual(await page.locator('.table tbody td:first-child').allInnerTexts(), names, 'the URL does not bring the same rows');
+  },
+
+  /** Name, GUID and LID, with the keyboard alone. */
+  async search() {
+    await visit('#/map');
+    const node = heddle('nodes', '--type', 'switch').nodes[1];
+    for (const words of [node.name, node.guid, `lid ${node.lid}`]) {
+      await page.evaluate(() => { location.hash = '#/links'; });
+      await page.keyboard.press('Escape');
+      await page.evaluate(() => document.activeElement.blur());
+      await page.keyboard.press('/');
+      await page.keyboard.type(words);
+      await until('what was searched', () => document.querySelectorAll('#found [role=option]').length > 0);
+      await page.keyboard.press('Enter');
+      await until(`the node by ${words}`, (guid) => location.hash.includes(guid), node.guid);
+      await until('its view', (name) => document.querySelector('h1')?.textContent === name, node.name);
+    }
+  },
+
+  async keyboard() {
+    await visit('#/map');
+    for (const [key, view] of [['l', 'links'], ['n', 'nodes'], ['s', 'sets'], ['t', 'status'], ['p', 'plan'], ['e', 'events'], ['?', 'help'], ['m', 'map']]) {
+      await page.keyboard.press(key);
+      await until(`the view of ${key}`, (wanted) => location.hash.startsWith(`#/${wanted}`), view);
+      if (view !== 'help') await until('its tab', (wanted) => document.querySelector('nav [aria-current=page]')?.dataset.view === wanted, view);
+    }
+    await page.focus('.map-stage');
+    const before = await page.evaluate(() => window.heddle.view().map.camera);
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('+');
+    const after = await page.evaluate(() => window.heddle.view().map.camera);
+    assert.ok(after[0] > before[0] && after[2] > before[2], `${before} then ${after}`);
+    await page.keyboard.press('0');
+    await page.keyboard.press('o');
+    await until('the next overlay', () => location.hash.includes('overlay=congestion'));
+    await page.keyboard.press('l');
+    await until('rows', () => document.querySelectorAll('.table tbody tr').length > 5);
+    await page.focus('.table-scroller');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await until('a link', () => location.hash.startsWith('#/link/'));
+  },
+
+  /** Zoom, selection and overlay come back from the URL. */
+  async deep_links() {
+    await visit('#/map?overlay=congestion');
+    const node = heddle('nodes', '--type', 'switch').nodes[0];
+    const place = await placeOf(node.name);
+    await page.mouse.click(place.x, place.y);
+    await until('a card', (name) => document.querySelector('.card h2')?.textContent === name, node.name);
+    await page.mouse.wheel(0, -400);
+    await until('the place in the URL', () => location.hash.includes('at='));
+    const url = page.url();
+    const camera = await page.evaluate(() => window.heddle.view().map.camera);
+    const other = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await other.goto(url);
+    await other.waitForFunction((name) => document.querySelector('.card h2')?.textContent === name, node.name);
+    await other.waitForFunction((wanted) => window.heddle.view().map.camera.every((v, i) => Math.abs(v - wanted[i]) < 0.01 * Math.abs(wanted[i]) + 0.01), camera);
+    assert.equal(await other.locator('.picker [aria-checked=true]').innerText(), 'Congestion');
+    await other.close();
+    await visit('#/node/0xdead');
+    assert.match(await page.locator('h1').innerText(), /Nothing there/);
+  },
+
+  /** Back to a sweep of which the figures were kept, and forward to live again. */
+  async time() {
+    await visit('#/map');
+    await until('some sweeps', () => window.heddle.store.times.length >= 4);
+    const before = await page.evaluate(() => {
+      const { store } = window.heddle;
+      return { at: store.live.at, sweep: store.live.sweep, utilization: [...store.live.utilization] };
+    });
+    await until('two more sweeps', (sweep) => window.heddle.store.live.sweep >= sweep + 2, before.sweep);
+    await page.evaluate(() => document.activeElement.blur());
+    for (let steps = 0; steps < 10; ++steps) {
+      const at = await page.evaluate(() => window.heddle.store.frame.at);
+      if (at <= before.at + 0.001) break;
+      await page.keyboard.press('[');
+      await until('one sweep back', (was) => window.heddle.store.frame.at < was, at);
+    }
+    const past = await page.evaluate(() => ({ at: window.heddle.store.past.at, utilization: [...window.heddle.store.past.utilization] }));
+    assert.ok(Math.abs(past.at - before.at) < 0.002, `at ${past.at} in place of ${before.at}`);
+    past.utilization.forEach((value, i) => assert.ok(Math.abs(value - before.utilization[i]) <= 1, `direction ${i}: ${value}, was ${before.utilization[i]}`));
+    assert.ok(await page.locator('.timebar.past').count() === 1);
+    await page.keyboard.press('.');
+    await until('live again', () => window.heddle.store.past === null);
+  },
+};
+
+let failed = false;
+for (const name of checks.split(',')) {
+  try {
+    await all[name]();
+    console.log(`${name} ok`);
+  } catch (error) {
+    failed = true;
+    console.log(`${name} FAILED: ${error.stack}`);
+    await page.screenshot({ path: `/tmp/page-${name}.png` }).catch(() => {});
+    break;
+  }
+}
+await browser.close();
+if (complaints.length > 0) console.log(`The page complained: ${complaints.join('\n')}`);
+if (outside.length > 0) console.log(`Asked of others: ${outside.join('\n')}`);
+process.exit(failed || complaints.length > 0 || outside.length > 0 ? 1 : 0);
