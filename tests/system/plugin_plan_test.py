@@ -304,5 +304,27 @@ class Pitfalls(PlanTest):
             self.assertLess(figures["prepare"]["longest_ns"], 10**9)
 
 
+class Memory(PlanTest):
+    def test_valgrind_has_nothing_to_say_of_the_plugin(self):
+        with PluginFabric("tree:k=3,n=2", "--data-vls", "8") as served:
+            tables = {"vlarb_high": [[i % 8, i + 1] for i in range(64)], "vlarb_low": [[1, 9]], "high_limit": 3,
+                      "sl2vl": [i % 8 for i in range(16)]}
+            served.write_plan(plan_text(1, qos=tables))
+            report = served.directory / "valgrind.log"
+            process = served.start("valgrind", "--leak-check=full", f"--log-file={report}", "opensm", "-F",
+                                   served.settings("qos TRUE"), "-e", "-f", served.log, "-D", "0x03")
+            wait_until(lambda: served.sweeps() > 0, 120, "SUBNET UP")
+            ends, _ = served.cables()[0]
+            self.assertTrue(served.new_plan(plan_text(2, off=[ends], qos=tables))["confirmed"])
+            served.new_plan("{}")
+            process.send_signal(signal.SIGTERM)
+            process.wait(60)
+            text = report.read_text()
+            self.assertIn("ERROR SUMMARY", text)
+            blocks = re.split(r"^==\d+== *$", text, flags=re.M)
+            ours = [block for block in blocks if "heddle" in block and re.search(r"(at|by) 0x", block)]
+            self.assertEqual(ours, [])
+
+
 if __name__ == "__main__":
     unittest.main()
