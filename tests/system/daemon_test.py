@@ -111,16 +111,9 @@ class Life(unittest.TestCase):
             self.assertFalse(daemon.socket.exists())
 
     def test_sighup_reads_the_file_again_and_survives_a_bad_one(self):
-        with Daemon({"fabric.generate": "tree:k=2,n=2"}) as daemon:
-            daemon.wait_for_sweeps(1)
-        with Daemon({}) as daemon:  # only for its directory
+        text = '[fabric]\nbackend = "sim"\ngenerate = "tree:k=2,n=2"\n[sampling]\ninterval = "1s"\n'
+        with Daemon({}, config=text) as daemon:
             config = daemon.directory / "heddle.toml"
-            config.write_text('[fabric]\nbackend = "sim"\ngenerate = "tree:k=2,n=2"\n[sampling]\ninterval = "1s"\n')
-            daemon.process.wait(20)
-            arguments = [HEDDLED, "--config", config, "--set", f"control.socket={daemon.socket}", "--set",
-                         "metrics.listen=", "--set", f"state.directory={daemon.directory}"]
-            with open(daemon.log, "wb") as log:
-                daemon.process = subprocess.Popen(arguments, stderr=log)
             daemon.wait_for_sweeps(1)
             config.write_text(config.read_text().replace('"1s"', '"50ms"'))
             daemon.process.send_signal(signal.SIGHUP)

@@ -19,7 +19,7 @@ FABRICS = SOURCE.parent / "shared/data/fabrics"
 class Daemon:
     """A context: heddled runs inside it, in a directory of its own, and is ended with SIGTERM."""
 
-    def __init__(self, settings, env=None):
+    def __init__(self, settings, env=None, config=""):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heddle-test-"))
         self.socket = self.directory / "control.sock"
         self.log = self.directory / "log"
@@ -31,10 +31,13 @@ class Daemon:
             **settings,
         }
         self.env = {**os.environ, **(env or {})}
+        self.config = config  # TOML, for what --set cannot say
         self.process = None
 
     def __enter__(self):
-        arguments = [str(HEDDLED)]
+        file = self.directory / "heddle.toml"
+        file.write_text(self.config)
+        arguments = [str(HEDDLED), "--config", str(file)]
         for key, value in self.settings.items():
             arguments += ["--set", f"{key}={value}"]
         with open(self.log, "wb") as log:
