@@ -5,10 +5,13 @@
 #include <numeric>
 #include <vector>
 
+#include "qos/residues.h"
+
 namespace heddle::qos {
 namespace {
 
 using Count = std::int64_t;
+constexpr Count most_listed = 4096;
 constexpr Count never = std::numeric_limits<Count>::max() / 4;
 
 Count ceil_div(Count a, Count b) { return a <= 0 ? 0 : (a + b - 1) / b; }
@@ -74,14 +77,22 @@ class DistanceFinder {
   }
   /// Turns that started before the grant at a lifted place.
   [[nodiscard]] Count started(Count place) const {
-    return turns_ * (place / places_) + started_[static_cast<std::size_t>(place % places_)];
+    return turns_ * (place / places_) + started_in_pass(place % places_);
+  }
+  [[nodiscard]] Count started_in_pass(Count place) const {
+    if (!started_.empty()) return started_[static_cast<std::size_t>(place)];
+    const auto after = std::upper_bound(pattern_.before.begin(), pattern_.before.end() - 1,
+                                        static_cast<std::uint32_t>(place));
+    return after - pattern_.before.begin();
   }
 
+  /// Of few places a list is made: it is asked often.
   void fill_started() {
+    if (places_ > most_listed) return;
     started_.resize(static_cast<std::size_t>(places_));
     for (Count k = 0; k < turns_; ++k) {
-      const auto first = started_.begin() + before(k);
-      std::fill(first, started_.begin() + before(k + 1), static_cast<std::uint32_t>(k + 1));
+      std::fill(started_.begin() + before(k), started_.begin() + before(k + 1),
+                static_cast<std::uint32_t>(k + 1));
     }
   }
 
@@ -89,6 +100,11 @@ class DistanceFinder {
   [[nodiscard]] Count class_of(Count x) const {
     const Count since = modulo(x - static_cast<Count>(pattern_.number % pattern_.grants), tie_);
     return modulo(static_cast<Count>(pattern_.place) + since * (passes_ % tie_), tie_);
+  }
+
+  /// Of the places of the grants at these positions of the low sequence.
+  [[nodiscard]] Progression classes_of(const Run& positions) const {
+    return {class_of(positions.first), passes_ % tie_, std::min(positions.length, tie_), tie_};
   }
 
   // Gaps that start with a low grant of the VL.
@@ -107,34 +123,27 @@ class DistanceFinder {
     for (std::size_t first = 0; first < gaps_.size();) {
       const Count grants = gaps_[first].grants;
       // Without regard to the class of the place: an upper bound, and no shorter gap has a larger one.
-      const Count bound = after_grant(grants, 1, 0);
+      const Count bound = after_grant(grants, nullptr);
       if (bound <= best_) return;
       std::size_t last = first;
       while (last < gaps_.size() && gaps_[last].grants == grants) ++last;
-      if (mark_classes(first, last) == tie_) {
+      find_classes(first, last);
+      if (classes_.full()) {
         best_ = bound;
         return;
       }
-      for (Count each = 0; each < tie_ && best_ < bound; ++each) {
-        if (marked_[static_cast<std::size_t>(each)]) best_ = std::max(best_, after_grant(grants, tie_, each));
-      }
+      best_ = std::max(best_, after_grant(grants, &classes_));
       first = last;
     }
   }
 
-  /// Marks the classes of places at which these gaps start; returns how many they are.
-  Count mark_classes(std::size_t first, std::size_t last) {
-    marked_.assign(static_cast<std::size_t>(tie_), false);
-    Count marks = 0;
-    for (std::size_t i = first; i < last && marks < tie_; ++i) {
-      const Run& run = gaps_[i].positions;
-      for (Count x = 0; x < std::min(run.length, tie_) && marks < tie_; ++x) {
-        auto&& mark = marked_[static_cast<std::size_t>(class_of(run.first + x))];
-        if (!mark) ++marks;
-        mark = true;
-      }
-    }
-    return marks;
+  /// The classes of places at which these gaps start.
+  void find_classes(std::size_t first, std::size_t last) {
+    Count positions = 0;
+    for (std::size_t i = first; i < last; ++i) positions += std::min(gaps_[i].positions.length, tie_);
+    classes_.begin(tie_, positions);
+    for (std::size_t i = first; i < last; ++i) classes_.add(classes_of(gaps_[i].positions));
+    classes_.end();
   }
 
   /// Grants from the last of a run to the first of the next.
@@ -159,8 +168,9 @@ class DistanceFinder {
     }
   }
 
-  /// Largest distance from a grant, at a place of the class, to the VL's next turn or to its next grant.
-  [[nodiscard]] Count after_grant(Count gap, Count modulus, Count residue) const {
+  /// Largest distance from a grant, at a place of one of the classes (none given: of any), to the VL's next
+  /// turn or to its next grant.
+  [[nodiscard]] Count after_grant(Count gap, const ResidueSet* classes) const {
     const Count ahead = gap * passes_;
     const Count ahead_turns = ahead / places_ * turns_;
     const Count ahead_places = ahead % places_;
@@ -172,7 +182,7 @@ class DistanceFinder {
       const Next next = next_turn_[static_cast<std::size_t>(k) + 1];
       Count place = std::max(begin, next.place - ahead);
       if (place < end) {  // to the next turn: the earlier, the longer
-        if (modulus != 1) place += modulo(residue - place, modulus);
+        if (classes != nullptr) place += classes->ahead(place);
         const Count turns = next.turn - (k + 1);
         if (place < end && next.place - place > (largest - turns) * passes_) {
           largest = std::max(largest, turns + ceil_div(next.place - place, passes_));
@@ -180,7 +190,7 @@ class DistanceFinder {
       }
       place = std::min(end, next.place - ahead) - 1;
       if (place >= begin) {  // to the next grant: the later, the longer
-        if (modulus != 1) place -= modulo(place - residue, modulus);
+        if (classes != nullptr) place -= classes->behind(place);
         if (place >= begin) {
           Count to = place + ahead_places;
           Count turns = ahead_turns - (k + 1);
@@ -188,7 +198,7 @@ class DistanceFinder {
             to -= places_;
             turns += turns_;
           }
-          largest = std::max(largest, gap + turns + started_[static_cast<std::size_t>(to)]);
+          largest = std::max(largest, gap + turns + started_in_pass(to));
         }
       }
     }
@@ -210,7 +220,7 @@ class DistanceFinder {
       } else if (!in_low) {
         best_ = std::max(best_, to - from + ceil_div(before(to) - before(from), passes_));
       } else {
-        turn_gaps_.push_back({after_turn(from, to, longest_wait, 1, 0), from, to});
+        turn_gaps_.push_back({most_after_turn(from, to, longest_wait), from, to});
       }
     }
     std::ranges::sort(turn_gaps_, std::ranges::greater{}, &TurnGap::bound);
@@ -219,30 +229,69 @@ class DistanceFinder {
     find_waits(runs_[vl]);
     for (const TurnGap& gap : turn_gaps_) {
       if (gap.bound <= best_) return;
-      Count residue = before(gap.from) % tie_;
-      for (Count offset = 0; offset < std::min(passes_, tie_); ++offset) {
-        const Count wait = waits_[static_cast<std::size_t>(residue)];
-        best_ = std::max(best_, after_turn(gap.from, gap.to, wait, tie_, offset));
-        if (++residue == tie_) residue = 0;
-      }
+      best_ = std::max(best_, after_turn(gap.from, gap.to));
     }
   }
 
-  /// Largest distance between two turns of the VL, or from the first of them to a grant of the VL, which
-  /// comes `wait` grants after the first grant in between. That grant is `offset` places after the turn;
-  /// offsets are first, first + step, ... below passes_.
-  [[nodiscard]] Count after_turn(Count from, Count to, Count wait, Count step, Count first) const {
+  /// Upper bound of the distance from a turn of the VL to its next, where the VL's grant comes at most `wait`
+  /// grants after the first one in between; reached where places are of one class.
+  [[nodiscard]] Count most_after_turn(Count from, Count to, Count wait) const {
     const Count begin = before(from);
     const Count span = before(to) - begin;
-    const Count room = span - wait * passes_;  // offsets below it: the grant comes first
-    if (first >= room) return to - from + ceil_div(span - first, passes_);
+    const Count room = span - wait * passes_;  // offsets below it: the VL's grant comes first
+    if (room <= 0) return to - from + ceil_div(span, passes_);
     const Count last = std::min(passes_, room) - 1;
-    const Count offset = last - modulo(last - first, step);
-    Count largest = wait + started(begin + offset + wait * passes_) - from;
-    if (offset + step < passes_) {
-      largest = std::max(largest, to - from + ceil_div(span - offset - step, passes_));
+    const Count largest = wait + started(begin + last + wait * passes_) - from;
+    return room < passes_ ? std::max(largest, to - from + ceil_div(span - room, passes_)) : largest;
+  }
+
+  /// The distance itself, for the first grant after `from` at each offset below passes_. Of the offsets,
+  /// those below `fewer` leave `most` grants before `to`, the others one less; what comes first, the VL's
+  /// grant or `to`, depends on how many grants after the first the VL's comes: its wait.
+  [[nodiscard]] Count after_turn(Count from, Count to) const {
+    const Count begin = before(from);
+    const Count span = before(to) - begin;
+    const Count most = ceil_div(span, passes_);
+    const Count fewer = span - (most - 1) * passes_;
+    if (most == 0 || waits_for(most, begin, std::min(fewer, passes_))) return to - from + most;
+    if (fewer < passes_ && waits_for(most - 1, begin + fewer, passes_ - fewer)) return to - from + most - 1;
+    // The VL's grant always comes first. A longer wait is a later place, whatever the offset; with the same
+    // wait, a later offset is.
+    if (const Count offset = fewer - 1 - least_behind(most - 1, begin + fewer - 1); offset >= 0)
+      return most - 1 + started(begin + offset + (most - 1) * passes_) - from;
+    Count good = 0;
+    for (Count bad = most - 1; bad - good > 1;) {
+      const Count wait = good + (bad - good) / 2;
+      (waits_for(wait, begin, passes_) ? good : bad) = wait;
     }
-    return largest;
+    const Count offset = passes_ - 1 - least_behind(good, begin + passes_ - 1);
+    return good + started(begin + offset + good * passes_) - from;
+  }
+
+  /// Whether one of `length` places from `begin` on is that of a grant with at least this wait.
+  [[nodiscard]] bool waits_for(Count wait, Count begin, Count length) const {
+    if (wait == 0) return length > 0;
+    return std::ranges::any_of(waits_, [&](const Progression& each) {
+      const auto some = of_wait(each, wait);
+      return some.count > 0 && (some.count >= tie_ ? length > 0 : ahead(some, begin, length) < length);
+    });
+  }
+
+  /// How far before `place` the next grant with at least this wait is.
+  [[nodiscard]] Count least_behind(Count wait, Count place) const {
+    if (wait == 0) return 0;
+    Count least = never;
+    for (const Progression& each : waits_) {
+      const auto some = of_wait(each, wait);
+      if (some.count > 0) least = std::min(least, some.count >= tie_ ? 0 : behind(some, place));
+    }
+    return least;
+  }
+
+  /// The k-th of a gap's grants waits for all that come after it.
+  [[nodiscard]] static Progression of_wait(Progression each, Count wait) {
+    each.count = each.count - wait + 1;
+    return each;
   }
 
   [[nodiscard]] Count longest_low_wait(const std::vector<Run>& runs) const {
@@ -253,19 +302,16 @@ class DistanceFinder {
     return longest;
   }
 
-  /// waits_[r]: most grants from one whose place is r modulo tie_ to the VL's next.
+  /// The grants between the VL's, gap by gap, in order: the first of n waits for n, the last for one.
   void find_waits(const std::vector<Run>& runs) {
-    waits_.assign(static_cast<std::size_t>(tie_), 0);
+    waits_.clear();
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const Count first = runs[i].first + runs[i].length;
-      const Count longest = after_run(runs, i) - 1;
-      Count place = class_of(first);
-      for (Count x = 0; x < std::min(longest, tie_); ++x) {
-        auto& wait = waits_[static_cast<std::size_t>(place)];
-        wait = std::max(wait, longest - x);
-        place = (place + passes_ % tie_) % tie_;
-      }
+      const Run between{runs[i].first + runs[i].length, after_run(runs, i) - 1};
+      if (between.length == 0) continue;
+      waits_.push_back({class_of(between.first), passes_ % tie_, between.length, tie_});
     }
+    // Long ones answer first.
+    std::ranges::sort(waits_, std::ranges::greater{}, &Progression::count);
   }
 
   Count turns_;
@@ -276,12 +322,12 @@ class DistanceFinder {
   std::array<std::vector<Run>, max_data_vls> runs_;
   Count low_grants_ = 0;
   Count tie_ = 1;
-  std::vector<std::uint32_t> started_;
+  std::vector<std::uint32_t> started_;  ///< by place of a pass; empty if there are many
   std::vector<Next> next_turn_;
   std::vector<Gap> gaps_;
-  std::vector<bool> marked_;
+  ResidueSet classes_;
   std::vector<TurnGap> turn_gaps_;
-  std::vector<Count> waits_;
+  std::vector<Progression> waits_;
   Count best_ = 0;
 };
 

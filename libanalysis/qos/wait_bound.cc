@@ -37,7 +37,10 @@ class WaitBound {
       : limit_{tables.limit}, limit_bytes_{tables.limit.raw() * limit_unit_bytes}, grant_{options.grant} {
     for (unsigned vl = 0; vl < max_data_vls; ++vl) sizes_[vl] = sizes(options, vl);
     high_ = entries(tables.high, options.rounding);
+    for (const auto& entry : high_) is_high_[entry.vl] = true;
     low_ = entries(tables.low, options.rounding);
+    high_windows_ = windows(high_, options.rounding);
+    low_windows_ = windows(low_, options.rounding);
   }
 
   [[nodiscard]] std::optional<std::uint64_t> of(unsigned vl) const {
@@ -74,7 +77,7 @@ class WaitBound {
   }
 
   [[nodiscard]] std::optional<std::uint64_t> in_high(unsigned vl) const {
-    const auto window = longest_window(high_, vl);
+    const auto& window = high_windows_[vl];
     if (!window) return std::nullopt;
     std::uint64_t packet = 0;
     std::uint64_t turn = 0;
@@ -92,7 +95,7 @@ class WaitBound {
 
   [[nodiscard]] std::optional<std::uint64_t> in_low(unsigned vl) const {
     if (limit_ == no_limit) return std::nullopt;
-    const auto window = longest_window(low_, vl);
+    const auto& window = low_windows_[vl];
     if (!window) return std::nullopt;
     const std::uint64_t others = grant_ == LowGrant::Entry ? window->turns : window->packets;
     return window->bytes + (others + 1) * high_between_grants(vl);
@@ -107,16 +110,42 @@ class WaitBound {
     return limit_ == one_packet ? window.packets : 1 + (window.bytes - 1) / limit_bytes_;
   }
 
-  /// Each part is the largest of any window. None if the VL has no entry.
+  /// By VL. Each part is the largest of any window; none if the VL has no entry.
+  using Windows = std::array<std::optional<Window>, max_data_vls>;
+
+  static Windows windows(const std::vector<Entry>& table, Rounding rounding) {
+    Windows out;
+    if (rounding == Rounding::Deficit) {
+      for (unsigned vl = 0; vl < max_data_vls; ++vl) out[vl] = longest_window(table, vl);
+      return out;
+    }
+    // Every own entry serves: a window is what was sent since the one before.
+    Window sent;
+    Windows after;
+    for (std::size_t i = 0; i < 2 * table.size(); ++i) {
+      const Entry& entry = table[i % table.size()];
+      if (const auto& last = after[entry.vl]) {
+        include({sent.bytes - last->bytes, sent.packets - last->packets, sent.turns - last->turns},
+                out[entry.vl]);
+      }
+      sent = {sent.bytes + entry.bytes, sent.packets + entry.packets, sent.turns + 1};
+      after[entry.vl] = sent;
+    }
+    return out;
+  }
+
+  static void include(const Window& window, std::optional<Window>& longest) {
+    if (!longest) longest = window;
+    longest->bytes = std::max(longest->bytes, window.bytes);
+    longest->packets = std::max(longest->packets, window.packets);
+    longest->turns = std::max(longest->turns, window.turns);
+  }
+
   [[nodiscard]] static std::optional<Window> longest_window(const std::vector<Entry>& table, unsigned vl) {
     std::optional<Window> longest;
     for (std::size_t from = 0; from < table.size(); ++from) {
       if (table[from].vl != vl) continue;
-      const Window window = window_after(table, from);
-      if (!longest) longest = window;
-      longest->bytes = std::max(longest->bytes, window.bytes);
-      longest->packets = std::max(longest->packets, window.packets);
-      longest->turns = std::max(longest->turns, window.turns);
+      include(window_after(table, from), longest);
     }
     return longest;
   }
@@ -142,10 +171,10 @@ class WaitBound {
   [[nodiscard]] std::uint64_t high_between_grants(unsigned vl) const {
     std::uint64_t largest = 0;
     std::uint64_t grain = 0;
-    for (const auto& entry : high_) {
-      if (entry.vl == vl) continue;
-      largest = std::max(largest, sizes_[entry.vl].largest);
-      grain = std::gcd(grain, sizes_[entry.vl].grain);
+    for (unsigned other = 0; other < max_data_vls; ++other) {
+      if (other == vl || !is_high_[other]) continue;
+      largest = std::max(largest, sizes_[other].largest);
+      grain = std::gcd(grain, sizes_[other].grain);
     }
     if (largest == 0 || limit_ == one_packet) return largest;
     // Before the last packet, the bytes sent are a multiple of the grain and below the limit.
@@ -157,6 +186,9 @@ class WaitBound {
   LowGrant grant_;
   std::array<Sizes, max_data_vls> sizes_;
   std::vector<Entry> high_;
+  std::array<bool, max_data_vls> is_high_{};
+  Windows high_windows_;
+  Windows low_windows_;
   std::vector<Entry> low_;
 };
 
