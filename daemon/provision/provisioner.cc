@@ -356,11 +356,16 @@ void Provisioner::set_tops(Instant now) {
 }
 
 void Provisioner::raise(PortState from, PortState to, Instant now) {
-  std::vector<LinkEnd> ends = cabled_and_management_ports();
-  std::erase_if(ends, [&](LinkEnd end) {
-    const auto peer = survey_->fabric->peer(end);
-    return !peer || survey_->port(end).info.state != from || failed(end) || failed(*peer);
-  });
+  std::vector<LinkEnd> ends;
+  for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
+    const std::vector<SurveyPort>& ports = survey_->nodes[i].ports;
+    for (std::size_t p = 1; p < ports.size(); ++p) {
+      if (!ports[p].known || ports[p].info.state != from) continue;
+      const LinkEnd end{NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}};
+      const auto peer = survey_->fabric->peer(end);
+      if (peer && !failed(end) && !failed(*peer)) ends.push_back(end);
+    }
+  }
   const bool last = to == PortState::Active;
   set_each(
       std::move(ends),

@@ -111,7 +111,8 @@ void TableWriter::plan(Instant now) {
   held_.assign(wanted.blocks(), 0);
   report_.order = WriteOrder::Any;
   if (anything && routes_->order) {
-    auto staged = routing::plan_update(routes_->order->graph(), routes_->order->ranks(), working_, wanted);
+    auto staged =
+        routing::plan_update(routes_->order->graph(), routes_->order->ranks(), working_, wanted, differing_);
     if (staged) {
       report_.order = WriteOrder::Staged;
       plan_ = *std::move(staged);
@@ -211,7 +212,6 @@ void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
 
 void TableWriter::finish(Instant now) {
   plan_ = {};
-  working_ = {};
   const Done done = std::exchange(done_, nullptr);
   const WriteReport report = std::exchange(report_, {});
   done(report, now);

@@ -3,32 +3,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "routing/hop_map.h"
+#include <numeric>
+#include <span>
 
 namespace heddle::routing {
 namespace {
+
+constexpr std::uint32_t nowhere = 0xffffffffU;
 
 enum class Way : std::uint8_t { None, Up, Down };
 
 struct Entry {
   Way way = Way::None;
-  std::uint32_t next = HopMap::none;  ///< switch; none at the destination's own
+  std::uint32_t next = nowhere;  ///< switch; none at the destination's own
 };
 
 class Planner {
  public:
   Planner(const SwitchGraph& graph, const Ranks& ranks)
-      : graph_{graph},
-        ranks_{ranks},
-        entries_(graph.size() * ports),
-        old_(graph.size()),
-        new_(graph.size()),
-        stage_(graph.size()) {
+      : graph_{graph}, ranks_{ranks}, old_(graph.size()), new_(graph.size()), stage_(graph.size()) {
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
       for (const Hop& hop : graph.hops(SwitchIndex{s})) {
-        entries_[s * ports + hop.out.raw()] = {ranks.above(SwitchIndex{s}, hop.peer) ? Way::Down : Way::Up,
-                                               hop.peer.raw()};
+        ports_ = std::max<std::size_t>(ports_, std::size_t{hop.out.raw()} + 1);
+      }
+    }
+    entries_.resize(graph.size() * ports_);
+    everybody_.resize(graph.size());
+    std::iota(everybody_.begin(), everybody_.end(), 0U);
+    for (std::uint32_t s = 0; s < graph.size(); ++s) {
+      for (const Hop& hop : graph.hops(SwitchIndex{s})) {
+        entries_[s * ports_ + hop.out.raw()] = {ranks.above(SwitchIndex{s}, hop.peer) ? Way::Down : Way::Up,
+                                                hop.peer.raw()};
       }
     }
   }
@@ -43,9 +48,13 @@ class Planner {
       new_[s] = entry(target, s, after[s]);
       if (new_[s].way != old_[s].way) ways_stay = false;
     }
-    for (const auto* entries : {&old_, &new_}) {
-      if (auto good = check(target, lid, *entries); !good) return good;
+    changed_.clear();
+    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+      if (before[s] != after[s]) changed_.push_back(s);
     }
+    if (auto good = check(target, lid, old_, everybody_); !good) return good;
+    // Where all ways stay, what did not change is as good as it was.
+    if (auto good = check(target, lid, new_, ways_stay ? changed_ : everybody_); !good) return good;
     std::size_t stages = 1;
     std::fill(stage_.begin(), stage_.end(), 0U);
     // Where nobody turns from up to down or back, a mixture goes up and then down as both tables do.
@@ -54,8 +63,8 @@ class Planner {
       ++plan.staged_lids;
     }
     if (plan.stages.size() < stages) plan.stages.resize(stages);
-    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      if (before[s] != after[s]) plan.stages[stage_[s]].push_back({SwitchIndex{s}, lid, PortNum{after[s]}});
+    for (const std::uint32_t s : changed_) {
+      plan.stages[stage_[s]].push_back({SwitchIndex{s}, lid, PortNum{after[s]}});
     }
     return {};
   }
@@ -63,12 +72,13 @@ class Planner {
  private:
   [[nodiscard]] Entry entry(const Target& target, std::uint32_t s, std::uint8_t port) const {
     if (port == no_path.raw()) return {};
-    if (s == target.at.raw()) return {Way::Down, HopMap::none};
-    return entries_[s * ports + port];
+    if (s == target.at.raw()) return {Way::Down, nowhere};
+    return port < ports_ ? entries_[s * ports_ + port] : Entry{};
   }
 
-  [[nodiscard]] Result<void> check(const Target& target, Lid lid, const std::vector<Entry>& entries) const {
-    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+  [[nodiscard]] Result<void> check(const Target& target, Lid lid, const std::vector<Entry>& entries,
+                                   const std::vector<std::uint32_t>& switches) const {
+    for (const std::uint32_t s : switches) {
       if (entries[s].way != Way::Down || s == target.at.raw()) continue;
       if (entries[entries[s].next].way == Way::Down) continue;
       return fail(
@@ -126,7 +136,7 @@ class Planner {
     std::size_t gained = 0;
     const auto gain_after_next = [&](std::uint32_t s) {
       const std::uint32_t next = new_[s].next;
-      stage_[s] = next != HopMap::none && gains(next) ? stage_[next] + 1 : 0;
+      stage_[s] = next != nowhere && gains(next) ? stage_[next] + 1 : 0;
       gained = std::max<std::size_t>(gained, stage_[s] + 1);
     };
     for (const std::uint32_t s : upwards) {
@@ -151,7 +161,7 @@ class Planner {
       stage_[s] = earliest[s];
       all = std::max<std::size_t>(all, stage_[s] + 1);
       const std::uint32_t next = old_[s].next;
-      if (next != HopMap::none) earliest[next] = std::max(earliest[next], stage_[s] + 1);
+      if (next != nowhere) earliest[next] = std::max(earliest[next], stage_[s] + 1);
     };
     for (const std::uint32_t s : upwards) {
       if (loses(s) && old_[s].way == Way::Up) lose(s);
@@ -164,8 +174,10 @@ class Planner {
 
   const SwitchGraph& graph_;
   const Ranks& ranks_;
-  static constexpr std::size_t ports = 256;
+  std::size_t ports_ = 0;       ///< above every port that leads to a switch
   std::vector<Entry> entries_;  ///< by switch and port
+  std::vector<std::uint32_t> everybody_;
+  std::vector<std::uint32_t> changed_;
   std::vector<Entry> old_;
   std::vector<Entry> new_;
   std::vector<std::uint32_t> stage_;
@@ -174,9 +186,10 @@ class Planner {
 };
 
 /// The LIDs that some switch has another entry for, ascending.
-std::vector<Lid> differing_lids(const ForwardingTables& before, const ForwardingTables& after) {
+std::vector<Lid> differing_lids(const ForwardingTables& before, const ForwardingTables& after,
+                                std::span<const BlockRef> blocks) {
   std::vector<char> differs(std::max(before.stride(), after.stride()), 0);
-  for (const BlockRef& at : differing_blocks(before, after)) {
+  for (const BlockRef& at : blocks) {
     for (std::size_t i = 0; i < lids_per_block; ++i) {
       const Lid lid{static_cast<std::uint16_t>(at.block * lids_per_block + i)};
       if (before.port(at.sw, lid) != after.port(at.sw, lid)) differs[lid.raw()] = 1;
@@ -189,40 +202,37 @@ std::vector<Lid> differing_lids(const ForwardingTables& before, const Forwarding
   return lids;
 }
 
-/// The entries of all switches for one LID: of whole blocks turned on their side, or gathered one by one
-/// where few LIDs of the block are asked for.
-class ColumnReader {
+/// The entries of all switches for some LIDs, a row per LID.
+class Columns {
  public:
-  explicit ColumnReader(const ForwardingTables& tables)
-      : tables_{tables}, columns_{tables.switch_count()}, gathered_(tables.switch_count()) {}
+  explicit Columns(const ForwardingTables& tables) : tables_{tables} {}
 
-  const std::uint8_t* read(Lid lid, std::size_t asked_of_block) {
-    constexpr std::size_t worth_turning = 12;
-    const std::size_t block = lid.raw() / lids_per_block;
-    if (asked_of_block < worth_turning) {
-      for (std::uint32_t s = 0; s < gathered_.size(); ++s) {
-        gathered_[s] = tables_.port(SwitchIndex{s}, lid).raw();
+  void load(std::span<const Lid> lids) {
+    bytes_.resize(lids.size() * tables_.switch_count());
+    for (std::uint32_t s = 0; s < tables_.switch_count(); ++s) {
+      for (std::size_t i = 0; i < lids.size(); ++i) {
+        bytes_[i * tables_.switch_count() + s] = tables_.port(SwitchIndex{s}, lids[i]).raw();
       }
-      return gathered_.data();
     }
-    if (block != loaded_) columns_.load(tables_, block);
-    loaded_ = block;
-    return columns_.column(lid);
   }
+  [[nodiscard]] const std::uint8_t* of(std::size_t i) const { return &bytes_[i * tables_.switch_count()]; }
 
  private:
   const ForwardingTables& tables_;
-  Columns columns_;
-  std::vector<std::uint8_t> gathered_;
-  std::size_t loaded_ = static_cast<std::size_t>(-1);
+  std::vector<std::uint8_t> bytes_;
 };
 
 }  // namespace
 
 Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, const ForwardingTables& before,
                                const ForwardingTables& after) {
+  return plan_update(graph, ranks, before, after, differing_blocks(before, after));
+}
+
+Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, const ForwardingTables& before,
+                               const ForwardingTables& after, std::span<const BlockRef> differing) {
   UpdatePlan plan;
-  const std::vector<Lid> lids = differing_lids(before, after);
+  const std::vector<Lid> lids = differing_lids(before, after, differing);
   if (lids.empty()) return plan;
   std::vector<const Target*> targets(std::max(before.stride(), after.stride()), nullptr);
   for (const Target& target : graph.targets()) {
@@ -232,17 +242,18 @@ Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, con
     }
   }
   Planner planner(graph, ranks);
-  ColumnReader old_columns(before);
-  ColumnReader new_columns(after);
-  for (std::size_t first = 0, end = 0; first < lids.size(); first = end) {
-    const auto block_of = [&](std::size_t i) { return lids[i].raw() / lids_per_block; };
-    while (end < lids.size() && block_of(end) == block_of(first)) ++end;
-    for (std::size_t i = first; i < end; ++i) {
-      const Target* const target = targets[lids[i].raw()];
+  Columns old_columns(before);
+  Columns new_columns(after);
+  constexpr std::size_t at_once = 256;  // rows of this many bytes per switch stay in the cache
+  for (std::size_t first = 0; first < lids.size(); first += at_once) {
+    const auto some = std::span(lids).subspan(first, std::min(at_once, lids.size() - first));
+    old_columns.load(some);
+    new_columns.load(some);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const Target* const target = targets[some[i].raw()];
       if (target == nullptr) continue;
-      const std::uint8_t* const x = old_columns.read(lids[i], end - first);
-      const std::uint8_t* const y = new_columns.read(lids[i], end - first);
-      if (auto good = planner.plan(*target, lids[i], x, y, plan); !good) return fail(good.error());
+      auto planned = planner.plan(*target, some[i], old_columns.of(i), new_columns.of(i), plan);
+      if (!planned) return fail(planned.error());
     }
   }
   return plan;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -34,6 +35,10 @@ struct UpdatePlan {
 /// go up and then down in these ranks, which names switch and LID: then only planes, or a pause, help.
 [[nodiscard]] Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks,
                                              const ForwardingTables& before, const ForwardingTables& after);
+/// For whoever knows the blocks in which the tables may differ; others are not looked at.
+[[nodiscard]] Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks,
+                                             const ForwardingTables& before, const ForwardingTables& after,
+                                             std::span<const BlockRef> differing);
 
 /// Carries a stage out on `tables`; the blocks to send, by switch and block.
 std::vector<BlockRef> apply(const std::vector<EntryWrite>& stage, ForwardingTables& tables);

@@ -101,6 +101,10 @@ TEST(UpDown, BalanceOfTheTreeOf1024Hosts) {
   const auto bare = generate("tree:k=8,n=3,full").value();
   EXPECT_LE(imbalance(*assign_lids(*bare, 0).value()), 1.03);
   EXPECT_LE(imbalance(*assign_lids(*bare, 1).value()), 1.03);
+  Sketch shuffled = shapes::three_level_tree(8);
+  shuffled.shuffle(3);
+  EXPECT_LE(imbalance(*shuffled.build(0)), 1.03);
+  EXPECT_LE(imbalance(*shuffled.build(1)), 1.03);
 }
 
 TEST(UpDown, TrunksCarryEqualShares) {
