@@ -49,10 +49,12 @@ class Plugin {
         return;
       case OSM_EVENT_ID_SUBNET_UP:
         // It comes even where there were errors.
-        events_.push(subnet_up_line(opensm_.subn.subnet_initialization_error != 0, engine_.epoch()));
+        window_ = opensm_.subn.subnet_initialization_error == 0;
+        events_.push(subnet_up_line(!window_, engine_.epoch()));
         engine_.subnet_up();
         return;
       case OSM_EVENT_ID_HEAVY_SWEEP_START:
+        window_ = false;
         events_.push(plain_line("heavy_sweep_start"));
         return;
       case OSM_EVENT_ID_HEAVY_SWEEP_DONE:
@@ -95,7 +97,7 @@ class Plugin {
 
   std::string greeting() {
     const std::lock_guard lock(mutex_);
-    return hello_line({OSM_VERSION, options_.plan, state_of(opensm_), events_.dropped()}, last_);
+    return hello_line({OSM_VERSION, options_.plan, state_of(opensm_), events_.dropped(), window_}, last_);
   }
 
   void carry_out(Command command) {
@@ -121,6 +123,7 @@ class Plugin {
   EventQueue events_;
   Engine engine_;
   std::atomic<std::uint64_t> blocks_{0};
+  std::atomic<bool> window_{false};
   std::mutex mutex_;
   Confirmation last_;
   bool multicast_waits_ = false;

@@ -37,6 +37,7 @@ std::string hello_line(const Hello& hello, const Confirmation& last) {
                {"plan", hello.plan},
                {"state", hello.state},
                {"dropped", hello.dropped},
+               {"window", hello.window},
                {"last", confirmation(last)}});
 }
 

@@ -35,6 +35,7 @@ struct Hello {
   std::string plan;  ///< path
   std::string state;
   std::uint64_t dropped = 0;
+  bool window = false;  ///< the subnet is up, and no heavy sweep has begun since
 };
 
 [[nodiscard]] std::string hello_line(const Hello& hello, const Confirmation& last);

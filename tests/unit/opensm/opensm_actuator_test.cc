@@ -1,0 +1,336 @@
+#include "opensm/opensm_actuator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/route_maker.h"
+#include "discovery/discovery.h"
+#include "opensm/plan_file.h"
+#include "provision/table_writer.h"
+#include "sim/bring_up.h"
+#include "support/sim_world.h"
+
+namespace heddle::opensm {
+namespace {
+
+using namespace std::chrono_literals;
+using regulate::LinkOrder;
+using regulate::LinkTo;
+using testing::HasSubstr;
+using Kind = PluginEvent::Kind;
+
+/// OpenSM with the plugin, in small: routes by the plan with the plugin's own code, writes the tables into
+/// the simulated fabric, and says so.
+class World final : private PluginPort, private regulate::FabricSeat {
+ public:
+  explicit World(const std::string& generator, unsigned planes = 1)
+      : sim{generator},
+        discovery_{sim.engine, {}, [this](const discovery::SweepReport& report) { current = report.survey; }},
+        writer_{sim.engine, 0} {
+    directory_ = std::filesystem::path(testing::TempDir()) /
+                 (std::string("actuator-") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directories(directory_);
+    sim::bring_up(sim.fabric, {static_cast<std::uint8_t>(planes > 1 ? 1 : 0), Lid{1}});
+    discovery_.full(sim.now);
+    EXPECT_TRUE(sim.run([this] { return current != nullptr; }));
+    OpenSmActuatorOptions options;
+    options.plan_path = directory_ / "plan.json";
+    options.planes = planes;
+    actuator.emplace(sim.engine, static_cast<regulate::FabricSeat&>(*this), static_cast<PluginPort&>(*this),
+                     nullptr, options);
+    PluginEvent hello;
+    hello.kind = Kind::Hello;
+    hello.state = "master";
+    hello.window = true;
+    actuator->on_plugin(hello, sim.now);
+    route();
+    run([this] { return routings == 1; });
+  }
+  ~World() { std::filesystem::remove_all(directory_); }
+
+  [[nodiscard]] bool connected() const override { return is_connected; }
+  void tell(PluginCommand command) override {
+    if (command != PluginCommand::NewPlan) return;
+    plans.push_back(read_plan(plan_path()).value());
+    if (answers) route();
+  }
+
+  bool run(const std::function<bool()>& done, FabricClock::duration limit = 200s) {
+    const Instant end = sim.now + limit;
+    while (!done()) {
+      const auto due = actuator->next_deadline();
+      if (due && *due <= sim.now) {
+        actuator->on_timer(sim.now);
+        continue;
+      }
+      const Instant until = due && *due < end ? *due : end;
+      if (sim.run([&] { return done() || actuator->next_deadline() != due; }, until - sim.now)) continue;
+      sim.now = until;
+      sim.fabric.advance(sim.ps());
+      if (until == end) return done();
+    }
+    return true;
+  }
+
+  Result<void> write(std::optional<unsigned> plane, const std::vector<LinkRef>& avoid) {
+    std::optional<Result<void>> answer;
+    actuator->write_tables(plane, avoid, sim.now,
+                           [&](const Result<void>& result, Instant) { answer = result; });
+    EXPECT_FALSE(answer) << "answered from within the call";
+    EXPECT_TRUE(run([&] { return answer.has_value(); }));
+    return answer.value_or(Result<void>{fail(ErrorCode::Invalid, "no answer")});
+  }
+  std::optional<Error> set(const LinkRef& link, LinkTo to) {
+    std::optional<std::vector<regulate::LinkOutcome>> answer;
+    actuator->set_links({{link, link.a, to, full()}}, sim.now,
+                        [&](const auto& outcomes, Instant) { answer = outcomes; });
+    EXPECT_FALSE(answer) << "answered from within the call";
+    EXPECT_TRUE(run([&] { return answer.has_value(); }));
+    if (!answer) return Error{ErrorCode::Invalid, "no answer"};
+    return answer->at(0).failure;
+  }
+
+  [[nodiscard]] static power::LinkMode full() { return {LinkWidth::X4, LinkSpeed::Hdr}; }
+  [[nodiscard]] std::string plan_path() const { return directory_ / "plan.json"; }
+  [[nodiscard]] LinkRef trunk(std::size_t number) const {
+    const Fabric& fabric = *current->fabric;
+    for (const Link& link : fabric.links()) {
+      const bool trunk = fabric.node(link.a.node).type == NodeType::Switch &&
+                         fabric.node(link.b.node).type == NodeType::Switch;
+      if (trunk && number-- == 0) return link_ref(fabric, link);
+    }
+    return {};
+  }
+  [[nodiscard]] PortState state_of(const PortRef& port) const {
+    return sim.fabric.port_info(sim.fabric.description().find_port(port)).state;
+  }
+  void say(PluginEvent event) {
+    event.epoch = event.epoch != 0 ? event.epoch : epoch;
+    actuator->on_plugin(event, sim.now);
+  }
+  void say(Kind kind) {
+    PluginEvent event;
+    event.kind = kind;
+    say(event);
+  }
+
+  /// Makes the tables of the plan and writes them; then says so.
+  void route() {
+    plugin::SubnetRecords records;
+    const Fabric& fabric = *current->fabric;
+    for (const Node& node : fabric.nodes()) records.nodes.push_back(node);
+    for (std::uint32_t i = 0; i < fabric.ports().size(); ++i) {
+      const Port& port = fabric.ports()[i];
+      if (port.lid != no_lid)
+        records.lids.push_back({fabric.ref(PortIndex{i}), port.guid, port.lid, port.lmc});
+    }
+    for (const Link& link : fabric.links()) records.cables.push_back({link_ref(fabric, link), true, true});
+    const auto plan = read_plan(plan_path());
+    epoch = plan ? plan->epoch : 0;
+    auto routes = maker_.make(plugin::make_subnet(records, {}), plan ? &*plan : nullptr, 1).value();
+    PluginEvent done;
+    done.kind = Kind::RoutingDone;
+    done.reroute = true;
+    done.epoch = epoch;
+    done.relaxed = routes.relaxed;
+    done.stages = routes.stages;
+    done.switches_behind = behind;
+    done.groups = groups;
+    if (lies) return finish(done);
+    auto tables = std::make_shared<provision::Routes>(std::move(routes.tables));
+    writer_.write(current, tables, sim.now, [this, done](const provision::WriteReport& report, Instant) {
+      EXPECT_TRUE(report.confirmed());
+      finish(done);
+    });
+  }
+  void finish(const PluginEvent& done) {
+    ++routings;
+    actuator->on_plugin(done, sim.now);
+  }
+
+  test::SimWorld sim;
+  std::shared_ptr<const Survey> current;
+  std::optional<OpenSmActuator> actuator;
+  std::vector<plan::Plan> plans;  ///< that the plugin was told of
+  std::uint64_t epoch = 0;
+  int routings = 0;
+  bool is_connected = true;
+  bool answers = true;
+  bool lies = false;
+  std::size_t behind = 0;
+  std::size_t groups = 0;
+
+ private:
+  [[nodiscard]] std::shared_ptr<const Survey> survey() const override { return current; }
+  void adopt(std::shared_ptr<const Survey> survey) override { current = std::move(survey); }
+  void look_at(const std::vector<NodeGuid>&, Instant) override {}
+
+  std::filesystem::path directory_;
+  discovery::Discovery discovery_;
+  provision::TableWriter writer_;
+  plugin::RouteMaker maker_;
+};
+
+TEST(OpenSmActuator, WritesAPlanAndWaitsForItsTables) {
+  World world("tree:k=3,n=2", 2);
+  world.actuator->use_ranks({{NodeGuid{7}, 3}});
+  const LinkRef link = world.trunk(0);
+  const auto written = world.write(1, {link});
+  ASSERT_TRUE(written) << written.error().message;
+  ASSERT_FALSE(world.plans.empty());
+  EXPECT_EQ(world.plans[0].planes[1].avoid, std::vector{link});
+  EXPECT_TRUE(world.plans[0].planes[0].avoid.empty());
+  EXPECT_TRUE(world.plans[0].planes[1].staged);
+  EXPECT_EQ(world.plans[0].ranks.size(), 1U);
+  // What stays on disk has no way there left.
+  EXPECT_FALSE(read_plan(world.plan_path()).value().planes[1].staged);
+}
+
+TEST(OpenSmActuator, LeavesThePartsOfOthersInThePlan) {
+  World world("tree:k=3,n=2");
+  plan::Plan other;
+  other.epoch = 40;
+  other.qos.emplace();
+  other.qos->groups.push_back({{{NodeGuid{1}, PortNum{1}}}, {{{{Vl{0}, 4}}, {}, qos::HighLimit{0}}, {}}});
+  ASSERT_TRUE(write_plan(world.plan_path(), other));
+  ASSERT_TRUE(world.write(std::nullopt, {world.trunk(0)}));
+  EXPECT_EQ(world.plans.at(0).qos, other.qos);
+  EXPECT_GT(world.plans.at(0).epoch, 40U);
+}
+
+TEST(OpenSmActuator, GoesThroughTheStagesOneByOne) {
+  World world("torus:5x5,hosts=1");
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < 20; i += 3) {
+    world.plans.clear();
+    // Some links nobody can do without: then they go on being used, and that is no failure.
+    const auto written = world.write(0, {world.trunk(i)});
+    ASSERT_TRUE(written) << written.error().message;
+    for (std::size_t stage = 0; stage < world.plans.size(); ++stage) {
+      EXPECT_EQ(world.plans[stage].planes[0].staged.value().stage, stage);
+    }
+    most = std::max(most, world.plans.size());
+  }
+  EXPECT_GT(most, 1U);
+}
+
+TEST(OpenSmActuator, WaitsForSwitchesThatAreBehindAndForMulticast) {
+  World world("tree:k=3,n=2");
+  world.behind = 2;
+  world.groups = 5;
+  std::optional<Result<void>> answer;
+  world.actuator->write_tables({}, {world.trunk(0)}, world.sim.now,
+                               [&](const Result<void>& result, Instant) { answer = result; });
+  world.run([&] { return world.routings == 2; });
+  EXPECT_FALSE(world.run([&] { return answer.has_value(); }, 5s));
+  world.behind = 0;
+  world.route();
+  EXPECT_FALSE(world.run([&] { return answer.has_value(); }, 5s));
+  world.groups = 0;  // of the stages that follow
+  world.say(Kind::MulticastDone);
+  EXPECT_TRUE(world.run([&] { return answer.has_value(); }, 5s));
+  EXPECT_TRUE(answer->has_value());
+}
+
+TEST(OpenSmActuator, GivesUpWithWhatIsMissing) {
+  World world("tree:k=3,n=2");
+  world.behind = 2;
+  const auto written = world.write({}, {world.trunk(0)});
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, ErrorCode::Unreachable);
+  EXPECT_THAT(written.error().message, HasSubstr("2 switches have not confirmed"));
+}
+
+TEST(OpenSmActuator, DoesNotTakeThePluginsWordAlone) {
+  World world("tree:k=3,n=2");
+  world.lies = true;
+  const auto written = world.write({}, {world.trunk(0)});
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, ErrorCode::Conflict);
+  EXPECT_THAT(written.error().message, HasSubstr("over a link that is to be unused"));
+}
+
+TEST(OpenSmActuator, TurnsALinkOffAndOn) {
+  World world("tree:k=3,n=2");
+  const LinkRef link = world.trunk(0);
+  ASSERT_FALSE(world.set(link, LinkTo::Off));
+  EXPECT_EQ(world.state_of(link.a), PortState::Down);
+  EXPECT_EQ(world.plans.at(0).off, std::vector{link});
+  EXPECT_EQ(read_plan(world.plan_path()).value().off, std::vector{link});
+}
+
+TEST(OpenSmActuator, SetsPortsOnlyBetweenSweeps) {
+  World world("tree:k=3,n=2");
+  const LinkRef link = world.trunk(0);
+  world.say(Kind::HeavySweepStart);
+  std::optional<std::optional<Error>> answer;
+  world.actuator->set_links({{link, link.a, LinkTo::Off, World::full()}}, world.sim.now,
+                            [&](const auto& outcomes, Instant) { answer = outcomes.at(0).failure; });
+  EXPECT_FALSE(world.run([&] { return answer.has_value(); }, 20s));
+  EXPECT_EQ(world.state_of(link.a), PortState::Active);
+  PluginEvent failed;
+  failed.kind = Kind::SubnetUp;
+  failed.errors = true;
+  world.say(failed);
+  EXPECT_FALSE(world.run([&] { return answer.has_value(); }, 20s));
+  world.say(Kind::SubnetUp);
+  EXPECT_TRUE(world.run([&] { return answer.has_value(); }));
+  EXPECT_FALSE(answer->has_value());
+  EXPECT_EQ(world.state_of(link.a), PortState::Down);
+}
+
+TEST(OpenSmActuator, RefusesToCutHostsOff) {
+  World world("mesh:3,hosts=1");
+  const LinkRef link = world.trunk(0);
+  const auto failure = world.set(link, LinkTo::Off);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->code, ErrorCode::Refused);
+  EXPECT_EQ(world.state_of(link.a), PortState::Active);
+}
+
+TEST(OpenSmActuator, RefusesReductionWhereOpenSmWouldUndoIt) {
+  World world("tree:k=3,n=2");
+  const auto failure = world.set(world.trunk(0), LinkTo::Reduced);
+  ASSERT_TRUE(failure);
+  EXPECT_THAT(failure->message, HasSubstr("force_link_width"));
+  EXPECT_TRUE(world.plans.empty());
+}
+
+TEST(OpenSmActuator, DoesNothingWithoutAPluginOrAMaster) {
+  World world("tree:k=3,n=2");
+  const LinkRef link = world.trunk(0);
+  PluginEvent standby;
+  standby.kind = Kind::SmState;
+  standby.state = "standby";
+  world.say(standby);
+  EXPECT_FALSE(world.actuator->ready());
+  EXPECT_FALSE(world.write({}, {link}));
+  EXPECT_TRUE(world.set(link, LinkTo::Off));
+  world.is_connected = false;
+  world.actuator->on_plugin_gone(world.sim.now);
+  const auto written = world.write({}, {link});
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, ErrorCode::Unreachable);
+  EXPECT_TRUE(world.plans.empty());
+  EXPECT_EQ(world.state_of(link.a), PortState::Active);
+}
+
+TEST(OpenSmActuator, FailsWhatIsUnderWayWhenThePluginIsLost) {
+  World world("tree:k=3,n=2");
+  world.answers = false;
+  std::optional<Result<void>> answer;
+  world.actuator->write_tables({}, {world.trunk(0)}, world.sim.now,
+                               [&](const Result<void>& result, Instant) { answer = result; });
+  world.run([&] { return !world.plans.empty(); });
+  world.is_connected = false;
+  world.actuator->on_plugin_gone(world.sim.now);
+  EXPECT_FALSE(answer) << "answered from within the call";
+  EXPECT_TRUE(world.run([&] { return answer.has_value(); }, 1s));
+  EXPECT_FALSE(answer->has_value());
+}
+
+}  // namespace
+}  // namespace heddle::opensm

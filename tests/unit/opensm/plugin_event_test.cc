@@ -1,0 +1,53 @@
+#include "opensm/plugin_event.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/events.h"
+
+namespace heddle::opensm {
+namespace {
+
+using Kind = PluginEvent::Kind;
+
+/// What the plugin writes is what the daemon reads.
+TEST(PluginEvents, OfThePluginAreUnderstood) {
+  plugin::Confirmation done;
+  done.epoch = 9;
+  done.reroute = true;
+  done.switches_behind = 2;
+  done.relaxed = true;
+  done.stages = {0, 4};
+  done.groups = 3;
+  const auto routed = parse_plugin_event(plugin::routing_line(done)).value();
+  EXPECT_EQ(routed.kind, Kind::RoutingDone);
+  EXPECT_EQ(routed.epoch, 9U);
+  EXPECT_TRUE(routed.reroute && routed.relaxed && !routed.errors);
+  EXPECT_EQ(routed.switches_behind, 2U);
+  EXPECT_EQ(routed.stages, (std::vector<std::uint32_t>{0, 4}));
+  EXPECT_EQ(routed.groups, 3U);
+
+  const auto hello =
+      parse_plugin_event(plugin::hello_line({"OpenSM", "/p", "master", 0, true}, done)).value();
+  EXPECT_EQ(hello.kind, Kind::Hello);
+  EXPECT_EQ(hello.state, "master");
+  EXPECT_TRUE(hello.window);
+  EXPECT_EQ(parse_plugin_event(plugin::multicast_line(9, true)).value().kind, Kind::MulticastDone);
+  EXPECT_TRUE(parse_plugin_event(plugin::multicast_line(9, true)).value().errors);
+  EXPECT_EQ(parse_plugin_event(plugin::subnet_up_line(false, 9)).value().kind, Kind::SubnetUp);
+  EXPECT_EQ(parse_plugin_event(plugin::plain_line("heavy_sweep_start")).value().kind, Kind::HeavySweepStart);
+  EXPECT_EQ(parse_plugin_event(plugin::state_line("standby")).value().state, "standby");
+  EXPECT_FALSE(parse_plugin_event(plugin::plan_line(1, false, "why")).value().taken);
+  EXPECT_EQ(parse_plugin_event(plugin::trap_line(1, 128, 5)).value().kind, Kind::Other);
+}
+
+TEST(PluginEvents, NonsenseIsRefused) {
+  for (const char* line : {"", "{", "[]", "{}", R"({"event":7})", "\xff\xfe"}) {
+    EXPECT_FALSE(parse_plugin_event(line)) << line;
+  }
+  EXPECT_FALSE(parse_plugin_event(R"({"event":"hello","protocol":2})"));
+  EXPECT_TRUE(parse_plugin_event(R"({"event":"routing_done","epoch":"x","stages":7,"relaxed":1})"));
+}
+
+}  // namespace
+}  // namespace heddle::opensm
