@@ -12,7 +12,7 @@ NOT_A_TREE = re.compile(r"^(construct_fabric: ERR AB2B|fabric_mark_leaf_switches
 
 
 class OpenSm(unittest.TestCase):
-    def bring_up(self, fabric, engines=ENGINES, tree=False, options=(), switches_read=6):
+    def bring_up(self, fabric, engines=ENGINES, tree=False, options=(), switches_read=2):
         for engine in engines:
             for lmc in (0, 1):
                 with self.subTest(engine=engine, lmc=lmc), ServedFabric(fabric, *options) as served:
@@ -21,11 +21,20 @@ class OpenSm(unittest.TestCase):
                         errors = [line for line in errors if not NOT_A_TREE.match(line)]
                     self.assertEqual(errors, [])
                     self.assertEqual(served.heddle("status")["lost_route"], 0)
-                    self.read_tables(served, switches_read)
+                    self.read_tables(served, lmc, switches_read)
 
-    def read_tables(self, served, most):
+    def read_tables(self, served, lmc, most):
         code, listing, complaints = served.run("ibswitches")
         self.assertEqual((code, complaints), (0, []))
+        code, tables, complaints = served.run("dump_fts", "-n")
+        self.assertEqual((code, complaints), (0, []))
+        self.assertNotIn("illegal port", tables)
+        known = re.findall(r"^(\d+) valid lids dumped", tables, re.M)
+        self.assertEqual(len(known), listing.count("Switch"))
+        # Every host's LIDs; to another switch, up*/down* has no path in places.
+        hosts = served.run("ibhosts")[1].count("Ca\t")
+        self.assertGreater(hosts, 0)
+        self.assertGreaterEqual(min(int(number) for number in known), hosts << lmc)
         lids = [int(lid) for lid in re.findall(r"lid (\d+) lmc", listing)]
         self.assertTrue(lids)
         for lid in lids[:most]:
