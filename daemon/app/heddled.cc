@@ -113,7 +113,6 @@ class Heddled::Parts final : public control::Daemon {
   [[nodiscard]] std::string why_not_to_write() const;
   void on_sample(const std::shared_ptr<const load::Sample>& sample);
   void settle();
-  void look_after_the_master(Instant now);
   void tell_metrics_of_the_master();
   [[nodiscard]] bool is_master() const { return manager_ && manager_->is_master(); }
   [[nodiscard]] control::SubnetManagerState subnet_manager_state() const;
@@ -131,8 +130,6 @@ class Heddled::Parts final : public control::Daemon {
   std::optional<provision::SubnetManager> manager_;  ///< none when the configuration says never
   SmObserver master_;
   bool yields_ = false;  ///< another one was master: from then on this one only watches
-  std::vector<NodeGuid> unsettled_;
-  int looks_at_unsettled_ = 0;
   sampling::Sampler sampler_;
   sampling::QueueProbe queues_;
   QosService qos_;
@@ -201,7 +198,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                    [this](Instant now) {
                      if (backend_->check()) discovery_.full(now);
                      discovery_.light(now);
-                     look_after_the_master(now);
+                     if (!is_master()) master_.look(now);
                      light_alarm_.set(now + config_.sweep.light_interval);
                      settle();
                    }},
@@ -311,19 +308,6 @@ void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
   if (yields_) discovery_.set_change_bits(discovery::ChangeBits::Leave);
   if (report.survey) use(report.survey, found_.get());
   discovery_.release(report.ended);
-}
-
-/// Where the daemon is not the master: is the one there still the same, and has it finished?
-void Heddled::Parts::look_after_the_master(Instant now) {
-  if (is_master()) return;
-  master_.look(now);
-  if (!survey_ || !master_.sight() || !master_.sight()->answers) return;
-  // Three looks at the same nodes: what stays so longer is not being configured.
-  constexpr int most_looks = 3;
-  auto nodes = discovery::unsettled(*survey_);
-  looks_at_unsettled_ = nodes == unsettled_ ? looks_at_unsettled_ + 1 : 0;
-  unsettled_ = std::move(nodes);
-  if (!unsettled_.empty() && looks_at_unsettled_ < most_looks) discovery_.rediscover(unsettled_, now);
 }
 
 /// What everybody works with from here on.

@@ -29,6 +29,7 @@ std::string_view to_string(SweepKind kind) {
 
 Discovery::Discovery(transport::TransactionEngine& engine, const SweepOptions& options, Done done)
     : done_{std::move(done)},
+      change_bits_{options.change_bits},
       sweep_{engine, options, found_,
              [this](Collected what, Instant now) { collected(std::move(what), now); }},
       light_{engine, options.m_key,
@@ -103,7 +104,7 @@ void Discovery::start(SweepKind kind, Instant now) {
     }
     case SweepKind::Light:
       wants_light_ = false;
-      light_.start(survey_, now);
+      light_.start(survey_, change_bits_ == ChangeBits::Clear ? LookAt::ChangeBits : LookAt::EveryPort, now);
       break;
   }
 }

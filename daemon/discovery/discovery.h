@@ -40,7 +40,10 @@ class Discovery {
   Discovery(transport::TransactionEngine& engine, const SweepOptions& options, Done done);
 
   /// From the next sweep on: whoever becomes subnet manager resets them.
-  void set_change_bits(ChangeBits change_bits) { sweep_.set_change_bits(change_bits); }
+  void set_change_bits(ChangeBits change_bits) {
+    change_bits_ = change_bits;
+    sweep_.set_change_bits(change_bits);
+  }
 
   void full(Instant now);
   /// A full one as long as there is no survey.
@@ -74,6 +77,7 @@ class Discovery {
   void report(std::optional<Error> failure, Instant now);
 
   Done done_;
+  ChangeBits change_bits_;
   Problems found_;
   Sweep sweep_;
   LightSweep light_;

@@ -13,12 +13,18 @@ using transport::Outcome;
 
 constexpr std::size_t most_in_engine = 512;
 
+/// What a snapshot takes from a port of a switch.
+bool same(const mad::PortInfo& x, const mad::PortInfo& y) {
+  return x.state == y.state && x.physical == y.physical && x.lid == y.lid &&
+         x.link_width_active == y.link_width_active && mad::active_speed(x) == mad::active_speed(y);
+}
+
 }  // namespace
 
 LightSweep::LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key, Done done)
     : engine_{engine}, m_key_{m_key}, done_{std::move(done)} {}
 
-void LightSweep::start(std::shared_ptr<const Survey> survey, Instant now) {
+void LightSweep::start(std::shared_ptr<const Survey> survey, LookAt look_at, Instant now) {
   survey_ = std::move(survey);
   ++run_;
   running_ = true;
@@ -27,7 +33,8 @@ void LightSweep::start(std::shared_ptr<const Survey> survey, Instant now) {
   found_ = {};
   for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
     const SurveyNode& node = survey_->nodes[i];
-    tasks_.push_back({node.is_switch() ? Op::SwitchInfo : Op::Identify, PortNum{0}, NodeIndex{i}});
+    const Op of_switch = look_at == LookAt::ChangeBits ? Op::SwitchInfo : Op::Port;
+    tasks_.push_back({node.is_switch() ? of_switch : Op::Identify, PortNum{0}, NodeIndex{i}});
     for (std::size_t p = 1; p < node.ports.size(); ++p) {
       if (node.ports[p].silent) {
         tasks_.push_back({Op::Probe, PortNum{static_cast<std::uint8_t>(p)}, NodeIndex{i}});
@@ -44,16 +51,21 @@ void LightSweep::pump(Instant now) {
     const SurveyNode& node = survey_->node(task.node);
     std::vector<PortNum> path = node.path;
     if (task.op == Op::Probe) path.push_back(task.port);
-    const mad::Packet packet = transport::directed_smp(
-        {.attribute = task.op == Op::SwitchInfo ? mad::SmAttr::SwitchInfo : mad::SmAttr::NodeInfo,
-         .m_key = m_key_},
-        path);
+    transport::SmpRequest what{.attribute = mad::SmAttr::NodeInfo, .m_key = m_key_};
+    if (task.op == Op::SwitchInfo) what.attribute = mad::SmAttr::SwitchInfo;
+    if (task.op == Op::Port) {
+      what.attribute = mad::SmAttr::PortInfo;
+      what.modifier = task.port.raw();
+    }
+    const mad::Packet packet = transport::directed_smp(what, path);
     const bool probe = task.op == Op::Probe;
     const transport::Request request{
         .packet = packet,
         .agent = probe ? transport::agent_behind({node.guid(), task.port}) : transport::agent_of(node.guid()),
         .patience = probe ? transport::Patience::Once : transport::Patience::Normal,
-        .on_silence = transport::OnSilence::Ask};
+        // The first question of a switch tells whether it is there.
+        .on_silence = task.op == Op::Port && task.port != PortNum{0} ? transport::OnSilence::FailFast
+                                                                     : transport::OnSilence::Ask};
     const std::uint64_t context = (std::uint64_t{task.node.raw()} << 32U) | (std::uint64_t{run_} << 16U) |
                                   (std::uint64_t{task.port.raw()} << 8U) |
                                   static_cast<std::uint64_t>(task.op);
@@ -86,6 +98,21 @@ void LightSweep::on_completion(const transport::Completion& completion) {
   pump(completion.now);
 }
 
+void LightSweep::look_at_port(const Task& task, const transport::Completion& completion) {
+  const SurveyNode& node = survey_->node(task.node);
+  if (completion.outcome != Outcome::Answered) {
+    if (completion.outcome != Outcome::Refused) found_.lost = true;
+    return;
+  }
+  const SurveyPort& known = node.ports[task.port.raw()];
+  const auto info = mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad));
+  if (!known.known || !same(known.info, info)) found_.nodes.push_back(node.guid());
+  if (task.port != PortNum{0}) return;
+  for (std::size_t p = 1; p < node.ports.size(); ++p) {
+    tasks_.push_back({Op::Port, PortNum{static_cast<std::uint8_t>(p)}, task.node});
+  }
+}
+
 void LightSweep::judge(const Task& task, const transport::Completion& completion) {
   const SurveyNode& node = survey_->node(task.node);
   const bool answered = completion.outcome == Outcome::Answered;
@@ -97,6 +124,9 @@ void LightSweep::judge(const Task& task, const transport::Completion& completion
            mad::decode<mad::SwitchInfo>(mad::smp_data(completion.answer->mad)).port_state_change)) {
         found_.nodes.push_back(node.guid());
       }
+      break;
+    case Op::Port:
+      look_at_port(task, completion);
       break;
     case Op::Probe:
       if (answered) found_.nodes.push_back(node.guid());

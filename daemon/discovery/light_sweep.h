@@ -1,6 +1,8 @@
-/// Looks whether anything changed, at one MAD a node: the change bit of every switch, whether every host
-/// still answers where it was, and whether something has come back behind ports that were silent. What it
-/// finds are nodes to ask anew.
+/// Looks whether anything changed: whether every host still answers where it was, whether something has come
+/// back behind ports that were silent, and what the switches say. What it finds are nodes to ask anew.
+///
+/// A subnet manager asks each switch for its change bit, one MAD a node. Whoever only watches cannot: the
+/// subnet manager resets that bit long before. So it asks for the state of every port of every switch.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +23,22 @@ struct Suspicion {
   std::optional<Error> failure;
 };
 
+enum class LookAt : std::uint8_t {
+  ChangeBits,  ///< where nobody else resets them
+  EveryPort,
+};
+
 class LightSweep final : public transport::TransactionClient {
  public:
   using Done = std::function<void(Suspicion, Instant now)>;
 
   LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key, Done done);
 
-  void start(std::shared_ptr<const Survey> survey, Instant now);
+  void start(std::shared_ptr<const Survey> survey, LookAt look_at, Instant now);
   void on_completion(const transport::Completion& completion) override;
 
  private:
-  enum class Op : std::uint8_t { SwitchInfo, Identify, Probe };
+  enum class Op : std::uint8_t { SwitchInfo, Identify, Probe, Port };
   struct Task {
     Op op = Op::Identify;
     PortNum port;
@@ -39,6 +46,7 @@ class LightSweep final : public transport::TransactionClient {
   };
 
   void pump(Instant now);
+  void look_at_port(const Task& task, const transport::Completion& completion);
   void judge(const Task& task, const transport::Completion& completion);
 
   transport::TransactionEngine& engine_;

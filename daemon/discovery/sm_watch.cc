@@ -1,6 +1,5 @@
 #include "discovery/sm_watch.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "transport/requests.h"
@@ -16,14 +15,6 @@ transport::AgentKey agent_of_manager(Lid lid) {
 }
 constexpr transport::AgentKey own_port{0xffff'ffff'5b00'0000ULL};
 
-bool is_unsettled(const SurveyNode& node, PortNum number) {
-  const mad::PortInfo& info = node.ports[number.raw()].info;
-  const bool own_lid = !node.is_switch() || number == PortNum{0};
-  if (number == PortNum{0}) return info.lid == no_lid;
-  if (info.physical != PhysState::LinkUp) return false;
-  return info.state != PortState::Active || (own_lid && info.lid == no_lid);
-}
-
 }  // namespace
 
 SmEvent compare(const SmSight& before, const SmSight& after) {
@@ -33,19 +24,6 @@ SmEvent compare(const SmSight& before, const SmSight& after) {
   if (before.lid != after.lid || (both_known && before.info->guid != after.info->guid)) return SmEvent::Moved;
   if (before.answers == after.answers) return SmEvent::Nothing;
   return after.answers ? SmEvent::Back : SmEvent::Silent;
-}
-
-std::vector<NodeGuid> unsettled(const Survey& survey) {
-  std::vector<NodeGuid> nodes;
-  for (const SurveyNode& node : survey.nodes) {
-    for (std::size_t p = node.is_switch() ? 0 : 1; p < node.ports.size(); ++p) {
-      const PortNum number{static_cast<std::uint8_t>(p)};
-      if (!node.ports[p].known || !is_unsettled(node, number)) continue;
-      nodes.push_back(node.guid());
-      break;
-    }
-  }
-  return nodes;
 }
 
 SmWatch::SmWatch(transport::TransactionEngine& engine, std::uint64_t m_key, Done done)

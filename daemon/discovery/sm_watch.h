@@ -10,7 +10,6 @@
 
 #include "base/ids.h"
 #include "mad/attributes.h"
-#include "mad/survey.h"
 #include "transport/transactions.h"
 
 namespace heddle::discovery {
@@ -32,10 +31,6 @@ enum class SmEvent : std::uint8_t {
 };
 /// What happened between two looks. Pure.
 [[nodiscard]] SmEvent compare(const SmSight& before, const SmSight& after);
-
-/// Nodes that a subnet manager has begun to configure, or not yet: without a LID, or with a link that is up
-/// and not Active. Pure.
-[[nodiscard]] std::vector<NodeGuid> unsettled(const Survey& survey);
 
 class SmWatch final : public transport::TransactionClient {
  public:

@@ -64,6 +64,21 @@ class Mastership(unittest.TestCase):
             _, own_port, _ = self.served.run("smpquery", "-D", "portinfo", "0", node="host-0 mlx5_0")
             self.assertIsNone(re.search(r"^\s+IsSM$", own_port, re.M), own_port)
 
+    def test_what_the_master_sees_first_is_seen_all_the_same(self):
+        _, says = self.opensm("host-1", 7)
+        says("SUBNET UP")
+        with self.heddled() as daemon:
+            whole = daemon.wait_for_sweeps(2)["fabric"]["links"]
+            for node, port in (("leaf-1", 4), ("leaf-1", 2), ("spine-1", 1)):
+                with self.subTest(node=node, port=port):
+                    # OpenSM hears of it by a trap, and resets the switches' change bits.
+                    self.served.heddle("link", node, port, "down")
+                    daemon.wait_for(lambda status: status["fabric"]["links"] < whole, "noticing the cut", 20)
+                    self.served.heddle("link", node, port, "up")
+                    daemon.wait_for(lambda status: status["fabric"]["links"] == whole, "noticing its return", 20)
+                    daemon.wait_for(lambda _: {link["state"] for link in daemon.json("links")["links"]} == {"Active"},
+                                    "noticing that it is Active", 20)
+
     def test_a_manager_that_comes_later_is_waited_for(self):
         with self.heddled(**{"sm.mode": "off"}) as daemon:
             sm = self.manager(daemon, lambda sm: True, "answering")

@@ -334,6 +334,51 @@ TEST_F(LightSweepTest, WaysOverACutLinkAreFoundAnewWithoutAFullSweep) {
   }
 }
 
+/// Beside a subnet manager that resets every change bit before this one looks.
+class WatchingSweep : public testing::Test {
+ protected:
+  void SetUp() override { world.full(); }
+  const SweepReport& light_after_the_master() {
+    discovery::Discovery master{
+        world.sim.engine, {.change_bits = ChangeBits::Clear}, [](const SweepReport&) {}};
+    master.full(world.sim.now);
+    EXPECT_TRUE(world.sim.run([&] { return !master.busy(); }));
+    return world.light();
+  }
+  World world{"tree:k=3,n=3", {}, {.change_bits = ChangeBits::Leave}};
+};
+
+TEST_F(WatchingSweep, NothingChangedCostsOneMadASwitchPortAndHost) {
+  std::size_t expected = 0;
+  for (const Node& node : world.truth().nodes()) {
+    expected += node.type == NodeType::Switch ? node.port_count + 1U : 1U;
+  }
+  const auto before = world.sim.engine.statistics().sent;
+  EXPECT_EQ(world.light().kind, SweepKind::Light);
+  EXPECT_EQ(world.sim.engine.statistics().sent - before, expected);
+}
+
+TEST_F(WatchingSweep, EveryLinkThatIsCutAndMendedIsFound) {
+  for (std::uint32_t i = 0; i < world.truth().links().size(); i += 7) {
+    const Link& link = world.truth().link(LinkIndex{i});
+    const NodeIndex own = world.truth().port(world.sim.port()).node;
+    if (link.a.node == own || link.b.node == own) continue;
+    world.sim.fabric.cut(LinkIndex{i}, world.ps());
+    EXPECT_EQ(light_after_the_master().survey->fabric->links().size(), world.truth().links().size() - 1)
+        << "link " << i;
+    world.sim.fabric.mend(LinkIndex{i}, world.ps());
+    expect_same_graph(*light_after_the_master().survey->fabric, world.truth());
+  }
+}
+
+TEST_F(WatchingSweep, KilledSwitchIsFound) {
+  const NodeIndex spine = world.switch_at(20);
+  world.sim.fabric.kill(spine, world.ps());
+  EXPECT_EQ(light_after_the_master().survey->fabric->nodes().size(), world.truth().nodes().size() - 1);
+  world.sim.fabric.revive(spine, world.ps());
+  expect_same_graph(*light_after_the_master().survey->fabric, world.truth());
+}
+
 TEST(Discovery, TrapLeadsToThatSwitch) {
   World world{"tree:k=3,n=2", {}, {.change_bits = ChangeBits::Clear}};
   world.full();

@@ -125,32 +125,5 @@ TEST_F(SmWatchTest, StopAtEveryStepEndsTheLook) {
   }
 }
 
-TEST(Unsettled, NodesWithoutALidOrWithLinksThatAreNotActive) {
-  const auto node = [](std::uint64_t guid, NodeType type) {
-    SurveyNode made;
-    made.info.node_guid = NodeGuid{guid};
-    made.info.type = type;
-    made.ports.resize(3);
-    for (SurveyPort& port : made.ports) {
-      port.known = true;
-      port.info.lid = Lid{1};
-      port.info.physical = PhysState::LinkUp;
-      port.info.state = PortState::Active;
-    }
-    return made;
-  };
-  Survey survey;
-  survey.nodes = {node(1, NodeType::Switch), node(2, NodeType::ChannelAdapter),
-                  node(3, NodeType::ChannelAdapter), node(4, NodeType::Switch), node(5, NodeType::Switch)};
-  survey.nodes[1].ports[1].info.lid = no_lid;
-  survey.nodes[2].ports[2].info.physical = PhysState::Polling;  // nothing is cabled there
-  survey.nodes[2].ports[2].info.state = PortState::Down;
-  survey.nodes[2].ports[2].info.lid = no_lid;
-  survey.nodes[3].ports[2].info.state = PortState::Init;
-  survey.nodes[4].ports[0].info.lid = no_lid;
-  survey.nodes[0].ports[1].info.lid = no_lid;  // of a switch, port 0 alone has one
-  EXPECT_EQ(unsettled(survey), (std::vector{NodeGuid{2}, NodeGuid{4}, NodeGuid{5}}));
-}
-
 }  // namespace
 }  // namespace heddle::discovery
