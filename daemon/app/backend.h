@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/config.h"
+#include "regulate/path_migrator.h"
 #include "transport/transport.h"
 
 namespace heddle::app {
@@ -23,6 +24,8 @@ class Backend {
   /// Whether the way into the fabric still works; moves to another one if not. True when it moved: everything
   /// looks different from there.
   [[nodiscard]] virtual bool check() { return false; }
+  /// Moves connections of hosts between LID planes; null where no host has an agent for that.
+  [[nodiscard]] virtual regulate::PathMigrator* migrator() { return nullptr; }
   /// No handler of the backend runs any more.
   virtual void stop() = 0;
 };

@@ -82,6 +82,30 @@ auto duration_key(Config::Seconds& (*member)(Config&)) {
   };
 }
 
+std::optional<double> real(const Value& value) {
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  return std::nullopt;
+}
+
+auto ratio_key(Ratio& (*member)(Config&)) {
+  return [member](Config& config, const Value& value) -> std::optional<std::string> {
+    const auto share = real(value);
+    if (!share || !(*share > 0 && *share <= 1)) return "a share above 0, and 1 at most";
+    member(config) = Ratio{*share};
+    return std::nullopt;
+  };
+}
+
+auto small_key(unsigned& (*member)(Config&)) {
+  return [member](Config& config, const Value& value) -> std::optional<std::string> {
+    const auto* number = std::get_if<std::int64_t>(&value);
+    if (number == nullptr || *number < 0 || *number > 100'000) return "a whole number from 0 to 100000";
+    member(config) = static_cast<unsigned>(*number);
+    return std::nullopt;
+  };
+}
+
 auto count_key(std::uint64_t& (*member)(Config&), std::uint64_t least, std::uint64_t most) {
   return [member, least, most](Config& config, const Value& value) -> std::optional<std::string> {
     const auto* number = std::get_if<std::int64_t>(&value);
@@ -216,6 +240,70 @@ const std::vector<Key>& keys() {
        }},
       {"state.directory", "What must survive a restart.", "\"/var/lib/heddle\"",
        string_key([](Config& c) -> std::string& { return c.state.directory; })},
+      {"regulation.mode",
+       "\"advise\": say which links would be turned off, and turn none off. \"enforce\": do it. \"off\": "
+       "neither.\n"
+       "What `heddle regulate` sets stays set over restarts.",
+       "\"advise\"",
+       choice_key<regulation::Mode>([](Config& c) -> regulation::Mode& { return c.regulation.governor.mode; },
+                                    std::array{Choice<regulation::Mode>{"advise", regulation::Mode::Advise},
+                                               Choice<regulation::Mode>{"enforce", regulation::Mode::Enforce},
+                                               Choice<regulation::Mode>{"off", regulation::Mode::Off}})},
+      {"regulation.policy",
+       "\"trunk\": of several links between the same two switches, those that are not needed. \"general\": "
+       "any\n"
+       "link between switches, as long as all hosts stay connected and no link gets too busy.",
+       "\"trunk\"",
+       choice_key<regulation::SelectPolicy>(
+           [](Config& c) -> regulation::SelectPolicy& { return c.regulation.governor.select.policy; },
+           std::array{Choice<regulation::SelectPolicy>{"trunk", regulation::SelectPolicy::Trunk},
+                      Choice<regulation::SelectPolicy>{"general", regulation::SelectPolicy::General}})},
+      {"regulation.u_off", "Links may go while those that stay are less busy than this share.", "0.30",
+       ratio_key([](Config& c) -> Ratio& { return c.regulation.governor.select.thresholds.u_off; })},
+      {"regulation.u_on", "Links come back when one is busier than this share.", "0.70",
+       ratio_key([](Config& c) -> Ratio& { return c.regulation.governor.select.thresholds.u_on; })},
+      {"regulation.waiting", "Links come back when one has data waiting for this share of the time.", "0.20",
+       ratio_key([](Config& c) -> Ratio& { return c.regulation.governor.waiting; })},
+      {"regulation.quiet", "A link goes when it has been below its threshold for so long.", "\"10min\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.quiet; })},
+      {"regulation.least_on", "A link that came back stays on for so long.", "\"10min\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.least_on; })},
+      {"regulation.least_off", "A link that went off stays off for so long, unless load rises.", "\"2min\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.least_off; })},
+      {"regulation.drain",
+       "Between the last forwarding table that is written and the first link that goes off.", "\"2s\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.drain; })},
+      {"regulation.wake", "What it takes for a link to carry traffic again.", "\"4500ms\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.wake; })},
+      {"regulation.break_even",
+       "A link goes only if it is expected to stay off for so many times what going and coming back take.",
+       "10.0",
+       [](Config& config, const Value& value) -> std::
+                                                  optional<std::string> {
+                                                    const auto number = real(value);
+                                                    if (!number || !(*number >= 1) || !(*number <= 1e6))
+                                                      return "a number from 1 to 1000000";
+                                                    config.regulation.governor.break_even = *number;
+                                                    return std::nullopt;
+                                                  }},
+      {"regulation.most_closing", "Links that are taken away at a time; 0 for any number.", "16",
+       small_key([](Config& c) -> unsigned& { return c.regulation.governor.most_closing; })},
+      {"regulation.most_transitions", "How often a link may go and come in 24 hours; then it is left on.",
+       "24", small_key([](Config& c) -> unsigned& { return c.regulation.governor.most_transitions; })},
+      {"regulation.chassis",
+       "Links inside a director switch: \"keep\" them on, or \"regulate\" them as all others.", "\"keep\"",
+       choice_key<regulation::Chassis>(
+           [](Config& c) -> regulation::Chassis& { return c.regulation.governor.policy.chassis; },
+           std::array{Choice<regulation::Chassis>{"keep", regulation::Chassis::Keep},
+                      Choice<regulation::Chassis>{"regulate", regulation::Chassis::Regulate}})},
+      {"regulation.on_stop",
+       "When the daemon is stopped: \"restore\" brings back what the regulation turned off, \"leave\" leaves "
+       "it\n"
+       "off until the daemon runs again.",
+       "\"restore\"",
+       choice_key<OnStop>(
+           [](Config& c) -> OnStop& { return c.regulation.on_stop; },
+           std::array{Choice<OnStop>{"restore", OnStop::Restore}, Choice<OnStop>{"leave", OnStop::Leave}})},
       {"log.level", "\"debug\", \"info\", \"warning\" or \"error\".", "\"info\"",
        [](Config& config, const Value& value) -> std::optional<std::string> {
          const auto* text = std::get_if<std::string>(&value);
@@ -307,6 +395,7 @@ Result<void> read_section(Config& config, const toml::table& table, const std::s
       }
       continue;
     }
+    if (full == "power.model") continue;  // power::read_models has them
     const Key* known = find_key(full);
     if (known == nullptr) {
       return fail(ErrorCode::Invalid,
@@ -340,6 +429,11 @@ Result<Config> parse_config(std::string_view text, const std::string& name) {
     }
     if (auto read = read_section(config, *table, std::string(section.str()), name); !read)
       return fail(read.error());
+  }
+  if (root.contains("power")) {
+    auto models = power::read_models(text, name);
+    if (!models) return fail(models.error());
+    config.power_models = *std::move(models);
   }
   return config;
 }
@@ -415,10 +509,21 @@ Result<void> check_config(const Config& config) {
       return fail(ErrorCode::NotFound, fmt::format("{}: there is no such file", *file));
     }
   }
+  if (auto good = regulation::check(governor_options(config)); !good) {
+    return fail("[regulation]", good.error());
+  }
   if (config.sampling.per_agent > config.sampling.window) {
     return fail(ErrorCode::Invalid, "sampling.per_agent is more than sampling.window");
   }
   return {};
+}
+
+regulation::GovernorOptions governor_options(const Config& config) {
+  regulation::GovernorOptions options = config.regulation.governor;
+  options.power = power::PowerModel(config.power_models);
+  options.planes = config.sm.lmc > 0 ? 2 : 1;
+  options.movement = config.sm.lmc > 0 ? regulation::Movement::Planes : regulation::Movement::Staged;
+  return options;
 }
 
 std::string default_config_text() {
@@ -445,7 +550,17 @@ std::string default_config_text() {
       "themselves.\n"
       "# [[locality.set]]\n"
       "# name = \"rack-1\"\n"
-      "# nodes = [\"rack1-*\", \"login[12]*\"]\n";
+      "# nodes = [\"rack1-*\", \"login[12]*\"]\n"
+      "\n# What kinds of switches draw, in watts; the first that matches by vendor, device and pattern (over "
+      "the\n"
+      "# node description) counts. Switches that none matches count as the Cisco SFS7000D of table 1 of the "
+      "paper.\n"
+      "# [[power.model]]\n"
+      "# name = \"QM8700\"\n"
+      "# vendor = 0x02c9\n"
+      "# device = 0xd2f0\n"
+      "# base = 120.0\n"
+      "# ports = [ { mode = \"4xHDR\", watts = 3.1 }, { mode = \"2xHDR\", watts = 2.0 } ]\n";
   return text;
 }
 

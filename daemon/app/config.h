@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "power/power_model.h"
+#include "regulation/governor_options.h"
 
 namespace heddle::app {
 
@@ -17,6 +19,9 @@ enum class BackendKind : unsigned char { Sim, Umad };
 /// Whether the daemon may act as the fabric's subnet manager.
 enum class SmMode : unsigned char { Auto, Off };
 enum class RoutingEngine : unsigned char { UpDown, MinHop };
+
+/// What becomes of links that are off when the daemon is stopped.
+enum class OnStop : unsigned char { Restore, Leave };
 
 /// A named set of nodes for locality; patterns are globs over node names.
 struct NamedSet {
@@ -80,10 +85,16 @@ struct Config {
   } state;
 
   struct {
+    regulation::GovernorOptions governor{};
+    OnStop on_stop = OnStop::Restore;
+  } regulation;
+
+  struct {
     std::string level = "info";
   } log;
 
-  std::vector<NamedSet> sets;  ///< [[locality.set]]
+  std::vector<NamedSet> sets;                    ///< [[locality.set]]
+  std::vector<power::DeviceModel> power_models;  ///< [[power.model]]
 };
 
 /// Reads a file. Errors name the file and the line: syntax, a key that is not known, a value that does not
@@ -97,6 +108,9 @@ struct Config {
 
 /// What one key alone cannot tell: the simulator has a fabric to simulate, the paths are there.
 [[nodiscard]] Result<void> check_config(const Config& config);
+
+/// What the regulation is to do, as configured.
+[[nodiscard]] regulation::GovernorOptions governor_options(const Config& config);
 
 /// The default file: every key with its documentation and its default.
 [[nodiscard]] std::string default_config_text();

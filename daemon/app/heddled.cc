@@ -12,6 +12,7 @@
 #include "app/alarm.h"
 #include "app/backend.h"
 #include "app/qos_service.h"
+#include "app/regulation.h"
 #include "app/service_notifier.h"
 #include "app/sm_observer.h"
 #include "control/api.h"
@@ -59,7 +60,7 @@ provision::ProvisionOptions provision_options(const Config& config) {
   return options;
 }
 
-/// What the subnet manager routes with.
+/// What the subnet manager routes with where nothing is regulated.
 provision::Router router(const Config& config) {
   if (config.sm.engine == RoutingEngine::MinHop) {
     return [](const Fabric& fabric) -> Result<provision::Routes> {
@@ -90,11 +91,12 @@ sampling::SamplerOptions sampler_options(const Config& config) {
 }  // namespace
 
 /// The parts in the order in which they depend on each other; they go away in the opposite one.
-class Heddled::Parts final : public control::Daemon {
+class Heddled::Parts final : public control::Daemon, private regulate::FabricSeat {
  public:
   Parts(boost::asio::io_context& io, ConfigSource source, Config config, std::unique_ptr<Backend> backend,
         NodeNames names);
 
+  Result<void> open();
   Result<void> listen();
   void begin();
   void reload();
@@ -104,8 +106,27 @@ class Heddled::Parts final : public control::Daemon {
   [[nodiscard]] control::Pieces metrics() override;
   Result<void> look_at_queues(const std::vector<PortIndex>& ports, sampling::QueueProbe::Done done) override;
   control::QosControl* qos() override { return &qos_; }
+  [[nodiscard]] const regulate::Regulator* regulator() const override {
+    return regulation_ ? &std::as_const(*regulation_).regulator() : nullptr;
+  }
+  [[nodiscard]] Instant now() const override { return clock_.now(); }
+  void command(const Command& command) override {
+    command(regulation_->regulator(), clock_.now());
+    settle();
+  }
 
  private:
+  // What the regulation needs of the fabric.
+  [[nodiscard]] std::shared_ptr<const Survey> survey() const override { return survey_; }
+  void adopt(std::shared_ptr<const Survey> survey) override {
+    discovery_.adopt(survey);
+    use(std::move(survey));
+  }
+  void look_at(const std::vector<NodeGuid>& nodes, Instant now) override {
+    discovery_.rediscover(nodes, now);
+  }
+
+  void finish();
   void on_unsolicited(const mad::Packet& packet, Instant at);
   void on_sweep(const discovery::SweepReport& report);
   void on_configured(const provision::ProvisionReport& report);
@@ -127,6 +148,7 @@ class Heddled::Parts final : public control::Daemon {
 
   transport::TransactionEngine engine_;
   discovery::Discovery discovery_;
+  std::unique_ptr<Regulation> regulation_;           ///< none where this can never be the subnet manager
   std::optional<provision::SubnetManager> manager_;  ///< none when the configuration says never
   SmObserver master_;
   bool yields_ = false;  ///< another one was master: from then on this one only watches
@@ -150,6 +172,7 @@ class Heddled::Parts final : public control::Daemon {
   std::shared_ptr<const Survey> survey_;   ///< as it was found, or as it was configured after that
   std::vector<std::string> found_wrong_;   ///< by the last sweep
   std::vector<std::string> could_not_do_;  ///< of the last configuration
+  bool stop_asked_ = false;
   bool stopping_ = false;
   std::unique_ptr<control::HttpServer> control_;
   std::unique_ptr<control::HttpServer> tcp_;
@@ -216,13 +239,31 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
     settle();
   });
   engine_.unsolicited_to([this](const mad::Packet& packet, Instant at) { on_unsolicited(packet, at); });
-  if (config_.sm.mode == SmMode::Auto && !config_.fabric.read_only) {
-    manager_.emplace(engine_, backend_->transport(), provision_options(config_), router(config_),
-                     [this](const provision::ProvisionReport& report) { on_configured(report); });
-  }
   metrics_.add(master_metrics_);
   metrics_.add(qos_.metrics().part());
   engine_.wake_with([this](Instant when) { engine_alarm_.set_no_later(when); });
+}
+
+/// The parts that can fail to open.
+Result<void> Heddled::Parts::open() {
+  if (config_.sm.mode != SmMode::Auto || config_.fabric.read_only) return {};
+  if (config_.sm.engine == RoutingEngine::UpDown) {
+    auto regulation = Regulation::open({.io = io_,
+                                        .clock = clock_,
+                                        .engine = engine_,
+                                        .seat = *this,
+                                        .migrator = backend_->migrator(),
+                                        .settle = [this] { settle(); }},
+                                       config_);
+    if (!regulation) return fail(regulation.error());
+    regulation_ = *std::move(regulation);
+    metrics_.add(regulation_->metrics());
+  }
+  manager_.emplace(engine_, backend_->transport(), provision_options(config_),
+                   regulation_ ? regulation_->router() : router(config_),
+                   [this](const provision::ProvisionReport& report) { on_configured(report); });
+  if (regulation_) regulation_->use(*manager_);
+  return {};
 }
 
 Result<void> Heddled::Parts::listen() {
@@ -253,6 +294,7 @@ void Heddled::Parts::settle() {
   if (stopping_) return;
   sampler_alarm_.set(sampler_.next_deadline());
   queues_alarm_.set(queues_.next_deadline());
+  if (regulation_) regulation_->settle();
 }
 
 void Heddled::Parts::on_unsolicited(const mad::Packet& packet, Instant at) {
@@ -282,7 +324,7 @@ void Heddled::Parts::on_sweep(const discovery::SweepReport& report) {
   found_ = report.survey;
   if (manager_ && !yields_) {
     discovery_.hold();
-    manager_->configure(report.survey, report.ended);
+    manager_->configure(regulation_ ? regulation_->complete(report.survey) : report.survey, report.ended);
   } else {
     use(report.survey);
   }
@@ -307,6 +349,7 @@ void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
   if (manager_->is_master()) discovery_.set_change_bits(discovery::ChangeBits::Clear);
   if (yields_) discovery_.set_change_bits(discovery::ChangeBits::Leave);
   if (report.survey) use(report.survey, found_.get());
+  if (regulation_) regulation_->configured(report, backend_->transport().local().lid);
   discovery_.release(report.ended);
 }
 
@@ -326,6 +369,7 @@ void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample
   tell_metrics_of_the_master();
   metrics_.publish(sample, sampler_.statistics(), engine_);
   page_.publish(sample);
+  if (regulation_) regulation_->on_sample(sample);
   spdlog::debug("sweep {} in {:.1f} ms, {} ports failed", sample->number,
                 seconds(sample->ended - sample->began) * 1e3, sample->failures.size());
 }
@@ -397,6 +441,9 @@ control::DaemonState Heddled::Parts::state() const {
   state.problems.insert(state.problems.end(), could_not_do_.begin(), could_not_do_.end());
   for (auto& problem : qos_.problems()) state.problems.push_back(std::move(problem));
   for (auto& warning : sampler_.warnings()) state.problems.push_back(std::move(warning));
+  if (regulation_) {
+    for (auto& problem : regulation_->regulator().problems()) state.problems.push_back(std::move(problem));
+  }
   state.sampling.sweeps = sampler_.statistics().sweeps;
   state.sampling.overruns = sampler_.statistics().late_sweeps;
   state.sampling.interval = config_.sampling.interval;
@@ -469,8 +516,18 @@ void Heddled::Parts::reload() {
 }
 
 void Heddled::Parts::stop() {
+  if (!std::exchange(stop_asked_, true)) {
+    notifier_.stopping();
+    if (regulation_ && regulation_->stop([this] { finish(); })) {
+      spdlog::info("bringing links back before ending; a second signal ends at once");
+      return;
+    }
+  }
+  finish();
+}
+
+void Heddled::Parts::finish() {
   if (std::exchange(stopping_, true)) return;
-  notifier_.stopping();
   spdlog::info("ending");
   control_.reset();
   tcp_.reset();
@@ -497,6 +554,7 @@ Result<std::unique_ptr<Heddled>> Heddled::start(boost::asio::io_context& io, con
   auto backend = open_backend(io, *config);
   if (!backend) return fail(backend.error());
   auto parts = std::make_unique<Parts>(io, source, std::move(*config), std::move(*backend), std::move(names));
+  if (auto opened = parts->open(); !opened) return fail(opened.error());
   if (auto listening = parts->listen(); !listening) return fail(listening.error());
   parts->begin();
   return std::unique_ptr<Heddled>(new Heddled(std::move(parts)));

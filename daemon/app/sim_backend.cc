@@ -3,12 +3,15 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "app/backend.h"
 #include "fabric/source.h"
 #include "sim/flow/fabric_view.h"
 #include "sim/flow/flow_plane.h"
+#include "sim/flow/path_migration.h"
 #include "sim/scenario_player.h"
 #include "sim/simulated_fabric.h"
 #include "simserve/served_fabric.h"
@@ -30,6 +33,26 @@ Result<std::shared_ptr<const Fabric>> describe(const Config& config) {
   return parsed->fabric;
 }
 
+/// The agents of the simulated hosts.
+class SimHosts final : public regulate::PathMigrator {
+ public:
+  SimHosts(boost::asio::io_context& io, const transport::Clock& clock, const sim::SimulatedFabric& fabric,
+           sim::FlowPlane& plane)
+      : io_{io}, clock_{clock}, fabric_{fabric}, hosts_{plane} {}
+
+  void migrate(unsigned plane, Instant now, Done done) override {
+    const auto moved =
+        hosts_.move_all(static_cast<std::uint8_t>(plane), std::max(transport::to_sim(now), fabric_.now()));
+    boost::asio::post(io_, [this, moved, done = std::move(done)] { done(moved, clock_.now()); });
+  }
+
+ private:
+  boost::asio::io_context& io_;
+  const transport::Clock& clock_;
+  const sim::SimulatedFabric& fabric_;
+  sim::PathMigration hosts_;
+};
+
 class SimBackend final : public Backend {
  public:
   SimBackend(boost::asio::io_context& io, std::shared_ptr<const Fabric> description, const Config& config)
@@ -37,6 +60,7 @@ class SimBackend final : public Backend {
         clock_{config.fabric.time_scale},
         fabric_{std::move(description), options(config)},
         player_{fabric_.description()},
+        hosts_{io, clock_, fabric_, plane_},
         pump_{io, fabric_, clock_} {
     fabric_.set_counter_source(&plane_);
     fabric_.set_change_listener(&plane_);
@@ -71,6 +95,7 @@ class SimBackend final : public Backend {
   [[nodiscard]] const transport::Clock& clock() const override { return clock_; }
   [[nodiscard]] std::string kind() const override { return "sim"; }
   [[nodiscard]] std::string source() const override { return source_; }
+  [[nodiscard]] regulate::PathMigrator* migrator() override { return &hosts_; }
   void stop() override {
     if (served_) served_->stop();
     pump_.stop();
@@ -91,6 +116,7 @@ class SimBackend final : public Backend {
   sim::FabricView view_{fabric_};
   sim::FlowPlane plane_{view_};
   sim::ScenarioPlayer player_;
+  SimHosts hosts_;
   transport::SimPump pump_;
   std::unique_ptr<transport::SimTransport> transport_;
   std::unique_ptr<simserve::ServedFabric> served_;

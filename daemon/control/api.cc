@@ -70,6 +70,7 @@ Handler api_handler(Daemon& daemon) {
     }
     if (auto* qos = daemon.qos(); qos != nullptr && request.path.starts_with("/v1/qos"))
       return answer_qos(*qos, request, respond);
+    if (answer_regulation(daemon, request, respond)) return;
     for (const Route& route : routes) {
       if (route.path != request.path) continue;
       if (request.post) return respond(error_response({ErrorCode::Invalid, "this path is asked with GET"}));

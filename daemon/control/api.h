@@ -6,13 +6,14 @@
 
 #include "control/http.h"
 #include "control/qos_api.h"
+#include "control/regulation_api.h"
 #include "control/state.h"
 #include "sampling/queue_probe.h"
 
 namespace heddle::control {
 
 /// What the API asks of the daemon. Called on the io_context thread.
-class Daemon {
+class Daemon : public RegulationDesk {
  public:
   [[nodiscard]] virtual DaemonState state() const = 0;
   /// The text of /metrics, made elsewhere than on this thread.

@@ -171,7 +171,7 @@ void LinkDriver::order(Instant now) {
         while (next < tasks_.size()) {
           Task& task = tasks_[next];
           const std::size_t index = next++;
-          if (task.failure) continue;
+          if (task.failure || task.called_off) continue;
           const auto info = wanted(task);
           if (!info) continue;
           task.set = true;
@@ -220,6 +220,10 @@ void LinkDriver::judge(Instant now) {
     if (task.decided()) continue;
     task.there = is_there(task);
     if (task.there) continue;
+    if (task.called_off) {
+      task.failure = Error{ErrorCode::Conflict, "another order for this link came before it was there"};
+      continue;
+    }
     const bool off = task.job.to == LinkJob::To::Off;
     if (stopped_) {
       task.failure = Error{ErrorCode::Unreachable, "stopped while links were being set"};
@@ -258,8 +262,8 @@ void LinkDriver::undo(Instant now) {
         while (next < tasks_.size()) {
           const std::size_t index = next++;
           const Task& task = tasks_[index];
-          if (!task.failure || !task.set || stopped_ || task.job.to == LinkJob::To::On || !task.near)
-            continue;
+          if (!task.failure || !task.set || stopped_ || task.called_off || !task.near) continue;
+          if (task.job.to == LinkJob::To::On) continue;
           mad::PortInfo info = unchanged(*task.near);
           info.physical = PhysState::Polling;
           if (task.job.to == LinkJob::To::Reduced) {

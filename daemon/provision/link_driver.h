@@ -52,6 +52,9 @@ class LinkDriver {
   /// The survey's directed routes must not lead over links that go down.
   void run(std::shared_ptr<const Survey> survey, std::vector<LinkJob> jobs, Instant now, Done done);
   [[nodiscard]] bool busy() const { return done_ != nullptr; }
+  /// This job of the run is not wanted any more: it is left as far as it got, and has failed. The answer
+  /// comes as for all others, when no request of it is under way any more.
+  void call_off(std::size_t job) { tasks_[job].called_off = true; }
 
   void on_timer(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const { return look_at_; }
@@ -65,6 +68,7 @@ class LinkDriver {
     bool set = false;  ///< a Set has gone out
     bool there = false;
     bool trained = false;
+    bool called_off = false;
     [[nodiscard]] bool decided() const { return there || failure.has_value(); }
   };
   enum class Which : std::uint8_t { Near, Far };

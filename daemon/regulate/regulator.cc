@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace heddle::regulate {
 namespace {
 
@@ -110,6 +112,7 @@ void Regulator::compare(const KnownFabric& known, Instant now) {
 }
 
 void Regulator::on_sample(std::shared_ptr<const load::Sample> sample, Instant now) {
+  energy_.advance(now);
   feed(regulation::LoadsMeasured{std::move(sample)}, now);
 }
 

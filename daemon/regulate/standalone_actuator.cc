@@ -39,13 +39,50 @@ void StandaloneActuator::migrate(unsigned plane, Instant now, Done done) {
 void StandaloneActuator::close_links() { keeper_.close({closed_.begin(), closed_.end()}); }
 
 void StandaloneActuator::set_links(const std::vector<LinkOrder>& orders, Instant now, LinksDone done) {
+  call_off(orders);
   auto run = std::make_shared<Run>();
   run->orders = orders;
   for (const LinkOrder& order : orders) run->outcomes.push_back({order.link, std::nullopt});
   run->done = std::move(done);
   runs_.push_back(run);
+  answer_later([this, run](Instant at) { begin(run, at); }, now);
+}
+
+void StandaloneActuator::call_off(const std::vector<LinkOrder>& orders) {
+  for (const auto& run : runs_) {
+    for (std::size_t i = 0; i < run->orders.size(); ++i) {
+      const bool overtaken = std::any_of(orders.begin(), orders.end(), [&](const LinkOrder& order) {
+        return order.link == run->orders[i].link;
+      });
+      if (!overtaken || !run->called_off.insert(i).second || !run->driver) continue;
+      const auto job = std::find(run->driven.begin(), run->driven.end(), i);
+      if (job != run->driven.end()) {
+        run->driver->call_off(static_cast<std::size_t>(job - run->driven.begin()));
+      }
+    }
+  }
+}
+
+/// No earlier run has any of its links.
+bool StandaloneActuator::may_begin(const Run& run) const {
+  for (const auto& other : runs_) {
+    if (other.get() == &run) return true;
+    for (const LinkOrder& theirs : other->orders) {
+      for (const LinkOrder& ours : run.orders) {
+        if (theirs.link == ours.link) return false;
+      }
+    }
+  }
+  return true;
+}
+
+void StandaloneActuator::begin(const std::shared_ptr<Run>& run, Instant now) {
+  if (run->begun || !may_begin(*run)) return;
+  run->begun = true;
   bool closing = false;
-  for (const LinkOrder& order : orders) {
+  for (std::size_t i = 0; i < run->orders.size(); ++i) {
+    const LinkOrder& order = run->orders[i];
+    if (run->called_off.contains(i)) continue;
     if (order.to == LinkTo::On) {
       closed_.erase(order.link);
     } else {
@@ -54,17 +91,13 @@ void StandaloneActuator::set_links(const std::vector<LinkOrder>& orders, Instant
     }
   }
   close_links();
-  answer_later(
-      [this, run, closing](Instant at) {
-        if (!closing) {
-          drive(run, {}, at);
-          return;
-        }
-        // After this nothing that is under way can lead over them again.
-        manager_.rewrite_tables(
-            at, [this, run](const Result<void>& written, Instant when) { drive(run, written, when); });
-      },
-      now);
+  if (!closing) {
+    drive(run, {}, now);
+    return;
+  }
+  // After this nothing that is under way can lead over them again.
+  manager_.rewrite_tables(now,
+                          [this, run](const Result<void>& written, Instant at) { drive(run, written, at); });
 }
 
 std::unique_ptr<provision::LinkDriver> StandaloneActuator::free_driver() {
@@ -85,6 +118,10 @@ void StandaloneActuator::drive(const std::shared_ptr<Run>& run, const Result<voi
   for (std::size_t i = 0; i < run->orders.size(); ++i) {
     const LinkOrder& order = run->orders[i];
     auto& failure = run->outcomes[i].failure;
+    if (run->called_off.contains(i)) {
+      failure = Error{ErrorCode::Conflict, "another order for this link came first"};
+      continue;
+    }
     const PortRef& other = order.port == order.link.a ? order.link.b : order.link.a;
     const PortIndex near = survey ? survey->fabric->find_port(order.port) : no_port;
     const PortIndex far = survey ? survey->fabric->find_port(other) : no_port;
@@ -149,6 +186,7 @@ void StandaloneActuator::driven(const std::shared_ptr<Run>& run,
   // It is still on the stack: kept for the next run.
   if (run->driver) idle_.push_back(std::move(run->driver));
   run->done(run->outcomes, now);
+  for (const auto& waiting : std::vector(runs_)) begin(waiting, now);
 }
 
 void StandaloneActuator::answer_later(std::function<void(Instant)> answer, Instant now) {

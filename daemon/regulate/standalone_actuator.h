@@ -1,6 +1,9 @@
 /// Carries decisions of the regulation out as the fabric's own subnet manager: tables through the
 /// provisioner, in stages; port states by MADs.
 ///
+/// Where a later order finds an earlier one for the same link under way, the earlier one is called off, and
+/// the later one waits until nothing of it can arrive any more.
+///
 /// A link is closed to routing before its port is touched, whatever a sweep finds meanwhile, and its port is
 /// touched only when no table can lead over it any more: that is checked against what switches confirmed,
 /// right before the Set, and refused otherwise.
@@ -57,12 +60,17 @@ class StandaloneActuator final : public Actuator {
   struct Run {
     std::vector<LinkOrder> orders;
     std::vector<LinkOutcome> outcomes;
-    std::vector<std::size_t> driven;  ///< positions in `orders` of what the driver has
+    std::vector<std::size_t> driven;   ///< positions in `orders` of what the driver has
+    std::set<std::size_t> called_off;  ///< positions in `orders` that a later order has overtaken
     LinksDone done;
     std::unique_ptr<provision::LinkDriver> driver;
+    bool begun = false;
   };
 
   void close_links();
+  void call_off(const std::vector<LinkOrder>& orders);
+  [[nodiscard]] bool may_begin(const Run& run) const;
+  void begin(const std::shared_ptr<Run>& run, Instant now);
   void drive(const std::shared_ptr<Run>& run, const Result<void>& written, Instant now);
   void driven(const std::shared_ptr<Run>& run, const std::vector<std::optional<Error>>& failures,
               Instant now);

@@ -194,6 +194,8 @@ class FabricWatch final : public sim::ChangeListener {
     const PortIndex index = with_lids_->port_index(node, port);
     if (fabric_.forwards(index) || with_lids_->port(index).link == no_link) return "";
     if (by_fault(with_lids_->port(index).link)) return "";
+    // What comes back from a fault is in Init while its tables are written.
+    if (fault_ && fabric_.port_info(index).physical == PhysState::LinkUp) return "";
     return fmt::format("{} port {} leads into a link that is off", name(node), port.raw());
   }
 

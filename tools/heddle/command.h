@@ -65,6 +65,7 @@ void add_status_commands(Program& program);
 void add_fabric_commands(Program& program);
 void add_link_commands(Program& program);
 void add_qos_commands(Program& program);
+void add_regulation_commands(Program& program);
 void add_route_commands(Program& program);
 void add_sim_commands(Program& program);
 

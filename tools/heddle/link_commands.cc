@@ -12,6 +12,7 @@
 #include "heddle/client.h"
 #include "heddle/command.h"
 #include "heddle/json_access.h"
+#include "heddle/regulation_output.h"
 #include "heddle/table.h"
 #include "heddle/watch.h"
 
@@ -173,6 +174,7 @@ void add_link_commands(Program& program) {
   struct Options {
     std::string match, sort, kind, top, least, type, name;
     double interval = 0;
+    bool power = false;
   };
   auto options = std::make_shared<Options>();
 
@@ -188,7 +190,14 @@ void add_link_commands(Program& program) {
   links->add_option("--kind", options->kind, "Links between switches, or to hosts")
       ->check(CLI::IsMember({"switch", "host"}));
   links->add_option("--watch", options->interval, "Again every so many seconds")->check(CLI::PositiveNumber);
+  links->add_flag("--power", options->power, "All links between switches: on, off or reduced, and why");
   Program::on(*links, [&context, options] {
+    if (options->power) {
+      return watch(options->interval, context, [&] {
+        return show(context, "/v1/links/power",
+                    [&](const value& answer) { print_power_links(answer, context); });
+      });
+    }
     const Target target = Target{"/v1/links"}
                               .with("match", options->match)
                               .with("sort", options->sort)

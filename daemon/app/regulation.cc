@@ -1,0 +1,124 @@
+#include "app/regulation.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "base/printable.h"
+
+namespace heddle::app {
+namespace {
+
+/// How long links that are to come back are waited for when the daemon is stopped.
+constexpr FabricClock::duration longest_stop = std::chrono::seconds{60};
+
+regulate::RegulatorOptions regulator_options(const Config& config, const journal::Calendar& calendar) {
+  regulate::RegulatorOptions options;
+  options.governor = governor_options(config);
+  options.calendar = calendar;
+  return options;
+}
+
+provision::LinkDriverOptions driver_options(const Config& config) {
+  provision::LinkDriverOptions options;
+  options.m_key = config.fabric.m_key;
+  return options;
+}
+
+void log(const journal::Event& event) {
+  spdlog::info("regulation: {}: {}{}{}", event.kind, event.links, event.links.empty() ? "" : ": ",
+               event.text);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Regulation>> Regulation::open(const Around& around, const Config& config) {
+  std::error_code ignored;  // the journal says what is wrong
+  std::filesystem::create_directories(config.state.directory, ignored);
+  const journal::Calendar calendar{
+      std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now()),
+      around.clock.now()};
+  const auto file = std::filesystem::path(config.state.directory) / "journal.db";
+  auto journal = journal::open_journal(file, calendar);
+  if (!journal) return fail(journal.error());
+  return std::unique_ptr<Regulation>(new Regulation(around, config, *std::move(journal), calendar));
+}
+
+Regulation::Regulation(const Around& around, const Config& config, std::unique_ptr<journal::Journal> journal,
+                       const journal::Calendar& calendar)
+    : around_{around},
+      on_stop_{config.regulation.on_stop},
+      journal_{std::move(journal)},
+      standalone_{regulator_options(config, calendar),
+                  config.sm.lmc > 0 ? 2U : 1U,
+                  around.engine,
+                  around.seat,
+                  *journal_,
+                  config.sm.lmc > 0 ? around.migrator : nullptr,
+                  log,
+                  driver_options(config)},
+      alarm_{around.io, around.clock, [this](Instant now) { ring(now); }} {}
+
+void Regulation::ring(Instant now) {
+  standalone_.on_timer(now);
+  around_.settle();
+}
+
+void Regulation::settle() {
+  auto next = standalone_.next_deadline();
+  if (stopped_) {
+    const Instant now = around_.clock.now();
+    if (regulator().idle() || *stop_by_ <= now) {
+      regulator().save(now);
+      std::exchange(stopped_, nullptr)();
+      return;
+    }
+    if (!next || *stop_by_ < *next) next = stop_by_;
+  }
+  alarm_.set(next);
+}
+
+void Regulation::on_sample(std::shared_ptr<const load::Sample> sample) {
+  regulator().on_sample(std::move(sample), around_.clock.now());
+  publish();
+}
+
+void Regulation::publish() {
+  const regulation::Governor& governor = regulator().governor();
+  if (!governor.reference()) return;
+  const regulate::Regulator::Transitions& transitions = regulator().transitions();
+  metrics::RegulationFigures figures;
+  figures.mode = to_string(governor.mode());
+  figures.spent = regulator().energy().total().spent;
+  figures.saved = regulator().energy().total().saved;
+  figures.power = regulator().energy().power();
+  figures.saving = regulator().energy().saving();
+  figures.turned_off = transitions.off;
+  figures.turned_on = transitions.on;
+  figures.reduced = transitions.reduced;
+  figures.failed = transitions.failed;
+  for (const auto& link : governor.links()) {
+    const NodeIndex node = governor.reference()->find_node(link.link.a.node);
+    const int state = !link.mode.on() ? 0 : link.mode == link.full ? 2 : 1;
+    figures.links.push_back({link.link.a, printable(governor.reference()->node(node).description), state});
+  }
+  metrics_->publish(std::move(figures));
+}
+
+bool Regulation::stop(std::function<void()> done) {
+  const Instant now = around_.clock.now();
+  if (on_stop_ == OnStop::Leave) {
+    regulator().save(now);
+    return false;
+  }
+  regulator().stop(now);
+  if (regulator().idle()) return false;
+  stopped_ = std::move(done);
+  stop_by_ = now + longest_stop;
+  settle();
+  return true;
+}
+
+}  // namespace heddle::app

@@ -1,0 +1,229 @@
+#include "control/regulation_api.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <charconv>
+#include <cmath>
+
+#include "control/regulation_views.h"
+#include "fabric/link_name.h"
+
+namespace heddle::control {
+namespace {
+
+namespace json = boost::json;
+using regulate::Regulator;
+
+Response json_response(const json::value& value) {
+  return text_response("application/json", json::serialize(value) + "\n");
+}
+
+/// The body's members, each of which must be known and of its type.
+class Arguments {
+ public:
+  static Result<Arguments> read(const std::string& body) {
+    boost::system::error_code wrong;
+    json::value value = json::parse(body.empty() ? "{}" : body, wrong);
+    if (wrong || !value.is_object()) return fail(ErrorCode::Invalid, "the body must be a JSON object");
+    return Arguments(std::move(value.as_object()));
+  }
+  Result<std::string> text(std::string_view key, std::string otherwise = {}) {
+    const auto* value = take(key);
+    if (value == nullptr || value->is_null()) return otherwise;
+    if (!value->is_string()) return fail(ErrorCode::Invalid, fmt::format("{} must be a string", key));
+    return std::string(value->as_string());
+  }
+  Result<bool> flag(std::string_view key) {
+    const auto* value = take(key);
+    if (value == nullptr) return false;
+    if (!value->is_bool()) return fail(ErrorCode::Invalid, fmt::format("{} must be true or false", key));
+    return value->as_bool();
+  }
+  /// 0 where it is not given.
+  Result<double> positive(std::string_view key) {
+    const auto* value = take(key);
+    if (value == nullptr || value->is_null()) return 0.0;
+    boost::system::error_code wrong;
+    const double number = value->is_number() ? value->to_number<double>(wrong) : 0;
+    if (wrong || !(number > 0) || !(number < 1e9)) {
+      return fail(ErrorCode::Invalid, fmt::format("{} must be a number of seconds above 0", key));
+    }
+    return number;
+  }
+  /// Errors: a member that nobody asked for.
+  Result<void> end() const {
+    for (const auto& member : members_) {
+      if (std::find(taken_.begin(), taken_.end(), member.key()) == taken_.end()) {
+        return fail(ErrorCode::Invalid, fmt::format("there is no member {}", std::string(member.key())));
+      }
+    }
+    return {};
+  }
+
+ private:
+  explicit Arguments(json::object members) : members_{std::move(members)} {}
+  const json::value* take(std::string_view key) {
+    taken_.emplace_back(key);
+    return members_.if_contains(key);
+  }
+
+  json::object members_;
+  std::vector<std::string> taken_;
+};
+
+Regulator::Reply reply_to(const Respond& respond) {
+  return [respond](const Result<std::string>& result) {
+    if (!result) return respond(error_response(result.error()));
+    respond(json_response(json::object{{"text", *result}}));
+  };
+}
+
+Result<void> set_mode(RegulationDesk& desk, const Request& request, const Respond& respond) {
+  auto arguments = Arguments::read(request.body);
+  if (!arguments) return fail(arguments.error());
+  const auto mode = arguments->text("mode");
+  const auto by = arguments->text("by");
+  if (!mode) return fail(mode.error());
+  if (!by) return fail(by.error());
+  if (auto end = arguments->end(); !end) return end;
+  const auto parsed = regulation::mode_from(*mode);
+  if (!parsed) {
+    return fail(ErrorCode::Invalid, fmt::format("mode must be off, advise or enforce, not '{}'", *mode));
+  }
+  desk.command(
+      [&](Regulator& regulator, Instant now) { regulator.set_mode(*parsed, *by, now, reply_to(respond)); });
+  return {};
+}
+
+Result<void> set_link(RegulationDesk& desk, const Request& request, const Respond& respond) {
+  auto arguments = Arguments::read(request.body);
+  if (!arguments) return fail(arguments.error());
+  const auto link = arguments->text("link");
+  const auto wish_text = arguments->text("wish");
+  const auto reason = arguments->text("reason");
+  const auto by = arguments->text("by");
+  const auto length = arguments->positive("for_seconds");
+  const auto force = arguments->flag("force");
+  for (const auto* text : {&link, &wish_text, &reason, &by}) {
+    if (!*text) return fail(text->error());
+  }
+  if (!length) return fail(length.error());
+  if (!force) return fail(force.error());
+  if (auto end = arguments->end(); !end) return end;
+  const auto wish = regulation::wish_from(*wish_text);
+  if (!wish) {
+    return fail(ErrorCode::Invalid, fmt::format("wish must be auto, off, on or pin, not '{}'", *wish_text));
+  }
+  const auto reference = desk.regulator()->governor().reference();
+  if (!reference) {
+    return fail(ErrorCode::Unreachable, "the fabric has not been discovered yet; ask again in a moment");
+  }
+  const auto index = FabricNames{reference}.find_link(*link);
+  if (!index) return fail(index.error());
+  regulation::Override value{*wish, *reason, *by, std::nullopt};
+  const LinkRef ref = link_ref(*reference, reference->link(*index));
+  desk.command([&](Regulator& regulator, Instant now) {
+    if (*length > 0) value.until = now + std::chrono::nanoseconds{std::llround(*length * 1e9)};
+    const auto forced = *force ? regulation::Force::CutHostsOff : regulation::Force::No;
+    regulator.set_override(ref, value, forced, now, reply_to(respond));
+  });
+  return {};
+}
+
+Result<void> restore(RegulationDesk& desk, const Request& request, const Respond& respond) {
+  auto arguments = Arguments::read(request.body);
+  if (!arguments) return fail(arguments.error());
+  const auto by = arguments->text("by");
+  if (!by) return fail(by.error());
+  if (auto end = arguments->end(); !end) return end;
+  desk.command([&](Regulator& regulator, Instant now) { regulator.restore(*by, now, reply_to(respond)); });
+  return {};
+}
+
+Result<std::uint64_t> whole(const Request& request, const std::string& key, std::uint64_t otherwise) {
+  const auto it = request.query.find(key);
+  if (it == request.query.end()) return otherwise;
+  std::uint64_t value = 0;
+  const std::string& text = it->second;
+  const auto got = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (got.ec != std::errc{} || got.ptr != text.data() + text.size()) {
+    return fail(ErrorCode::Invalid, fmt::format("{} must be a whole number, not '{}'", key, text));
+  }
+  return value;
+}
+
+Result<json::value> events(const Regulator& regulator, const Request& request) {
+  const auto after = whole(request, "after", 0);
+  if (!after) return fail(after.error());
+  const auto most = whole(request, "most", 100);
+  if (!most) return fail(most.error());
+  const auto found = regulator.journal().events(*after, std::min<std::uint64_t>(*most, 1000));
+  if (!found) return fail(found.error());
+  return events_view(*found, *after);
+}
+
+struct Path {
+  std::string_view path;
+  Result<json::value> (*get)(const Regulator& regulator, const Request& request, Instant now);
+  Result<void> (*post)(RegulationDesk& desk, const Request& request, const Respond& respond);
+};
+
+constexpr std::array paths{
+    Path{"/v1/regulation",
+         [](const Regulator& regulator, const Request&, Instant) -> Result<json::value> {
+           return regulation_view(regulator);
+         },
+         set_mode},
+    Path{"/v1/plan",
+         [](const Regulator& regulator, const Request&, Instant now) -> Result<json::value> {
+           return plan_view(regulator, now);
+         },
+         nullptr},
+    Path{"/v1/links/power",
+         [](const Regulator& regulator, const Request&, Instant now) -> Result<json::value> {
+           return power_links_view(regulator, now);
+         },
+         nullptr},
+    Path{"/v1/energy",
+         [](const Regulator& regulator, const Request&, Instant) -> Result<json::value> {
+           return energy_view(regulator);
+         },
+         nullptr},
+    Path{"/v1/events",
+         [](const Regulator& regulator, const Request& request, Instant) {
+           return events(regulator, request);
+         },
+         nullptr},
+    Path{"/v1/link", nullptr, set_link},
+    Path{"/v1/restore", nullptr, restore},
+};
+
+}  // namespace
+
+bool answer_regulation(RegulationDesk& desk, const Request& request, const Respond& respond) {
+  for (const Path& path : paths) {
+    if (path.path != request.path) continue;
+    const auto* regulator = desk.regulator();
+    if (regulator == nullptr) {
+      respond(
+          error_response({ErrorCode::Unsupported,
+                          "this daemon does not regulate links: it is not the subnet manager of its fabric "
+                          "(sm.mode, sm.engine, fabric.read_only)"}));
+    } else if (request.post && path.post != nullptr) {
+      if (auto begun = path.post(desk, request, respond); !begun) respond(error_response(begun.error()));
+    } else if (!request.post && path.get != nullptr) {
+      const auto view = path.get(*regulator, request, desk.now());
+      respond(view ? json_response(*view) : error_response(view.error()));
+    } else {
+      respond(error_response(
+          {ErrorCode::Invalid, fmt::format("this path is asked with {}", request.post ? "GET" : "POST")}));
+    }
+    return true;
+  }
+  return false;
+}
+
+}  // namespace heddle::control

@@ -1,0 +1,30 @@
+/// What operators ask of the regulation, as JSON (docs/api.md): its plan, the links that are off, energy, the
+/// log of decisions, and the commands that change them.
+#pragma once
+
+#include <functional>
+
+#include "base/units.h"
+#include "control/http.h"
+#include "regulate/regulator.h"
+
+namespace heddle::control {
+
+/// What the API asks of a daemon that regulates. Called on the io_context thread.
+class RegulationDesk {
+ public:
+  /// Null where this daemon does not regulate.
+  [[nodiscard]] virtual const regulate::Regulator* regulator() const { return nullptr; }
+  [[nodiscard]] virtual Instant now() const { return {}; }
+  using Command = std::function<void(regulate::Regulator&, Instant now)>;
+  /// Runs the command, and sees to what follows from it. Only where regulator() is there.
+  virtual void command(const Command& /*command*/) {}
+
+ protected:
+  ~RegulationDesk() = default;
+};
+
+/// Answers requests for the regulation's paths; false for all others. `desk` must outlive the answers.
+bool answer_regulation(RegulationDesk& desk, const Request& request, const Respond& respond);
+
+}  // namespace heddle::control

@@ -1,0 +1,169 @@
+#include "control/regulation_views.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <map>
+
+#include "fabric/link_name.h"
+
+namespace heddle::control {
+namespace {
+
+namespace json = boost::json;
+using regulate::Regulator;
+
+/// Names of links; of one that the fabric has no more, its ports.
+class LinkNames {
+ public:
+  explicit LinkNames(std::shared_ptr<const Fabric> fabric) : fabric_{std::move(fabric)}, names_{fabric_} {}
+  [[nodiscard]] std::string of(const LinkRef& ref) const {
+    const PortIndex port = fabric_->find_port(ref.a);
+    if (port == no_port || fabric_->port(port).link == no_link) {
+      return fmt::format("{} -- {}", to_string(ref.a), to_string(ref.b));
+    }
+    return names_.link(fabric_->port(port).link);
+  }
+  [[nodiscard]] std::string of(NodeGuid node) const {
+    const NodeIndex index = fabric_->find_node(node);
+    return index == no_node ? to_string(node) : names_.node(index);
+  }
+
+ private:
+  std::shared_ptr<const Fabric> fabric_;
+  FabricNames names_;
+};
+
+std::string_view turn_name(regulation::Turn turn) {
+  switch (turn) {
+    case regulation::Turn::Off:
+      return "off";
+    case regulation::Turn::On:
+      return "on";
+    case regulation::Turn::Reduce:
+      return "reduce";
+    case regulation::Turn::Widen:
+      return "widen";
+  }
+  return "unknown";
+}
+
+json::object energy(const power::EnergyTotals& totals) {
+  return {{"spent_joules", totals.spent.value()}, {"saved_joules", totals.saved.value()}};
+}
+
+}  // namespace
+
+json::value regulation_view(const Regulator& regulator) {
+  const regulation::Governor& governor = regulator.governor();
+  json::object states;
+  if (governor.reference()) {
+    std::map<std::string_view, std::int64_t> counts;
+    for (const auto& link : governor.links()) ++counts[to_string(link.state)];
+    for (const auto& [state, count] : counts) states[state] = count;
+  }
+  json::array problems;
+  for (const auto& problem : regulator.problems()) problems.emplace_back(problem);
+  json::object view{{"mode", to_string(governor.mode())},
+                    {"stage", to_string(governor.stage())},
+                    {"plane", governor.plane()},
+                    {"links", std::move(states)},
+                    {"power_watts", regulator.energy().power().value()},
+                    {"saving_watts", regulator.energy().saving().value()},
+                    {"transitions", json::object{{"off", regulator.transitions().off},
+                                                 {"on", regulator.transitions().on},
+                                                 {"reduced", regulator.transitions().reduced},
+                                                 {"failed", regulator.transitions().failed}}},
+                    {"problems", std::move(problems)}};
+  for (auto& member : energy(regulator.energy().total())) view[member.key()] = member.value();
+  return view;
+}
+
+json::value plan_view(const Regulator& regulator, Instant now) {
+  const regulation::Governor& governor = regulator.governor();
+  json::object view{{"mode", to_string(governor.mode())}, {"plan", nullptr}};
+  if (!governor.plan() || !governor.reference()) return view;
+  const regulation::Plan& plan = *governor.plan();
+  const FabricNames names{governor.reference()};
+  json::array changes;
+  for (const auto& decision : plan.decisions) {
+    if (decision.link.raw() >= governor.reference()->links().size()) continue;
+    changes.push_back(json::object{{"link", names.link(decision.link)},
+                                   {"turn", turn_name(decision.turn)},
+                                   {"mode", power::to_string(decision.mode)},
+                                   {"reason", decision.reason}});
+  }
+  view["plan"] = json::object{{"age_seconds", seconds(now - plan.at)},
+                              {"off", plan.off.size()},
+                              {"on", plan.on.size()},
+                              {"changes", std::move(changes)},
+                              {"busiest", plan.busiest.value()},
+                              {"watts_now", plan.watts_now.value()},
+                              {"watts_then", plan.watts_then.value()},
+                              {"watts_least", plan.watts_least.value()},
+                              {"note", plan.note}};
+  return view;
+}
+
+json::value power_links_view(const Regulator& regulator, Instant now) {
+  json::array links;
+  if (regulator.governor().reference()) {
+    const LinkNames names{regulator.governor().reference()};
+    for (const auto& link : regulator.governor().links()) {
+      links.push_back(json::object{{"name", names.of(link.link)},
+                                   {"state", to_string(link.state)},
+                                   {"mode", power::to_string(link.mode)},
+                                   {"full", power::to_string(link.full)},
+                                   {"exempt", to_string(link.exempt)},
+                                   {"wish", to_string(link.wish)},
+                                   {"for_seconds", seconds(now - link.since)},
+                                   {"transitions", link.transitions},
+                                   {"reason", link.reason}});
+    }
+  }
+  return json::object{{"links", std::move(links)}};
+}
+
+json::value energy_view(const Regulator& regulator) {
+  const power::EnergyRecord record = regulator.energy().record();
+  json::array links;
+  json::array switches;
+  if (regulator.governor().reference()) {
+    const LinkNames names{regulator.governor().reference()};
+    for (const auto& [ref, totals] : record.links) {
+      json::object link{{"name", names.of(ref)}};
+      for (auto& member : energy(totals)) link[member.key()] = member.value();
+      links.push_back(std::move(link));
+    }
+    for (const auto& [guid, totals] : record.switches) {
+      json::object node{{"name", names.of(guid)}};
+      for (auto& member : energy(totals)) node[member.key()] = member.value();
+      switches.push_back(std::move(node));
+    }
+  }
+  return json::object{{"power_watts", regulator.energy().power().value()},
+                      {"saving_watts", regulator.energy().saving().value()},
+                      {"total", energy(record.total)},
+                      {"switches", std::move(switches)},
+                      {"links", std::move(links)}};
+}
+
+json::value events_view(const std::vector<journal::Event>& events, std::uint64_t after) {
+  json::array list;
+  for (const auto& event : events) {
+    const auto at = std::chrono::time_point_cast<std::chrono::seconds>(event.at);
+    list.push_back(
+        json::object{{"id", event.id},
+                     {"at", fmt::format("{:%FT%TZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(
+                                                         std::chrono::system_clock::time_point{at})))},
+                     {"kind", event.kind},
+                     {"links", event.links},
+                     {"text", event.text}});
+  }
+  return json::object{{"last", events.empty() ? after : events.back().id}, {"events", std::move(list)}};
+}
+
+}  // namespace heddle::control

@@ -1,0 +1,20 @@
+/// The regulation as JSON, as docs/api.md describes it. Pure: states in, values out.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "base/units.h"
+#include "journal/journal.h"
+#include "regulate/regulator.h"
+
+namespace heddle::control {
+
+[[nodiscard]] boost::json::value regulation_view(const regulate::Regulator& regulator);
+[[nodiscard]] boost::json::value plan_view(const regulate::Regulator& regulator, Instant now);
+[[nodiscard]] boost::json::value power_links_view(const regulate::Regulator& regulator, Instant now);
+[[nodiscard]] boost::json::value energy_view(const regulate::Regulator& regulator);
+[[nodiscard]] boost::json::value events_view(const std::vector<journal::Event>& events, std::uint64_t after);
+
+}  // namespace heddle::control

@@ -1,0 +1,60 @@
+#include "metrics/regulation_metrics.h"
+
+#include <fmt/format.h>
+
+#include "metrics/family_maker.h"
+
+namespace heddle::metrics {
+
+using prometheus::MetricType;
+
+void RegulationMetrics::publish(RegulationFigures figures) {
+  auto fresh = std::make_shared<const RegulationFigures>(std::move(figures));
+  const std::lock_guard lock{mutex_};
+  figures_.swap(fresh);
+}
+
+std::vector<prometheus::MetricFamily> RegulationMetrics::Collect() const {
+  std::shared_ptr<const RegulationFigures> figures;
+  {
+    const std::lock_guard lock{mutex_};
+    figures = figures_;
+  }
+  std::vector<prometheus::MetricFamily> all;
+  if (!figures) return all;
+  all.push_back(counter("heddle_energy_joules_total", "What all switches have spent, kept over restarts",
+                        figures->spent.value()));
+  all.push_back(counter("heddle_energy_saved_joules_total",
+                        "What was saved against all links on in full, kept over restarts",
+                        figures->saved.value()));
+  all.push_back(
+      gauge("heddle_power_watts", "What all switches draw, by the power model", figures->power.value()));
+  all.push_back(
+      gauge("heddle_power_saving_watts", "What links that are off or reduced save", figures->saving.value()));
+  const auto to = [](const char* state, std::uint64_t value) {
+    return LabelledValue{{{"to", state}}, static_cast<double>(value)};
+  };
+  all.push_back(family_of(MetricType::Counter, "heddle_link_transitions_total",
+                          "Links that were turned off, on or to a reduced mode and seen there; or failed to",
+                          {to("off", figures->turned_off), to("on", figures->turned_on),
+                           to("reduced", figures->reduced), to("failed", figures->failed)}));
+  std::vector<LabelledValue> modes;
+  for (const char* mode : {"off", "advise", "enforce"}) {
+    modes.push_back({{{"mode", mode}}, figures->mode == mode ? 1.0 : 0.0});
+  }
+  all.push_back(
+      family_of(MetricType::Gauge, "heddle_regulation_mode", "1 for the mode that is set", std::move(modes)));
+  std::vector<LabelledValue> links;
+  for (const auto& link : figures->links) {
+    links.push_back({{{"guid", to_string(link.port.node)},
+                      {"port", fmt::format("{}", link.port.port.raw())},
+                      {"switch", link.name}},
+                     static_cast<double>(link.state)});
+  }
+  all.push_back(family_of(MetricType::Gauge, "heddle_link_power_state",
+                          "Of the links between switches, by one end: 0 off, 1 reduced, 2 on in full",
+                          std::move(links)));
+  return all;
+}
+
+}  // namespace heddle::metrics

@@ -1,0 +1,87 @@
+// Loads that rise and fall.
+
+#include "story.h"
+
+namespace heddle::test {
+namespace {
+
+class Daily : public Story {};
+
+TEST_F(Daily, LinksGoWhenTheFabricIsQuietAndComeBackWhenAJobStarts) {
+  for (const std::uint8_t lmc : {0, 1}) {
+    RegulatedWorld& world = begin(ring, lmc);
+    traffic(0.05);
+    ASSERT_TRUE(comes_to(4)) << events();  // one of each trunk
+    expect_well();
+    EXPECT_EQ(world.daemon->regulator().transitions().failed, 0U);
+
+    traffic(1.0, 2);  // across the ring: more than a link's worth
+    const Instant began = world.now;
+    ASSERT_TRUE(world.run([&] { return figures().delivered >= figures().wanted * 0.99; }, 1min)) << events();
+    // A sample that sees it, the way back of the link, and tables with it.
+    EXPECT_LT(world.now - began, 5s);
+    expect_well();
+    traffic(0.05);
+    ASSERT_TRUE(comes_to(4)) << events();
+    expect_well();
+  }
+}
+
+TEST_F(Daily, NothingIsTurnedOffByAdvice) {
+  WorldOptions options;
+  options.governor = quick();
+  options.governor.mode = regulation::Mode::Advise;
+  RegulatedWorld& world = begin(ring, options);
+  traffic(0.05);
+  world.run_for(60s);
+  EXPECT_TRUE(world.links_off().empty());
+  EXPECT_THAT(events(), ::testing::HasSubstr("advice"));
+  ASSERT_TRUE(world.daemon->regulator().governor().plan());
+  EXPECT_EQ(world.daemon->regulator().governor().plan()->off.size(), 4U);
+}
+
+TEST_F(Daily, LoadThatOscillatesFasterThanTheLeastTimesMovesNoLinkOftenerThanTheyAllow) {
+  WorldOptions options;
+  options.governor = quick();
+  options.governor.quiet = 10s;
+  options.governor.least_on = 20s;
+  options.sim.training_delay = std::chrono::milliseconds{500};
+  RegulatedWorld& world = begin(ring, options);
+  constexpr auto length = 400s;
+  for (Instant end = world.now + length; world.now < end;) {
+    traffic(0.05);
+    world.run_for(15s);
+    traffic(1.0, 2);
+    world.run_for(5s);
+  }
+  expect_well();
+  unsigned most = 0;
+  for (const auto& link : world.daemon->regulator().governor().links()) {
+    most = std::max(most, link.transitions);
+  }
+  // Off and on again takes the least time on, the quiet time and what comes between, at the least.
+  EXPECT_LE(most, 2 * (length / (options.governor.least_on)) + 2);
+  RecordProperty("transitions_of_one_link", static_cast<int>(most));
+  // And each return makes the next departure later.
+  EXPECT_LE(most, 12U);
+}
+
+TEST_F(Daily, ATreeUnderTheGeneralPolicyKeepsEveryRule) {
+  WorldOptions options;
+  options.governor = quick();
+  options.governor.select.policy = regulation::SelectPolicy::General;
+  options.governor.most_closing = 0;
+  RegulatedWorld& world = begin("tree:k=3,n=3", options);
+  traffic(0.05);
+  ASSERT_TRUE(world.run([&] { return world.links_off().size() > 10 && world.daemon->quiet(); }, 2min))
+      << world.links_off().size() << " links off\n"
+      << events();
+  expect_well();
+  traffic(0.9, 5);
+  world.run_for(30s);
+  expect_well();
+  EXPECT_GE(figures().delivered.value(), figures().wanted.value() * 0.99) << events();
+}
+
+}  // namespace
+}  // namespace heddle::test

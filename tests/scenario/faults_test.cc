@@ -1,0 +1,166 @@
+// What fails while links go and come.
+
+#include "mad/header.h"
+#include "story.h"
+
+namespace heddle::test {
+namespace {
+
+using regulation::Stage;
+
+constexpr Stage stages[] = {Stage::Writing, Stage::Migrating, Stage::Rewriting, Stage::Draining,
+                            Stage::Closing};
+
+class Faults : public Story {
+ protected:
+  [[nodiscard]] Stage stage() const { return world_->daemon->regulator().governor().stage(); }
+  /// Quiet enough for links to go, until the governor is in this stage.
+  bool reach(Stage wanted) {
+    traffic(0.05);
+    return world_->run([&] { return stage() == wanted; }, 1min);
+  }
+  /// The switches, the daemon's own left out.
+  [[nodiscard]] std::vector<NodeIndex> other_switches() const {
+    const Fabric& truth = world_->fabric.description();
+    const Port& seat = truth.port(world_->port);
+    std::vector<NodeIndex> nodes;
+    for (std::uint32_t i = 0; i < truth.nodes().size(); ++i) {
+      const bool own = truth.peer({seat.node, seat.num})->node == NodeIndex{i};
+      if (truth.nodes()[i].type == NodeType::Switch && !own) nodes.push_back(NodeIndex{i});
+    }
+    return nodes;
+  }
+  [[nodiscard]] std::vector<LinkIndex> trunk_links() const {
+    const Fabric& truth = world_->fabric.description();
+    std::vector<LinkIndex> links;
+    for (std::uint32_t i = 0; i < truth.links().size(); ++i) {
+      const Link& link = truth.link(LinkIndex{i});
+      const auto is_switch = [&](LinkEnd end) { return truth.node(end.node).type == NodeType::Switch; };
+      if (is_switch(link.a) && is_switch(link.b)) links.push_back(LinkIndex{i});
+    }
+    return links;
+  }
+  /// Everything that had to follow has: no pair that cables join is without its route.
+  void settle(FabricClock::duration span = 30s) {
+    world_->run_for(span);
+    ASSERT_TRUE(world_->run([&] { return world_->daemon->quiet(); })) << events();
+    world_->watch.settled();
+    EXPECT_THAT(world_->watch.violations(), ::testing::IsEmpty()) << events();
+  }
+};
+
+TEST_F(Faults, ALinkThatFailsWhileAnotherOneDrains) {
+  for (std::size_t victim = 0; victim < 8; ++victim) {
+    RegulatedWorld& world = begin();
+    ASSERT_TRUE(reach(Stage::Draining)) << events();
+    world.watch.say(fmt::format("link {} fails", victim));
+    world.watch.cut(trunk_links()[victim], world.ps());
+    settle();
+    expect_well();
+    world.watch.mend(trunk_links()[victim], world.ps());
+    settle();
+    expect_well();
+    ASSERT_TRUE(comes_to(4)) << events();
+  }
+}
+
+TEST_F(Faults, ASwitchThatIsLostInEachStageAndComesBack) {
+  for (const Stage when : stages) {
+    for (std::size_t victim = 0; victim < 3; ++victim) {
+      RegulatedWorld& world = begin();
+      ASSERT_TRUE(reach(when)) << to_string(when);
+      world.watch.say(fmt::format("switch {} lost while {}", victim, to_string(when)));
+      const NodeIndex lost = other_switches()[victim];
+      world.watch.kill(lost, world.ps());
+      settle(60s);
+      world.watch.revive(lost, world.ps());
+      settle(60s);
+      expect_well();
+      ASSERT_TRUE(comes_to(4)) << events();
+    }
+  }
+}
+
+/// A subnet manager with the highest priority, at another host.
+class OtherManager {
+ public:
+  OtherManager(RegulatedWorld& world, PortIndex port) : world_{world} {
+    client_ = *world.fabric.attach(port, [this](const mad::Packet& packet, Picoseconds at) {
+      const mad::Header asked = mad::read_header(packet.mad);
+      if (asked.method != mad::Method::Get ||
+          asked.attribute != static_cast<std::uint16_t>(mad::SmAttr::SmInfo))
+        return;
+      mad::Packet answer = packet;
+      answer.address.dlid = packet.address.slid;
+      answer.address.slid = packet.address.dlid;
+      mad::Header header = asked;
+      header.method = mad::Method::GetResp;
+      if (header.mgmt_class == mad::MgmtClass::SubnDirected) {
+        mad::DirectedRoute route = mad::read_directed_route(packet.mad);
+        route.returning = true;
+        mad::write_directed_route(route, answer.mad);
+      }
+      mad::write_header(header, answer.mad);
+      mad::SmInfo info;
+      info.guid = PortGuid{1};
+      info.priority = 15;
+      info.state = mad::SmInfo::State::Master;
+      mad::encode(info, mad::smp_data(answer.mad));
+      world_.fabric.send(at, client_, answer);
+    });
+    EXPECT_TRUE(world.fabric.set_is_sm(client_, sim::IsSm::Yes, world.ps()));
+  }
+  ~OtherManager() { world_.fabric.detach(client_); }
+  OtherManager(const OtherManager&) = delete;
+  OtherManager& operator=(const OtherManager&) = delete;
+
+ private:
+  RegulatedWorld& world_;
+  sim::ClientId client_{0};
+};
+
+// Whoever is master then raises the links that come back; here nobody does, so they are seen in Init.
+TEST_F(Faults, MastershipThatIsLostInEachStageBringsEveryLinkBack) {
+  for (const Stage when : stages) {
+    RegulatedWorld& world = begin();
+    ASSERT_TRUE(reach(when)) << to_string(when);
+    world.watch.say(fmt::format("mastership lost while {}", to_string(when)));
+    const OtherManager other{world, hosts_.back()};
+    ASSERT_TRUE(world.run([&] { return !world.daemon->manager->is_master(); }, 1min)) << to_string(when);
+    world.run_for(60s);
+    EXPECT_TRUE(world.links_off().empty()) << to_string(when) << "\n" << events();
+    EXPECT_THAT(world.watch.violations(), ::testing::IsEmpty()) << events();
+  }
+}
+
+TEST_F(Faults, AHostWhoseAgentIsSilentStopsTheChangeBeforeAnyLinkGoes) {
+  RegulatedWorld& world = begin();
+  world.hosts.set_agent(hosts_[1], sim::PathMigration::Agent::Silent);
+  traffic(0.05);
+  world.run_for(40s);
+  EXPECT_THAT(world.watch.violations(), ::testing::IsEmpty()) << events();
+  EXPECT_EQ(figures().into_off_link, 0U);
+  world.hosts.set_agent(hosts_[1], sim::PathMigration::Agent::Answers);
+  ASSERT_TRUE(comes_to(4)) << events();
+  expect_well();
+}
+
+TEST_F(Faults, AFlappingLinkIsLeftOn) {
+  RegulatedWorld& world = begin();
+  const LinkIndex flapping = trunk_links()[0];
+  for (int i = 0; i < 6; ++i) {
+    world.watch.cut(flapping, world.ps());
+    world.run_for(2s);
+    world.watch.mend(flapping, world.ps());
+    world.run_for(2s);
+  }
+  settle();
+  traffic(0.05);
+  world.run_for(60s);
+  const auto off = world.links_off();
+  EXPECT_EQ(std::count(off.begin(), off.end(), flapping), 0) << events();
+  expect_well();
+}
+
+}  // namespace
+}  // namespace heddle::test

@@ -1,0 +1,54 @@
+// Exhaustively, not at random: each MAD of a change lost, each request of it without any answer, the daemon
+// killed before and after each MAD and each write.
+
+#include "story.h"
+
+namespace heddle::test {
+namespace {
+
+class Losses : public Story {
+ protected:
+  /// A whole change: links go off, then load brings them back. `at_begin` is called when the fabric is up and
+  /// traffic about to change. False if it did not come about.
+  void play(const std::function<void()>& at_begin) {
+    RegulatedWorld& world = begin();
+    at_begin();
+    traffic(0.05);
+    went_off_ = comes_to(4, 60s);
+    traffic(1.0, 2);
+    came_back_ = world.run([&] { return figures().delivered >= figures().wanted * 0.99; }, 60s);
+  }
+
+  bool went_off_ = false;
+  bool came_back_ = false;
+};
+
+TEST_F(Losses, EachRequestAndEachAnswerOfAChangeLostOnce) {
+  std::uint64_t requests = 0;
+  std::uint64_t answers = 0;
+  play([&] {
+    requests = world_->fate.requests;
+    answers = world_->fate.answers;
+  });
+  const std::uint64_t all_requests = world_->fate.requests - requests;
+  const std::uint64_t all_answers = world_->fate.answers - answers;
+  RecordProperty("requests", static_cast<int>(all_requests));
+  for (const bool answer : {false, true}) {
+    for (std::uint64_t n = 0; n < (answer ? all_answers : all_requests); ++n) {
+      play([&] {
+        Fate& fate = world_->fate;
+        const std::uint64_t lost = (answer ? fate.answers : fate.requests) + n;
+        (answer ? fate.on_answer : fate.on_request) = [lost](std::uint64_t number) {
+          return number == lost ? Fate::Verdict::Lost : Fate::Verdict::Goes;
+        };
+        world_->watch.say(fmt::format("{} {} lost", answer ? "answer" : "request", n));
+      });
+      ASSERT_TRUE(went_off_ && came_back_) << (answer ? "answer " : "request ") << n << "\n" << events();
+      expect_well();
+      if (HasFailure()) return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heddle::test

@@ -1,0 +1,101 @@
+/// What the scenarios share: a small fabric with trunks, quick settings, and traffic by hand.
+#pragma once
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "sim/scenario_hosts.h"
+#include "support/regulated_world.h"
+
+namespace heddle::test {
+
+using namespace std::chrono_literals;
+
+/// Four switches in a ring, trunks of two links, a host each.
+inline constexpr std::string_view ring = "torus:2x2,hosts=1,links=2,width=4x,speed=DDR";
+
+/// Seconds where an installation would have minutes.
+inline regulation::GovernorOptions quick() {
+  regulation::GovernorOptions options;
+  options.mode = regulation::Mode::Enforce;
+  options.quiet = 5s;
+  options.least_on = 5s;
+  options.least_off = 2s;
+  options.drain = 1s;
+  options.wake = 1s;
+  options.break_even = 1;
+  options.retry_after = 3s;
+  return options;
+}
+
+class Story : public ::testing::Test {
+ protected:
+  static std::string journal_file() {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    return fmt::format("{}heddle-{}-{}.db", ::testing::TempDir(), test->test_suite_name(), test->name());
+  }
+  void TearDown() override {
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(journal_file() + suffix);
+  }
+
+  /// Begins with everything on and regulation as `options` say.
+  RegulatedWorld& begin(std::string_view generator, const WorldOptions& options) {
+    world_.reset();
+    flows_.clear();
+    world_ = std::make_unique<RegulatedWorld>(generator, options, journal_file());
+    world_->bring_up();
+    hosts_ = sim::host_ports(world_->fabric.description());
+    return *world_;
+  }
+  RegulatedWorld& begin(std::string_view generator = ring, std::uint8_t lmc = 1) {
+    WorldOptions options;
+    options.lmc = lmc;
+    options.governor = quick();
+    options.sim.training_delay = std::chrono::milliseconds{500};
+    return begin(generator, options);
+  }
+
+  /// Each host to the next one but `far - 1`, at this share of its link.
+  void traffic(double load, std::size_t far = 1) {
+    RegulatedWorld& world = *world_;
+    for (const sim::TrafficId flow : flows_) world.plane.remove(flow, world.ps());
+    flows_.clear();
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+      const Port& port = world.fabric.description().port(hosts_[i]);
+      const BitRate most = data_rate(port.width, port.speed);
+      flows_.push_back(*world.plane.add(
+          {.from = hosts_[i], .to = hosts_[(i + far) % hosts_.size()], .demand = most * load}, world.ps()));
+    }
+  }
+  [[nodiscard]] sim::FlowFigures figures() { return world_->plane.figures(world_->ps()); }
+
+  /// Nobody violated anything, and no flow is led into a link that is off.
+  void expect_well() {
+    EXPECT_THAT(world_->watch.violations(), ::testing::IsEmpty());
+    EXPECT_EQ(figures().into_off_link, 0U);
+    EXPECT_EQ(figures().unroutable, 0U);
+  }
+  /// So many links off, and nothing under way.
+  bool comes_to(std::size_t off, FabricClock::duration within = 2min) {
+    return world_->run([&] { return world_->links_off().size() == off && world_->daemon->quiet(); }, within);
+  }
+  [[nodiscard]] std::string events() const {
+    std::string text;
+    for (const auto& event : world_->daemon->events) {
+      text += fmt::format("{:.3f} {} {}: {}\n",
+                          std::chrono::duration<double>(event.at.time_since_epoch()).count(), event.kind,
+                          event.links, event.text);
+    }
+    return text;
+  }
+
+  std::unique_ptr<RegulatedWorld> world_;
+  std::vector<PortIndex> hosts_;
+  std::vector<sim::TrafficId> flows_;
+};
+
+}  // namespace heddle::test

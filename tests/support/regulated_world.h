@@ -1,0 +1,399 @@
+/// A simulated fabric with traffic, and a daemon that regulates it, wired as in app/ but with a clock that
+/// the test moves. The daemon can be killed at any MAD or write, and started again on the same journal; MADs
+/// can be lost one by one; a FabricWatch looks on at every instant.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "discovery/discovery.h"
+#include "fabric/generators.h"
+#include "journal/journal.h"
+#include "mad/header.h"
+#include "regulate/standalone.h"
+#include "sampling/sampler.h"
+#include "sim/flow/fabric_view.h"
+#include "sim/flow/flow_plane.h"
+#include "sim/flow/path_migration.h"
+#include "sim/scenario_player.h"
+#include "sim/simulated_fabric.h"
+#include "support/fabric_watch.h"
+
+namespace heddle::test {
+
+/// Thrown where a test kills the daemon: nothing of it runs any more.
+struct Killed {};
+
+/// Counts what the daemon does to the world outside, and has a test stop it there.
+class Fate {
+ public:
+  enum class Moment : std::uint8_t { BeforeMad, AfterMad, BeforeWrite, AfterWrite };
+  enum class Verdict : std::uint8_t { Goes, Lost };
+  /// Called at every moment with its number; may throw Killed.
+  std::function<void(Moment, std::uint64_t number)> on_moment;
+  /// Whether the SMP with this number arrives. Answers have numbers of their own. What reads counters is not
+  /// counted: it changes nothing.
+  std::function<Verdict(std::uint64_t number)> on_request;
+  std::function<Verdict(std::uint64_t number)> on_answer;
+
+  std::uint64_t moments = 0;
+  std::uint64_t requests = 0;
+  std::uint64_t answers = 0;
+
+  void pass(Moment moment) {
+    const std::uint64_t number = moments++;
+    if (on_moment) on_moment(moment, number);
+  }
+};
+
+/// Writes through, and dies before or after a write if that is its fate.
+class MortalJournal final : public journal::Journal {
+ public:
+  MortalJournal(std::unique_ptr<journal::Journal> real, Fate& fate) : real_{std::move(real)}, fate_{fate} {}
+
+  Result<void> write(const regulation::Record& record) override {
+    fate_.pass(Fate::Moment::BeforeWrite);
+    auto result = real_->write(record);
+    fate_.pass(Fate::Moment::AfterWrite);
+    return result;
+  }
+  [[nodiscard]] const regulation::Memory& memory() const override { return real_->memory(); }
+  Result<void> put_ranks(std::span<const journal::Rank> ranks) override {
+    fate_.pass(Fate::Moment::BeforeWrite);
+    auto result = real_->put_ranks(ranks);
+    fate_.pass(Fate::Moment::AfterWrite);
+    return result;
+  }
+  [[nodiscard]] Result<std::vector<journal::Rank>> ranks() const override { return real_->ranks(); }
+  Result<void> put_energy(const power::EnergyRecord& record) override { return real_->put_energy(record); }
+  [[nodiscard]] Result<power::EnergyRecord> energy() const override { return real_->energy(); }
+  Result<std::uint64_t> append(const journal::Event& event) override { return real_->append(event); }
+  [[nodiscard]] Result<std::vector<journal::Event>> events(std::uint64_t after,
+                                                           std::size_t most) const override {
+    return real_->events(after, most);
+  }
+
+ private:
+  std::unique_ptr<journal::Journal> real_;
+  Fate& fate_;
+};
+
+struct WorldOptions {
+  sim::Options sim{};
+  transport::EngineOptions engine{};
+  std::uint8_t lmc = 1;
+  regulation::GovernorOptions governor{};
+  provision::LinkDriverOptions driver{};
+  FabricClock::duration sampling = std::chrono::seconds{1};
+  FabricClock::duration light_sweep = std::chrono::seconds{10};
+};
+
+class RegulatedWorld;
+
+/// The daemon's parts, in the order of app/heddled.cc.
+class TestDaemon final : public transport::Transport,
+                         public regulate::FabricSeat,
+                         public regulate::PathMigrator {
+ public:
+  explicit TestDaemon(RegulatedWorld& world);
+  ~TestDaemon() override;
+  TestDaemon(const TestDaemon&) = delete;
+  TestDaemon& operator=(const TestDaemon&) = delete;
+
+  void begin();
+  void on_timers();
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+  [[nodiscard]] bool quiet() const {
+    return configured && !discovery->busy() && !manager->busy() && regulation->regulator().idle() &&
+           engine.pending() == 0;
+  }
+
+  // Transport
+  void receive_with(Receiver receiver) override { receiver_ = std::move(receiver); }
+  Result<void> send(const mad::Packet& packet) override;
+  [[nodiscard]] transport::LocalPort local() const override;
+  Result<void> claim_sm(transport::SmClaim claim) override;
+
+  [[nodiscard]] regulate::Regulator& regulator() { return regulation->regulator(); }
+
+  bool configured = false;
+  std::vector<provision::ProvisionReport> reports;
+  std::vector<journal::Event> events;
+
+ private:
+  // FabricSeat
+  [[nodiscard]] std::shared_ptr<const Survey> survey() const override { return survey_; }
+  void adopt(std::shared_ptr<const Survey> survey) override;
+  void look_at(const std::vector<NodeGuid>& nodes, Instant now) override;
+  // PathMigrator
+  void migrate(unsigned plane, Instant now, regulate::PathMigrator::Done done) override;
+
+  RegulatedWorld& world_;
+  sim::ClientId client_;
+  Receiver receiver_;
+  std::shared_ptr<const Survey> survey_;
+  std::vector<std::pair<Instant, std::function<void(Instant)>>> migrations_;  ///< by when they are due
+  std::optional<Instant> light_at_;
+  bool yields_ = false;  ///< another subnet manager was master
+
+ public:
+  std::unique_ptr<journal::Journal> journal;
+  transport::TransactionEngine engine;
+  std::unique_ptr<regulate::Standalone> regulation;
+  std::unique_ptr<discovery::Discovery> discovery;
+  std::unique_ptr<provision::SubnetManager> manager;
+  std::unique_ptr<sampling::Sampler> sampler;
+};
+
+class RegulatedWorld {
+ public:
+  RegulatedWorld(std::string_view generator, WorldOptions how, std::string journal_file)
+      : options{std::move(how)}, path{std::move(journal_file)}, fabric{*generate(generator), options.sim} {
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
+    fabric.set_counter_source(&plane);
+    plane.set_schedule(&player);
+  }
+  ~RegulatedWorld() { fabric.set_counter_source(nullptr); }
+  RegulatedWorld(const RegulatedWorld&) = delete;
+  RegulatedWorld& operator=(const RegulatedWorld&) = delete;
+
+  void start() {
+    daemon = std::make_unique<TestDaemon>(*this);
+    daemon->begin();
+  }
+  /// Brings the fabric up from power-on, and begins to watch.
+  void bring_up() {
+    start();
+    ASSERT_TRUE(run([&] { return daemon->quiet(); }));
+    watch.begin();
+  }
+  /// The daemon is gone from one instant to the next; the fabric goes on.
+  void kill() { daemon.reset(); }
+
+  [[nodiscard]] Picoseconds ps() const { return Picoseconds{now.time_since_epoch()}; }
+  [[nodiscard]] static Instant instant(Picoseconds at) {
+    return Instant{std::chrono::duration_cast<FabricClock::duration>(at)};
+  }
+
+  /// Goes from event to event until `done`, or until so much time has passed. True if `done`.
+  bool run(const std::function<bool()>& done, FabricClock::duration limit = std::chrono::minutes{10}) {
+    const Instant end = now + limit;
+    while (!done()) {
+      std::optional<Instant> next = daemon ? daemon->next_deadline() : std::nullopt;
+      const auto sooner = [&](std::optional<Picoseconds> at) {
+        if (!at) return;
+        // Round up: the fabric counts finer than we do.
+        const Instant due = instant(*at + Picoseconds{999});
+        if (!next || due < *next) next = due;
+      };
+      sooner(fabric.next_event());
+      sooner(plane.next_event());
+      if (!next || *next > end) {
+        now = end;
+        advance();
+        return done();
+      }
+      now = std::max(now, *next);
+      advance();
+      if (daemon) daemon->on_timers();
+    }
+    return true;
+  }
+  void run_for(FabricClock::duration span) {
+    run([] { return false; }, span);
+  }
+
+  /// Whether one of the links between switches is off by a Set.
+  [[nodiscard]] std::vector<LinkIndex> links_off() const {
+    std::vector<LinkIndex> off;
+    const Fabric& truth = fabric.description();
+    for (std::uint32_t i = 0; i < truth.links().size(); ++i) {
+      const Link& link = truth.link(LinkIndex{i});
+      for (const LinkEnd& end : {link.a, link.b}) {
+        if (fabric.port_info(truth.port_index(end)).physical == PhysState::Disabled) {
+          off.push_back(LinkIndex{i});
+          break;
+        }
+      }
+    }
+    return off;
+  }
+
+  WorldOptions options;
+  std::string path;  ///< of the journal
+  Fate fate;
+  sim::SimulatedFabric fabric;
+  sim::FabricView view{fabric};
+  sim::FlowPlane plane{view};
+  sim::ScenarioPlayer player{fabric.description()};
+  sim::PathMigration hosts{plane};
+  PortIndex port = no_port;  ///< where the daemon sits
+  Instant now{};
+  FabricWatch watch{fabric, find_port(), &plane};
+  std::unique_ptr<TestDaemon> daemon;
+
+ private:
+  [[nodiscard]] PortIndex find_port() {
+    const Fabric& truth = fabric.description();
+    for (std::uint32_t i = 0; i < truth.ports().size(); ++i) {
+      const Port& candidate = truth.port(PortIndex{i});
+      if (candidate.link != no_link && truth.node(candidate.node).type == NodeType::ChannelAdapter) {
+        return port = PortIndex{i};
+      }
+    }
+    return no_port;
+  }
+
+  void advance() {
+    // Traffic changes in turn with the fabric, so that it meets the routes of its time.
+    for (auto next = plane.next_event(); next && *next <= ps(); next = plane.next_event()) {
+      if (fabric.now() < *next) fabric.advance(*next);
+      plane.advance(*next);
+    }
+    fabric.advance(std::max(ps(), fabric.now()));
+  }
+};
+
+inline TestDaemon::TestDaemon(RegulatedWorld& world)
+    : world_{world},
+      client_{*world.fabric.attach(world.port,
+                                   [this](const mad::Packet& packet, Picoseconds at) {
+                                     const bool smp = mad::is_smp(mad::read_header(packet.mad));
+                                     const std::uint64_t number = smp ? world_.fate.answers++ : 0;
+                                     if (smp && world_.fate.on_answer &&
+                                         world_.fate.on_answer(number) == Fate::Verdict::Lost) {
+                                       return;
+                                     }
+                                     engine.on_packet(packet, RegulatedWorld::instant(at));
+                                   })},
+      journal{std::make_unique<MortalJournal>(journal::open_journal(world.path, {{}, Instant{}}).value(),
+                                              world.fate)},
+      engine{*this, world.options.engine} {
+  const unsigned planes = world.options.lmc > 0 ? 2 : 1;
+  regulate::RegulatorOptions options;
+  options.governor = world.options.governor;
+  options.governor.planes = planes;
+  options.governor.movement = planes > 1 ? regulation::Movement::Planes : regulation::Movement::Staged;
+  regulation = std::make_unique<regulate::Standalone>(
+      options, planes, engine, *this, *journal, planes > 1 ? this : nullptr,
+      [this](const journal::Event& event) { events.push_back(event); }, world.options.driver);
+  discovery = std::make_unique<discovery::Discovery>(
+      engine, discovery::SweepOptions{}, [this](const discovery::SweepReport& report) {
+        if (report.failure || report.survey == report.before || yields_) return;
+        discovery->hold();
+        manager->configure(regulation->complete(report.survey), world_.now);
+      });
+  provision::ProvisionOptions provision;
+  provision.ports.lmc = world.options.lmc;
+  manager = std::make_unique<provision::SubnetManager>(
+      engine, *this, provision, regulation->router(), [this](const provision::ProvisionReport& report) {
+        reports.push_back(report);
+        if (!report.failure) {
+          configured = true;
+          discovery->adopt(report.survey);
+          survey_ = report.survey;
+          sampler->use(survey_->fabric);
+          discovery->set_change_bits(discovery::ChangeBits::Clear);
+        }
+        yields_ = report.failure && report.failure->code == ErrorCode::Refused;
+        regulation->configured(report, local().lid);
+        discovery->release(report.ended);
+      });
+  sampling::SamplerOptions sampling;
+  sampling.interval = world.options.sampling;
+  sampler = std::make_unique<sampling::Sampler>(engine, sampling,
+                                                [this](const std::shared_ptr<const load::Sample>& sample) {
+                                                  regulator().on_sample(sample, world_.now);
+                                                });
+  regulation->use(*manager);
+  engine.unsolicited_to([this](const mad::Packet& packet, Instant at) {
+    if (const auto notice = manager->on_unsolicited(packet)) discovery->on_notice(*notice, at);
+  });
+}
+
+inline TestDaemon::~TestDaemon() { world_.fabric.detach(client_); }
+
+inline void TestDaemon::begin() {
+  discovery->full(world_.now);
+  light_at_ = world_.now + world_.options.light_sweep;
+}
+
+inline std::optional<Instant> TestDaemon::next_deadline() const {
+  std::optional<Instant> first = engine.next_deadline();
+  const auto sooner = [&](std::optional<Instant> at) {
+    if (at && (!first || *at < *first)) first = at;
+  };
+  sooner(regulation->next_deadline());
+  sooner(sampler->next_deadline());
+  sooner(light_at_);
+  for (const auto& [at, migration] : migrations_) sooner(at);
+  return first;
+}
+
+inline void TestDaemon::on_timers() {
+  const Instant now = world_.now;
+  const auto due = [&](std::optional<Instant> at) { return at && *at <= now; };
+  if (due(engine.next_deadline())) engine.on_timer(now);
+  if (due(regulation->next_deadline())) regulation->on_timer(now);
+  if (due(sampler->next_deadline())) sampler->on_timer(now);
+  while (!migrations_.empty() && due(migrations_.front().first)) {
+    const auto migration = std::move(migrations_.front().second);
+    migrations_.erase(migrations_.begin());
+    migration(now);
+  }
+  if (due(light_at_)) {
+    discovery->light(now);
+    light_at_ = now + world_.options.light_sweep;
+  }
+}
+
+inline Result<void> TestDaemon::send(const mad::Packet& packet) {
+  if (!mad::is_smp(mad::read_header(packet.mad))) {
+    world_.fabric.send(world_.ps(), client_, packet);
+    return {};
+  }
+  world_.fate.pass(Fate::Moment::BeforeMad);
+  const std::uint64_t number = world_.fate.requests++;
+  if (!world_.fate.on_request || world_.fate.on_request(number) == Fate::Verdict::Goes) {
+    world_.fabric.send(world_.ps(), client_, packet);
+  }
+  world_.fate.pass(Fate::Moment::AfterMad);
+  return {};
+}
+
+inline transport::LocalPort TestDaemon::local() const {
+  const Port& port = world_.fabric.description().port(world_.port);
+  const mad::PortInfo& info = world_.fabric.port_info(world_.port);
+  return {world_.fabric.description().node(port.node).guid, port.guid, port.num, info.lid,
+          info.master_sm_lid};
+}
+
+inline Result<void> TestDaemon::claim_sm(transport::SmClaim claim) {
+  return world_.fabric.set_is_sm(client_, claim == transport::SmClaim::Hold ? sim::IsSm::Yes : sim::IsSm::No,
+                                 world_.ps());
+}
+
+inline void TestDaemon::adopt(std::shared_ptr<const Survey> survey) {
+  survey_ = std::move(survey);
+  discovery->adopt(survey_);
+  sampler->use(survey_->fabric);
+}
+
+inline void TestDaemon::look_at(const std::vector<NodeGuid>& nodes, Instant now) {
+  discovery->rediscover(nodes, now);
+}
+
+inline void TestDaemon::migrate(unsigned plane, Instant now, regulate::PathMigrator::Done done) {
+  const auto agents = [this, plane, done = std::move(done)](Instant at) {
+    done(world_.hosts.move_all(static_cast<std::uint8_t>(plane), world_.ps()), at);
+  };
+  migrations_.emplace_back(now + std::chrono::milliseconds{20}, agents);
+}
+
+}  // namespace heddle::test

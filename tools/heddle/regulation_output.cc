@@ -1,0 +1,143 @@
+#include "heddle/regulation_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+#include <vector>
+
+#include "heddle/json_access.h"
+#include "heddle/table.h"
+
+namespace heddle::cli {
+namespace {
+
+using boost::json::value;
+
+constexpr std::size_t most_savers = 20;
+
+std::string human_watts(double watts) { return fmt::format("{:.1f} W", watts); }
+
+std::string human_energy(double joules) {
+  const double kilowatt_hours = joules / 3.6e6;
+  return kilowatt_hours < 1 ? fmt::format("{:.1f} Wh", kilowatt_hours * 1e3)
+                            : fmt::format("{:.2f} kWh", kilowatt_hours);
+}
+
+std::string share(double part, double rest) {
+  return part + rest > 0 ? human(Ratio{part / (part + rest)}) : "-";
+}
+
+}  // namespace
+
+void print_regulation(const value& answer, Context& context) {
+  Table table{{{"regulation"}, {text_at(answer, "mode")}}};
+  table.add({"doing", text_at(answer, "stage")});
+  std::string states;
+  if (const auto* links = at_path(answer, "links").if_object()) {
+    for (const auto& state : *links) {
+      states += fmt::format("{}{} {}", states.empty() ? "" : ", ", state.value().to_number<std::int64_t>(),
+                            std::string(state.key()));
+    }
+  }
+  table.add({"links between switches", states.empty() ? "not known yet" : states});
+  table.add({"power",
+             fmt::format("{}, {} less than with everything on", human_watts(number_at(answer, "power_watts")),
+                         human_watts(number_at(answer, "saving_watts")))});
+  const double spent = number_at(answer, "spent_joules");
+  const double saved = number_at(answer, "saved_joules");
+  table.add({"energy", fmt::format("{} spent, {} saved ({})", human_energy(spent), human_energy(saved),
+                                   share(saved, spent))});
+  table.add({"since the start",
+             fmt::format("{} turned off, {} on, {} reduced, {} failed", count_at(answer, "transitions.off"),
+                         count_at(answer, "transitions.on"), count_at(answer, "transitions.reduced"),
+                         count_at(answer, "transitions.failed"))});
+  table.print(*context.out, context.colour);
+  for (const auto& problem : array_at(answer, "problems"))
+    *context.out << "  - " << text_at(problem, "") << '\n';
+}
+
+void print_plan(const value& answer, Context& context) {
+  const value& plan = at_path(answer, "plan");
+  if (plan.is_null()) {
+    *context.out << "There is no plan yet: it takes loads that have been measured for a while.\n";
+    return;
+  }
+  const auto& changes = array_at(plan, "changes");
+  if (changes.empty()) {
+    *context.out << "Nothing is to be changed.\n";
+  } else {
+    Table table{{{"LINK"}, {"TURN"}, {"TO"}, {"WHY"}}};
+    for (const auto& change : changes) {
+      table.add({text_at(change, "link"), text_at(change, "turn"), text_at(change, "mode"),
+                 text_at(change, "reason")});
+    }
+    table.print(*context.out, context.colour);
+  }
+  *context.out << fmt::format(
+      "mode {}; loads of {} ago\n"
+      "links between switches: {} now, {} then, {} at the least; the busiest one {} busy then\n",
+      text_at(answer, "mode"), human_seconds(number_at(plan, "age_seconds")),
+      human_watts(number_at(plan, "watts_now")), human_watts(number_at(plan, "watts_then")),
+      human_watts(number_at(plan, "watts_least")), human(Ratio{number_at(plan, "busiest")}));
+  if (const std::string note = text_at(plan, "note"); !note.empty()) *context.out << note << '\n';
+}
+
+void print_power_links(const value& answer, Context& context) {
+  Table table{{{"LINK"},
+               {"STATE"},
+               {"RUNS"},
+               {"FULL"},
+               {"FOR", Align::Right},
+               {"CHANGES", Align::Right},
+               {"WISH"},
+               {"LEFT ON"},
+               {"WHY"}}};
+  for (const auto& link : array_at(answer, "links")) {
+    const std::string exempt = text_at(link, "exempt");
+    table.add({text_at(link, "name"), text_at(link, "state"), text_at(link, "mode"), text_at(link, "full"),
+               human_seconds(number_at(link, "for_seconds")),
+               fmt::format("{}", count_at(link, "transitions")), text_at(link, "wish"),
+               exempt == "regulated" ? "" : exempt, text_at(link, "reason")});
+  }
+  table.print(*context.out, context.colour);
+}
+
+void print_energy(const value& answer, Context& context) {
+  Table total{{{"energy"}, {""}}};
+  const double spent = number_at(answer, "total.spent_joules");
+  const double saved = number_at(answer, "total.saved_joules");
+  total.add({"spent", human_energy(spent)});
+  total.add({"saved",
+             fmt::format("{} ({} of what would have been spent)", human_energy(saved), share(saved, spent))});
+  total.add({"power",
+             fmt::format("{}, {} less than with everything on", human_watts(number_at(answer, "power_watts")),
+                         human_watts(number_at(answer, "saving_watts")))});
+  total.print(*context.out, context.colour);
+  std::vector<const value*> links;
+  for (const auto& link : array_at(answer, "links")) {
+    if (number_at(link, "saved_joules") > 0) links.push_back(&link);
+  }
+  if (links.empty()) return;
+  std::stable_sort(links.begin(), links.end(), [](const value* x, const value* y) {
+    return number_at(*x, "saved_joules") > number_at(*y, "saved_joules");
+  });
+  if (links.size() > most_savers) links.resize(most_savers);
+  *context.out << '\n';
+  Table table{{{"LINK"}, {"SPENT", Align::Right}, {"SAVED", Align::Right}}};
+  for (const value* link : links) {
+    table.add({text_at(*link, "name"), human_energy(number_at(*link, "spent_joules")),
+               human_energy(number_at(*link, "saved_joules"))});
+  }
+  table.print(*context.out, context.colour);
+}
+
+void print_events(const value& answer, Context& context) {
+  for (const auto& event : array_at(answer, "events")) {
+    const std::string links = text_at(event, "links");
+    *context.out << fmt::format("{} {:<10} {}{}{}\n", text_at(event, "at"), text_at(event, "kind"), links,
+                                links.empty() ? "" : ": ", text_at(event, "text"));
+  }
+}
+
+}  // namespace heddle::cli
