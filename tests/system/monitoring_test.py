@@ -42,7 +42,7 @@ FAULTS = {
     "HeddleLinkCongested": ["traffic add host-1 host-7", "traffic add host-2 host-7"],
     "HeddleLocalityLow": [f"traffic add host-{x} host-{y}" for a, b in ((0, 3), (1, 4), (2, 5)) for x, y in ((a, b), (b, a))],
     "HeddleMadsLost": ["fault mads --lost 0.3"],
-    "HeddleSweepsLate": ["fault agent host-5 --slow 0.04"],
+    "HeddleSweepsLate": ["fault agent host-5 --slow 0.02"],
 }
 for kind, (node, port) in {"Switch": ("leaf-1", 2), "Hca": ("host-4", 1)}.items():
     for alert, counter in {"SymbolErrors": "symbol", "LinkRecovers": "link_recovers", "ReceiveErrors": "rcv_errors",
@@ -82,7 +82,7 @@ class Monitoring(unittest.TestCase):
         listen = f"127.0.0.1:{free_port()}"
         self.daemon = self.enterContext(Daemon(
             {"fabric.generate": FABRIC, "fabric.serve": NAME, "fabric.scenario": directory / "scenario.toml",
-             "metrics.listen": listen, "sm.mode": "off", "sampling.interval": "25ms", "sampling.timeout": "50ms",
+             "metrics.listen": listen, "sm.mode": "off", "sampling.interval": "10ms", "sampling.timeout": "50ms",
              "sweep.light_interval": "200ms"}, config=CONFIG))
         self.programs = self.enterContext(Programs(NAME, self.daemon.directory))
         wait_until(self.programs.is_served, 20, "the serving")
