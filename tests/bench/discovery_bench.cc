@@ -65,6 +65,9 @@ class Bench {
     configure("subnet manager, cold");
     sweep("full sweep again", [this] { discovery_.full(world_.now); });
     sweep("light sweep", [this] { discovery_.light(world_.now); });
+    discovery_.set_change_bits(discovery::ChangeBits::Leave);
+    sweep("light sweep, another one is master", [this] { discovery_.light(world_.now); });
+    discovery_.set_change_bits(discovery::ChangeBits::Clear);
     world_.fabric.cut(LinkIndex{static_cast<std::uint32_t>(truth.links().size() - 1)}, world_.ps());
     sweep("light sweep, one link cut", [this] { discovery_.light(world_.now); });
     configure("subnet manager, one link cut");
