@@ -85,6 +85,18 @@ class BesideOpenSm(unittest.TestCase):
             with self.subTest(file.name):
                 self.sampled(file)
 
+    def test_alone_it_is_the_subnet_manager(self):
+        with Ibsim(EXAMPLES / "net.2sw2path4hca2port") as ibsim, ibsim.heddled({}) as daemon:
+            status = daemon.wait_for(lambda status: status["subnet_manager"]["role"] == "master"
+                                     and status["sampling"]["sweeps"] > 2, "being master")
+            switch = status["subnet_manager"]["master_lid"]  # ibsim's first node
+            links = daemon.json("links")["links"]
+            self.assertEqual({link["state"] for link in links}, {"Active"})
+            for command, says in ((["sminfo"], "SMINFO_MASTER"), (["ibtracert", 1, 3], "To"), (["ibroute", switch], "valid lids")):
+                code, output, complaints = ibsim.run(*command)
+                self.assertEqual((code, complaints), (0, []), output)
+                self.assertIn(says, output)
+
     def test_ibdiagnet_dies_here_too(self):
         """What tools_remarks.txt says of it: not our simulator's doing."""
         if shutil.which("ibdiagnet") is None:

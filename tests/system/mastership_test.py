@@ -79,6 +79,18 @@ class Mastership(unittest.TestCase):
                     daemon.wait_for(lambda _: {link["state"] for link in daemon.json("links")["links"]} == {"Active"},
                                     "noticing that it is Active", 20)
 
+    def test_the_daemon_yields_to_a_manager_of_higher_priority(self):
+        with self.heddled() as daemon:
+            self.manager(daemon, lambda sm: sm["role"] == "master", "being master")
+            _, says = self.opensm("host-1", 9)
+            says("SUBNET UP")
+            sm = self.manager(daemon, lambda sm: sm["role"] == "observer" and sm["answers"], "yielding")
+            self.assertEqual((sm["master"], sm["priority"]), ("host-1 mlx5_0", 9))
+            before = daemon.log_text().count("configured in")
+            self.served.heddle("link", "leaf-1", 4, "down")
+            daemon.wait_for(lambda status: status["fabric"]["links"] < 8, "seeing the cut")
+            self.assertEqual(daemon.log_text().count("configured in"), before)
+
     def test_a_manager_that_comes_later_is_waited_for(self):
         with self.heddled(**{"sm.mode": "off"}) as daemon:
             sm = self.manager(daemon, lambda sm: True, "answering")

@@ -5,6 +5,8 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import tempfile
 import time
@@ -15,6 +17,21 @@ HEDDLE = BUILD / "tools/heddle/heddle"
 FABRICS = SOURCE.parent / "shared/data/fabrics"
 SHIM = "/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so"
 SHIM_GREETING = "attached as client"
+
+
+def flood(packets, number):
+    """Sends NodeInfo requests without reading what comes back. How many were taken."""
+    packets.setblocking(False)
+    mad = bytes([1, 0x81, 1, 1]) + bytes(13) + bytes([0x11]) + bytes(14) + bytes([255] * 4) + bytes(220)
+    wire = struct.pack("=IIIIIIQ", 0xFFFF, 0xFFFF, 0, 0, 0, 0, 0) + mad
+    sent = 0
+    for _ in range(number):
+        try:
+            packets.send(wire)
+            sent += 1
+        except BlockingIOError:
+            pass
+    return sent
 
 
 def wait_until(condition, seconds=20, what="it"):
@@ -65,6 +82,22 @@ class Programs:
                                    cwd=self.directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.started.append(process)
         return process
+
+    def attach(self, own):
+        """A client of our own making, under this number in place of a process id: its control and packet sockets, and
+        the number that it was given."""
+        control = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        control.bind(f"\0{self.name}:ctl{own}\0")
+        control.connect(f"\0{self.name}:ctl\0")
+        packets = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        packets.bind(f"\0{self.name}:in{own}\0")
+        control.settimeout(5)
+        control.send(struct.pack("=IIII", 0xDEADBEEF, 0, 1, 44) + struct.pack("=III", own, 0, 0) + bytes(52))
+        answer = control.recv(80)
+        assert struct.unpack_from("=I", answer, 8)[0] == 1, "refused"
+        number = struct.unpack_from("=I", answer, 16)[0]
+        packets.connect(f"\0{self.name}:out{number}\0")
+        return control, packets, number
 
     # OpenSM
 

@@ -1,6 +1,7 @@
 """heddled serves the fabric that it simulates: Debian's tools and heddle see the same fabric and the same traffic."""
 
 import json
+import os
 import re
 import subprocess
 import tempfile
@@ -8,7 +9,7 @@ import time
 import unittest
 
 from daemon_under_test import HEDDLE, Daemon
-from served_fabric import Programs, wait_until
+from served_fabric import Programs, flood, wait_until
 
 TREE = "tree:k=4,n=2"
 SCENARIO = """
@@ -96,6 +97,20 @@ class Serving(unittest.TestCase):
         wait_until(lambda: state() != "Active", 20, "the cut")
         self.sim("link", "leaf-2", 5, "up")
         wait_until(lambda: state() == "Active", 20, "its being mended")
+
+    def test_a_client_that_floods_does_not_stop_the_daemon(self):
+        control, packets, _ = self.programs.attach(os.getpid())
+        self.addCleanup(control.close)
+        self.addCleanup(packets.close)
+        before = self.daemon.json("status")
+        self.assertGreater(flood(packets, 20000), 100)
+        packets.settimeout(5)
+        packets.send(os.urandom(288))
+        control.send(os.urandom(80))
+        status = self.daemon.wait_for(
+            lambda status: status["sampling"]["sweeps"] > before["sampling"]["sweeps"] + 3, "sampling on")
+        self.assertEqual(status["sampling"]["failed_ports"], 0)
+        self.clean("smpquery", "nodedesc", 1)
 
     def test_a_name_that_is_taken_is_refused(self):
         second = Daemon({"fabric.generate": TREE, "fabric.serve": "serving", "metrics.listen": ""})

@@ -4,13 +4,12 @@ import os
 import pathlib
 import re
 import signal
-import socket
 import struct
 import subprocess
 import unittest
 
 from daemon_test import graph
-from served_fabric import FABRICS, HEDDLE, ServedFabric, wait_until
+from served_fabric import FABRICS, HEDDLE, ServedFabric, flood, wait_until
 
 TREE = "tree:k=4,n=2"
 SPINE_PORT = 5  # of a leaf: the first of its upper ports, to spine-0
@@ -209,18 +208,7 @@ class Clients(unittest.TestCase):
 
     def attach(self, name):
         """A client of our own making: its control and packet sockets and its number."""
-        own = os.getpid() * 10 + len(name)
-        control = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        control.bind(f"\0{self.served.name}:ctl{own}\0")
-        control.connect(f"\0{self.served.name}:ctl\0")
-        packets = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        packets.bind(f"\0{self.served.name}:in{own}\0")
-        control.settimeout(5)
-        control.send(struct.pack("=IIII", 0xDEADBEEF, 0, 1, 44) + struct.pack("=III", own, 0, 0) + bytes(52))
-        answer = control.recv(80)
-        self.assertEqual(struct.unpack_from("=I", answer, 8)[0], 1)
-        number = struct.unpack_from("=I", answer, 16)[0]
-        packets.connect(f"\0{self.served.name}:out{number}\0")
+        control, packets, number = self.served.attach(os.getpid() * 10 + len(name))
         self.addCleanup(control.close)
         self.addCleanup(packets.close)
         return control, packets, number
@@ -247,17 +235,7 @@ class Clients(unittest.TestCase):
 
     def test_a_client_that_floods_and_does_not_read(self):
         _, packets, _ = self.attach("flood")
-        packets.setblocking(False)
-        mad = bytes([1, 0x81, 1, 1]) + bytes(13) + bytes([0x11]) + bytes(14) + bytes([255] * 4) + bytes(220)
-        wire = struct.pack("=IIIIIIQ", 0xFFFF, 0xFFFF, 0, 0, 0, 0, 0) + mad
-        sent = 0
-        for _ in range(20000):
-            try:
-                packets.send(wire)
-                sent += 1
-            except BlockingIOError:
-                pass
-        self.assertGreater(sent, 100)
+        self.assertGreater(flood(packets, 20000), 100)
         self.others_are_well()
 
     def test_a_client_that_dies_frees_its_place(self):
