@@ -77,6 +77,25 @@ class Fabric(unittest.TestCase):
         limit = re.search(r"VLHighLimit:\.*(\d+)", self.smpquery("portinfo", str(lid), "1"))
         self.assertEqual(int(limit.group(1)), self.qos["high_limit"])
 
+    def test_design_push_verify_test(self):
+        """The thesis' method before and after: what the plan promises is there once it is pushed."""
+        hosts = [node["name"] for node in self.daemon.json("nodes")["nodes"] if node["type"] == "ca"]
+        test = ["qos", "test", str(self.plan), "--name", self.name, "--from", hosts[0], "--to", hosts[-1]]
+        before = self.daemon.heddle_raw(*test)
+        self.assertEqual(before.returncode, 1)
+        self.assertIn("differ by", before.stderr)
+        self.daemon.heddle("qos", "push", str(self.plan))
+        self.daemon.heddle("qos", "verify")
+        after = self.daemon.json(*test)
+        self.assertEqual([flow["sl"] for flow in after["flows"]], [0, 1, 2, 3])
+        for flow, wanted in zip(after["flows"], (50, 25, 15, 10)):
+            self.assertAlmostEqual(flow["measured_percent"], wanted, delta=0.5)
+        self.assertLess(after["largest_difference"], 1e-6)
+        self.assertIn("ib_send_bw --ib-dev=mlx5_0 --sl=3 ", after["receiver"][3])
+        traffic = subprocess.run([HEDDLE, "--json", "sim", "--name", self.name, "traffic", "list"], check=True,
+                                 capture_output=True, text=True, timeout=20)
+        self.assertEqual(json.loads(traffic.stdout)["flows"], [])
+
     def check_vlarb(self, text):
         """Every entry of both tables, in order; smpquery prints VL and WEIGHT rows below each block's title."""
         tables = {"Low": [], "High": []}

@@ -16,6 +16,7 @@ void add_qos_commands(Program& program) {
   add_qos_dtable(*qos, program);
   add_qos_design(*qos, program);
   add_qos_push(*qos, program);
+  add_qos_test(*qos, program);
 }
 
 }  // namespace heddle::cli

@@ -9,5 +9,6 @@ void add_qos_analyze(CLI::App& qos, Program& program);
 void add_qos_dtable(CLI::App& qos, Program& program);
 void add_qos_design(CLI::App& qos, Program& program);
 void add_qos_push(CLI::App& qos, Program& program);
+void add_qos_test(CLI::App& qos, Program& program);
 
 }  // namespace heddle::cli

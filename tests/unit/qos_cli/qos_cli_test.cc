@@ -205,5 +205,54 @@ TEST_F(QosCommand, BadArguments) {
               HasSubstr("'colour' is none of"));
 }
 
+/// A plan of four SLs, the last one low.
+std::string four_sls() {
+  return R"({"qos": {"vlarb_high": [[0, 128], [1, 64], [0, 128], [2, 64]], "vlarb_low": [[3, 64]],
+             "high_limit": 4, "sl2vl": [0,1,2,3,0,0,0,0,0,0,0,0,0,0,0,15]}})";
+}
+
+TEST_F(QosCommand, TestPutsMeasuredBesidePredicted) {
+  const auto outcome = run({"test", file("plan.json", four_sls())});
+  EXPECT_EQ(outcome.status, Status::Done) << outcome.err;
+  // Limit 4 is 256 packets of 64 bytes: a low turn of 64 after each, so VL3 has a fifth.
+  EXPECT_THAT(outcome.out, HasSubstr(" 3   3   20.000 %  20.000 %"));
+  EXPECT_THAT(outcome.out, HasSubstr("Largest difference 0.000 percentage points"));
+  EXPECT_THAT(outcome.out, HasSubstr("\nib_send_bw --ib-dev=mlx5_0 --sl=3 --port=18518 --size=65536 "
+                                     "--duration=30 --report_gbits &\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("--sl=3 --port=18518 --size=65536 --duration=30 --report_gbits RECEIVER &"));
+}
+
+TEST_F(QosCommand, TestOnPortsWithLessTestsWhatFits) {
+  const auto outcome =
+      run({"test", file("plan.json", four_sls()), "--vls", "2", "--sls", "0,1,2,3", "--entries", "2"});
+  EXPECT_EQ(outcome.status, Status::Done) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr(" 2   0   "));  // SL 2 shares VL0
+}
+
+TEST_F(QosCommand, TestOfADroppedSlMeasuresNothing) {
+  const auto outcome = run({"test", file("plan.json", four_sls()), "--sls", "0,15"});
+  EXPECT_EQ(outcome.status, Status::Done) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("15  15    0.000 %    0.000 %"));
+}
+
+TEST_F(QosCommand, TestRefusesWhatItCannotDo) {
+  const auto plan = file("plan.json", four_sls());
+  EXPECT_EQ(run({"test", plan, "--name", "nobody"}).status, Status::Usage);
+  EXPECT_EQ(run({"test", plan, "--vls", "3"}).status, Status::Usage);
+  const auto nobody = run({"test", plan, "--name", "nobody-serves-this", "--from", "a", "--to", "b"});
+  EXPECT_EQ(nobody.status, Status::Failed);
+  EXPECT_EQ(run({"test", plan, "--from", "nobody"}).status, Status::Failed);
+  EXPECT_THAT(run({"test", file("bad.json", "{\n")}).err, HasSubstr("bad.json:2: not JSON"));
+}
+
+TEST_F(QosCommand, PushNeedsADaemonAndAPlan) {
+  const auto push = run({"push", file("plan.json", four_sls())});
+  EXPECT_EQ(push.status, Status::Failed);
+  EXPECT_THAT(push.err, HasSubstr("Is it running"));
+  EXPECT_EQ(run({"push", "/nonexistent/plan"}).status, Status::Failed);
+  EXPECT_EQ(run({"push"}).status, Status::Usage);
+}
+
 }  // namespace
 }  // namespace heddle::cli
