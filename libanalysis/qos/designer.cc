@@ -8,6 +8,7 @@
 
 #include "qos/arrange.h"
 #include "qos/refusal.h"
+#include "qos/sharing.h"
 
 namespace heddle::qos {
 namespace {
@@ -57,31 +58,13 @@ Result<void> check_sls(const DesignRequest& request) {
     return fail(ErrorCode::Invalid, fmt::format("the shares sum to {:.6g}: they must sum to 1", sum));
   }
   if (high == 0) return fail(ErrorCode::Invalid, "no SL has high priority: the high table must not be empty");
-  if (request.sls.size() > request.port.data_vls) {
-    return fail(ErrorCode::Refused,
-                fmt::format("{} SLs, and the port has {} VLs: shares of SLs on one VL cannot be "
-                            "told apart",
-                            request.sls.size(), request.port.data_vls));
-  }
-  if (high > request.port.high_entries || request.sls.size() - high > request.port.low_entries) {
-    return fail(ErrorCode::Refused,
-                fmt::format("{} high and {} low SLs, and the port has {} and {} entries", high,
-                            request.sls.size() - high, request.port.high_entries, request.port.low_entries));
-  }
   if (!(request.error > 0 && request.error <= 1)) {
     return fail(ErrorCode::Invalid, fmt::format("error {}: give more than 0, at most 1", request.error));
   }
   return {};
 }
 
-/// High SLs first: the order of VLs.
-std::vector<SlRequest> by_vl(const DesignRequest& request) {
-  auto sls = request.sls;
-  std::ranges::stable_sort(sls, {}, &SlRequest::priority);
-  return sls;
-}
-
-ArrangeProblem to_problem(const DesignRequest& request, const std::vector<SlRequest>& sls) {
+ArrangeProblem to_problem(const DesignRequest& request, const std::vector<SharedVl>& vls) {
   ArrangeProblem problem;
   problem.rounding = request.rounding;
   problem.packet_bytes = request.rounding == Rounding::Units ? weight_unit_bytes : request.port.mtu;
@@ -92,9 +75,10 @@ ArrangeProblem to_problem(const DesignRequest& request, const std::vector<SlRequ
   shares.high_entries = request.port.high_entries;
   shares.low_entries = request.port.low_entries;
   shares.grant = request.grant;
-  const double sum =
-      std::accumulate(sls.begin(), sls.end(), 0.0, [](double a, const auto& sl) { return a + sl.share; });
-  for (const auto& sl : sls) {
+  const double sum = std::accumulate(vls.begin(), vls.end(), 0.0,
+                                     [](double a, const auto& vl) { return a + vl.together.share; });
+  for (const auto& vl : vls) {
+    const SlRequest& sl = vl.together;
     (sl.priority == Priority::High ? shares.high : shares.low).push_back(sl.share / sum);
     ClassGoal goal;
     if (sl.distance) goal.distance = *sl.distance;
@@ -114,26 +98,28 @@ ArrangeProblem to_problem(const DesignRequest& request, const std::vector<SlRequ
   return problem;
 }
 
-Design to_design(const DesignRequest& request, const std::vector<SlRequest>& sls, const Solution& solution) {
+Design to_design(const DesignRequest& request, const std::vector<SharedVl>& vls, const Solution& solution) {
   Design out;
   out.tables = solution.best->tables;
   out.largest_distance = solution.best->distance;
   out.proof.least_error = solution.least_error;
   out.proof.least_distance = solution.least_distance;
   out.proof.distance_bound = solution.distance_bound;
-  std::size_t others = sls.size() - 1;
-  for (std::size_t i = sls.size(); i-- > 0;) {
-    if (sls[i].priority == Priority::Low) others = i;
+  std::size_t others = vls.size() - 1;
+  for (std::size_t i = vls.size(); i-- > 0;) {
+    if (vls[i].together.priority == Priority::Low) others = i;
   }
   out.map.vl.fill(Vl{static_cast<std::uint8_t>(others)});
-  for (std::size_t i = 0; i < sls.size(); ++i) {
+  for (std::size_t i = 0; i < vls.size(); ++i) {
     const auto& service = solution.best->analysis.vls[i];
-    SlService each{sls[i], service.vl, service, {}};
-    if (service.wait_bytes)
-      each.wait_ns = static_cast<double>(*service.wait_bytes) * 8e9 / request.port.rate.value();
-    out.map.vl[sls[i].sl.raw()] = service.vl;
-    out.largest_error = std::max(out.largest_error, std::abs(service.share.value() - sls[i].share));
-    out.sls.push_back(each);
+    for (const SlRequest& member : vls[i].members) {
+      SlService each{member, service.vl, vls[i].together.share, service, {}};
+      if (service.wait_bytes)
+        each.wait_ns = static_cast<double>(*service.wait_bytes) * 8e9 / request.port.rate.value();
+      out.map.vl[member.sl.raw()] = service.vl;
+      out.sls.push_back(each);
+    }
+    out.largest_error = std::max(out.largest_error, std::abs(service.share.value() - vls[i].together.share));
   }
   return out;
 }
@@ -143,11 +129,12 @@ Design to_design(const DesignRequest& request, const std::vector<SlRequest>& sls
 Result<Design> design(const DesignRequest& request) {
   if (auto good = check_port(request); !good) return fail(good.error());
   if (auto good = check_sls(request); !good) return fail(good.error());
-  const auto sls = by_vl(request);
-  const auto problem = to_problem(request, sls);
+  const auto vls = share_vls(request.sls, request.port);
+  if (!vls) return fail(vls.error());
+  const auto problem = to_problem(request, *vls);
   const Solution solution = solve(problem, request.error);
-  if (!solution.best) return fail(refusal(problem, sls, request));
-  return to_design(request, sls, solution);
+  if (!solution.best) return fail(refusal(problem, *vls, request));
+  return to_design(request, *vls, solution);
 }
 
 }  // namespace heddle::qos

@@ -1,8 +1,9 @@
 /// Computes arbitration tables from what each class of traffic must get. Pure; any thread.
 ///
-/// Each SL gets a VL of its own and entries in the one table that its priority names. All packets are taken
-/// to be one MTU long (or 64 bytes with Rounding::Units), and weights are whole packets, so that all ways of
-/// rounding agree where 8 bits hold them.
+/// Each SL gets a VL of its own (or shares one, where there are too few: sharing.h) and entries in the one
+/// table that its priority names. All packets are taken to be one MTU long (or 64 bytes with
+/// Rounding::Units), and weights are whole packets, so that all ways of rounding agree where 8 bits hold
+/// them.
 ///
 /// Optimal means, of all such tables and limits that meet every latency asked for: first, least largest share
 /// error; then, least largest distance; then, least longest wait. The first is proved (share_search.h)
@@ -52,7 +53,8 @@ struct DesignRequest {
 struct SlService {
   SlRequest request;
   Vl vl;
-  VlService service;
+  double vl_share = 0;  ///< wanted, of all SLs on this VL
+  VlService service;    ///< of the VL
   std::optional<double> wait_ns;
 };
 

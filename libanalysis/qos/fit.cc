@@ -10,11 +10,13 @@
 namespace heddle::qos {
 namespace {
 
-/// VLs that share one on the port.
+/// A VL that carries something.
 struct Lane {
-  std::vector<Vl> vls;  ///< of the wanted tables
+  Vl wanted;
   double share = 0;
   Priority priority = Priority::High;
+  Vl vl = drop_vl;      ///< on the port
+  double vl_share = 0;  ///< of all lanes that are on it
 };
 
 bool serves(const ArbTable& table, Vl vl) {
@@ -47,7 +49,6 @@ class Fitter {
     if (!analysis) return fail(analysis.error());
     before_ = *std::move(analysis);
     list_lanes();
-    put_together();
     if (auto designed = design_tables(); !designed) return fail(designed.error());
     auto after = analyze(out_.programming.tables, options_);
     if (!after) return fail(after.error());
@@ -57,17 +58,16 @@ class Fitter {
   }
 
  private:
-  [[nodiscard]] bool starves() const { return wanted_.tables.limit == no_limit; }
-
   /// The VLs that carry something.
   void list_lanes() {
     double sum = 0;
     for (const auto& service : before_.vls) {
       if (sls_on(wanted_.map, service.vl).empty()) continue;
-      Lane lane{{service.vl}, service.share.value(), Priority::High};
-      if (!serves(wanted_.tables.high, service.vl) && port_.low_entries > 0) lane.priority = Priority::Low;
+      Lane lane{service.vl, service.share.value(), Priority::High};
+      const bool room = port_.low_entries > 0 && port_.data_vls > 1;
+      if (!serves(wanted_.tables.high, service.vl) && room) lane.priority = Priority::Low;
       sum += lane.share;
-      lanes_.push_back(std::move(lane));
+      lanes_.push_back(lane);
     }
     for (auto& lane : lanes_) lane.share = sum > 0 ? lane.share / sum : 1;
     // The high table must not be empty.
@@ -76,50 +76,11 @@ class Fitter {
     }
   }
 
-  [[nodiscard]] std::size_t count(Priority priority) const {
-    return static_cast<std::size_t>(std::ranges::count(lanes_, priority, &Lane::priority));
+  [[nodiscard]] bool is_starved(const Lane& lane) const {
+    return wanted_.tables.limit == no_limit && lane.priority == Priority::Low;
   }
 
-  void put_together() {
-    while (count(Priority::High) > port_.high_entries) merge(Priority::High);
-    while (count(Priority::Low) > port_.low_entries) merge(Priority::Low);
-    while (lanes_.size() > port_.data_vls) {
-      const std::size_t high = count(Priority::High);
-      const std::size_t low = lanes_.size() - high;
-      if (high < 2 && low < 2) {  // one of each on a port of one VL
-        for (auto& lane : lanes_) lane.priority = Priority::High;
-        merge(Priority::High);
-      } else {
-        const bool in_low = high < 2 || (low >= 2 && least_pair(Priority::Low) <= least_pair(Priority::High));
-        merge(in_low ? Priority::Low : Priority::High);
-      }
-    }
-  }
-
-  /// The lanes of this priority, least share first.
-  [[nodiscard]] std::vector<std::size_t> by_share(Priority priority) const {
-    std::vector<std::size_t> out;
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      if (lanes_[i].priority == priority) out.push_back(i);
-    }
-    std::ranges::stable_sort(out, {}, [this](std::size_t i) { return lanes_[i].share; });
-    return out;
-  }
-
-  [[nodiscard]] double least_pair(Priority priority) const {
-    const auto order = by_share(priority);
-    return lanes_[order[0]].share + lanes_[order[1]].share;
-  }
-
-  void merge(Priority priority) {
-    const auto order = by_share(priority);
-    const auto [into, from] = std::minmax(order[0], order[1]);
-    lanes_[into].share += lanes_[from].share;
-    lanes_[into].vls.insert(lanes_[into].vls.end(), lanes_[from].vls.begin(), lanes_[from].vls.end());
-    lanes_.erase(lanes_.begin() + static_cast<std::ptrdiff_t>(from));
-  }
-
-  /// Lanes stand for SLs here: what the designer needs are classes.
+  /// Lanes stand for SLs here: what the designer needs are classes, which it puts together where it must.
   Result<void> design_tables() {
     DesignRequest request;
     request.port.high_entries = static_cast<std::uint32_t>(port_.high_entries);
@@ -129,7 +90,7 @@ class Fitter {
     request.error = 1;
     double shares = 0;
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      if (starves() && lanes_[i].priority == Priority::Low) continue;
+      if (is_starved(lanes_[i])) continue;
       SlRequest sl;
       sl.sl = Sl{static_cast<std::uint8_t>(i)};
       sl.share = lanes_[i].share;
@@ -138,49 +99,57 @@ class Fitter {
       request.sls.push_back(sl);
     }
     for (auto& sl : request.sls) sl.share /= shares;
+    if (std::ranges::any_of(lanes_, [this](const Lane& lane) { return is_starved(lane); }))
+      --request.port.data_vls;
     const auto designed = design(request);
     if (!designed) return fail(designed.error());
     out_.programming.tables = designed->tables;
-    lane_vl_.assign(lanes_.size(), drop_vl);
-    for (const auto& sl : designed->sls) lane_vl_[sl.request.sl.raw()] = sl.vl;
-    if (starves()) add_starved(designed->sls.size());
+    std::uint8_t used = 0;
+    for (const auto& sl : designed->sls) {
+      Lane& lane = lanes_[sl.request.sl.raw()];
+      lane.vl = sl.vl;
+      lane.vl_share = sl.vl_share * shares;
+      used = std::max<std::uint8_t>(used, sl.vl.raw() + 1U);
+    }
+    if (wanted_.tables.limit == no_limit) add_starved(used);
     map_sls();
     return {};
   }
 
-  /// Behind limit 255 the low table has no share to keep: one entry a lane, of the largest weight it had.
-  void add_starved(std::size_t next_vl) {
-    out_.programming.tables.limit = no_limit;
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      if (lanes_[i].priority != Priority::Low) continue;
-      lane_vl_[i] = Vl{static_cast<std::uint8_t>(next_vl++)};
+  /// Behind limit 255 the low table has no share to keep: one entry a VL, of the largest weight that it had.
+  void add_starved(std::uint8_t first_vl) {
+    auto& tables = out_.programming.tables;
+    tables.limit = no_limit;
+    const std::size_t room = std::min<std::size_t>(port_.data_vls - first_vl, port_.low_entries);
+    for (Lane& lane : lanes_) {
+      if (!is_starved(lane)) continue;
       std::uint8_t weight = 1;
       for (const auto& entry : wanted_.tables.low) {
-        if (std::ranges::find(lanes_[i].vls, entry.vl) != lanes_[i].vls.end())
-          weight = std::max(weight, entry.weight);
+        if (entry.vl == lane.wanted) weight = std::max(weight, entry.weight);
       }
-      out_.programming.tables.low.push_back({lane_vl_[i], weight});
+      if (tables.low.size() < room) {
+        const auto vl = static_cast<std::uint8_t>(first_vl + tables.low.size());
+        tables.low.push_back({Vl{vl}, weight});
+      } else {
+        tables.low.back().weight = std::max(tables.low.back().weight, weight);
+      }
+      lane.vl = tables.low.back().vl;
     }
   }
 
   void map_sls() {
     for (unsigned sl = 0; sl < sl_count; ++sl) {
-      Vl& to = out_.programming.map.vl[sl] = drop_vl;
-      for (std::size_t i = 0; i < lanes_.size(); ++i) {
-        const auto& vls = lanes_[i].vls;
-        if (std::ranges::find(vls, wanted_.map.vl[sl]) != vls.end()) to = lane_vl_[i];
-      }
+      const auto lane = std::ranges::find(lanes_, wanted_.map.vl[sl], &Lane::wanted);
+      out_.programming.map.vl[sl] = lane == lanes_.end() ? drop_vl : lane->vl;
     }
   }
 
   void compare(const Analysis& after) {
-    for (const auto& service : before_.vls) {
-      for (std::size_t i = 0; i < lanes_.size(); ++i) {
-        const auto& vls = lanes_[i].vls;
-        const VlService* got = find(after, lane_vl_[i]);
-        if (std::ranges::find(vls, service.vl) == vls.end() || got == nullptr) continue;
-        out_.lanes.push_back({sls_on(wanted_.map, service.vl), service, *got, lanes_[i].share});
-      }
+    for (const Lane& lane : lanes_) {
+      const VlService* got = find(after, lane.vl);
+      const VlService* wanted = find(before_, lane.wanted);
+      if (got == nullptr || wanted == nullptr) continue;
+      out_.lanes.push_back({sls_on(wanted_.map, lane.wanted), *wanted, *got, lane.vl_share});
     }
   }
 
@@ -190,7 +159,6 @@ class Fitter {
   AnalyzerOptions options_;
   Analysis before_;
   std::vector<Lane> lanes_;
-  std::vector<Vl> lane_vl_;  ///< on the port
   Fitted out_;
 };
 

@@ -1,9 +1,8 @@
-/// Tables for a port that has not all that they ask for: fewer VLs, shorter tables. VLs are put together
-/// until they fit, then the designer finds the tables whose exact shares come closest to what the VLs would
-/// have had; the analyzer says of each SL what it loses. Pure; any thread.
+/// Tables for a port that has not all that they ask for: fewer VLs, shorter tables. The designer puts VLs
+/// together until they fit (sharing.h) and finds the tables whose exact shares come closest to what the VLs
+/// would have had; the analyzer says of each SL what it loses. Pure; any thread.
 ///
-/// Of the VLs that must be put together, two of one priority with the least common share are, again and
-/// again. Packets are taken to be of one size, rounded up.
+/// Packets are taken to be of one size, rounded up.
 #pragma once
 
 #include <cstdint>

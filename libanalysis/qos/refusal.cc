@@ -26,8 +26,8 @@ bool ruled_out(const ArrangeProblem& problem, const Counts& counts) {
   return false;
 }
 
-std::string share_text(const SlRequest& sl) {
-  return fmt::format("SL {}'s {:g} %", sl.sl.raw(), 100 * sl.share);
+std::string share_text(const SharedVl& vl) {
+  return fmt::format("{}'s {:g} %", names(vl), 100 * vl.together.share);
 }
 
 /// The least value of one goal, all else kept, and the design that has it.
@@ -82,14 +82,16 @@ class BestGoal {
 };
 
 /// What the class mostly waits for: the largest other share of its table, or of the other one.
-const SlRequest* opponent(const std::vector<SlRequest>& sls, std::size_t index) {
-  const SlRequest* best = nullptr;
-  for (std::size_t i = 0; i < sls.size(); ++i) {
+const SharedVl* opponent(const std::vector<SharedVl>& vls, std::size_t index) {
+  const SharedVl* best = nullptr;
+  for (std::size_t i = 0; i < vls.size(); ++i) {
     if (i == index) continue;
-    const bool same_table = sls[i].priority == sls[index].priority;
-    const bool best_same_table = best != nullptr && best->priority == sls[index].priority;
-    if (best == nullptr || std::pair{same_table, sls[i].share} > std::pair{best_same_table, best->share})
-      best = &sls[i];
+    const SlRequest& own = vls[i].together;
+    const Priority table = vls[index].together.priority;
+    const auto rank = [table](const SlRequest& each) {
+      return std::pair{each.priority == table, each.share};
+    };
+    if (best == nullptr || rank(own) > rank(best->together)) best = &vls[i];
   }
   return best;
 }
@@ -104,23 +106,23 @@ std::string verdict(const ArrangeProblem& problem, double error, const std::stri
   return fmt::format("cannot be met{}: best {}is", with, least ? "" : "found ");
 }
 
-std::optional<Error> single_goal(const ArrangeProblem& problem, const std::vector<SlRequest>& sls,
+std::optional<Error> single_goal(const ArrangeProblem& problem, const std::vector<SharedVl>& vls,
                                  const DesignRequest& request, std::size_t i) {
   const auto& goal = problem.goals[i];
-  const auto* other = opponent(sls, i);
+  const auto* other = opponent(vls, i);
   const std::string with = other == nullptr ? "" : fmt::format(" together with {}", share_text(*other));
   BestGoal search{problem, i, request.error};
   if (goal.wait_bytes) {
     if (const auto best = search.wait_bytes()) {
-      return refuse(fmt::format("SL {}'s bound of {:g} us {} {:.3g} us", sls[i].sl.raw(),
-                                *sls[i].latency_ns / 1000,
+      return refuse(fmt::format("{}'s bound of {:g} us {} {:.3g} us", names(vls[i]),
+                                *vls[i].together.latency_ns / 1000,
                                 verdict(problem, request.error, with, search.least()),
                                 static_cast<double>(*best) * 8e6 / request.port.rate.value()));
     }
   }
   if (goal.distance) {
     if (const auto best = search.distance()) {
-      return refuse(fmt::format("SL {}'s distance of {} {} {}", sls[i].sl.raw(), *goal.distance,
+      return refuse(fmt::format("{}'s distance of {} {} {}", names(vls[i]), *goal.distance,
                                 verdict(problem, request.error, with, search.least()), *best));
     }
   }
@@ -182,8 +184,7 @@ Solution solve(const ArrangeProblem& asked, double error) {
   return solution;
 }
 
-Error refusal(const ArrangeProblem& problem, const std::vector<SlRequest>& sls,
-              const DesignRequest& request) {
+Error refusal(const ArrangeProblem& problem, const std::vector<SharedVl>& vls, const DesignRequest& request) {
   ArrangeProblem free = problem;
   for (auto& goal : free.goals) goal = {};
   if (!solve(free, request.error).best) {
@@ -191,22 +192,22 @@ Error refusal(const ArrangeProblem& problem, const std::vector<SlRequest>& sls,
     if (!nearest.best) return refuse("no tables of this size give these shares");
     std::size_t worst = 0;
     const auto miss = [&](std::size_t i) {
-      return std::abs(nearest.best->analysis.vls[i].share.value() - sls[i].share);
+      return std::abs(nearest.best->analysis.vls[i].share.value() - vls[i].together.share);
     };
-    for (std::size_t i = 1; i < sls.size(); ++i) {
+    for (std::size_t i = 1; i < vls.size(); ++i) {
       if (miss(i) > miss(worst)) worst = i;
     }
-    return refuse(fmt::format("{} cannot be met within {:g} %: best is {:.4g} %", share_text(sls[worst]),
+    return refuse(fmt::format("{} cannot be met within {:g} %: best is {:.4g} %", share_text(vls[worst]),
                               100 * request.error, 100 * nearest.best->analysis.vls[worst].share.value()));
   }
-  for (std::size_t i = 0; i < sls.size(); ++i) {
+  for (std::size_t i = 0; i < vls.size(); ++i) {
     if (!problem.goals[i].wait_bytes && !problem.goals[i].distance) continue;
-    if (auto error = single_goal(problem, sls, request, i)) return *error;
+    if (auto error = single_goal(problem, vls, request, i)) return *error;
   }
   std::string goals;
-  for (std::size_t i = 0; i < sls.size(); ++i) {
+  for (std::size_t i = 0; i < vls.size(); ++i) {
     if (!problem.goals[i].wait_bytes && !problem.goals[i].distance) continue;
-    goals += fmt::format("{}SL {}", goals.empty() ? "" : ", ", sls[i].sl.raw());
+    goals += fmt::format("{}{}", goals.empty() ? "" : ", ", names(vls[i]));
   }
   return refuse(
       fmt::format("the latencies of {} cannot be met together, nor with any one of them left out: "

@@ -3,6 +3,7 @@
 
 #include "qos/arrange.h"
 #include "qos/designer.h"
+#include "qos/sharing.h"
 
 namespace heddle::qos {
 
@@ -18,9 +19,8 @@ struct Solution {
 /// The best arrangement whose shares are within `error` and that meets all goals of the problem.
 [[nodiscard]] Solution solve(const ArrangeProblem& problem, double error);
 
-/// Names the request that cannot be met, what it stands against, and the best there is. `sls` in the order of
-/// VLs.
-[[nodiscard]] Error refusal(const ArrangeProblem& problem, const std::vector<SlRequest>& sls,
+/// Names the request that cannot be met, what it stands against, and the best there is.
+[[nodiscard]] Error refusal(const ArrangeProblem& problem, const std::vector<SharedVl>& vls,
                             const DesignRequest& request);
 
 }  // namespace heddle::qos

@@ -57,6 +57,7 @@ json::object service_json(const qos::SlService& each) {
                    {"vl", each.vl.raw()},
                    {"priority", each.request.priority == qos::Priority::High ? "high" : "low"},
                    {"wanted_share", each.request.share},
+                   {"vl_wanted_share", each.vl_share},
                    {"share", {{"num", share.num}, {"den", share.den}}},
                    {"percent", 100 * share.value()},
                    {"mean_distance", each.service.mean_distance},
@@ -117,6 +118,8 @@ void print_services(const qos::Design& design, Context& context) {
                each.request.latency_ns ? fmt::format("{:.0f} ns", *each.request.latency_ns) : "-"});
   }
   table.print(*context.out, context.colour);
+  if (std::ranges::any_of(design.sls, [](const auto& each) { return each.vl_share != each.request.share; }))
+    *context.out << "SLs on one VL are served together: SHARE, DISTANCE and LONGEST WAIT are the VL's.\n";
 }
 
 void print_design(const qos::DesignRequest& request, const qos::Design& design, const DesignOptions& given,

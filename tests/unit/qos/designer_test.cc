@@ -47,6 +47,66 @@ void expect_consistent(const DesignRequest& request, const Design& design) {
   }
 }
 
+TEST(Designer, OnFewerVlsSlsShareOneWithAddedSharesAndTheTightestBound) {
+  DesignRequest request;
+  request.port.data_vls = 3;
+  request.sls = {sl(0, 0.4),
+                 sl(1, 0.1),
+                 bounded(2, 0.1, 50'000),
+                 bounded(3, 0.1, 20'000),
+                 sl(4, 0.2, Priority::Low),
+                 sl(5, 0.1, Priority::Low)};
+  const auto result = design(request);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_TRUE(check(result->tables, {64, 64, 3}));
+  const auto on = [&](unsigned sl) { return result->map.vl[sl]; };
+  EXPECT_EQ(on(4), on(5));
+  EXPECT_EQ(on(0), on(1)) << "those without a bound before those with different ones";
+  EXPECT_EQ(on(2), on(3));
+  ASSERT_EQ(result->sls.size(), 6U);
+  for (const auto& each : result->sls) {
+    const unsigned number = each.request.sl.raw();
+    EXPECT_NEAR(each.vl_share, number < 2 ? 0.5 : number < 4 ? 0.2 : 0.3, 1e-12);
+    EXPECT_NEAR(each.service.share.value(), each.vl_share, request.error);
+    if (number == 2 || number == 3) {
+      EXPECT_LE(each.wait_ns.value(), 20'000);
+    }
+  }
+  EXPECT_LE(result->largest_error, request.error);
+}
+
+TEST(Designer, ShorterTablesThanSlsAreShared) {
+  DesignRequest request;
+  request.port.high_entries = 2;
+  request.sls = {sl(0, 0.5), sl(1, 0.2), sl(2, 0.3)};
+  const auto result = design(request);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->map.vl[1], result->map.vl[2]);
+  EXPECT_NE(result->map.vl[0], result->map.vl[1]);
+}
+
+TEST(Designer, WhatCannotShareIsRefusedPrecisely) {
+  DesignRequest request;
+  request.port.data_vls = 1;
+  request.sls = {sl(0, 0.5), sl(1, 0.3), sl(2, 0.2, Priority::Low)};
+  auto result = design(request);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message,
+              HasSubstr("SLs of high and of low priority need 2 VLs, and the port has 1"));
+  request.port.data_vls = 8;
+  request.port.low_entries = 0;
+  result = design(request);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("no low table"));
+  // The bound of SLs that share is refused in the name of both.
+  request = {};
+  request.port.data_vls = 2;
+  request.sls = {sl(0, 0.6), bounded(3, 0.05, 10), bounded(4, 0.35, 10)};
+  result = design(request);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("SLs 3, 4's bound of 0.01 us"));
+}
+
 TEST(Designer, SimpleSharesAreMetExactly) {
   DesignRequest request;
   request.sls = {sl(0, 0.6), sl(1, 0.3), sl(5, 0.1, Priority::Low)};
@@ -128,9 +188,6 @@ TEST(Designer, RefusesRequestsThatContradictThemselves) {
   request.sls = {sl(0, 1, Priority::Low)};
   EXPECT_THAT(design(request).error().message, HasSubstr("no SL has high priority"));
   request.sls = {sl(0, 0.5), sl(1, 0.5)};
-  request.port.data_vls = 1;
-  EXPECT_THAT(design(request).error().message, HasSubstr("2 SLs, and the port has 1 VLs"));
-  request.port.data_vls = 8;
   request.port.mtu = 100;
   EXPECT_THAT(design(request).error().message, HasSubstr("mtu 100"));
 }
