@@ -130,7 +130,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   void on_unsolicited(const mad::Packet& packet, Instant at);
   void on_sweep(const discovery::SweepReport& report);
   void on_configured(const provision::ProvisionReport& report);
-  void use(std::shared_ptr<const Survey> survey, const Survey* before = nullptr);
+  void use(std::shared_ptr<const Survey> survey);
   [[nodiscard]] std::string why_not_to_write() const;
   void on_sample(const std::shared_ptr<const load::Sample>& sample);
   void settle();
@@ -168,7 +168,6 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   asio::thread_pool scrapers_{1};  ///< makes the text of /metrics
   web::Page page_;
 
-  std::shared_ptr<const Survey> found_;    ///< by the last sweep that found something new
   std::shared_ptr<const Survey> survey_;   ///< as it was found, or as it was configured after that
   std::vector<std::string> found_wrong_;   ///< by the last sweep
   std::vector<std::string> could_not_do_;  ///< of the last configuration
@@ -321,7 +320,7 @@ void Heddled::Parts::on_sweep(const discovery::SweepReport& report) {
   spdlog::info("{} sweep in {:.1f} ms: {} switches, {} channel adapters, {} links", to_string(report.kind),
                seconds(report.ended - report.begun) * 1e3, fabric.switch_count(),
                fabric.channel_adapter_count(), fabric.links().size());
-  found_ = report.survey;
+  qos_.found(*report.survey);
   if (manager_ && !yields_) {
     discovery_.hold();
     manager_->configure(regulation_ ? regulation_->complete(report.survey) : report.survey, report.ended);
@@ -348,15 +347,15 @@ void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
   if (!report.failure) discovery_.adopt(report.survey);
   if (manager_->is_master()) discovery_.set_change_bits(discovery::ChangeBits::Clear);
   if (yields_) discovery_.set_change_bits(discovery::ChangeBits::Leave);
-  if (report.survey) use(report.survey, found_.get());
+  if (report.survey) use(report.survey);
   if (regulation_) regulation_->configured(report, backend_->transport().local().lid);
   discovery_.release(report.ended);
 }
 
 /// What everybody works with from here on.
-void Heddled::Parts::use(std::shared_ptr<const Survey> survey, const Survey* before) {
+void Heddled::Parts::use(std::shared_ptr<const Survey> survey) {
   survey_ = std::move(survey);
-  qos_.use(survey_, before);
+  qos_.use(survey_);
   const Fabric& fabric = *survey_->fabric;
   sampler_.use(survey_->fabric);
   if (!is_master() && !master_.sight()) master_.look(clock_.now());

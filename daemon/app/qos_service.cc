@@ -49,21 +49,19 @@ std::string QosService::name_of(const PortRef& port) const {
   return fmt::format("{}/{}", name, port.port.raw());
 }
 
-void QosService::use(std::shared_ptr<const Survey> survey, const Survey* before) {
+void QosService::use(std::shared_ptr<const Survey> survey) {
   survey_ = std::move(survey);
-  if (keeper_.assignments().empty() || stopped_) return;
+  if (stopped_) return;
   const Instant now = clock_.now();
-  if (!verified_once_) {  // a daemon that has just started
-    verify_in_turn(now);
-    return;
+  if (why_not_().empty()) {
+    auto begun = keeper_.reapply(survey_, now, [this](const vlarb::Outcome& outcome) {
+      if (outcome.report.ports_written > 0)
+        spdlog::info("QoS: tables written again to {} ports that came back", outcome.report.ports_written);
+      told("of ports that came back", outcome);
+    });
+    if (!begun) spdlog::warn("QoS: {}", begun.error().message);
   }
-  if (before == nullptr || !why_not_().empty()) return;
-  auto begun = keeper_.reapply(before, survey_, now, [this](const vlarb::Outcome& outcome) {
-    if (outcome.report.ports_written > 0)
-      spdlog::info("QoS: tables written again to {} ports that came back", outcome.report.ports_written);
-    told("of ports that came back", outcome);
-  });
-  if (!begun) spdlog::warn("QoS: {}", begun.error().message);
+  if (!verified_once_) verify_in_turn(now);  // a daemon that has just started
 }
 
 void QosService::set_verify_interval(FabricClock::duration interval) {
@@ -75,7 +73,7 @@ void QosService::verify_in_turn(Instant now) {
   if (stopped_) return;
   if (settings_.verify_interval != settings_.verify_interval.zero())
     verify_alarm_.set(now + settings_.verify_interval);
-  if (!survey_ || keeper_.assignments().empty() || keeper_.busy()) return;
+  if (!survey_ || keeper_.assignments().empty()) return;
   verified_once_ = true;
   (void)keeper_.verify(survey_, now, [this](const vlarb::Outcome& outcome) { told("", outcome); });
 }

@@ -31,9 +31,11 @@ class QosService final : public control::QosControl {
   QosService(boost::asio::io_context& io, const transport::Clock& clock, transport::TransactionEngine& engine,
              QosSettings settings, vlarb::NameOf name_of, WhyNot why_not);
 
-  /// The fabric as it is known from here on. `before`: as the last sweep found it, before the subnet manager
-  /// configured it; ports that it has brought back get their tables again.
-  void use(std::shared_ptr<const Survey> survey, const Survey* before);
+  /// As a sweep found the fabric, before any subnet manager here has worked on it.
+  void found(const Survey& survey) { keeper_.note(survey); }
+  /// The fabric as it is known from here on. Ports that the subnet manager has brought back get their tables
+  /// again.
+  void use(std::shared_ptr<const Survey> survey);
   void set_verify_interval(FabricClock::duration interval);
   void stop();
 

@@ -49,17 +49,26 @@ Result<void> Keeper::verify(std::shared_ptr<const Survey> survey, Instant now, D
   return take({Purpose::Verify, std::move(survey), std::move(targets), std::move(done)}, now);
 }
 
-Result<void> Keeper::reapply(const Survey* before, std::shared_ptr<const Survey> after, Instant now,
-                             Done done) {
-  const auto came_back = [before, &after](LinkEnd end) {
-    if (after->port(end).info.state != PortState::Active) return false;
-    if (before == nullptr) return true;
-    const NodeIndex node = before->fabric->find_node(after->node(end.node).guid());
-    if (node == no_node || end.port.raw() >= before->node(node).ports.size()) return true;
-    const SurveyPort& was = before->port({node, end.port});
-    return !was.known || was.info.state != PortState::Active;
+void Keeper::note(const Survey& survey) {
+  for (const SurveyNode& node : survey.nodes) {
+    for (std::size_t p = 1; p < node.ports.size(); ++p) {
+      const SurveyPort& port = node.ports[p];
+      if (port.known && port.info.state != PortState::Active)
+        returning_.insert({node.guid(), PortNum{static_cast<std::uint8_t>(p)}});
+    }
+  }
+}
+
+Result<void> Keeper::reapply(std::shared_ptr<const Survey> after, Instant now, Done done) {
+  std::vector<PortRef> back;
+  const auto came_back = [&](LinkEnd end) {
+    const PortRef port{after->node(end.node).guid(), end.port};
+    if (after->port(end).info.state != PortState::Active || !returning_.contains(port)) return false;
+    back.push_back(port);
+    return true;
   };
   auto targets = std::make_shared<Targets>(targets_of(*after, assignments_, name_of_, came_back));
+  for (const PortRef& port : back) returning_.erase(port);
   if (targets->ports.empty()) return {};
   return take({Purpose::Reapply, std::move(after), std::move(targets), std::move(done)}, now);
 }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "vlarb/programmer.h"
@@ -52,9 +53,11 @@ class Keeper {
 
   /// All assignments, all ports. What is found is what drift() and silent() say.
   Result<void> verify(std::shared_ptr<const Survey> survey, Instant now, Done done);
-  /// The ports that were not Active in `before`, or not there, and are in `after`: a subnet manager has just
-  /// brought them back.
-  Result<void> reapply(const Survey* before, std::shared_ptr<const Survey> after, Instant now, Done done);
+  /// A sweep found this: its ports that are not Active may come back without their tables.
+  void note(const Survey& survey);
+  /// Such ports that are Active in `after`: a subnet manager has just brought them back. Where there are
+  /// none, nothing is done, and nobody is called.
+  Result<void> reapply(std::shared_ptr<const Survey> after, Instant now, Done done);
 
   [[nodiscard]] bool busy() const { return programmer_.busy() || !orders_.empty(); }
 
@@ -85,6 +88,7 @@ class Keeper {
   NameOf name_of_;
   std::vector<Assignment> assignments_;
   std::deque<Order> orders_;
+  std::unordered_set<PortRef> returning_;
   Findings drift_;
   Findings silent_;
   std::vector<Shortfall> shortfalls_;

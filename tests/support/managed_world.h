@@ -21,7 +21,7 @@ class ManagedWorld {
                   {.change_bits = discovery::ChangeBits::Clear},
                   [this](const discovery::SweepReport& report) {
                     if (!report.survey || report.survey == report.before) return;
-                    found = report.survey;
+                    keeper.note(*report.survey);
                     sm.configure(report.survey, sim.now);
                   }},
         sm{sim.engine,
@@ -46,7 +46,17 @@ class ManagedWorld {
   /// Until the next configuration has ended.
   void settle() {
     const auto before = configured;
-    ASSERT_TRUE(sim.run([&] { return configured > before; }));
+    ASSERT_TRUE(sim.run([&] { return configured > before && !discovery.busy() && !sm.busy(); }));
+  }
+  /// Light sweeps, and what follows from them, until the fabric is known to be so.
+  void sweep_until(const std::function<bool(const Survey&)>& so) {
+    for (int i = 0; i < 20 && !(survey && so(*survey)); ++i) {
+      sim.now += std::chrono::seconds{1};
+      sim.fabric.advance(sim.ps());
+      discovery.light(sim.now);
+      ASSERT_TRUE(sim.run([&] { return !discovery.busy() && !sm.busy(); }));
+    }
+    ASSERT_TRUE(survey && so(*survey));
   }
   /// Until the keeper has nothing left to do.
   Outcome finish() {
@@ -75,7 +85,6 @@ class ManagedWorld {
   [[nodiscard]] PortIndex port(LinkEnd end) const { return truth().port_index(end); }
 
   test::SimWorld sim;
-  std::shared_ptr<const Survey> found;   ///< by the last sweep that found something
   std::shared_ptr<const Survey> survey;  ///< as it was configured
   std::size_t configured = 0;
   discovery::Discovery discovery;

@@ -148,10 +148,11 @@ Result<std::vector<BitRate>> test_on_served_fabric(const std::string& name, cons
   if (!error) {
     const auto list = simserve::command(name, json::object{{"command", "traffic"}, {"action", "list"}});
     if (!list) error = list.error();
+    const json::value answer = list ? json::value(*list) : json::value();
     for (const std::int64_t flow : flows) {
       if (!list) break;
       BitRate rate{0};
-      for (const auto& each : array_at(*list, "flows")) {
+      for (const auto& each : array_at(answer, "flows")) {
         if (count_at(each, "flow") == flow) rate = BitRate{number_at(each, "bits_per_second")};
       }
       rates.push_back(rate);
