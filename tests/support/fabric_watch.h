@@ -65,6 +65,9 @@ class FabricWatch final : public sim::ChangeListener {
     fault_ = true;  // its tables are empty
   }
 
+  /// Something else is wrong, on the way of MADs: who does not answer counts as lost.
+  void fault() { fault_ = true; }
+
   /// Everything must be well, faults or not: each pair that cables still join has its route.
   void settled() {
     fault_ = false;

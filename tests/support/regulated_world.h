@@ -27,19 +27,19 @@
 
 namespace heddle::test {
 
-/// Thrown where a test kills the daemon: nothing of it runs any more.
-struct Killed {};
-
 /// Counts what the daemon does to the world outside, and has a test stop it there.
 class Fate {
  public:
   enum class Moment : std::uint8_t { BeforeMad, AfterMad, BeforeWrite, AfterWrite };
   enum class Verdict : std::uint8_t { Goes, Lost };
-  /// Called at every moment with its number; may throw Killed.
-  std::function<void(Moment, std::uint64_t number)> on_moment;
+  /// Whether the daemon is killed at this moment. From then on nothing that it does reaches the world; the
+  /// world lets go of it as soon as it gives control back.
+  enum class Life : std::uint8_t { GoesOn, Ends };
+  std::function<Life(Moment, std::uint64_t number)> on_moment;
+  bool dead = false;
   /// Whether the SMP with this number arrives. Answers have numbers of their own. What reads counters is not
   /// counted: it changes nothing.
-  std::function<Verdict(std::uint64_t number)> on_request;
+  std::function<Verdict(std::uint64_t number, const mad::Packet&)> on_request;
   std::function<Verdict(std::uint64_t number)> on_answer;
 
   std::uint64_t moments = 0;
@@ -47,8 +47,9 @@ class Fate {
   std::uint64_t answers = 0;
 
   void pass(Moment moment) {
+    if (dead) return;
     const std::uint64_t number = moments++;
-    if (on_moment) on_moment(moment, number);
+    dead = on_moment && on_moment(moment, number) == Life::Ends;
   }
 };
 
@@ -59,6 +60,7 @@ class MortalJournal final : public journal::Journal {
 
   Result<void> write(const regulation::Record& record) override {
     fate_.pass(Fate::Moment::BeforeWrite);
+    if (fate_.dead) return {};
     auto result = real_->write(record);
     fate_.pass(Fate::Moment::AfterWrite);
     return result;
@@ -66,14 +68,19 @@ class MortalJournal final : public journal::Journal {
   [[nodiscard]] const regulation::Memory& memory() const override { return real_->memory(); }
   Result<void> put_ranks(std::span<const journal::Rank> ranks) override {
     fate_.pass(Fate::Moment::BeforeWrite);
+    if (fate_.dead) return {};
     auto result = real_->put_ranks(ranks);
     fate_.pass(Fate::Moment::AfterWrite);
     return result;
   }
   [[nodiscard]] Result<std::vector<journal::Rank>> ranks() const override { return real_->ranks(); }
-  Result<void> put_energy(const power::EnergyRecord& record) override { return real_->put_energy(record); }
+  Result<void> put_energy(const power::EnergyRecord& record) override {
+    return fate_.dead ? Result<void>{} : real_->put_energy(record);
+  }
   [[nodiscard]] Result<power::EnergyRecord> energy() const override { return real_->energy(); }
-  Result<std::uint64_t> append(const journal::Event& event) override { return real_->append(event); }
+  Result<std::uint64_t> append(const journal::Event& event) override {
+    return fate_.dead ? Result<std::uint64_t>{0} : real_->append(event);
+  }
   [[nodiscard]] Result<std::vector<journal::Event>> events(std::uint64_t after,
                                                            std::size_t most) const override {
     return real_->events(after, most);
@@ -201,7 +208,13 @@ class RegulatedWorld {
       }
       now = std::max(now, *next);
       advance();
-      if (daemon) daemon->on_timers();
+      if (daemon && !fate.dead) daemon->on_timers();
+      if (fate.dead) {
+        daemon.reset();
+        fate.dead = false;
+        fate.on_moment = nullptr;
+        return false;
+      }
     }
     return true;
   }
@@ -354,13 +367,15 @@ inline void TestDaemon::on_timers() {
 }
 
 inline Result<void> TestDaemon::send(const mad::Packet& packet) {
+  if (world_.fate.dead) return {};
   if (!mad::is_smp(mad::read_header(packet.mad))) {
     world_.fabric.send(world_.ps(), client_, packet);
     return {};
   }
   world_.fate.pass(Fate::Moment::BeforeMad);
+  if (world_.fate.dead) return {};
   const std::uint64_t number = world_.fate.requests++;
-  if (!world_.fate.on_request || world_.fate.on_request(number) == Fate::Verdict::Goes) {
+  if (!world_.fate.on_request || world_.fate.on_request(number, packet) == Fate::Verdict::Goes) {
     world_.fabric.send(world_.ps(), client_, packet);
   }
   world_.fate.pass(Fate::Moment::AfterMad);
@@ -375,6 +390,7 @@ inline transport::LocalPort TestDaemon::local() const {
 }
 
 inline Result<void> TestDaemon::claim_sm(transport::SmClaim claim) {
+  if (world_.fate.dead) return {};
   return world_.fabric.set_is_sm(client_, claim == transport::SmClaim::Hold ? sim::IsSm::Yes : sim::IsSm::No,
                                  world_.ps());
 }
@@ -391,6 +407,7 @@ inline void TestDaemon::look_at(const std::vector<NodeGuid>& nodes, Instant now)
 
 inline void TestDaemon::migrate(unsigned plane, Instant now, regulate::PathMigrator::Done done) {
   const auto agents = [this, plane, done = std::move(done)](Instant at) {
+    if (world_.fate.dead) return;
     done(world_.hosts.move_all(static_cast<std::uint8_t>(plane), world_.ps()), at);
   };
   migrations_.emplace_back(now + std::chrono::milliseconds{20}, agents);

@@ -1,0 +1,69 @@
+// The daemon killed before and after each MAD and each write of a change, and started again: it ends in a
+// state that the rules allow, and no link stays off that nobody asked for.
+
+#include "story.h"
+
+namespace heddle::test {
+namespace {
+
+class Killing : public Story {
+ protected:
+  /// Everything that is off is off because the journal says so, and the other way round.
+  void expect_accounted_for() {
+    const Fabric& truth = world_->fabric.description();
+    std::set<LinkRef> off;
+    for (const LinkIndex link : world_->links_off()) off.insert(link_ref(truth, truth.link(link)));
+    std::set<LinkRef> known;
+    for (const auto& [link, record] : world_->daemon->journal->memory().off) known.insert(link);
+    EXPECT_EQ(off, known);
+    EXPECT_TRUE(world_->daemon->journal->memory().open.empty()) << events();
+  }
+
+  /// A change that is cut short at this moment, and what a second daemon makes of it. False when there was no
+  /// such moment.
+  bool killed_at(std::uint64_t moment, double load_after) {
+    RegulatedWorld& world = begin();
+    const std::uint64_t first = world.fate.moments;
+    world.watch.say(fmt::format("killed at moment {}", moment));
+    world.fate.on_moment = [&](Fate::Moment, std::uint64_t number) {
+      return number == first + moment ? Fate::Life::Ends : Fate::Life::GoesOn;
+    };
+    traffic(0.05);
+    if (world.daemon) (void)comes_to(4, 60s);
+    if (world.daemon) {
+      traffic(1.0, 2);
+      world.run([&] { return figures().delivered >= figures().wanted * 0.99; }, 30s);
+    }
+    if (world.daemon) return false;
+    // Nobody is there for a while; what travels goes on.
+    world.run_for(3s);
+    traffic(load_after, 2);
+    world.start();
+    EXPECT_TRUE(world.run([&] { return world.daemon->quiet(); }, 60s));
+    world.run_for(30s);
+    const auto at_rest = [&] {
+      return world.daemon->quiet() && world.daemon->journal->memory().open.empty();
+    };
+    EXPECT_TRUE(world.run(at_rest, 60s)) << events();
+    world.watch.settled();
+    SCOPED_TRACE(fmt::format("killed at moment {}", moment));
+    expect_well();
+    expect_accounted_for();
+    return true;
+  }
+};
+
+// Under load what the dead daemon had turned off and is needed has to come back.
+TEST_F(Killing, AtEveryMomentOfAChangeThenLoad) {
+  std::uint64_t moment = 0;
+  while (killed_at(moment, 1.0)) {
+    EXPECT_GE(figures().delivered, figures().wanted * 0.99) << "moment " << moment << "\n" << events();
+    if (HasFailure()) return;
+    moment += stride;
+  }
+  EXPECT_GT(moment, 100U);
+  RecordProperty("moments", static_cast<int>(moment));
+}
+
+}  // namespace
+}  // namespace heddle::test
