@@ -6,15 +6,15 @@
 #include <map>
 
 #include "base/result.h"
-#include "sim/flow/flow_plane.h"
 #include "sim/scenario_player.h"
 #include "sim/simulated_fabric.h"
+#include "sim/traffic_plane.h"
 
 namespace heddle::simserve {
 
 /// What makes the traffic of a fabric; both or neither.
 struct TrafficSource {
-  sim::FlowPlane* plane = nullptr;
+  sim::TrafficPlane* plane = nullptr;
   sim::ScenarioPlayer* player = nullptr;
 };
 

@@ -97,7 +97,8 @@ Commands::Outcome Commands::list_traffic(Picoseconds now) {
                       {"all_flows", figures.flows},
                       {"unroutable", figures.unroutable},
                       {"into_off_link", figures.into_off_link},
-                      {"delivered_bits_per_second", figures.delivered.value()}};
+                      {"delivered_bits_per_second", figures.delivered.value()},
+                      {"stood_still_seconds", std::chrono::duration<double>(figures.stood_still).count()}};
 }
 
 }  // namespace heddle::simserve

@@ -5,7 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "sim/flow/flow_plane.h"
+#include "sim/traffic_plane.h"
 #include "transport/sim_transport.h"
 
 namespace heddle::transport {
@@ -58,7 +58,7 @@ struct SimPump::State : std::enable_shared_from_this<State> {
 
   sim::SimulatedFabric& fabric;
   const Clock& clock;
-  sim::FlowPlane* plane = nullptr;
+  sim::TrafficPlane* plane = nullptr;
   boost::asio::steady_timer timer;
   bool posted = false;
   bool stopped = false;
@@ -71,7 +71,7 @@ SimPump::SimPump(boost::asio::io_context& context, sim::SimulatedFabric& fabric,
 
 SimPump::~SimPump() { stop(); }
 
-void SimPump::carry(sim::FlowPlane& plane) {
+void SimPump::carry(sim::TrafficPlane& plane) {
   state_->plane = &plane;
   state_->wake();
 }

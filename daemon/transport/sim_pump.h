@@ -12,7 +12,7 @@ class io_context;
 }
 
 namespace heddle::sim {
-class FlowPlane;
+class TrafficPlane;
 }
 
 namespace heddle::transport {
@@ -26,7 +26,7 @@ class SimPump {
   SimPump& operator=(const SimPump&) = delete;
 
   /// Advances the plane's traffic as well; it must outlive the pump.
-  void carry(sim::FlowPlane& plane);
+  void carry(sim::TrafficPlane& plane);
   /// After anything that may have given the fabric something to do. Cheap.
   void wake();
   /// No handler touches the fabric any more.

@@ -129,7 +129,7 @@ PhaseId ScenarioPlayer::enlist(Playing playing) {
   return PhaseId{index};
 }
 
-Result<void> ScenarioPlayer::remove(PhaseId id, FlowPlane& plane, Picoseconds now) {
+Result<void> ScenarioPlayer::remove(PhaseId id, TrafficPlane& plane, Picoseconds now) {
   plane.advance(now);
   if (id.raw() >= phases_.size() || phases_[id.raw()].removed) {
     return fail(ErrorCode::NotFound, fmt::format("there is no traffic with the number {}", id.raw()));
@@ -142,7 +142,7 @@ Result<void> ScenarioPlayer::remove(PhaseId id, FlowPlane& plane, Picoseconds no
   return {};
 }
 
-std::vector<PhaseStatus> ScenarioPlayer::status(FlowPlane& plane, Picoseconds now) const {
+std::vector<PhaseStatus> ScenarioPlayer::status(TrafficPlane& plane, Picoseconds now) const {
   plane.advance(now);
   std::vector<PhaseStatus> result;
   for (std::uint32_t i = 0; i < phases_.size(); ++i) {
@@ -174,7 +174,7 @@ std::optional<Picoseconds> ScenarioPlayer::next() const {
   return events_.top().at;
 }
 
-void ScenarioPlayer::run(FlowPlane& plane, Picoseconds at) {
+void ScenarioPlayer::run(TrafficPlane& plane, Picoseconds at) {
   while (!events_.empty() && events_.top().at <= at) {
     const Event event = events_.top();
     events_.pop();
@@ -205,7 +205,7 @@ void ScenarioPlayer::run(FlowPlane& plane, Picoseconds at) {
   }
 }
 
-void ScenarioPlayer::start(std::uint32_t index, FlowPlane& plane, Picoseconds due, Picoseconds at) {
+void ScenarioPlayer::start(std::uint32_t index, TrafficPlane& plane, Picoseconds due, Picoseconds at) {
   Playing& playing = phases_[index];
   const Phase& phase = playing.phase;
   playing.state = PhaseState::Running;
@@ -217,7 +217,7 @@ void ScenarioPlayer::start(std::uint32_t index, FlowPlane& plane, Picoseconds du
   if (phase.curve.step.count() > 0) schedule(index, Step::Load, after(playing.started, phase.curve.step));
 }
 
-void ScenarioPlayer::end(std::uint32_t index, FlowPlane& plane, Picoseconds at) {
+void ScenarioPlayer::end(std::uint32_t index, TrafficPlane& plane, Picoseconds at) {
   Playing& playing = phases_[index];
   silence(playing, plane, at);
   playing.state = PhaseState::Over;
@@ -231,7 +231,7 @@ double ScenarioPlayer::load_at(const Playing& playing, Picoseconds at) {
   return std::clamp(playing.phase.load * playing.phase.curve.at(at - playing.started), 0.0, 1.0);
 }
 
-void ScenarioPlayer::send(Playing& playing, FlowPlane& plane, Picoseconds at) {
+void ScenarioPlayer::send(Playing& playing, TrafficPlane& plane, Picoseconds at) {
   std::vector<TrafficPair> pairs = playing.listed;
   if (playing.phase.pattern != Pattern::Flows) {
     Random random = random_for(playing.phase, playing.round, playing.changes);
@@ -247,7 +247,7 @@ void ScenarioPlayer::send(Playing& playing, FlowPlane& plane, Picoseconds at) {
   }
 }
 
-void ScenarioPlayer::silence(Playing& playing, FlowPlane& plane, Picoseconds at) {
+void ScenarioPlayer::silence(Playing& playing, TrafficPlane& plane, Picoseconds at) {
   for (const Sender& sender : playing.flows) plane.remove(sender.flow, at);
   playing.flows.clear();
 }

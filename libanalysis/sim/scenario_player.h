@@ -1,8 +1,8 @@
-/// Plays a scenario on a fabric: turns phases into flows of the flow plane as simulated time passes. Also
+/// Plays a scenario on a fabric: turns phases into flows of a traffic plane as simulated time passes. Also
 /// what an operator adds and stops by hand while it runs (`heddle sim traffic`).
 ///
 /// The same scenario on the same fabric gives the same flows at the same times, whatever is read in between.
-/// One thread. Give it to FlowPlane::set_schedule.
+/// One thread. Give it to TrafficPlane::set_schedule.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "sim/flow/flow_plane.h"
+#include "fabric/fabric.h"
 #include "sim/flow/flow_schedule.h"
 #include "sim/scenario.h"
 #include "sim/scenario_patterns.h"
+#include "sim/traffic_plane.h"
 
 namespace heddle::sim {
 
@@ -49,12 +50,12 @@ class ScenarioPlayer final : public FlowSchedule {
   Result<void> add(const Scenario& scenario, Picoseconds from = Picoseconds{0});
   Result<PhaseId> add(const Phase& phase, Picoseconds from);
   /// Takes a phase and its flows away. Errors: NotFound.
-  Result<void> remove(PhaseId id, FlowPlane& plane, Picoseconds now);
+  Result<void> remove(PhaseId id, TrafficPlane& plane, Picoseconds now);
   /// Phases that are not removed, in the order in which they were added.
-  [[nodiscard]] std::vector<PhaseStatus> status(FlowPlane& plane, Picoseconds now) const;
+  [[nodiscard]] std::vector<PhaseStatus> status(TrafficPlane& plane, Picoseconds now) const;
 
   [[nodiscard]] std::optional<Picoseconds> next() const override;
-  void run(FlowPlane& plane, Picoseconds at) override;
+  void run(TrafficPlane& plane, Picoseconds at) override;
 
  private:
   enum class Step : std::uint8_t { End, Change, Load, Start };  // in this order where times are equal
@@ -87,10 +88,10 @@ class ScenarioPlayer final : public FlowSchedule {
   [[nodiscard]] Result<void> find_listed(Playing& playing) const;
   PhaseId enlist(Playing playing);
   void schedule(std::uint32_t phase, Step step, Picoseconds at);
-  void start(std::uint32_t index, FlowPlane& plane, Picoseconds due, Picoseconds at);
-  void end(std::uint32_t index, FlowPlane& plane, Picoseconds at);
-  void send(Playing& playing, FlowPlane& plane, Picoseconds at);
-  void silence(Playing& playing, FlowPlane& plane, Picoseconds at);
+  void start(std::uint32_t index, TrafficPlane& plane, Picoseconds due, Picoseconds at);
+  void end(std::uint32_t index, TrafficPlane& plane, Picoseconds at);
+  void send(Playing& playing, TrafficPlane& plane, Picoseconds at);
+  void silence(Playing& playing, TrafficPlane& plane, Picoseconds at);
   [[nodiscard]] static double load_at(const Playing& playing, Picoseconds at);
 
   const Fabric& fabric_;

@@ -28,14 +28,13 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/units.h"
-#include "sim/change.h"
-#include "sim/counter_source.h"
 #include "sim/flow/flow_schedule.h"
 #include "sim/flow/forwarding_view.h"
 #include "sim/flow/max_min.h"
 #include "sim/flow/meter_bank.h"
 #include "sim/flow/route_trace.h"
 #include "sim/flow/vl_shares.h"
+#include "sim/traffic_plane.h"
 
 namespace heddle::sim {
 
@@ -47,65 +46,33 @@ struct FlowPlaneOptions {
   qos::AnalyzerOptions arbitration;
 };
 
-struct TrafficFlow {
-  PortIndex from;  ///< of a channel adapter or router
-  PortIndex to;    ///< an end port: of a channel adapter or router, or port 0 of a switch
-  Sl sl{0};
-  BitRate demand = unlimited;  ///< never more than the source's link carries
-  /// Added to the base LID of `to` (LMC). None: a connection that can migrate, on the path that set_path() or
-  /// open_on() says (path_migration.h).
-  std::optional<std::uint8_t> path_offset{};
-};
-
-using TrafficId = Id<struct TrafficIdTag, std::uint32_t>;
-
-struct FlowFigures {
-  std::size_t flows = 0;
-  std::size_t unroutable = 0;     ///< of these, without a route
-  std::size_t into_off_link = 0;  ///< of these, routed into a link that is off
-  BitRate wanted;
-  BitRate delivered;
-  std::uint64_t delivered_bytes = 0;  ///< since the start
-  std::uint64_t lost_bytes = 0;  ///< wanted by flows that were unroutable or went into a link that is off
-};
-
-class FlowPlane final : public CounterSource, public ChangeListener {
+class FlowPlane final : public TrafficPlane {
  public:
   explicit FlowPlane(const ForwardingView& view, const FlowPlaneOptions& options = {});
 
-  /// Errors: Invalid for ends that cannot send or receive, or are the same port. `at` as everywhere: no
-  /// earlier than that of an earlier call.
-  Result<TrafficId> add(const TrafficFlow& flow, Picoseconds at);
-  void remove(TrafficId flow, Picoseconds at);
-  void set_demand(TrafficId flow, BitRate demand, Picoseconds at);
-  /// Of a flow without a path offset of its own.
-  void set_path(TrafficId flow, std::uint8_t offset, Picoseconds at);
-  /// Where such flows are from their beginning, those that are added later.
-  void open_on(std::uint8_t offset) { opens_on_ = offset; }
-  /// All flows that are there.
-  [[nodiscard]] std::vector<TrafficId> ids() const;
-  /// Added to the base LID of its destination.
-  [[nodiscard]] std::uint8_t path(TrafficId flow) const {
+  // TrafficPlane
+  Result<TrafficId> add(const TrafficFlow& flow, Picoseconds at) override;
+  void remove(TrafficId flow, Picoseconds at) override;
+  void set_demand(TrafficId flow, BitRate demand, Picoseconds at) override;
+  void set_path(TrafficId flow, std::uint8_t offset, Picoseconds at) override;
+  void open_on(std::uint8_t offset) override { opens_on_ = offset; }
+  [[nodiscard]] std::vector<TrafficId> ids() const override;
+  [[nodiscard]] std::uint8_t path(TrafficId flow) const override {
     return flows_[flow.raw()].spec.path_offset.value_or(flows_[flow.raw()].path);
   }
-
-  /// Must outlive the plane, or be taken away with nullptr.
-  void set_schedule(FlowSchedule* schedule) { schedule_ = schedule; }
-  /// Runs the schedule up to and including `at`. Call it no later than next_event(), before the fabric
-  /// changes.
-  void advance(Picoseconds at) { catch_up(at); }
-  [[nodiscard]] std::optional<Picoseconds> next_event() const;
-
-  [[nodiscard]] const ForwardingView& view() const { return view_; }
-  [[nodiscard]] const TrafficFlow& flow(TrafficId id) const { return flows_[id.raw()].spec; }
+  void set_schedule(FlowSchedule* schedule) override { schedule_ = schedule; }
+  void advance(Picoseconds at) override { catch_up(at); }
+  [[nodiscard]] std::optional<Picoseconds> next_event() const override;
+  [[nodiscard]] const ForwardingView& view() const override { return view_; }
+  [[nodiscard]] const TrafficFlow& flow(TrafficId id) const override { return flows_[id.raw()].spec; }
+  [[nodiscard]] BitRate rate(TrafficId flow, Picoseconds at) override;
+  [[nodiscard]] FlowFigures figures(Picoseconds at) override;
 
   // Figures at `at`, after all changes made so far.
-  [[nodiscard]] BitRate rate(TrafficId flow, Picoseconds at);
   [[nodiscard]] RouteEnd route_end(TrafficId flow, Picoseconds at);
   [[nodiscard]] BitRate sent(PortIndex port, Picoseconds at);
   /// Share of time that data waits at the port.
   [[nodiscard]] Ratio waiting(PortIndex port, Picoseconds at);
-  [[nodiscard]] FlowFigures figures(Picoseconds at);
 
   // CounterSource
   [[nodiscard]] PortTotals read(PortIndex port, Picoseconds now) override;

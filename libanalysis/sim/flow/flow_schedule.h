@@ -1,4 +1,4 @@
-/// What changes the traffic as simulated time passes: a scenario, an operator's experiment. The flow plane
+/// What changes the traffic as simulated time passes: a scenario, an operator's experiment. The traffic plane
 /// calls it at each of its times, before any counter is read for a later one.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace heddle::sim {
 
-class FlowPlane;
+class TrafficPlane;
 
 class FlowSchedule {
  public:
@@ -16,7 +16,7 @@ class FlowSchedule {
   /// When to call run(); a time in the past means at once. None: never again, unless the schedule changes.
   [[nodiscard]] virtual std::optional<Picoseconds> next() const = 0;
   /// Carries out everything that is due at `at`; next() is later than `at` afterwards.
-  virtual void run(FlowPlane& plane, Picoseconds at) = 0;
+  virtual void run(TrafficPlane& plane, Picoseconds at) = 0;
 };
 
 }  // namespace heddle::sim

@@ -13,7 +13,7 @@
 #include <set>
 
 #include "base/result.h"
-#include "sim/flow/flow_plane.h"
+#include "sim/traffic_plane.h"
 
 namespace heddle::sim {
 
@@ -33,7 +33,7 @@ struct ConnectionPaths {
 
 class PathMigration {
  public:
-  explicit PathMigration(FlowPlane& plane) : plane_{plane} {}
+  explicit PathMigration(TrafficPlane& plane) : plane_{plane} {}
 
   // As verbs do it, one connection at a time (ibv_modify_qp).
 
@@ -59,7 +59,7 @@ class PathMigration {
  private:
   [[nodiscard]] Result<ConnectionPaths*> connection(TrafficId flow);
 
-  FlowPlane& plane_;
+  TrafficPlane& plane_;
   std::map<TrafficId, ConnectionPaths> connections_;  ///< that have been touched
   std::set<PortIndex> silent_;
 };

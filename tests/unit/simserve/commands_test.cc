@@ -7,6 +7,7 @@
 #include "fabric/generators.h"
 #include "sim/bring_up.h"
 #include "sim/flow/fabric_view.h"
+#include "sim/flow/flow_plane.h"
 
 namespace heddle::simserve {
 namespace {
