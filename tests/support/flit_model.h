@@ -130,6 +130,7 @@ class FlitModel {
     std::deque<Flit> flits;
     std::deque<std::pair<Ref, Cycle>> headers;
     std::deque<std::shared_ptr<Sending>> sendings;
+    Cycle left = 0;  // when the last header went
   };
   struct PortState {
     std::vector<PortLane> lanes;
@@ -202,11 +203,21 @@ class FlitModel {
     }
     for (std::uint32_t id = 0; id < inputs_.size(); ++id) cross(id);
     for (std::size_t id = 0; id < ports_.size(); ++id) {
-      if (ports_[id].up || net_.ports[id].host_side) continue;
+      if (net_.ports[id].host_side) continue;
+      const bool thrown_away = !ports_[id].up && plane_.closed_link == ClosedLink::Discard;
       for (PortLane& lane : ports_[id].lanes) {
-        while (!lane.headers.empty() && lane.headers.front().second <= now_) discard(lane, net_.ports[id]);
+        while (!lane.headers.empty() && lane.headers.front().second <= now_ &&
+               (thrown_away || too_old(lane))) {
+          discard(lane, net_.ports[id]);
+        }
       }
     }
+  }
+
+  /// The first of the queue, since it came to its head.
+  [[nodiscard]] bool too_old(const PortLane& lane) const {
+    return plane_.head_lifetime > 0 &&
+           now_ - std::max(lane.headers.front().second, lane.left) >= plane_.head_lifetime;
   }
 
   /// A flit comes to the far end of a link.
@@ -430,6 +441,7 @@ class FlitModel {
     } else {
       packet = lane.headers.front().first;
       lane.headers.pop_front();
+      lane.left = now_;
     }
     packet->vl = vl;
     take(port.room, vl, packet->count);
@@ -452,7 +464,7 @@ class FlitModel {
       finish(flit.packet, false);
       give_back_lost(port, flit);
     }
-    if (port.host_side) return;
+    if (port.host_side || plane_.closed_link == ClosedLink::Hold) return;
     for (PortLane& lane : state.lanes) {
       while (!lane.headers.empty() && lane.headers.front().second < now_) discard(lane, port);
     }
@@ -473,6 +485,7 @@ class FlitModel {
   void discard(PortLane& lane, const packet::Port& port) {
     const Ref packet = lane.headers.front().first;
     lane.headers.pop_front();
+    lane.left = now_;
     packet->discarded_at = net_.port_of_slot[port.slot];
     ++discarded;
     std::erase_if(lane.flits, [&](const Flit& flit) { return flit.packet == packet; });

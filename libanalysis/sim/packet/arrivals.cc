@@ -134,6 +134,7 @@ void PacketSim::stored(std::uint32_t id) {
   Port& port = net_.ports[packet.port];
   if (!port.up && net_.plane.closed_link == ClosedLink::Discard) {
     ++net_.counts[packet.port].discards;
+    ++net_.counts[packet.port].inactive;
     net_.pools.give(port.pool, packet.next_vl, packet.flits);
     for (const std::uint32_t output : port.outputs) {
       if (output != nothing && net_.outputs[output].room_wait) wake_waiters(output);
@@ -147,6 +148,7 @@ void PacketSim::stored(std::uint32_t id) {
     queue.head = queue.tail = id;
     queue.since = now();
     port.ready |= 1U << packet.next_vl;
+    watch_lifetime(packet.port);
     ready_to_send(packet.port);
   } else {
     packets_[queue.tail].next = id;

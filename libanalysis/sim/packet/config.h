@@ -108,6 +108,8 @@ struct DataPlane {
   Sharing sharing;
   /// Of VA and SA in a cycle: inputs that were not taken may ask for another output in the next pass.
   int allocation_passes = 1;
+  /// Packets that an input can send through the crossbar at once: its speed-up (InfiniBand only).
+  int input_lanes = 1;
   /// Packets that an output can take from the crossbar at once; as many as inputs make an output-queued
   /// switch.
   int output_lanes = 1;
@@ -115,7 +117,8 @@ struct DataPlane {
   RingRule ring_rule = RingRule::None;
   UpRouting up_routing = UpRouting::Programmed;
   ClosedLink closed_link = ClosedLink::Discard;
-  Cycle head_lifetime = 0;  ///< HOQ lifetime, 0 for none; IBA gives it as 4.096 us x 2^HOQLife (14.2.5.6)
+  bool count_lanes = false;  ///< PacketSim::lane_count is wanted
+  Cycle head_lifetime = 0;   ///< HOQ lifetime, 0 for none; IBA gives it as 4.096 us x 2^HOQLife (14.2.5.6)
   std::int32_t max_packet = 64;           ///< flits of the largest packet
   std::array<std::int32_t, 32> sl_mtu{};  ///< flits of the largest packet of an SL (SL_MTU); 0: max_packet
   SchedulerConfig switch_scheduler;
@@ -133,7 +136,8 @@ struct RingHop {
 /// What was programmed into the fabric: nothing else routes a packet.
 struct Programming {
   routing::ForwardingTables forwarding;
-  /// By NodeIndex; VL by (input port x (ports + 1) + output port) x 16 + SL. Empty: DataPlane::sl_to_vl.
+  /// By NodeIndex; VL by (input port x (ports + 1) + output port) x 16 + SL, input port 0 for what a host
+  /// sends. Empty: DataPlane::sl_to_vl.
   std::vector<std::vector<Vl>> sl2vl;
   /// By PortIndex; empty where the fabric is no torus.
   std::vector<RingHop> rings;

@@ -1,6 +1,7 @@
 // Host interfaces: source queues, packets out of messages, deliveries. And links that are switched.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "sim/packet/packet_sim.h"
 
@@ -19,7 +20,11 @@ void PacketSim::add_traffic(const TrafficClass& traffic, std::uint64_t seed) {
 }
 
 void PacketSim::generate(std::uint32_t id) {
-  const HostSource& source = sources_[id];
+  const HostSource source = sources_[id];
+  if (source.traffic == nothing) {
+    generate_stream(source.host, id);
+    return;
+  }
   TrafficSource& traffic = traffic_[source.traffic];
   const TrafficSource::Made made = traffic.make(source.host, now());
   const Send what{.source = source.host,
@@ -28,6 +33,7 @@ void PacketSim::generate(std::uint32_t id) {
                   .sl = traffic.traffic().sl,
                   .salt = made.salt};
   const std::uint32_t message = make_message(what, now());
+  if (traffic.traffic().process == Process::Backlog) messages_[message].origin = id;
   if (net_.plane.delays.injection == 0) {
     inject(message);
   } else {
@@ -61,7 +67,17 @@ void PacketSim::inject(std::uint32_t id) {
   Message& message = messages_[id];
   const std::uint32_t port_id = net_.hosts[message.source].port;
   Port& port = net_.ports[port_id];
-  const unsigned vl = net_.plane.sl_to_vl[message.sl];
+  unsigned vl = net_.plane.sl_to_vl[message.sl];
+  if (!net_.programming.sl2vl.empty()) {
+    const NodeIndex node = net_.fabric->port(PortIndex{port.slot}).node;
+    const auto& table = net_.programming.sl2vl[node.raw()];
+    if (!table.empty()) vl = table[port.number * 16U + message.sl % 16U].raw();
+  }
+  if (vl >= static_cast<unsigned>(net_.plane.vls)) {  // SL2VL says drop
+    message.to_send = 0;
+    settle_message(id, message.flits, 0, false);
+    return;
+  }
   Queue& queue = net_.port_queues[port.first_queue + vl];
   if (queue.head == nothing) {
     queue.head = queue.tail = id;
@@ -90,6 +106,10 @@ std::uint32_t PacketSim::make_packet(std::uint32_t port_id, unsigned vl) {
   if (message.to_send == message.flits) message.injected = now();
   message.to_send -= flits;
   if (message.to_send == 0) {
+    if (message.origin != nothing && sources_[message.origin].traffic != nothing &&
+        now() + 1 < traffic_[sources_[message.origin].traffic].traffic().stop) {
+      wheel_.push(now() + 1, Event::of(EventKind::Generate, message.origin));
+    }
     queue.head = message.next;
     if (queue.head == nothing) port.ready &= ~(LaneMask{1} << vl);
   }
@@ -109,6 +129,12 @@ void PacketSim::deliver(std::uint32_t id) {
       return;
     }
     packet.broken = true;
+  }
+  if (port.far != messages_[packet.message].target) {  // wrong tables: IBA 9.6.1, the LID is not this port's
+    ++totals_.unroutable;
+    settle_message(packet.message, packet.flits, packet.vl, false);
+    packets_.drop(id);
+    return;
   }
   if (packet.broken) {
     ++totals_.broken;
@@ -134,7 +160,11 @@ void PacketSim::settle_message(std::uint32_t id, std::int32_t flits, std::uint8_
   Message& message = messages_[id];
   message.outstanding -= flits;
   message.spoiled = message.spoiled || !whole;
+  if (!whole) totals_.lost_flits += static_cast<std::uint64_t>(flits);
   if (message.outstanding > 0) return;
+  if (message.origin != nothing && sources_[message.origin].traffic == nothing) {
+    stream_message_ended(message.origin, message.flits, !message.spoiled);
+  }
   if (message.spoiled) {
     ++totals_.messages_lost;
     messages_.drop(id);
@@ -166,6 +196,17 @@ void PacketSim::set_link(LinkIndex index, bool open) {
   }
 }
 
+void PacketSim::set_rate(LinkIndex index, BitRate rate) {
+  const Link& link = net_.fabric->link(index);
+  for (const LinkEnd end : {link.a, link.b}) {
+    const std::uint32_t id = net_.port_of_slot[net_.fabric->port_index(end).raw()];
+    if (id == nothing || net_.ports[id].up || rate.value() <= 0) continue;
+    const double bits = net_.plane.flit_bytes * 8.0;
+    const double cycles = bits / rate.value() * 1e12 / static_cast<double>(net_.plane.cycle.count());
+    net_.ports[id].flit_cycles = std::clamp(static_cast<std::int32_t>(std::ceil(cycles - 0.001)), 1, 511);
+  }
+}
+
 void PacketSim::close(std::uint32_t id) {
   Port& port = net_.ports[id];
   port.up = false;
@@ -173,6 +214,9 @@ void PacketSim::close(std::uint32_t id) {
   if (port.stalled_since >= 0) {
     net_.counts[id].stalled += static_cast<std::uint64_t>(now() - port.stalled_since);
     port.stalled_since = -1;
+  }
+  for (unsigned vl = 0; !net_.lane_counts.empty() && vl < static_cast<unsigned>(net_.plane.vls); ++vl) {
+    end_lane_stall(id, vl);
   }
   if (!port.to_host) {
     // The packet whose header has gone on while its tail was still to come.
@@ -185,8 +229,6 @@ void PacketSim::close(std::uint32_t id) {
   if (port.host_side) return;
   if (net_.plane.closed_link == ClosedLink::Discard) {
     while (port.ready != 0) discard_head(id, static_cast<unsigned>(std::countr_zero(port.ready)));
-  } else if (net_.plane.head_lifetime > 0 && port.ready != 0) {
-    watch_lifetime(id);
   }
 }
 

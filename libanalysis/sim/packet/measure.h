@@ -83,9 +83,10 @@ struct Totals {
   std::uint64_t injected = 0;
   std::uint64_t delivered = 0;
   std::uint64_t broken = 0;      ///< reached the target after a link had closed under them
-  std::uint64_t unroutable = 0;  ///< no way in the forwarding table, or SL2VL says drop
+  std::uint64_t unroutable = 0;  ///< no way in the forwarding table, SL2VL says drop, or at a wrong host
   std::uint64_t lost = 0;        ///< on a link that closed before their header had arrived
   std::uint64_t discarded = 0;   ///< waited for a closed link, or too long at the head of a queue
+  std::uint64_t lost_flits = 0;  ///< of all that did not arrive, unsent parts of messages included
   std::uint64_t flit_hops = 0;   ///< one flit through one switch
   std::uint64_t packet_hops = 0;
   std::uint64_t events = 0;

@@ -36,6 +36,8 @@ class NetworkBuilder {
     }
     if (net_.hosts.empty()) return fail(ErrorCode::Invalid, "the fabric has no host port with a cable");
     join();
+    if (net_.plane.count_lanes)
+      net_.lane_counts.resize(net_.ports.size() * static_cast<std::size_t>(net_.plane.vls));
     if (net_.plane.up_routing != UpRouting::Programmed) find_levels(net_);
     net_.ties = net_.plane.model == SwitchModel::OmniPath || net_.plane.output_lanes > 1;
     return std::move(net_);
@@ -139,8 +141,11 @@ class NetworkBuilder {
   void add_single_crossbar(SwitchElement& element) {
     element.first_output = static_cast<std::uint32_t>(net_.outputs.size());
     element.first_input = static_cast<std::uint32_t>(net_.inputs.size());
-    for (std::uint32_t p = 1; p <= element.ports; ++p)
-      add_input(element, p - 1).number = static_cast<std::uint8_t>(p);
+    for (std::uint32_t p = 1; p <= element.ports; ++p) {
+      Input& input = add_input(element, p - 1);
+      input.number = static_cast<std::uint8_t>(p);
+      input.lanes = static_cast<std::uint16_t>(net_.plane.input_lanes);
+    }
     for (std::uint32_t p = 1; p <= element.ports; ++p) {
       Output& output = add_output(element.first_input, element.ports);
       output.lanes = static_cast<std::uint16_t>(net_.plane.output_lanes);
@@ -246,7 +251,8 @@ class NetworkBuilder {
     }
     const SwitchElement& element = net_.switches[far.at_switch];
     port.far = element.first_input + far.number - 1;
-    port.room = add_pool(net_.plane.input_flits, 1, {from, false});
+    port.room =
+        add_pool(net_.plane.input_flits, static_cast<std::uint32_t>(net_.plane.input_lanes), {from, false});
     Input& input = net_.inputs[port.far];
     input.pool = port.room;
     input.feeder = from;

@@ -108,9 +108,18 @@ struct PortCount {
   std::uint64_t flits = 0;
   std::uint64_t stalled = 0;   ///< cycles in which it had something to send and no credits (PortXmitWait)
   std::uint64_t discards = 0;  ///< packets given up here (PortXmitDiscards)
+  std::uint64_t inactive = 0;  ///< of these, for the link was closed
   std::uint64_t broken =
       0;  ///< packets that came broken or not at all over the link behind it (PortRcvErrors there)
   std::uint64_t queued_flits = 0;  ///< sum over packets of flits found in the output buffer at arrival
+};
+
+/// The same for one VL of a port.
+struct LaneCount {
+  std::uint64_t packets = 0;
+  std::uint64_t flits = 0;
+  std::uint64_t stalled = 0;  ///< cycles in which its head had no credits
+  Cycle stalled_since = -1;
 };
 
 struct SwitchElement {
@@ -146,6 +155,7 @@ struct Network {
   std::vector<Output> outputs;
   std::vector<Port> ports;
   std::vector<PortCount> counts;
+  std::vector<LaneCount> lane_counts;  ///< by port x VLs + VL, if they are wanted
   std::vector<Queue> input_queues;
   std::vector<Queue> port_queues;
   std::vector<std::uint64_t> waiters;

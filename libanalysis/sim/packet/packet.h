@@ -20,10 +20,11 @@ struct Message {
   std::uint32_t source = 0;  ///< host numbers
   std::uint32_t target = 0;
   std::int32_t flits = 0;
-  std::int32_t to_send = 0;      ///< flits that are still in the source queue
-  std::int32_t outstanding = 0;  ///< flits that are neither delivered nor dropped
-  std::uint32_t next = nothing;  ///< in the source queue
-  std::uint32_t salt = 0;        ///< drawn at creation: random choices along the way depend on nothing else
+  std::int32_t to_send = 0;        ///< flits that are still in the source queue
+  std::int32_t outstanding = 0;    ///< flits that are neither delivered nor dropped
+  std::uint32_t next = nothing;    ///< in the source queue
+  std::uint32_t origin = nothing;  ///< the source that waits until it has left the queue, or its stream's
+  std::uint32_t salt = 0;          ///< drawn at creation: random choices along the way depend on nothing else
   std::uint16_t lid = 0;
   std::uint8_t sl = 0;
   bool spoiled = false;  ///< a part of it was dropped

@@ -120,4 +120,36 @@ PortCount PacketSim::count(PortIndex slot) const {
   return count;
 }
 
+LaneCount PacketSim::lane_count(PortIndex slot, unsigned vl) const {
+  const std::uint32_t port = net_.port_of_slot[slot.raw()];
+  if (port == nothing || vl >= static_cast<unsigned>(net_.plane.vls)) return {};
+  LaneCount count = net_.lane_counts[std::size_t{port} * static_cast<unsigned>(net_.plane.vls) + vl];
+  if (count.stalled_since >= 0) count.stalled += static_cast<std::uint64_t>(now() - count.stalled_since);
+  return count;
+}
+
+std::int64_t PacketSim::queued_flits(PortIndex slot, unsigned vl) {
+  const std::uint32_t id = net_.port_of_slot[slot.raw()];
+  if (id == nothing || vl >= static_cast<unsigned>(net_.plane.vls)) return 0;
+  const Port& port = net_.ports[id];
+  if (!port.host_side) {
+    if (port.pool == nothing) return 0;
+    net_.pools.settle(port.pool, now());
+    return net_.pools.used(port.pool, vl);
+  }
+  std::int64_t sum = 0;
+  for (std::uint32_t m = net_.port_queues[port.first_queue + vl].head; m != nothing; m = messages_[m].next) {
+    sum += messages_[m].to_send;
+  }
+  return sum;
+}
+
+void PacketSim::set_arbitration(PortIndex slot, const qos::VlArbitration& tables) {
+  const std::uint32_t id = net_.port_of_slot[slot.raw()];
+  if (id == nothing) return;
+  Port& port = net_.ports[id];
+  (port.host_side ? host_scheduler_ : switch_scheduler_).set_tables(port.scheduled_as, tables);
+  if (port.ready != 0) wake_port_at(id, now());
+}
+
 }  // namespace heddle::packet

@@ -50,6 +50,18 @@ class DeliveryListener {
   virtual void delivered(const Delivery& delivery) = 0;
 };
 
+/// A flow between two hosts that may change while it runs: messages at equal intervals, held back while as
+/// many as `window` are under way, as a queue pair of limited depth does.
+struct Stream {
+  std::uint32_t source = 0;  ///< host numbers
+  std::uint32_t target = 0;
+  std::uint8_t sl = 0;
+  std::int32_t flits = 1;  ///< of a message
+  std::uint32_t window = 16;
+  double interval = 0;  ///< cycles from one message to the next, 1 or more; infinite: silence
+};
+using StreamId = Id<struct StreamIdTag, std::uint32_t>;
+
 class PacketSim {
  public:
   /// Errors: Invalid for a scheduler's tables.
@@ -69,14 +81,35 @@ class PacketSim {
   void send(const Send& what, Cycle at);
   /// Precondition: check(traffic, host_count()) passed.
   void add_traffic(const TrafficClass& traffic, std::uint64_t seed);
+  /// Precondition: as send(). The first message leaves at `first`.
+  StreamId add_stream(const Stream& stream, Cycle first);
+  void set_interval(StreamId stream, double cycles);
+  /// What is under way goes on; the number may be used again.
+  void remove_stream(StreamId stream);
+  [[nodiscard]] std::uint64_t delivered_flits(StreamId stream) const {
+    return streams_[stream.raw()].delivered_flits;
+  }
   void listen(DeliveryListener* listener) { listener_ = listener; }
 
   /// Both directions. A link that closes breaks the packets on it. A link stays open or closed for longer
   /// than its flight and one packet take.
   void set_link(LinkIndex link, bool open);
+  /// What a link carries when it is opened next: nothing of its old rate may be under way. Slower than the
+  /// fastest link of the fabric it takes a whole number of cycles for a flit.
+  void set_rate(LinkIndex link, BitRate rate);
   /// The forwarding tables as they are programmed from here on. Precondition: same switches in the same
   /// order.
   void set_forwarding(routing::ForwardingTables tables) { net_.programming.forwarding = std::move(tables); }
+  /// One entry of them. Precondition: the LID lies within the tables.
+  void set_route(routing::SwitchIndex at, Lid lid, PortNum port) {
+    net_.programming.forwarding.set(at, lid, port);
+  }
+  /// SL2VL of a node from here on, as in Programming::sl2vl. Precondition: the network was built with tables.
+  void set_sl_to_vl(NodeIndex node, std::vector<Vl> table) {
+    net_.programming.sl2vl[node.raw()] = std::move(table);
+  }
+  /// Tables of one output port. Precondition: its scheduler is InfiniBand's.
+  void set_arbitration(PortIndex port, const qos::VlArbitration& tables);
 
   /// Cuts the warm-up: what is delivered from here on counts.
   void start_measuring();
@@ -84,6 +117,10 @@ class PacketSim {
   [[nodiscard]] const Totals& totals() const { return totals_; }
   /// By PortIndex of the sending end: counts since start_measuring, stall time up to now.
   [[nodiscard]] PortCount count(PortIndex port) const;
+  /// Precondition: DataPlane::count_lanes.
+  [[nodiscard]] LaneCount lane_count(PortIndex port, unsigned vl) const;
+  /// In the output buffer, or of a host in the source queue.
+  [[nodiscard]] std::int64_t queued_flits(PortIndex port, unsigned vl);
   [[nodiscard]] std::size_t packets_in_flight() const { return packets_.live(); }
   [[nodiscard]] std::size_t messages_in_flight() const { return messages_.live(); }
   /// The most packets and messages that were in flight at once.
@@ -133,9 +170,17 @@ class PacketSim {
   void watch_lifetime(std::uint32_t port);
   void lifetime(std::uint32_t port);
   void discard_head(std::uint32_t port, unsigned vl);
+  LaneCount& lane_of(std::uint32_t port, unsigned vl) {
+    return net_.lane_counts[std::size_t{port} * static_cast<unsigned>(net_.plane.vls) + vl];
+  }
+  void begin_lane_stall(std::uint32_t port, unsigned vl);
+  void end_lane_stall(std::uint32_t port, unsigned vl);
 
   // hosts.cc
   void generate(std::uint32_t source);
+  void generate_stream(std::uint32_t stream, std::uint32_t source);
+  void stream_message_ended(std::uint32_t source, std::int32_t flits, bool whole);
+  void schedule_stream(std::uint32_t stream, Cycle at);
   std::uint32_t make_message(const Send& what, Cycle at);
   void inject(std::uint32_t message);
   std::uint32_t make_packet(std::uint32_t port, unsigned vl);
@@ -144,8 +189,19 @@ class PacketSim {
   void close(std::uint32_t port);
 
   struct HostSource {
-    std::uint32_t traffic;
-    std::uint32_t host;
+    std::uint32_t traffic;  ///< of a stream: nothing
+    std::uint32_t host;     ///< of a stream: its number
+  };
+  struct RunningStream {
+    Stream what;
+    std::uint32_t source = 0;  ///< in sources_
+    std::uint32_t under_way = 0;
+    std::uint64_t made = 0;
+    std::uint64_t delivered_flits = 0;
+    double due = 0;      ///< the exact time of the next message
+    Cycle next_at = -1;  ///< when it is made; -1: nothing is scheduled
+    bool held = false;   ///< by its window
+    bool alive = true;
   };
 
   Network net_;
@@ -162,6 +218,8 @@ class PacketSim {
   Scheduler host_scheduler_;
   std::vector<TrafficSource> traffic_;
   std::vector<HostSource> sources_;
+  std::vector<RunningStream> streams_;
+  std::vector<std::uint32_t> free_streams_;
   Measurements measurements_;
   Totals totals_;
   DeliveryListener* listener_ = nullptr;

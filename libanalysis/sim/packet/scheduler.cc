@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 
 namespace heddle::packet {
@@ -81,6 +82,11 @@ std::uint32_t Scheduler::add_port() {
     }
   }
   return number;
+}
+
+void Scheduler::set_tables(std::uint32_t port, const qos::VlArbitration& tables) {
+  assert(config_.discipline == Discipline::InfiniBand);
+  infiniband_[port] = qos::IbaArbiter{tables, config_.low_grant, config_.rounding};
 }
 
 std::optional<unsigned> Scheduler::pick_table(std::uint32_t port, LaneMask active, const HeadFlits& heads) {

@@ -30,6 +30,9 @@ class Scheduler {
   /// Adds a port and returns its number.
   std::uint32_t add_port();
 
+  /// InfiniBand only: the port's own tables, from their beginning.
+  void set_tables(std::uint32_t port, const qos::VlArbitration& tables);
+
   /// Chooses among `active` lanes, of which there is at least one, and takes the head packet of the winner as
   /// sent. None: no table serves any of them.
   std::optional<unsigned> pick(std::uint32_t port, LaneMask active, const HeadFlits& heads) {

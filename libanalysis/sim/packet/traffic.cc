@@ -33,7 +33,8 @@ struct ProcessName {
   Process process;
 };
 constexpr std::array process_names{ProcessName{"bernoulli", Process::Bernoulli},
-                                   ProcessName{"cbr", Process::Cbr}, ProcessName{"burst", Process::Burst}};
+                                   ProcessName{"cbr", Process::Cbr}, ProcessName{"burst", Process::Burst},
+                                   ProcessName{"backlog", Process::Backlog}};
 
 constexpr std::uint32_t silent = 0xffffffffU;
 
@@ -175,12 +176,17 @@ std::uint32_t TrafficSource::draw(std::uint32_t host, State& state) {
 
 Cycle TrafficSource::first(std::uint32_t host) {
   State& state = states_[host];
-  if (per_cycle_ <= 0) return never;
+  const bool backlog = traffic_.process == Process::Backlog;
+  if (per_cycle_ <= 0 && !backlog) return never;
   const bool fixed = traffic_.pattern != Pattern::Uniform && traffic_.pattern != Pattern::Hotspot &&
                      traffic_.pattern != Pattern::AllToAll;
   if (fixed) {
     const std::uint32_t target = draw(host, state);
     if (target == silent || target == host) return never;
+  }
+  if (backlog) {
+    state.left = traffic_.burst;
+    return traffic_.start;
   }
   if (traffic_.process == Process::Cbr) {
     state.due = static_cast<double>(traffic_.start) + state.random.unit() / per_cycle_;
@@ -210,7 +216,10 @@ TrafficSource::Made TrafficSource::make(std::uint32_t host, Cycle now) {
     } else {
       made.target = draw(host, state);
     }
-    if (traffic_.process == Process::Cbr) {
+    if (traffic_.process == Process::Backlog) {
+      if (state.left > 0) --state.left;
+      made.next = state.left > 0 ? now : never;  // the others as these leave the queue
+    } else if (traffic_.process == Process::Cbr) {
       state.due += 1 / per_cycle_;
       made.next = std::max(now + 1, static_cast<Cycle>(state.due));
     } else {

@@ -32,6 +32,7 @@ enum class Process : std::uint8_t {
   Bernoulli,  ///< in each cycle a message begins with the same probability
   Cbr,        ///< at equal intervals, beginning at a random point of the first
   Burst,      ///< Bernoulli bursts of messages to one destination
+  Backlog,    ///< always as many messages in the source queue as a burst has: more than the network takes
 };
 
 [[nodiscard]] std::optional<Pattern> pattern(std::string_view name);
@@ -45,7 +46,7 @@ struct TrafficClass {
   Process process = Process::Bernoulli;
   std::int32_t message_flits = 1;
   double rate = 0;                   ///< flits per cycle and host
-  int burst = 4;                     ///< messages of a burst
+  int burst = 4;                     ///< messages of a burst, or of the backlog
   bool connection = false;           ///< every host keeps the destination that it draws first
   double hot_part = 0;               ///< Hotspot: probability of a hot host
   std::vector<std::uint32_t> hot{};  ///< hosts

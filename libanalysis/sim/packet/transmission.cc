@@ -36,7 +36,6 @@ std::int32_t PacketSim::head_flits(const Port& port, unsigned vl) const {
 void PacketSim::transmit(std::uint32_t id) {
   Port& port = net_.ports[id];
   if (port.ready == 0 || port.free_at > now()) return;
-  if (net_.plane.head_lifetime > 0) watch_lifetime(id);
   if (!port.up) return;
   HeadFlits heads;
   LaneMask eligible = 0;
@@ -49,6 +48,7 @@ void PacketSim::transmit(std::uint32_t id) {
       eligible |= LaneMask{1} << vl;
     } else {
       earliest = std::min(earliest, net_.pools.when(port.room, vl, missing, now()));
+      if (!net_.lane_counts.empty()) begin_lane_stall(id, vl);
     }
   }
   // None also if the eligible ones are in no table: they wait for good, or for their lifetime.
@@ -99,6 +99,7 @@ void PacketSim::put_on_link(std::uint32_t id, unsigned vl) {
     queue.head = packets_[packet_id].next;
     queue.since = now();
     if (queue.head == nothing) port.ready &= ~(LaneMask{1} << vl);
+    watch_lifetime(id);
     net_.pools.give_ramp(port.pool, vl, packets_[packet_id].flits, port.flit_cycles, now() + 1, now());
     for (const std::uint32_t output : port.outputs) {
       if (output != nothing && net_.outputs[output].room_wait) wake_output_at(output, now() + 1);
@@ -115,6 +116,12 @@ void PacketSim::put_on_link(std::uint32_t id, unsigned vl) {
   PortCount& count = net_.counts[id];
   ++count.packets;
   count.flits += static_cast<std::uint64_t>(packet.flits);
+  if (!net_.lane_counts.empty()) {
+    end_lane_stall(id, vl);
+    LaneCount& lane = lane_of(id, vl);
+    ++lane.packets;
+    lane.flits += static_cast<std::uint64_t>(packet.flits);
+  }
 
   const StageDelays& delays = net_.plane.delays;
   const Cycle arrival = now() + port.flight;
@@ -132,17 +139,29 @@ void PacketSim::put_on_link(std::uint32_t id, unsigned vl) {
   }
 }
 
-/// While anything waits at the head of its queue, its lifetime there runs (IBA 18.2.5.4, HOQLife); hosts have
-/// none.
+void PacketSim::begin_lane_stall(std::uint32_t id, unsigned vl) {
+  LaneCount& lane = lane_of(id, vl);
+  if (lane.stalled_since < 0) lane.stalled_since = now();
+}
+
+void PacketSim::end_lane_stall(std::uint32_t id, unsigned vl) {
+  LaneCount& lane = lane_of(id, vl);
+  if (lane.stalled_since < 0) return;
+  lane.stalled += static_cast<std::uint64_t>(now() - lane.stalled_since);
+  lane.stalled_since = -1;
+}
+
+/// While anything waits at the head of its queue, its lifetime there runs (IBA 18.2.5.4, HOQLife), also while
+/// another VL is sent; hosts have none.
 void PacketSim::watch_lifetime(std::uint32_t id) {
   Port& port = net_.ports[id];
-  if (port.host_side || port.lifetime_at >= 0) return;
+  if (net_.plane.head_lifetime == 0 || port.host_side || port.ready == 0 || port.lifetime_at >= 0) return;
   Cycle oldest = never;
   for (LaneMask left = port.ready; left != 0; left &= left - 1) {
     const auto vl = static_cast<unsigned>(std::countr_zero(left));
     oldest = std::min(oldest, net_.port_queues[port.first_queue + vl].since);
   }
-  port.lifetime_at = std::max(oldest + net_.plane.head_lifetime, now() + 1);
+  port.lifetime_at = oldest + net_.plane.head_lifetime;
   wheel_.push(port.lifetime_at, Event::of(EventKind::Lifetime, id));
 }
 
@@ -154,9 +173,9 @@ void PacketSim::lifetime(std::uint32_t id) {
     const Queue& queue = net_.port_queues[port.first_queue + vl];
     if (now() - queue.since >= net_.plane.head_lifetime) discard_head(id, vl);
   }
-  if (port.ready == 0) {
+  if (port.ready == 0 && port.stalled_since >= 0) {
+    net_.counts[id].stalled += static_cast<std::uint64_t>(now() - port.stalled_since);
     port.stalled_since = -1;
-    return;
   }
   watch_lifetime(id);
   ready_to_send(id);
@@ -171,6 +190,8 @@ void PacketSim::discard_head(std::uint32_t id, unsigned vl) {
   queue.since = now();
   if (queue.head == nothing) port.ready &= ~(LaneMask{1} << vl);
   ++net_.counts[id].discards;
+  if (!port.up) ++net_.counts[id].inactive;
+  if (!net_.lane_counts.empty()) end_lane_stall(id, vl);
   net_.pools.give(port.pool, vl, packet.flits);
   for (const std::uint32_t output : port.outputs) {
     if (output != nothing && net_.outputs[output].room_wait) wake_output_at(output, now());

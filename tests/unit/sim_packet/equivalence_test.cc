@@ -61,6 +61,9 @@ DataPlane any_plane() {
                  .flight = *rc::gen::inRange(1, 9),
                  .credit = *rc::gen::inRange(1, 9)};
   with.allocation_passes = *rc::gen::inRange(1, 4);
+  if (with.model == SwitchModel::InfiniBand) with.input_lanes = *rc::gen::element(1, 1, 2, 3);
+  if (*rc::gen::element(false, false, true)) with.head_lifetime = *rc::gen::inRange<Cycle>(1, 120);
+  with.closed_link = *rc::gen::element(ClosedLink::Discard, ClosedLink::Hold);
   with.output_lanes = *rc::gen::inRange(1, 4);
   if (*rc::gen::arbitrary<bool>()) with.sharing = {.least = 0.25, .greatest = 2.5};
   with.switch_scheduler.discipline = *rc::gen::element(Discipline::RoundRobin, Discipline::InfiniBand,
@@ -187,6 +190,7 @@ TEST(Equivalence, WithRingRules) {
     with.ring_rule = *rc::gen::element(RingRule::Bubble, RingRule::DateLine);
     with.input_flits = with.output_flits = with.host_flits = with.vls * 2 * with.max_packet;
     with.sharing = {};
+    with.head_lifetime = 0;
     with.switch_scheduler = {};
     for (std::size_t sl = 0; sl < 32; ++sl)
       with.sl_to_vl[sl] = static_cast<std::uint8_t>(sl % (with.vls / 2U));
