@@ -52,6 +52,7 @@ struct Experiment {
   std::string title;
   std::string source;  ///< a generator's text or a topology file
   routing::Engine routing = routing::Engine::UpDown;
+  std::string lfts;  ///< a file as opensm-lfts.dump: LIDs and tables, in place of the engine's
   Cycle warm_up = 10'000;
   Cycle measure = 50'000;
   std::vector<std::uint64_t> seeds;

@@ -264,6 +264,7 @@ void read_plane(Keys& keys, DataPlane& plane) {
   keys.integer("mtu", mtu, 1, 1'000'000);
   plane.max_packet = static_cast<std::int32_t>((mtu + plane.flit_bytes - 1) / plane.flit_bytes);
   keys.integer("allocation_passes", plane.allocation_passes, 1, 64);
+  keys.integer("input_lanes", plane.input_lanes, 1, 1024);
   keys.integer("output_lanes", plane.output_lanes, 1, 1024);
   keys.word("ring_rule", plane.ring_rule, ring_rules);
   keys.word("up_routing", plane.up_routing, up_routings);
@@ -307,7 +308,7 @@ void read_traffic(Keys& keys, Experiment& experiment, DataPlane& plane) {
   if (const auto found = process(text)) {
     traffic.process = *found;
   } else {
-    keys.wrong("process", "must be one of \"bernoulli\", \"cbr\", \"burst\"");
+    keys.wrong("process", "must be one of \"bernoulli\", \"cbr\", \"burst\", \"backlog\"");
   }
   std::int64_t bytes = plane.flit_bytes;
   keys.integer("message", bytes, 1, most_bytes);
@@ -317,8 +318,11 @@ void read_traffic(Keys& keys, Experiment& experiment, DataPlane& plane) {
   if (bytes > 0) plane.sl_mtu[traffic.sl] = in_flits(bytes, plane.flit_bytes);
   keys.number("part", made.part, 0, 1);
   keys.number("rate", traffic.rate, 0, 1);
-  if (keys.has("part") == keys.has("rate"))
+  if (traffic.process == Process::Backlog) {
+    if (keys.has("part") || keys.has("rate")) keys.wrong("process", "a backlog has neither rate nor part");
+  } else if (keys.has("part") == keys.has("rate")) {
     keys.wrong("rate", "either rate or part (of the load) must be there");
+  }
   keys.integer("burst", traffic.burst, 1, 1'000'000);
   keys.flag("connection", traffic.connection);
   keys.integers("hot", traffic.hot, 0, std::numeric_limits<std::int32_t>::max());
@@ -348,6 +352,9 @@ void read_all(Keys& keys, Experiment& experiment) {
   } else {
     keys.wrong("routing", fmt::format("\"{}\" is no routing engine", engine));
   }
+  keys.text("lfts", experiment.lfts);
+  if (!experiment.lfts.empty() && keys.has("routing"))
+    keys.wrong("routing", "the tables come from lfts: take one of the two away");
   keys.integer("warm_up", experiment.warm_up, 0, most_cycles);
   keys.integer("measure", experiment.measure, 1, most_cycles);
   read_seeds(keys, experiment);
@@ -371,7 +378,10 @@ void read_all(Keys& keys, Experiment& experiment) {
     inner.integer("at", change.at, 0, most_cycles);
     inner.text("link", change.link);
     inner.flag("open", change.open);
+    change.reroute = experiment.lfts.empty();
     inner.flag("reroute", change.reroute);
+    if (change.reroute && !experiment.lfts.empty())
+      inner.wrong("reroute", "the tables come from lfts, nobody makes others");
     experiment.changes.push_back(std::move(change));
   });
   keys.tables("trace", [&](Keys& inner) {

@@ -7,6 +7,7 @@
 
 #include "fabric/link_name.h"
 #include "fabric/source.h"
+#include "routing/lft_dump.h"
 #include "sim/packet/experiment.h"
 #include "sim/packet/rings.h"
 
@@ -37,7 +38,7 @@ Result<std::vector<Change>> find_changes(const Experiment& experiment, const Exp
     if (!link) return fail(fmt::format("variant {}: closed", variant.name), link.error());
     changes.push_back({0, *link, false, false});
   }
-  if (!changes.empty()) changes.back().reroute = true;
+  if (!changes.empty()) changes.back().reroute = experiment.lfts.empty();
   for (const ExperimentLinkChange& change : experiment.changes) {
     const auto link = names.find_link(change.link);
     if (!link) return fail("link_change", link.error());
@@ -74,12 +75,23 @@ std::uint64_t class_seed(std::uint64_t seed, std::size_t number) {
   return result;
 }
 
-}  // namespace
+Result<void> read_tables(const std::string& file, Site& site) {
+  const auto text = read_text_file(file);
+  if (!text) return fail(text.error());
+  const auto dump = routing::parse_lft_dump(*text, file);
+  if (!dump) return fail(dump.error());
+  auto with_lids = routing::with_lids_of(*dump, *site.fabric);
+  if (!with_lids) return fail(with_lids.error());
+  site.fabric = std::move(*with_lids);
+  const auto graph = routing::SwitchGraph::make(*site.fabric);
+  if (!graph) return fail(graph.error());
+  auto tables = routing::tables_of(*dump, *site.fabric, *graph);
+  if (!tables) return fail(tables.error());
+  site.programming.forwarding = std::move(*tables);
+  return {};
+}
 
-Result<Site> prepare(const Experiment& experiment) {
-  auto loaded = load_fabric(experiment.source);
-  if (!loaded) return fail("fabric", loaded.error());
-  Site site{loaded->fabric, {}};
+Result<void> route(const Experiment& experiment, Site& site) {
   if (!has_lids(*site.fabric)) {
     auto with_lids = assign_lids(*site.fabric);
     if (!with_lids) return fail("fabric", with_lids.error());
@@ -88,6 +100,17 @@ Result<Site> prepare(const Experiment& experiment) {
   auto routes = routing::route(*site.fabric, routing::LinkSet::all(*site.fabric), experiment.routing);
   if (!routes) return fail("routing", routes.error());
   site.programming.forwarding = std::move(routes->tables);
+  return {};
+}
+
+}  // namespace
+
+Result<Site> prepare(const Experiment& experiment) {
+  auto loaded = load_fabric(experiment.source);
+  if (!loaded) return fail("fabric", loaded.error());
+  Site site{loaded->fabric, {}};
+  const auto routed = experiment.lfts.empty() ? route(experiment, site) : read_tables(experiment.lfts, site);
+  if (!routed) return fail(routed.error());
   if (is_generator_spec(experiment.source)) {
     const auto spec = parse_generator_spec(experiment.source);
     const auto* grid = spec ? std::get_if<GridSpec>(&spec->shape) : nullptr;
