@@ -174,6 +174,14 @@ const std::vector<Key>& keys() {
        "\"\"", string_key([](Config& c) -> std::string& { return c.fabric.generate; })},
       {"fabric.scenario", "sim: traffic over time, a TOML file (docs/scenarios.md); or \"demo\".", "\"\"",
        string_key([](Config& c) -> std::string& { return c.fabric.scenario; })},
+      {"fabric.plane",
+       "sim: \"flow\": traffic as rates, on any fabric. \"packet\": every packet, on small fabrics and with "
+       "a\n"
+       "small time_scale (docs/packet-simulator.md).",
+       "\"flow\"",
+       choice_key<sim::PlaneKind>([](Config& c) -> sim::PlaneKind& { return c.fabric.plane; },
+                                  std::array{Choice<sim::PlaneKind>{"flow", sim::PlaneKind::Flow},
+                                             Choice<sim::PlaneKind>{"packet", sim::PlaneKind::Packet}})},
       {"fabric.time_scale", "sim: simulated seconds per real second.", "1.0",
        [](Config& config, const Value& value) -> std::optional<std::string> {
          double scale = 0;

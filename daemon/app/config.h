@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "power/power_model.h"
 #include "regulation/governor_options.h"
+#include "sim/plane_kind.h"
 
 namespace heddle::app {
 
@@ -37,6 +38,7 @@ struct Config {
     std::string file;
     std::string generate;
     std::string scenario;
+    sim::PlaneKind plane = sim::PlaneKind::Flow;
     double time_scale = 1;
     std::uint64_t seed = 1;
     std::string serve;

@@ -10,8 +10,8 @@
 #include "app/backend.h"
 #include "fabric/source.h"
 #include "sim/flow/fabric_view.h"
-#include "sim/flow/flow_plane.h"
 #include "sim/flow/path_migration.h"
+#include "sim/make_plane.h"
 #include "sim/scenario_player.h"
 #include "sim/simulated_fabric.h"
 #include "simserve/served_fabric.h"
@@ -37,7 +37,7 @@ Result<std::shared_ptr<const Fabric>> describe(const Config& config) {
 class SimHosts final : public regulate::PathMigrator {
  public:
   SimHosts(boost::asio::io_context& io, const transport::Clock& clock, const sim::SimulatedFabric& fabric,
-           sim::FlowPlane& plane)
+           sim::TrafficPlane& plane)
       : io_{io}, clock_{clock}, fabric_{fabric}, hosts_{plane} {}
 
   void migrate(unsigned plane, Instant now, Done done) override {
@@ -60,12 +60,20 @@ class SimBackend final : public Backend {
         clock_{config.fabric.time_scale},
         fabric_{std::move(description), options(config)},
         player_{fabric_.description()},
-        hosts_{io, clock_, fabric_, plane_},
-        pump_{io, fabric_, clock_} {
-    fabric_.set_counter_source(&plane_);
-    fabric_.set_change_listener(&plane_);
-    plane_.set_schedule(&player_);
-    pump_.carry(plane_);
+        pump_{io, fabric_, clock_} {}
+
+  /// Traffic, at the level that the configuration says.
+  Result<void> carry(boost::asio::io_context& io, const Config& config) {
+    auto plane = sim::make_plane(
+        view_, {config.fabric.plane, options(config).traits.data_vls, config.fabric.time_scale});
+    if (!plane) return fail(plane.error());
+    plane_ = std::move(*plane);
+    fabric_.set_counter_source(plane_.get());
+    fabric_.set_change_listener(plane_.get());
+    plane_->set_schedule(&player_);
+    hosts_ = std::make_unique<SimHosts>(io, clock_, fabric_, *plane_);
+    pump_.carry(*plane_);
+    return {};
   }
 
   Result<void> play(const std::string& scenario) {
@@ -84,8 +92,9 @@ class SimBackend final : public Backend {
 
   /// To libibumad programs and to scripts.
   Result<void> serve(boost::asio::io_context& io, const std::string& name) {
-    auto served = simserve::ServedFabric::open({io, fabric_, clock_, [this] { pump_.wake(); }},
-                                               {&plane_, &player_}, {.name = name, .udp_port = std::nullopt});
+    auto served =
+        simserve::ServedFabric::open({io, fabric_, clock_, [this] { pump_.wake(); }},
+                                     {plane_.get(), &player_}, {.name = name, .udp_port = std::nullopt});
     if (!served) return fail(served.error());
     served_ = std::move(*served);
     return {};
@@ -95,7 +104,7 @@ class SimBackend final : public Backend {
   [[nodiscard]] const transport::Clock& clock() const override { return clock_; }
   [[nodiscard]] std::string kind() const override { return "sim"; }
   [[nodiscard]] std::string source() const override { return source_; }
-  [[nodiscard]] regulate::PathMigrator* migrator() override { return &hosts_; }
+  [[nodiscard]] regulate::PathMigrator* migrator() override { return hosts_.get(); }
   void stop() override {
     if (served_) served_->stop();
     pump_.stop();
@@ -114,9 +123,9 @@ class SimBackend final : public Backend {
   transport::SteadyClock clock_;
   sim::SimulatedFabric fabric_;
   sim::FabricView view_{fabric_};
-  sim::FlowPlane plane_{view_};
   sim::ScenarioPlayer player_;
-  SimHosts hosts_;
+  std::unique_ptr<sim::TrafficPlane> plane_;
+  std::unique_ptr<SimHosts> hosts_;
   transport::SimPump pump_;
   std::unique_ptr<transport::SimTransport> transport_;
   std::unique_ptr<simserve::ServedFabric> served_;
@@ -128,6 +137,7 @@ Result<std::unique_ptr<Backend>> open_sim_backend(boost::asio::io_context& io, c
   auto description = describe(config);
   if (!description) return fail(description.error());
   auto backend = std::make_unique<SimBackend>(io, std::move(*description), config);
+  if (auto carried = backend->carry(io, config); !carried) return fail("the simulated fabric", carried.error());
   if (auto seat = backend->sit_down(); !seat) return fail("the simulated fabric", seat.error());
   if (!config.fabric.scenario.empty()) {
     if (auto playing = backend->play(config.fabric.scenario); !playing) return fail(playing.error());

@@ -9,6 +9,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <vector>
@@ -91,6 +92,12 @@ void add_serve(CLI::App& sim, const Shared& arguments, Context& context) {
   serve->add_option("fabric", options.source, "Topology file, or a generator as in torus:8x8,hosts=4")
       ->required();
   serve->add_option("--scenario", options.scenario, "Traffic: a scenario file, or demo");
+  serve
+      ->add_option(
+          "--plane", options.plane,
+          "flow: rates, on any fabric. packet: every packet, for small fabrics and small time scales")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, sim::PlaneKind>{
+          {"flow", sim::PlaneKind::Flow}, {"packet", sim::PlaneKind::Packet}}));
   serve->add_option("--time-scale", options.time_scale, "Simulated seconds per second")
       ->check(CLI::Range(1e-6, 1e6));
   serve->add_option("--udp", options.udp_port, "Serve on UDP as well, from this port of loopback upwards");

@@ -69,6 +69,7 @@ Result<void> run(const Options& options, Context& context) {
     if (trace.mapping != "round-robin" && trace.mapping != "block")
       trace.mapping = (beside / trace.mapping).string();
   }
+  if (!experiment->lfts.empty()) experiment->lfts = (beside / experiment->lfts).string();
   if (!is_generator_spec(experiment->source)) experiment->source = (beside / experiment->source).string();
   const auto site = packet::prepare(*experiment);
   if (!site) return fail(options.experiment, site.error());

@@ -10,6 +10,8 @@
 #include "fabric/source.h"
 #include "sim/bring_up.h"
 #include "sim/flow/fabric_view.h"
+#include "sim/make_plane.h"
+#include "sim/scenario_player.h"
 #include "simserve/served_fabric.h"
 #include "transport/clock.h"
 #include "transport/sim_pump.h"
@@ -41,7 +43,10 @@ Result<void> sim_serve(const SimServeOptions& options, Context& context) {
   sim::SimulatedFabric fabric{parsed->fabric, simulated(options)};
   if (options.configured) sim::bring_up(fabric);
   const sim::FabricView view{fabric};
-  sim::FlowPlane plane{view};
+  const auto made =
+      sim::make_plane(view, {options.plane, static_cast<int>(options.data_vls), options.time_scale});
+  if (!made) return fail(made.error());
+  sim::TrafficPlane& plane = **made;
   sim::ScenarioPlayer player{fabric.description()};
   plane.set_schedule(&player);
   fabric.set_counter_source(&plane);
@@ -53,6 +58,7 @@ Result<void> sim_serve(const SimServeOptions& options, Context& context) {
   }
 
   transport::SimPump pump{io, fabric, clock};
+  pump.carry(plane);
   simserve::ServerOptions server;
   server.name = options.name;
   server.udp_port = options.udp_port;

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "heddle/command.h"
+#include "sim/plane_kind.h"
 
 namespace heddle::cli {
 
@@ -15,6 +16,7 @@ struct SimServeOptions {
   std::string scenario;  ///< file, "demo", or empty
   std::string name = "sim";
   std::optional<std::uint16_t> udp_port;
+  sim::PlaneKind plane = sim::PlaneKind::Flow;
   double time_scale = 1;
   double training_delay = 0;  ///< seconds
   std::uint64_t seed = 1;
