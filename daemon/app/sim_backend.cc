@@ -137,7 +137,8 @@ Result<std::unique_ptr<Backend>> open_sim_backend(boost::asio::io_context& io, c
   auto description = describe(config);
   if (!description) return fail(description.error());
   auto backend = std::make_unique<SimBackend>(io, std::move(*description), config);
-  if (auto carried = backend->carry(io, config); !carried) return fail("the simulated fabric", carried.error());
+  if (auto carried = backend->carry(io, config); !carried)
+    return fail("the simulated fabric", carried.error());
   if (auto seat = backend->sit_down(); !seat) return fail("the simulated fabric", seat.error());
   if (!config.fabric.scenario.empty()) {
     if (auto playing = backend->play(config.fabric.scenario); !playing) return fail(playing.error());

@@ -14,6 +14,8 @@ namespace heddle::sim {
 namespace {
 
 constexpr std::int64_t flit_bytes = 64;
+constexpr std::uint8_t internal_lmc = 3;
+constexpr unsigned paths_per_host = 1U << internal_lmc;
 constexpr Picoseconds millisecond{1'000'000'000};
 /// Between two looks at how many events were carried out.
 constexpr Picoseconds slice = millisecond / 64;
@@ -79,12 +81,13 @@ Result<std::unique_ptr<PacketPlane>> PacketPlane::make(const ForwardingView& vie
     return fail(ErrorCode::Invalid, "packet level: the fabric has no link with a rate");
   const Picoseconds cycle{std::max<std::int64_t>(1, std::llround(flit_bytes * 8 / fastest.value() * 1e12))};
   // LIDs of the simulator's own, that no subnet manager can change.
-  auto with_lids = assign_lids(description);
+  auto with_lids = assign_lids(description, internal_lmc);
   if (!with_lids) return fail("packet level", with_lids.error());
   packet::Programming programming;
-  const std::size_t lids = description.ports().size() + 1;
-  programming.forwarding = routing::ForwardingTables{
-      switches_of(description), Lid{static_cast<std::uint16_t>(std::min<std::size_t>(lids, 0xbfff))}};
+  std::uint16_t top = 0;
+  for (const Port& port : (*with_lids)->ports()) top = std::max(top, port.lid.raw());
+  programming.forwarding = routing::ForwardingTables{switches_of(description),
+                                                     Lid{static_cast<std::uint16_t>(top + paths_per_host)}};
   programming.sl2vl.resize(description.nodes().size());
   auto network =
       packet::build_network(std::move(*with_lids), std::move(programming), data_plane(options, cycle));
@@ -125,11 +128,13 @@ Result<std::uint32_t> PacketPlane::host(PortIndex port) const {
       fmt::format("port {} takes no part in traffic at packet level: it is no cabled port of a host", name));
 }
 
-double PacketPlane::interval(const TrafficFlow& flow) const {
+double PacketPlane::interval(const Flow& of) const {
+  const TrafficFlow& flow = of.spec;
   const packet::Network& network = sim_.network();
   const packet::Port& port = network.ports[network.port_of_slot[flow.from.raw()]];
   const double least = static_cast<double>(network.plane.max_packet) * port.flit_cycles;
-  if (!(flow.demand.value() > 0)) return std::numeric_limits<double>::infinity();
+  if (!(flow.demand.value() > 0) || path(of) >= paths_per_host)
+    return std::numeric_limits<double>::infinity();
   const double bits = static_cast<double>(network.plane.max_packet) * flit_bytes * 8;
   return std::max(least, bits / flow.demand.value() * 1e12 / static_cast<double>(cycle_.count()));
 }
@@ -155,14 +160,15 @@ Result<TrafficId> PacketPlane::add(const TrafficFlow& spec, Picoseconds at) {
     id = free_.back();
     free_.pop_back();
   }
-  const double every = interval(spec);
+  flows_[id] = {.spec = spec, .stream = {}, .flits_before = 0, .rate = {}, .path = opens_on_, .alive = true};
+  const double every = interval(flows_[id]);
   // Flows that begin together do not send in step: the golden section spreads them over the interval.
   const double part = static_cast<double>(++added_) * 0.6180339887498949;
   const double wait = std::isfinite(every) ? (part - std::floor(part)) * every : 0;
-  flows_[id] = {.spec = spec, .stream = {}, .flits_before = 0, .rate = {}, .alive = true};
   flows_[id].stream = sim_.add_stream({.source = *from,
                                        .target = *to,
                                        .sl = spec.sl.raw(),
+                                       .path = path(flows_[id]),
                                        .flits = sim_.network().plane.max_packet,
                                        .window = options_.window,
                                        .interval = every},
@@ -183,7 +189,23 @@ void PacketPlane::set_demand(TrafficId id, BitRate demand, Picoseconds at) {
   catch_up(at);
   Flow& flow = flows_[id.raw()];
   flow.spec.demand = demand;
-  sim_.set_interval(flow.stream, interval(flow.spec));
+  sim_.set_interval(flow.stream, interval(flow));
+}
+
+void PacketPlane::set_path(TrafficId id, std::uint8_t offset, Picoseconds at) {
+  catch_up(at);
+  Flow& flow = flows_[id.raw()];
+  flow.path = offset;
+  sim_.set_path(flow.stream, path(flow));
+  sim_.set_interval(flow.stream, interval(flow));
+}
+
+std::vector<TrafficId> PacketPlane::ids() const {
+  std::vector<TrafficId> ids;
+  for (std::uint32_t i = 0; i < flows_.size(); ++i) {
+    if (flows_[i].alive) ids.emplace_back(i);
+  }
+  return ids;
 }
 
 BitRate PacketPlane::rate(TrafficId id, Picoseconds at) {
@@ -203,7 +225,9 @@ FlowFigures PacketPlane::figures(Picoseconds at) {
     if (!flow.alive) continue;
     wanted += std::min(flow.spec.demand, view_.rate(flow.spec.from)).value();
     delivered += flow.rate.value();
-    trace_route(view_, flow.spec.from, view_.lid(flow.spec.to), flow.spec.sl, trace);
+    const Lid base = view_.lid(flow.spec.to);
+    const Lid lid = base == no_lid ? no_lid : Lid{static_cast<std::uint16_t>(base.raw() + path(flow))};
+    trace_route(view_, flow.spec.from, lid, flow.spec.sl, trace);
     figures.unroutable += trace.end == RouteEnd::NoRoute ? 1 : 0;
     figures.into_off_link += trace.end == RouteEnd::LinkOff ? 1 : 0;
   }

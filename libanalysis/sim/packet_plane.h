@@ -10,7 +10,7 @@
 ///   queue.
 /// - Hosts are told apart by themselves, not by LID: a LID that is changed holds at once for what is under
 /// way.
-///   Each host answers to its base LID.
+///   Paths reach up to 7 beyond the base LID (LMC 3); a flow on another one stays silent.
 /// - A link keeps the rate that it had when it became Active; a packet takes a whole number of cycles for a
 /// flit.
 /// - Within a simulated millisecond no more than `events_per_ms` events are carried out, if that is given;
@@ -52,9 +52,14 @@ class PacketPlane final : public TrafficPlane {
   Result<TrafficId> add(const TrafficFlow& flow, Picoseconds at) override;
   void remove(TrafficId flow, Picoseconds at) override;
   void set_demand(TrafficId flow, BitRate demand, Picoseconds at) override;
+  void set_path(TrafficId flow, std::uint8_t offset, Picoseconds at) override;
+  void open_on(std::uint8_t offset) override { opens_on_ = offset; }
+  [[nodiscard]] std::vector<TrafficId> ids() const override;
+  [[nodiscard]] std::uint8_t path(TrafficId flow) const override { return path(flows_[flow.raw()]); }
   void set_schedule(FlowSchedule* schedule) override { schedule_ = schedule; }
   void advance(Picoseconds at) override { catch_up(at); }
   [[nodiscard]] std::optional<Picoseconds> next_event() const override;
+  [[nodiscard]] const ForwardingView& view() const override { return view_; }
   [[nodiscard]] const TrafficFlow& flow(TrafficId id) const override { return flows_[id.raw()].spec; }
   /// Over the last whole simulated millisecond.
   [[nodiscard]] BitRate rate(TrafficId flow, Picoseconds at) override;
@@ -77,6 +82,7 @@ class PacketPlane final : public TrafficPlane {
     packet::StreamId stream;
     std::uint64_t flits_before = 0;  ///< delivered when the last millisecond began
     BitRate rate;
+    std::uint8_t path = 0;  ///< of a flow without an offset of its own
     bool alive = false;
   };
 
@@ -87,7 +93,10 @@ class PacketPlane final : public TrafficPlane {
   void run_slice(Picoseconds to);
   void end_millisecond();
   [[nodiscard]] bool active() const;
-  [[nodiscard]] double interval(const TrafficFlow& flow) const;
+  [[nodiscard]] static std::uint8_t path(const Flow& flow) {
+    return flow.spec.path_offset.value_or(flow.path);
+  }
+  [[nodiscard]] double interval(const Flow& flow) const;
   [[nodiscard]] Result<std::uint32_t> host(PortIndex port) const;
 
   void program();
@@ -109,6 +118,7 @@ class PacketPlane final : public TrafficPlane {
   std::vector<Flow> flows_;
   std::vector<std::uint32_t> free_;
   std::size_t count_ = 0;
+  std::uint8_t opens_on_ = 0;
   std::uint64_t added_ = 0;                  ///< flows, ever
   std::vector<std::uint32_t> host_of_port_;  ///< by PortIndex; packet::nothing where there is none
   std::vector<std::uint32_t> element_of_node_;

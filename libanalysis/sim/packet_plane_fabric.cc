@@ -36,9 +36,14 @@ std::vector<Vl> sl_to_vl(const ForwardingView& view, NodeIndex index) {
 void PacketPlane::program_row(std::uint32_t element) {
   const packet::SwitchElement& at = sim_.network().switches[element];
   for (const packet::HostElement& host : sim_.network().hosts) {
-    const Lid lid = view_.lid(host.slot);
-    const PortNum port = lid == no_lid ? no_path : view_.output(at.node, lid);
-    sim_.set_route(routing::SwitchIndex{at.row}, host.lid, port);
+    const std::uint16_t base = view_.lid(host.slot).raw();
+    const std::uint8_t lmc = sim_.network().fabric->port(host.slot).lmc;
+    for (unsigned path = 0; path < 1U << lmc; ++path) {
+      const Lid lid{static_cast<std::uint16_t>(base + path)};
+      const bool answers = Lid{base} != no_lid && view_.port_of(lid) == host.slot;
+      sim_.set_route(routing::SwitchIndex{at.row}, Lid{static_cast<std::uint16_t>(host.lid.raw() + path)},
+                     answers ? view_.output(at.node, lid) : no_path);
+    }
   }
 }
 

@@ -56,7 +56,7 @@ std::uint32_t PacketSim::make_message(const Send& what, Cycle at) {
   message.target = what.target;
   message.flits = message.to_send = message.outstanding = what.flits;
   message.salt = what.salt;
-  message.lid = net_.hosts[what.target].lid.raw();
+  message.lid = static_cast<std::uint16_t>(net_.hosts[what.target].lid.raw() + what.path);
   message.sl = what.sl;
   ++totals_.messages_generated;
   measurements_.by_sl[what.sl].generated_flits += static_cast<std::uint64_t>(what.flits);

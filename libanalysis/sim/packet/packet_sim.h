@@ -29,6 +29,7 @@ struct Send {
   std::uint32_t target = 0;
   std::int32_t flits = 1;
   std::uint8_t sl = 0;
+  std::uint8_t path = 0;   ///< added to the base LID of the target (LMC)
   std::uint32_t salt = 0;  ///< for the random choices along the way
   std::uint64_t tag = 0;   ///< handed back on delivery
 };
@@ -56,6 +57,7 @@ struct Stream {
   std::uint32_t source = 0;  ///< host numbers
   std::uint32_t target = 0;
   std::uint8_t sl = 0;
+  std::uint8_t path = 0;   ///< as in Send
   std::int32_t flits = 1;  ///< of a message
   std::uint32_t window = 16;
   double interval = 0;  ///< cycles from one message to the next, 1 or more; infinite: silence
@@ -84,6 +86,7 @@ class PacketSim {
   /// Precondition: as send(). The first message leaves at `first`.
   StreamId add_stream(const Stream& stream, Cycle first);
   void set_interval(StreamId stream, double cycles);
+  void set_path(StreamId stream, std::uint8_t path) { streams_[stream.raw()].what.path = path; }
   /// What is under way goes on; the number may be used again.
   void remove_stream(StreamId stream);
   [[nodiscard]] std::uint64_t delivered_flits(StreamId stream) const {

@@ -73,6 +73,7 @@ void PacketSim::generate_stream(std::uint32_t id, std::uint32_t source) {
                                               .target = stream.what.target,
                                               .flits = stream.what.flits,
                                               .sl = stream.what.sl,
+                                              .path = stream.what.path,
                                               .salt = salt},
                                              now());
   messages_[message].origin = source;

@@ -9,6 +9,7 @@
 #include "mad/header.h"
 #include "sim/bring_up.h"
 #include "sim/flow/fabric_view.h"
+#include "sim/flow/path_migration.h"
 #include "sim/scenario_hosts.h"
 #include "sim/simulated_fabric.h"
 
@@ -228,6 +229,27 @@ TEST(PacketPlane, ReadingChangesNothing) {
   EXPECT_EQ(fingerprint(7, 500), fingerprint(1500, 500));
   EXPECT_EQ(fingerprint(1500, 0).back(), 0U);
   EXPECT_GT(fingerprint(1500, 500).back(), 0U);
+}
+
+// With two LIDs a host, regulation moves connections from one plane of paths to the other.
+TEST(PacketPlane, ConnectionsMoveBetweenLidPlanes) {
+  Bench b{"xgft:2;2,2;1,2", {}, Managed::No};
+  bring_up(b.fabric, {.lmc = 1});
+  const TrafficId moves = b.add(0, 3, 10 * gbit);
+  const auto stays = b.plane->add(
+      {.from = b.hosts[1], .to = b.hosts[2], .demand = BitRate{10 * gbit}, .path_offset = std::uint8_t{0}},
+      us(0));
+  ASSERT_TRUE(stays);
+  EXPECT_NEAR(b.plane->rate(moves, us(2000)).value(), 10 * gbit, packet * 8 * 1000);
+  PathMigration hosts{*b.plane};
+  ASSERT_TRUE(hosts.move_all(1, us(2000)));
+  EXPECT_EQ(b.plane->path(moves), 1);
+  EXPECT_EQ(b.plane->path(*stays), 0);
+  EXPECT_NEAR(b.plane->rate(moves, us(4000)).value(), 10 * gbit, packet * 8 * 1000);
+  EXPECT_NEAR(b.plane->rate(*stays, us(4000)).value(), 10 * gbit, packet * 8 * 1000);
+  b.plane->set_path(moves, 2, us(4000));  // nobody answers to it
+  EXPECT_EQ(b.plane->rate(moves, us(6000)).value(), 0);
+  EXPECT_GT(b.plane->simulator().totals().unroutable, 0U);
 }
 
 TEST(PacketPlane, RefusesEndsThatCannotBe) {
