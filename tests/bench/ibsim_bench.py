@@ -4,7 +4,7 @@
     HEDDLE_BUILD=build/release HEDDLE_SOURCE=. unshare -n tests/bench/ibsim_bench.py bring-up tree:k=18,n=2,full
     HEDDLE_BUILD=build/release HEDDLE_SOURCE=. unshare -n tests/bench/ibsim_bench.py sweep tree:k=36,n=2
 
-bring-up: OpenSM's first sweep until SUBNET UP, on `heddle sim serve` and on ibsim.
+bring-up: OpenSM's first sweep until SUBNET UP, on `heddle sim serve` and on ibsim; a third argument is its routing engine.
 sweep: the counters of all ports on ibsim, read by heddled, by OpenSM's PerfMgr and by ibqueryerrors. How long a sweep
 takes is seen from outside and alike for all: from the first to the last moment in which ibsim works. How many MADs a
 sweep takes is counted on `heddle sim serve`.
@@ -30,6 +30,9 @@ from ibsim_test import Ibsim  # noqa: E402
 from served_fabric import SHIM, ServedFabric  # noqa: E402
 
 
+ENGINE = sys.argv[3] if len(sys.argv) > 3 else "updn,no_fallback"
+
+
 def cpu(pid):
     """Seconds of CPU that all threads of a process have had."""
     tasks = pathlib.Path(f"/proc/{pid}/task").iterdir()
@@ -53,7 +56,7 @@ def bring_up_once(kind, spec, net):
     with server_of(kind, spec, net) as server:
         server_before, all_before = cpu(pid_of(server)), resource.getrusage(resource.RUSAGE_CHILDREN)
         began = time.monotonic()
-        errors = server.opensm_once("-R", "updn,no_fallback", timeout=300)
+        errors = server.opensm_once("-R", ENGINE, timeout=300)
         took = time.monotonic() - began
         assert not errors, errors
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -205,7 +208,7 @@ def sweep(spec, net):
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("bring-up", "sweep"):
+    if len(sys.argv) not in (3, 4) or sys.argv[1] not in ("bring-up", "sweep"):
         sys.exit(__doc__)
     work = pathlib.Path("/tmp") / f"heddle-ibsim-bench-{os.getpid()}.net"
     subprocess.run([HEDDLE, "fabric", "generate", sys.argv[2], "-o", work], check=True, stdout=subprocess.DEVNULL)
