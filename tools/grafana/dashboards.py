@@ -132,6 +132,9 @@ dashboard("daemon", "Heddle: the daemon", [
           ("histogram_quantile(0.99, rate(heddle_transaction_duration_seconds_bucket[1m]))", "99 %")),
     panel("Transactions", "ops", ("rate(heddle_transactions_total[1m])", "{{outcome}}"),
           ("rate(heddle_odd_mads_total[1m])", "odd: {{kind}}")),
+    panel("Subnet manager", "none", ("heddle_sm_master_answers", "the master answers"),
+          ("increase(heddle_sm_master_changes_total[5m])", "mastership moved"),
+          ("heddle_sm_master_priority * on (instance) group_left (node) heddle_sm_master_info", "priority of {{node}}")),
     panel("Readings", "ops", ("rate(heddle_readings_total[1m])", "all"), ("rate(heddle_failed_readings_total[1m])", "failed"),
           ("rate(heddle_saturated_readings_total[1m])", "saturated"), ("rate(heddle_gap_readings_total[1m])", "gaps")),
 ])
