@@ -50,8 +50,9 @@ for kind, (node, port) in {"Switch": ("leaf-1", 2), "Hca": ("host-4", 1)}.items(
                            "TransmitDiscards": "xmit_discards"}.items():
         FAULTS[f"Infiniband{kind}{alert}"] = [f"fault errors {node} {port} {counter} {ERRORS[counter]}"]
 
-# A sweep that hangs is no fault of a fabric: its requests end in time-outs. promtool's test has this one.
-NOT_BY_A_FABRIC = {"HeddleSweepsStopped"}
+# A sweep that hangs is no fault of a fabric: its requests end in time-outs. Nor do QoS tables change by themselves.
+# promtool's test has these.
+NOT_BY_A_FABRIC = {"HeddleSweepsStopped", "HeddleQosDrift"}
 BY_THEIR_END = {"HeddleSubnetManagerSilent", "HeddleMastershipMoved", "HeddleAbsent"}
 
 

@@ -138,3 +138,15 @@ dashboard("daemon", "Heddle: the daemon", [
     panel("Readings", "ops", ("rate(heddle_readings_total[1m])", "all"), ("rate(heddle_failed_readings_total[1m])", "failed"),
           ("rate(heddle_saturated_readings_total[1m])", "saturated"), ("rate(heddle_gap_readings_total[1m])", "gaps")),
 ])
+
+dashboard("qos", "Heddle: QoS", [
+    stat("Ports with a plan", "none", "heddle_qos_ports"),
+    stat("Other tables than pushed", "none", "heddle_qos_drift_ports"),
+    stat("No answer", "none", "heddle_qos_silent_ports"),
+    stat("Less room than the plan", "none", "heddle_qos_reduced_ports"),
+    stat("Written again on return", "none", "heddle_qos_reapplied_ports_total"),
+    panel("Ports that are not as pushed", "none", ("heddle_qos_drift_ports", "other tables"),
+          ("heddle_qos_silent_ports", "no answer"),
+          description="Compared every qos.verify_interval, and by heddle qos verify, which names them."),
+    panel("Ports written again when they came back", "none", ("increase(heddle_qos_reapplied_ports_total[5m])", "in 5 minutes")),
+])
