@@ -15,8 +15,9 @@ namespace heddle::vlarb {
 
 class ManagedWorld {
  public:
-  explicit ManagedWorld(std::string_view generator, const sim::Options& options = {})
-      : sim{generator, options},
+  explicit ManagedWorld(std::string_view generator, const sim::Options& options = {},
+                        const transport::EngineOptions& engine_options = {})
+      : sim{generator, options, engine_options},
         discovery{sim.engine,
                   {.change_bits = discovery::ChangeBits::Clear},
                   [this](const discovery::SweepReport& report) {

@@ -286,6 +286,66 @@ TEST(Keeper, StoppingEndsAnOrder) {
   EXPECT_FALSE(world.keeper.busy());
 }
 
+/// Begins a push and lets so many of its MADs out. False if it ended before.
+bool push_until(ManagedWorld& world, std::uint64_t mads) {
+  const auto sent = world.sim.engine.statistics().sent;
+  EXPECT_TRUE(world.keeper.write(world.survey, {for_ports("")}, world.sim.now, world.done()));
+  world.sim.run([&] { return !world.outcomes.empty() || world.sim.engine.statistics().sent >= sent + mads; });
+  return world.outcomes.empty();
+}
+
+/// One MAD at a time, so that every step is a place to fail.
+struct StepByStep : ManagedWorld {
+  StepByStep() : ManagedWorld{"tree:k=2,n=1", latency(), {.window = 1, .least_window = 1, .per_agent = 1}} {
+    bring_up();
+    EXPECT_TRUE(keeper.assign(for_ports("")));
+  }
+  static sim::Options latency() {
+    sim::Options options;
+    options.mad_latency = Picoseconds{1'000'000};
+    return options;
+  }
+};
+
+TEST(Keeper, WhereverAgentsFallSilentItIsReportedAndTheNextPushRepairsIt) {
+  std::uint64_t steps = 0;
+  for (;; ++steps) {
+    StepByStep world;
+    if (!push_until(world, steps + 1)) break;
+    const auto everywhere = [&](const sim::AgentFaults& faults) {
+      for (std::uint32_t i = 0; i < world.truth().nodes().size(); ++i)
+        world.sim.fabric.set_agent_faults(NodeIndex{i}, faults);
+    };
+    everywhere({.mute_sma = true});
+    const Outcome outcome = world.finish();
+    ASSERT_EQ(world.outcomes.size(), 1U) << steps;
+    EXPECT_FALSE(outcome.report.silent.empty()) << steps;
+    everywhere({});
+    world.sim.now += 600s;
+    const Outcome repaired = world.push(for_ports(""));
+    EXPECT_THAT(repaired.report.silent, IsEmpty()) << steps;
+    EXPECT_THAT(repaired.report.differ, IsEmpty()) << steps;
+    for (const LinkEnd end : cabled(world.truth())) expect_programmed(world, end, four_lanes());
+  }
+  EXPECT_GT(steps, 20U);
+}
+
+TEST(Keeper, WhereverItIsStoppedAnOrderEnds) {
+  std::uint64_t steps = 0;
+  for (;; ++steps) {
+    StepByStep world;
+    if (!push_until(world, steps + 1)) break;
+    world.sim.engine.stop(world.sim.now);
+    ASSERT_EQ(world.outcomes.size(), 1U) << steps;
+    EXPECT_TRUE(world.outcomes[0].report.failure) << steps;
+    EXPECT_FALSE(world.keeper.busy()) << steps;
+    // What arrives later is nobody's.
+    world.sim.fabric.advance(world.sim.ps() + Picoseconds{1'000'000'000});
+    EXPECT_EQ(world.outcomes.size(), 1U) << steps;
+  }
+  EXPECT_GT(steps, 20U);
+}
+
 TEST(Keeper, OrdersAreCarriedOutInTurn) {
   ManagedWorld world{small_tree};
   world.bring_up();
