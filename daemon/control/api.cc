@@ -37,8 +37,6 @@ constexpr std::array routes{
           [](const DaemonState& state, const Query&) { return json_response(status_view(state)); }},
     Route{"/v1/links", [](const DaemonState& state,
                           const Query& query) { return json_response(links_view(state, query)); }},
-    Route{"/v1/link", [](const DaemonState& state,
-                         const Query& query) { return json_response(link_view(state, query)); }},
     Route{"/v1/nodes", [](const DaemonState& state,
                           const Query& query) { return json_response(nodes_view(state, query)); }},
     Route{"/v1/node", [](const DaemonState& state,

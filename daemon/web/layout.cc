@@ -37,7 +37,7 @@ std::vector<int> near_levels(const Fabric& fabric, const load::SwitchNeighbours&
   std::vector<int> level(fabric.nodes().size(), -1);
   std::vector<NodeIndex> reached;
   for (std::uint32_t i = 0; i < hosts.size(); ++i) {
-    if (hosts[i] == 0 || hosts[i] * 4 < most) continue;
+    if (hosts[i] == 0 || hosts[i] * 2 < most) continue;
     level[i] = 0;
     reached.push_back(NodeIndex{i});
   }

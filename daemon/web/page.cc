@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <boost/json/serialize.hpp>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "control/views.h"
 #include "web/asset_response.h"
 #include "web/assets.h"
 #include "web/profiles.h"
@@ -49,6 +51,12 @@ std::optional<std::size_t> nearest(const std::vector<Instant>& times, double at)
     distance = off;
   }
   return best;
+}
+
+Response link(const DaemonState& state, const Request& request) {
+  const auto view = control::link_view(state, request.query);
+  return view ? control::text_response("application/json", boost::json::serialize(*view))
+              : control::error_response(view.error());
 }
 
 Response profile(const DaemonState& state, const Request& request) {
@@ -124,6 +132,7 @@ control::Handler Page::handler(control::Handler next) {
     if (request.post) return next(request, respond);
     if (request.path == "/v1/page/topology") return respond(topology(request));
     if (request.path == "/v1/page/events") return respond(events());
+    if (request.path == "/v1/page/link") return respond(link(daemon_.state(), request));
     if (request.path == "/v1/page/times") return respond(times(daemon_.state()));
     if (request.path == "/v1/page/slice") return respond(slice(request));
     if (request.path == "/v1/page/profile") return respond(profile(daemon_.state(), request));

@@ -17,7 +17,7 @@ const complaints = [];
 page.on('pageerror', (error) => complaints.push(error.message));
 page.on('console', (message) => {
   // Asking for what a daemon has not is how the page finds out.
-  if (message.type() === 'error' && !/status of 40[49]/.test(message.text())) complaints.push(message.text());
+  if (message.type() === 'error' && !/status of (40[49]|501)/.test(message.text())) complaints.push(message.text());
 });
 const outside = [];
 page.on('request', (request) => {
@@ -218,6 +218,35 @@ const all = {
     await other.close();
     await visit('#/node/0xdead');
     assert.match(await page.locator('h1').innerText(), /Nothing there/);
+  },
+
+  /** Names that are markup, control sequences or half a character are shown, letter by letter, wherever names stand. */
+  async hostile() {
+    await visit('#/map');
+    const nodes = heddle('nodes').nodes;
+    assert.deepEqual(await page.evaluate(() => window.heddle.store.topology.nodes.name), nodes.map((node) => node.name));
+    const hostile = nodes.filter((node) => node.type === 'switch').slice(0, 6);
+    assert.ok(hostile[0].name.startsWith('<img'), hostile[0].name);
+    for (const node of hostile) {
+      await page.evaluate((guid) => { location.hash = `#/node/${guid}`; }, node.guid);
+      await until('its name as text', (name) => document.querySelector('h1')?.textContent === name, node.name);
+      await page.keyboard.press('/');
+      await page.keyboard.insertText(node.name);
+      await until('it among what was found', (name) => [...document.querySelectorAll('#found [role=option] span')].some((e) => e.textContent === name), node.name);
+      await page.keyboard.press('Escape');
+      const link = heddle('links').links.find((each) => each.a.guid === node.guid);
+      await page.evaluate((where) => { location.hash = where; }, `#/link/${link.a.guid}/${link.a.port}`);
+      await until('the link', () => document.querySelector('.facts[data-sweep]'));
+      assert.ok((await page.locator('h1').textContent()).includes(node.name));
+      await page.evaluate((guid) => { location.hash = `#/map?sel=${guid}`; }, node.guid);
+      await until('its card', (name) => document.querySelector('.card h2')?.textContent === name, node.name);
+    }
+    for (const view of ['links', 'nodes', 'sets', 'status']) {
+      await page.evaluate((where) => { location.hash = `#/${where}`; }, view);
+      await until(view, (where) => document.querySelector('nav [aria-current=page]')?.dataset.view === where, view);
+    }
+    assert.equal(await page.evaluate(() => window.hacked), undefined);
+    assert.equal(await page.locator('main img, main script, main b').count(), 0);
   },
 
   /** Back to a sweep of which the figures were kept, and forward to live again. */

@@ -1,11 +1,14 @@
 """The page in headless Chromium, on fabrics of several kinds. The checks are in page_browser.mjs."""
 
 import os
+import pathlib
 import shutil
 import socket
 import subprocess
+import tempfile
 import unittest
 
+import hostile_names
 from daemon_under_test import BUILD, FABRICS, HEDDLE, SOURCE, Daemon
 
 PACKAGES = BUILD / "daemon/web/page"
@@ -58,6 +61,11 @@ class PageTest(unittest.TestCase):
     @unittest.skipUnless(FABRICS.exists(), "shared data is missing")
     def test_superpod(self):
         self.look({"fabric.file": FABRICS / "superpod-krskp-hdr-2022.ibnetdiscover"}, "map,numbers,table,search,deep_links")
+
+    def test_hostile_names(self):
+        with tempfile.TemporaryDirectory() as directory:
+            file = hostile_names.write(pathlib.Path(directory) / "fabric")
+            self.look({"fabric.file": file}, "hostile,numbers")
 
 
 if __name__ == "__main__":

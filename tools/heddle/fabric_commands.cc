@@ -13,10 +13,12 @@
 #include <ostream>
 #include <string>
 
+#include "fabric/dot.h"
 #include "fabric/source.h"
 #include "heddle/client.h"
 #include "heddle/command.h"
 #include "heddle/fabric_output.h"
+#include "heddle/graphviz.h"
 
 namespace heddle::cli {
 namespace {
@@ -37,6 +39,7 @@ struct Options {
   std::string node_names;
   std::string output;
   std::string format = "ibnetdiscover";
+  std::string show_format = "summary";
   bool lids = false;
   unsigned lmc = 0;
   bool fail_if_different = false;
@@ -111,6 +114,13 @@ Result<void> export_fabric(const Options& options, Context& context) {
 Result<void> show_fabric(const Options& options, Context& context) {
   const auto fabric = obtain(options.source, context);
   if (!fabric) return fail(fabric.error());
+  if (options.show_format != "summary") {
+    const auto names = names_of(options);
+    if (!names) return fail(names.error());
+    if (options.show_format == "dot") return put(write_dot(**fabric, *names), options, context);
+    const auto svg = draw_svg(**fabric, *names);
+    return svg ? put(*svg, options, context) : fail(svg.error());
+  }
   const FabricSummary summary = summarize(**fabric);
   if (context.format == Format::Json) {
     print_json(summary_json(summary), context);
@@ -167,8 +177,13 @@ void add_fabric_commands(Program& program) {
   auto* group = program.app().add_subcommand("fabric", "Show, export, generate and compare fabrics");
   group->require_subcommand(1);
 
-  auto* show = group->add_subcommand("show", "A fabric in a few numbers");
+  auto* show = group->add_subcommand("show", "A fabric in a few numbers, or drawn");
   show->add_option("source", options->source, source_help);
+  show->add_option("--format", options->show_format, "summary, svg (drawn by Graphviz) or dot (its input)")
+      ->check(CLI::IsMember({"summary", "svg", "dot"}))
+      ->option_text("FORMAT [summary]");
+  show->add_option("-o,--output", options->output, "Write the drawing to this file");
+  add_names_option(*show, *options);
   Program::on(*show, [options, &context] { return show_fabric(*options, context); });
 
   auto* exported = group->add_subcommand("export", "A fabric in another format");

@@ -118,6 +118,17 @@ TEST_F(PageTest, SumsProfilesUp) {
   EXPECT_EQ(ask("/v1/page/profile", {{"set", "none"}}).status, 404U);
 }
 
+TEST_F(PageTest, TellsALinkWithItsCounters) {
+  sweep(0.5F);
+  const Node& leaf = fabric.fabric->node(NodeIndex{0});
+  const auto link = json_of(ask("/v1/page/link", {{"name", to_string(leaf.guid) + "/1"}}));
+  EXPECT_DOUBLE_EQ(link.at("a_to_b").at("utilization").to_number<double>(), 0.5);
+  EXPECT_TRUE(link.at("a").at("counters").is_object());
+  EXPECT_EQ(link.at("sweep").to_number<int>(), 1);
+  EXPECT_EQ(ask("/v1/page/link", {{"name", "leaf-0-0/99"}}).status, 404U);
+  EXPECT_EQ(ask("/v1/page/link").status, 400U);
+}
+
 TEST_F(PageTest, PushesEventsWhosePictureIsComplete) {
   sweep(0.5F);
   page.publish(daemon.state_.sample);

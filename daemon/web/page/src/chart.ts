@@ -29,7 +29,7 @@ export class Chart {
     const axis = { stroke: token('--quiet'), grid: { stroke: token('--line'), width: 1 }, ticks: { stroke: token('--line'), width: 1 }, font: '11px system-ui, sans-serif' };
     this.plot = new uPlot({
       ...this.size(),
-      series: [{ value: (_u, at) => (at === null ? '–' : clock(at)) }, ...this.series.map((s) => ({
+      series: [{ label: 'at', value: (_u, at) => (at === null ? '–' : clock(at)) }, ...this.series.map((s) => ({
         label: s.label, stroke: token(s.colour), width: 1.75, dash: s.dash, points: { show: false },
         fill: s.fill ? `color-mix(in srgb, ${token(s.colour)} 14%, transparent)` : undefined,
         value: (_u: uPlot, value: number | null) => (value === null ? '–' : this.format(value)),

@@ -7,12 +7,12 @@ export interface View { scale: number; x: number; y: number }
 
 const edgeVertex = `#version 300 es
 in vec2 corner; in vec4 segment; in float lateral; in float value;
-uniform vec2 size; uniform vec3 view; uniform float apart; uniform float thick; uniform sampler2D looks;
+uniform vec2 size; uniform vec3 view; uniform float apart; uniform float thick; uniform float least; uniform sampler2D looks;
 out vec4 colour;
 void main() {
   int step = int(value * 255.0 + 0.5);
   vec4 look = texelFetch(looks, ivec2(step, 0), 0);
-  float width = texelFetch(looks, ivec2(step, 1), 0).r * 16.0 * thick;
+  float width = max(least, texelFetch(looks, ivec2(step, 1), 0).r * 16.0 * thick);
   vec2 from = segment.xy * view.x + view.yz, to = segment.zw * view.x + view.yz;
   vec2 along = to - from;
   vec2 across = vec2(-along.y, along.x) / max(length(along), 0.001);
@@ -156,7 +156,7 @@ export class Painter {
   }
 
   /** The view in device pixels: x pixels = x * scale + view.x. */
-  paint(view: View, options: { hosts: boolean; switchSize: number; hostSize: number; apart: number; thick: number; ground: number[]; plain: number[] }): void {
+  paint(view: View, options: { hosts: boolean; switchSize: number; hostSize: number; apart: number; thick: number; least: number; ground: number[]; plain: number[] }): void {
     const gl = this.gl;
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.clearColor(0, 0, 0, 0);
@@ -169,6 +169,7 @@ export class Painter {
     gl.useProgram(this.edges);
     gl.uniform1f(this.uniform(this.edges, 'apart'), options.apart);
     gl.uniform1f(this.uniform(this.edges, 'thick'), options.thick);
+    gl.uniform1f(this.uniform(this.edges, 'least'), options.least);
     gl.enable(gl.DEPTH_TEST);
     gl.depthFunc(gl.LEQUAL);
     gl.bindVertexArray(this.edgeArray);

@@ -156,7 +156,8 @@ export class FabricMap {
       switchSize,
       hostSize: Math.min(12, Math.max(3, room * 0.11)) * ratio,
       apart: Math.min(5, room * 0.08) * ratio,
-      thick: Math.min(2, Math.max(1, room / 60)) * ratio,
+      thick: Math.min(2, Math.max(0.5, room / 40)) * ratio,
+      least: ratio,
       ground: shade('--ground'),
       plain: shade('--node'),
     });

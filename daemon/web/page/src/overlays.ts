@@ -93,7 +93,7 @@ export const overlays: Overlay[] = [
   },
   {
     key: 'power', title: 'Power', unit: 'state of the links', ticks: [], kinds: powerKinds,
-    link: (frame, topology, direction, context) => powerStep(context.power?.get(topology.linkHref(direction >> 1).slice(7)), frame.state[direction >> 1]!),
+    link: (frame, topology, direction, context) => powerStep(context.power?.get(`${topology.portName(direction >> 1, 'a')} -- ${topology.portName(direction >> 1, 'b')}`), frame.state[direction >> 1]!),
     node: () => unknownStep,
   },
   {
@@ -103,9 +103,10 @@ export const overlays: Overlay[] = [
       { step: 1, label: 'differs', dark: '#e69f00', light: '#c77f00' },
     ],
     link: (_frame, topology, direction, context) => {
-      const end = direction % 2 === 0 ? 'a' : 'b';
-      const drift = context.drift?.get(topology.portName(direction >> 1, end));
-      return drift === undefined ? unknownStep : drift === 'ok' ? 4 : 1;
+      if (!context.drift) return unknownStep;
+      const l = direction >> 1;
+      const [node, port] = direction % 2 === 0 ? [topology.links.a[l]!, topology.links.a_port[l]!] : [topology.links.b[l]!, topology.links.b_port[l]!];
+      return context.drift.has(`${topology.nodes.guid[node]}/${port}`) ? 1 : 4;
     },
     node: () => unknownStep,
   },

@@ -1,5 +1,6 @@
 import { fill, h } from '../dom';
-import { bits, bytes, count, ratio } from '../format';
+import { powerLinks, type PowerLink } from '../extras';
+import { bits, bytes, count, duration, ratio } from '../format';
 import { ProfileCharts } from '../profile';
 import { href } from '../router';
 import { ask } from '../store';
@@ -8,7 +9,7 @@ import { missing } from './missing';
 
 interface Direction { bytes_per_second: number | null; packets_per_second?: number | null; utilization: number | null; congestion: number | null; bytes_total?: number; errors_total?: number }
 interface End { node: string; guid: string; port: number; type: string; counters?: Record<string, number> }
-interface LinkAnswer { name: string; a: End; b: End; width: string; speed: string; gbit_per_second: number; state: string; a_to_b: Direction; b_to_a: Direction; sweep?: number; regulation?: Record<string, unknown>; destinations?: { a_to_b: number | null; b_to_a: number | null } }
+interface LinkAnswer { name: string; a: End; b: End; width: string; speed: string; gbit_per_second: number; state: string; a_to_b: Direction; b_to_a: Direction; sweep?: number;  }
 
 export const linkView: MakeView = (store, place) => {
   const topology = store.topology!;
@@ -16,13 +17,14 @@ export const linkView: MakeView = (store, place) => {
   const node = topology.node(guid);
   const link = node === undefined ? undefined : topology.linkAt(node, Number(port));
   if (link === undefined) return missing(`There is no link at port ${port} of ${guid}.`);
+  const own: number = link;
   const [a, b] = [topology.links.a[link]!, topology.links.b[link]!];
   const figures = h('div', { class: 'figures' });
   const counters = h('div');
   const charts = new ProfileCharts(store, `node=${topology.nodes.guid[a]}&port=${topology.links.a_port[link]}`,
     [`to ${topology.nodes.name[b]}`, `to ${topology.nodes.name[a]}`], topology.gbit(link) || 1);
 
-  const show = (answer: LinkAnswer): void => {
+  const show = (answer: LinkAnswer, power: PowerLink | undefined): void => {
     const row = (title: string, value: (d: Direction) => string): HTMLElement =>
       h('tr', null, h('th', { scope: 'row' }, title), h('td', { class: 'right' }, value(answer.a_to_b)), h('td', { class: 'right' }, value(answer.b_to_a)));
     const head = h('tr', null, h('td'), h('th', { scope: 'col', class: 'right' }, `to ${answer.b.node}`), h('th', { scope: 'col', class: 'right' }, `to ${answer.a.node}`));
@@ -33,14 +35,11 @@ export const linkView: MakeView = (store, place) => {
         row('Rate', (d) => bits(d.bytes_per_second === null ? null : d.bytes_per_second * 8)),
         row('Packets', (d) => (d.packets_per_second === null || d.packets_per_second === undefined ? '–' : count(Math.round(d.packets_per_second)) + ' /s')),
         row('Sent so far', (d) => bytes(d.bytes_total)),
-        row('Errors so far', (d) => count(d.errors_total)),
-        answer.destinations
-          ? h('tr', null, h('th', { scope: 'row' }, 'Destinations routed here'), h('td', { class: 'right' }, count(answer.destinations.a_to_b)), h('td', { class: 'right' }, count(answer.destinations.b_to_a)))
-          : null)),
+        row('Errors so far', (d) => count(d.errors_total)))),
       h('dl', null,
         h('dt', null, 'Width and speed'), h('dd', null, `${answer.width} ${answer.speed}, ${answer.gbit_per_second} Gbit/s of data`),
         h('dt', null, 'State'), h('dd', null, answer.state),
-        h('dt', null, 'Regulation'), h('dd', { class: answer.regulation ? undefined : 'quiet' }, answer.regulation ? words(answer.regulation) : 'not available')));
+        h('dt', null, 'Regulation'), h('dd', { class: power ? undefined : 'quiet' }, power ? regulated(power) : 'not available')));
     const names = [...new Set([...Object.keys(answer.a.counters ?? {}), ...Object.keys(answer.b.counters ?? {})])];
     fill(counters, names.length > 0 && h('details', null, h('summary', null, 'Counters of both ports'),
       h('table', { class: 'facts' }, h('thead', null, h('tr', null, h('td'), h('th', { class: 'right' }, `${answer.a.node}/${answer.a.port}`), h('th', { class: 'right' }, `${answer.b.node}/${answer.b.port}`))),
@@ -51,9 +50,10 @@ export const linkView: MakeView = (store, place) => {
   const update = async (): Promise<void> => {
     void charts.update();
     try {
-      const answer = await ask<LinkAnswer>(`/v1/link?name=${topology.nodes.guid[a]}/${topology.links.a_port[link]}`);
+      const answer = await ask<LinkAnswer>(`/v1/page/link?name=${topology.nodes.guid[a]}/${topology.links.a_port[link]}`);
       open = counters.querySelector('details')?.open ?? open;
-      show(answer);
+      const power = await powerLinks(store);
+      show(answer, power?.find((link) => link.name === `${topology.portName(own, 'a')} -- ${topology.portName(own, 'b')}`));
       const details = counters.querySelector('details');
       if (details) details.open = open;
     } catch (error) {
@@ -74,6 +74,12 @@ export const linkView: MakeView = (store, place) => {
   };
 };
 
-function words(object: Record<string, unknown>): string {
-  return Object.entries(object).filter(([, v]) => v !== null && typeof v !== 'object').map(([k, v]) => `${k.replaceAll('_', ' ')}: ${v}`).join('; ');
+function regulated(power: PowerLink): string {
+  const parts = [`${power.state} for ${duration(power.for_seconds)}`, `mode ${power.mode}`];
+  if (power.mode !== power.full) parts.push(`of ${power.full}`);
+  if (power.wish !== 'auto') parts.push(`operator: ${power.wish}`);
+  if (power.exempt !== 'regulated') parts.push(`exempt: ${power.exempt}`);
+  parts.push(`${power.transitions} transitions`);
+  if (power.reason) parts.push(power.reason);
+  return parts.join('; ');
 }

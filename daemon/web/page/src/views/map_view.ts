@@ -142,7 +142,7 @@ export const mapView: MakeView = (store, place) => {
     if (store.frame) map.setFrame(store.frame, chosen, context);
   }
   async function extras(): Promise<void> {
-    if (await loadExtras(chosen.key, context)) look();
+    if (await loadExtras(store, chosen.key, context)) look();
   }
 
   function findSelected(name: string | null): void {

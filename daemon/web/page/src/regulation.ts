@@ -1,0 +1,5 @@
+// Words for what the regulation is at.
+
+export function stateLine(stage: string): string {
+  return stage === '' || stage === 'idle' ? '' : `At this moment: ${stage}.`;
+}

@@ -1,0 +1,85 @@
+#include "heddle/top_screen.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <boost/json/parse.hpp>
+
+#include "base/printable.h"
+
+namespace heddle::cli {
+namespace {
+
+using testing::HasSubstr;
+
+boost::json::value two_links() {
+  return boost::json::parse(R"({"matched":50,"links":[
+    {"name":"leaf-0/1 -- spine-1/2","width":"4x","speed":"HDR","state":"Active",
+     "a_to_b":{"utilization":0.5,"congestion":0.25,"errors_total":3},
+     "b_to_a":{"utilization":null,"congestion":0,"errors_total":4}},
+    {"name":"leaf-1/1 -- spine-1/3","width":"4x","speed":"HDR","state":"Down","a_to_b":{},"b_to_a":{}}]})");
+}
+
+std::size_t characters(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+TEST(TopScreen, FillsTheScreenExactly) {
+  TopScreen screen{"utilization"};
+  screen.links(two_links());
+  for (const ScreenSize size : {ScreenSize{80, 24}, ScreenSize{200, 60}, ScreenSize{60, 8}}) {
+    const auto lines = screen.lines(size);
+    ASSERT_EQ(lines.size(), size.rows);
+    for (const auto& line : lines) EXPECT_EQ(characters(line), size.columns) << line;
+  }
+}
+
+TEST(TopScreen, ShowsFiguresAndWhatIsNotKnown) {
+  TopScreen screen{"utilization"};
+  screen.links(two_links());
+  const auto lines = screen.lines({80, 24});
+  EXPECT_THAT(lines[4], testing::MatchesRegex("leaf-0/1 -- spine-1/2 +4xHDR +50.0 % +- +25.0 % +0.0 % +7"));
+  EXPECT_THAT(lines[5], HasSubstr("Down"));
+  EXPECT_THAT(lines[2], HasSubstr("from 1 of 50"));
+}
+
+TEST(TopScreen, KeysSortScrollAndLeave) {
+  TopScreen screen{"utilization"};
+  EXPECT_EQ(screen.target({80, 24}), "/v1/links?sort=utilization&top=19");
+  screen.links(two_links());
+  EXPECT_EQ(screen.type("e"), TopScreen::Wish::Stay);
+  screen.type("\033[B\033[B");
+  EXPECT_EQ(screen.target({80, 24}), "/v1/links?sort=errors&top=21");
+  screen.type("\033[F");
+  EXPECT_EQ(screen.target({80, 24}), "/v1/links?sort=errors&top=50");
+  screen.type("k");
+  EXPECT_EQ(screen.target({80, 24}), "/v1/links?sort=errors&top=19&kind=switch");
+  screen.type("\033[A\033[5~\033[1~");
+  EXPECT_EQ(screen.target({80, 24}), "/v1/links?sort=errors&top=19&kind=switch");
+  EXPECT_EQ(screen.type("\033[99q"), TopScreen::Wish::Stay) << "no key of ours";
+  EXPECT_EQ(screen.type("xq"), TopScreen::Wish::Leave);
+}
+
+TEST(TopScreen, SaysWhatIsWrong) {
+  TopScreen screen{"utilization"};
+  screen.problem("heddled does not answer");
+  EXPECT_THAT(screen.lines({80, 24})[0], HasSubstr("heddled does not answer"));
+}
+
+TEST(Fitted, CutsBetweenCharacters) {
+  EXPECT_EQ(fitted("häddle", 6), "häddle");
+  EXPECT_EQ(fitted("häddle", 4), "häd~");
+  EXPECT_EQ(fitted("hää", 2), "h~");
+  EXPECT_EQ(fitted("ab", 4, Side::Right), "  ab");
+  EXPECT_EQ(fitted("ab", 0), "");
+}
+
+RC_GTEST_PROP(Fitted, IsAsWideAsAsked, (std::string bytes)) {
+  const auto width = *rc::gen::inRange<std::size_t>(0, 30);
+  RC_ASSERT(characters(fitted(printable(bytes), width)) == width);
+}
+
+}  // namespace
+}  // namespace heddle::cli

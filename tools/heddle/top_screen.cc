@@ -1,0 +1,189 @@
+#include "heddle/top_screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "heddle/json_access.h"
+#include "heddle/table.h"
+
+namespace heddle::cli {
+namespace {
+
+using boost::json::value;
+
+constexpr std::size_t head_lines = TopScreen::title_line + 1;
+constexpr std::size_t foot_lines = 1;
+
+struct Order {
+  char key;
+  const char* sort;
+};
+constexpr std::array orders{Order{'u', "utilization"}, Order{'c', "congestion"}, Order{'r', "rate"},
+                            Order{'e', "errors"}, Order{'n', "name"}};
+
+bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }
+
+std::string first_line(const value& status) {
+  if (at_path(status, "fabric").is_null()) return "The fabric is being discovered.";
+  return fmt::format("{} switches, {} channel adapters, {} links; sweep {}, every {}",
+                     count_at(status, "fabric.switches"), count_at(status, "fabric.channel_adapters"),
+                     count_at(status, "fabric.links"), count_at(status, "sampling.sweeps"),
+                     human_seconds(number_at(status, "sampling.interval_seconds")));
+}
+
+std::string second_line(const value& status) {
+  std::string line = fmt::format("{} injected; links {} on average, {} at most; wait {} at most",
+                                 human(BitRate{number_at(status, "load.injected_bytes_per_second") * 8}),
+                                 human(Ratio{number_at(status, "load.utilization_mean")}),
+                                 human(Ratio{number_at(status, "load.utilization_max")}),
+                                 human(Ratio{number_at(status, "load.congestion_max")}));
+  if (const auto failed = count_at(status, "sampling.failed_ports"); failed > 0)
+    line += fmt::format("; {} ports silent", failed);
+  if (const auto problems = array_at(status, "problems").size(); problems > 0)
+    line += fmt::format("; {} problems", problems);
+  return line;
+}
+
+/// What is left of a line of `columns` for the link's name.
+std::size_t name_width(std::size_t columns) {
+  constexpr std::size_t figures = 6 + 2 * 8 + 2 * 8 + 7;
+  return std::max<std::size_t>(columns, figures + 12) - figures;
+}
+
+std::string row(std::size_t columns, const std::array<std::string, 7>& cells) {
+  constexpr std::array<std::size_t, 6> widths{6, 8, 8, 8, 8, 7};
+  std::string line = fitted(cells[0], name_width(columns) - 1) + ' ';
+  for (std::size_t c = 0; c < widths.size(); ++c)
+    line += c == 0 ? fitted(cells[c + 1], widths[c]) : fitted(cells[c + 1], widths[c], Side::Right);
+  return fitted(line, columns);
+}
+
+std::string link_line(std::size_t columns, const value& link) {
+  return row(
+      columns,
+      {text_at(link, "name"),
+       text_at(link, "state") == "Active"
+           ? fmt::format("{}{}", text_at(link, "width"), text_at(link, "speed"))
+           : text_at(link, "state"),
+       human(Ratio{number_at(link, "a_to_b.utilization")}),
+       human(Ratio{number_at(link, "b_to_a.utilization")}),
+       human(Ratio{number_at(link, "a_to_b.congestion")}), human(Ratio{number_at(link, "b_to_a.congestion")}),
+       fmt::format("{}", count_at(link, "a_to_b.errors_total") + count_at(link, "b_to_a.errors_total"))});
+}
+
+}  // namespace
+
+std::string fitted(std::string_view text, std::size_t width, Side side) {
+  std::string out;
+  std::size_t characters = 0;
+  for (const char c : text) {
+    if (begins_character(c) && ++characters > width) break;
+    out += c;
+  }
+  if (characters > width) {
+    while (!out.empty() && !begins_character(out.back())) out.pop_back();
+    if (!out.empty()) out.back() = '~';
+    return out;
+  }
+  const std::string padding(width - characters, ' ');
+  return side == Side::Left ? out + padding : padding + out;
+}
+
+std::string TopScreen::target(ScreenSize size) {
+  page_ = size.rows > head_lines + foot_lines ? size.rows - head_lines - foot_lines : 1;
+  std::string text = fmt::format("/v1/links?sort={}&top={}", sort_, first_ + page_);
+  if (!kind_.empty()) text += "&kind=" + kind_;
+  return text;
+}
+
+TopScreen::Wish TopScreen::type(std::string_view input) {
+  constexpr std::array<std::pair<std::string_view, TopKey>, 10> sequences{{{"\033[A", TopKey::Up},
+                                                                           {"\033[B", TopKey::Down},
+                                                                           {"\033OA", TopKey::Up},
+                                                                           {"\033OB", TopKey::Down},
+                                                                           {"\033[5~", TopKey::PageUp},
+                                                                           {"\033[6~", TopKey::PageDown},
+                                                                           {"\033[H", TopKey::Home},
+                                                                           {"\033[1~", TopKey::Home},
+                                                                           {"\033[F", TopKey::End},
+                                                                           {"\033[4~", TopKey::End}}};
+  while (!input.empty()) {
+    const auto* known = std::find_if(sequences.begin(), sequences.end(),
+                                     [&](const auto& sequence) { return input.starts_with(sequence.first); });
+    if (known != sequences.end()) {
+      press(known->second);
+      input.remove_prefix(known->first.size());
+      continue;
+    }
+    const char key = input.front();
+    // An escape sequence that means nothing here: its letters are no keys.
+    if (key == '\033') return Wish::Stay;
+    if (key == 'q' || key == 'Q' || key == '\x03') return Wish::Leave;
+    press(key);
+    input.remove_prefix(1);
+  }
+  return Wish::Stay;
+}
+
+void TopScreen::press(TopKey key) {
+  const auto matched = static_cast<std::size_t>(std::max(0LL, count_at(links_, "matched")));
+  const std::size_t last = matched > page_ ? matched - page_ : 0;
+  const auto back = [&](std::size_t by) { first_ -= std::min(first_, by); };
+  switch (key) {
+    case TopKey::Up:
+      return back(1);
+    case TopKey::Down:
+      first_ = std::min(first_ + 1, last);
+      return;
+    case TopKey::PageUp:
+      return back(page_);
+    case TopKey::PageDown:
+      first_ = std::min(first_ + page_, last);
+      return;
+    case TopKey::Home:
+      first_ = 0;
+      return;
+    case TopKey::End:
+      first_ = last;
+      return;
+    case TopKey::None:
+    case TopKey::Quit:
+      return;
+  }
+}
+
+void TopScreen::press(char key) {
+  for (const Order& order : orders) {
+    if (order.key != key) continue;
+    sort_ = order.sort;
+    first_ = 0;
+  }
+  if (key == 'k') {
+    kind_ = kind_.empty() ? "switch" : kind_ == "switch" ? "host" : "";
+    first_ = 0;
+  }
+  if (key == 'j') press(TopKey::Down);
+}
+
+std::vector<std::string> TopScreen::lines(ScreenSize size) const {
+  std::vector<std::string> lines;
+  const auto add = [&](const std::string& text) { lines.push_back(fitted(text, size.columns)); };
+  add(fmt::format("heddle top - {}", problem_.empty() ? first_line(status_) : problem_));
+  add(problem_.empty() ? second_line(status_) : "");
+  const auto& links = array_at(links_, "links");
+  const auto matched = count_at(links_, "matched");
+  add(fmt::format("{} links by {}, from {} of {}", kind_.empty() ? "all" : kind_, sort_,
+                  matched == 0 ? 0 : first_ + 1, matched));
+  lines.push_back(row(size.columns, {"LINK", "RATE", "UTIL ->", "UTIL <-", "WAIT ->", "WAIT <-", "ERRORS"}));
+  for (std::size_t i = first_; i < links.size() && lines.size() + foot_lines < size.rows; ++i)
+    lines.push_back(link_line(size.columns, links[i]));
+  while (lines.size() + foot_lines < size.rows) add("");
+  lines.resize(size.rows > foot_lines ? size.rows - foot_lines : 0);
+  add("q quit  u util  c wait  r rate  e errors  n name  k kind  arrows, page: scroll");
+  return lines;
+}
+
+}  // namespace heddle::cli
