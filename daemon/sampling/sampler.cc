@@ -115,7 +115,8 @@ std::optional<Instant> Sampler::next_deadline() const {
 }
 
 void Sampler::feed(Instant now) {
-  while (engine_.queued() < queued_at_most) {
+  // Other people's requests may fill the queue: one request of our own there brings us back here.
+  while (engine_.queued() < queued_at_most || outstanding_ == 0) {
     if (!released_.empty()) {
       const PortIndex port = released_.back();
       released_.pop_back();

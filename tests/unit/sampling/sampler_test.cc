@@ -92,6 +92,27 @@ class SamplerTest : public testing::Test {
   Sampler sampler{engine, {.interval = 0s, .history = 8}, [this](const auto&) { ++published; }};
 };
 
+/// Submits requests of its own, and wants nothing of their answers.
+class Crowd final : public transport::TransactionClient {
+ public:
+  void on_completion(const transport::Completion&) override { ++completed; }
+  int completed = 0;
+};
+
+TEST_F(SamplerTest, ASweepThatBeginsWhileOthersFillTheQueueEndsAllTheSame) {
+  Crowd crowd;
+  transport::PmaAddress to{};
+  to.dlid = Lid{11};
+  const auto packet = transport::perf_gmp(mad::Method::Get, mad::PmAttr::ClassPortInfo, 0, to);
+  for (int i = 0; i < 300; ++i)
+    ASSERT_TRUE(engine.submit({.packet = packet, .agent = transport::AgentKey{11}}, crowd, 0, now));
+  const auto sample = sweep();
+  EXPECT_TRUE(sample->failures.empty());
+  EXPECT_EQ(of(*sample, 11, 1).status, PortStatus::Fresh);
+  EXPECT_GT(crowd.completed, 0);
+  engine.stop(now);
+}
+
 TEST_F(SamplerTest, ASweepReadsEveryPortOnceAndAsksEachAgentOnce) {
   const auto first = sweep();
   // Switch ports 1 and 2, both hosts; ports 3 and 4 are down and have their turn now and then.
