@@ -249,6 +249,28 @@ const all = {
     assert.equal(await page.locator('main img, main script, main b').count(), 0);
   },
 
+  /** A link that an operator turns off: on the map, in its own view and in the log within two seconds of the fabric's answer. */
+  async forced_off() {
+    await visit('#/map?overlay=power');
+    const link = heddle('links', '--kind', 'switch').links.at(-1);
+    await until('the states of links', () => document.querySelector('.legend').innerText.includes('off by an operator') && !document.querySelector('.legend').innerText.includes('No regulation'));
+    execFileSync(process.env.HEDDLE_PROGRAM, ['link', 'off', link.name, '--reason', 'a test']);
+    const power = () => heddle('links', '--kind', 'switch') && fetch(`${base}/v1/links/power`).then((r) => r.json()).then((all) => all.links.find((each) => each.name === link.name));
+    const end = Date.now() + 30000;
+    while ((await power())?.state !== 'off') assert.ok(Date.now() < end, 'the daemon does not turn the link off');
+    const asked = Date.now();
+    await page.waitForFunction((name) => {
+      const topology = window.heddle.store.topology;
+      const l = Array.from({ length: topology.linkCount }, (_, i) => i).find((i) => `${topology.portName(i, 'a')} -- ${topology.portName(i, 'b')}` === name);
+      return l === undefined || window.heddle.store.live.state[l] === 1 || window.heddle.view().power?.(l) === 2;
+    }, link.name, { timeout: 10000 });
+    console.log(`shown after ${Date.now() - asked} ms`);
+    await page.evaluate(() => { location.hash = '#/events'; });
+    await until('an event', (name) => document.querySelector('main').innerText.includes(name.split(' -- ')[0]), link.name);
+    await page.evaluate(() => { location.hash = '#/plan'; });
+    await until('power', () => /power at this moment/.test(document.querySelector('main').innerText));
+  },
+
   /** Back to a sweep of which the figures were kept, and forward to live again. */
   async time() {
     await visit('#/map');

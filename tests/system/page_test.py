@@ -62,6 +62,9 @@ class PageTest(unittest.TestCase):
     def test_superpod(self):
         self.look({"fabric.file": FABRICS / "superpod-krskp-hdr-2022.ibnetdiscover"}, "map,numbers,table,search,deep_links")
 
+    def test_a_link_that_is_turned_off(self):
+        self.look({"fabric.generate": "tree:k=4,n=3"}, "forced_off")
+
     def test_hostile_names(self):
         with tempfile.TemporaryDirectory() as directory:
             file = hostile_names.write(pathlib.Path(directory) / "fabric")

@@ -92,10 +92,10 @@ function levels(topology: Topology, level: number[], xy: Float32Array): Drawing[
   }
   const width = Math.max(x - gap, 1);
   if (top > 0) rows[top]!.forEach((n, i) => { xy[2 * n] = ((i + 0.5) * width) / rows[top]!.length; });
-  const rise = Math.max(3, (0.5 * width) / (top + 0.3));
+  const rise = Math.max(3, (0.6 * width) / (top + 0.3));
   for (const n of switches) xy[2 * n + 1] = -level[n]! * rise;
   if (spans.length > 1 && spans.length <= 80 && top > 1) {
-    for (const span of spans) captions.push({ text: firstName[top - 1]!.get(span.part)!, x: span.left + span.width / 2, y: -(top - 1) * rise });
+    for (const span of spans) captions.push({ text: `pod of ${firstName[top - 1]!.get(span.part)!}`, x: span.left + span.width / 2, y: -(top - 1) * rise });
   }
   return captions;
 }

@@ -149,7 +149,7 @@ export class FabricMap {
     ++this.frames;
     const ratio = this.ratio;
     const room = this.view.scale / ratio;
-    const switchSize = Math.min(22, Math.max(2.5, room * 0.42)) * ratio;
+    const switchSize = Math.min(22, Math.max(3.5, room * 0.5)) * ratio;
     const shade = (name: string): number[] => rgb(token(name)).map((c) => c / 255);
     this.painter.paint(this.view, {
       hosts: this.unfolded,
@@ -207,7 +207,7 @@ export class FabricMap {
       context.stroke();
     }
     context.font = `600 ${12 * ratio}px system-ui, sans-serif`;
-    if (this.view.scale < 24 * ratio) {
+    if (this.view.scale < 12 * ratio) {
       for (const caption of drawing.captions) {
         const [x, y] = [caption.x * this.view.scale + this.view.x, caption.y * this.view.scale + this.view.y];
         label(caption.text, x, y - switchSize - 6 * ratio, token('--quiet'));

@@ -187,6 +187,7 @@ export const mapView: MakeView = (store, place) => {
     element,
     title: 'Map',
     map,
+    power: (link) => overlay('power').link(store.live!, store.topology!, 2 * link, context),
     onTopology,
     onFrame: () => {
       if (!store.frame || !map.scene) return;
