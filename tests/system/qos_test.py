@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 from daemon_under_test import HEDDLE, Daemon
-from served_fabric import Programs
+from served_fabric import SHIM, Programs, ServedFabric
 
 REQUEST = """
 [port]
@@ -42,7 +42,40 @@ def design(directory):
     return plan, json.loads(plan.read_text())["qos"]
 
 
-class Fabric(unittest.TestCase):
+class Tables(unittest.TestCase):
+    """What smpquery prints of a port, compared with the plan in self.qos."""
+
+    def check_vlarb(self, text):
+        """Every entry of both tables, in order; smpquery prints VL and WEIGHT rows below each block's title."""
+        tables = {"Low": [], "High": []}
+        which = None
+        lanes = None
+        for line in text.splitlines():
+            title = re.search(r"(Low|High) priority", line, re.IGNORECASE)
+            if title:
+                which = title.group(1).capitalize()
+            cells = re.findall(r"\|\s*(0x[0-9A-Fa-f]+|\d+)\s*(?=\|)", line)
+            if line.startswith("VL"):
+                lanes = [int(cell, 0) for cell in cells]
+            elif line.startswith("WEIGHT") and which:
+                tables[which] += [[lane, int(cell, 0)] for lane, cell in zip(lanes, cells)]
+        for which, key in (("High", "vlarb_high"), ("Low", "vlarb_low")):
+            wanted = self.qos[key]
+            self.assertEqual(tables[which][: len(wanted)], wanted, text)
+            self.assertTrue(all(weight == 0 for _, weight in tables[which][len(wanted) :]), text)
+
+    def check_sl2vl(self, text):
+        rows = re.findall(r"^.*in\s+(\d+), out\s+(\d+):\s*\|(.*)\|", text, re.MULTILINE)
+        self.assertTrue(rows, text)
+        checked = 0
+        for _, _, cells in rows:
+            lanes = [int(cell) for cell in cells.split("|") if cell.strip()]
+            if lanes == self.qos["sl2vl"]:
+                checked += 1
+        self.assertGreaterEqual(checked, 2, text)  # at least what comes from the switch itself and from a cabled port
+
+
+class Fabric(Tables):
     """One daemon on a tree of 4 switches and 4 hosts, served to other programs."""
 
     def setUp(self):
@@ -117,35 +150,6 @@ class Fabric(unittest.TestCase):
         self.assertIn("NO ANSWER", verify.stdout)
         self.daemon.wait_for(lambda status: any("could not be read" in p for p in status["problems"]), "a problem")
 
-    def check_vlarb(self, text):
-        """Every entry of both tables, in order; smpquery prints VL and WEIGHT rows below each block's title."""
-        tables = {"Low": [], "High": []}
-        which = None
-        lanes = None
-        for line in text.splitlines():
-            title = re.search(r"(Low|High) priority", line, re.IGNORECASE)
-            if title:
-                which = title.group(1).capitalize()
-            cells = re.findall(r"\|\s*(0x[0-9A-Fa-f]+|\d+)\s*(?=\|)", line)
-            if line.startswith("VL"):
-                lanes = [int(cell, 0) for cell in cells]
-            elif line.startswith("WEIGHT") and which:
-                tables[which] += [[lane, int(cell, 0)] for lane, cell in zip(lanes, cells)]
-        for which, key in (("High", "vlarb_high"), ("Low", "vlarb_low")):
-            wanted = self.qos[key]
-            self.assertEqual(tables[which][: len(wanted)], wanted, text)
-            self.assertTrue(all(weight == 0 for _, weight in tables[which][len(wanted) :]), text)
-
-    def check_sl2vl(self, text):
-        rows = re.findall(r"^.*in\s+(\d+), out\s+(\d+):\s*\|(.*)\|", text, re.MULTILINE)
-        self.assertTrue(rows, text)
-        checked = 0
-        for _, _, cells in rows:
-            lanes = [int(cell) for cell in cells.split("|") if cell.strip()]
-            if lanes == self.qos["sl2vl"]:
-                checked += 1
-        self.assertGreaterEqual(checked, 2, text)  # at least what comes from the switch itself and from a cabled port
-
 
 class Restart(unittest.TestCase):
     def test_what_was_pushed_survives_the_daemon_and_forget_ends_it(self):
@@ -184,6 +188,50 @@ class Refusals(unittest.TestCase):
             written = json.loads(pathlib.Path(answer["plan_file"]).read_text())["qos"]
             self.assertEqual({key: written[key] for key in qos}, qos)
             self.assertEqual(daemon.heddle_raw("qos", "push", str(plan), "--ports", "a,,b").returncode, 1)
+
+
+class ThroughLibibumad(Tables):
+    """heddled as any libibumad program, on a fabric that `heddle sim serve` serves."""
+
+    def setUp(self):
+        self.served = self.enterContext(ServedFabric("tree:k=2,n=2"))
+        self.daemon = self.enterContext(Daemon(
+            {"fabric.backend": "umad", "sweep.light_interval": "200ms", "sampling.interval": "200ms"},
+            {"LD_PRELOAD": SHIM, "IBSIM_SOCKNAME": self.served.name, "SIM_HOST": "host-0 mlx5_0"}))
+        self.plan, self.qos = design(self.daemon.directory)
+
+    def query(self, what, *where):
+        code, output, _ = self.served.run("smpquery", what, *where, node="host-2 mlx5_0")
+        self.assertEqual(code, 0, output)
+        return output
+
+    def lid(self, kind):
+        return str(next(node["lid"] for node in self.daemon.json("nodes")["nodes"] if node["type"] == kind))
+
+    def test_push_as_subnet_manager(self):
+        self.daemon.wait_for(lambda status: status["subnet_manager"]["role"] == "master", "master")
+        pushed = self.daemon.json("qos", "push", str(self.plan))
+        self.assertGreater(pushed["ports_written"], 0)
+        self.assertEqual((pushed["differ"], pushed["silent"]), ([], []))
+        for kind in ("switch", "ca"):
+            with self.subTest(kind):
+                self.check_vlarb(self.query("vlarb", self.lid(kind), "1"))
+        self.check_sl2vl(self.query("sl2vl", self.lid("switch"), "1"))
+
+    def test_beside_opensm_nothing_is_written_and_the_plugin_is_told(self):
+        self.served.start("opensm", "-e", "-f", self.served.directory / "osm.log", "-p", "9", node="host-1 mlx5_0")
+        self.daemon.wait_for(lambda status: status["subnet_manager"]["role"] == "observer"
+                             and status["subnet_manager"]["answers"], "observing")
+        before = self.query("vlarb", self.lid("switch"), "1")
+        answer = self.daemon.json("qos", "push", str(self.plan))
+        self.assertIn("another subnet manager is master", answer["not_written"])
+        self.daemon.json("qos", "push", str(self.plan), "--ports", "ca")
+        self.assertEqual(self.query("vlarb", self.lid("switch"), "1"), before)
+        written = json.loads(pathlib.Path(answer["plan_file"]).read_text())["qos"]
+        self.assertEqual({key: written[key] for key in self.qos}, self.qos)
+        verify = self.daemon.heddle_raw("qos", "verify")
+        self.assertEqual(verify.returncode, 1)
+        self.assertIn("DIFFERS", verify.stdout)
 
 
 if __name__ == "__main__":
