@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "transport/requests.h"
@@ -35,6 +36,11 @@ void LightSweep::start(std::shared_ptr<const Survey> survey, LookAt look_at, Ins
     const SurveyNode& node = survey_->nodes[i];
     const Op of_switch = look_at == LookAt::ChangeBits ? Op::SwitchInfo : Op::Port;
     tasks_.push_back({node.is_switch() ? of_switch : Op::Identify, PortNum{0}, NodeIndex{i}});
+    // What the last sweep could not learn of a switch may hide what is behind it.
+    const auto is_unknown = [](const SurveyPort& port) { return !port.known; };
+    if (node.is_switch() && std::any_of(node.ports.begin(), node.ports.end(), is_unknown)) {
+      found_.nodes.push_back(node.guid());
+    }
     for (std::size_t p = 1; p < node.ports.size(); ++p) {
       if (node.ports[p].silent) {
         tasks_.push_back({Op::Probe, PortNum{static_cast<std::uint8_t>(p)}, NodeIndex{i}});

@@ -197,11 +197,14 @@ void Regulator::done(regulation::StepId step, const Result<void>& result, Instan
 }
 
 void Regulator::perform(const regulation::WriteTables& write, Instant now) {
+  const Fabric& fabric = *known_.reference;
+  const auto is_switch = [&](LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; };
   std::vector<LinkRef> avoid;
-  for (std::uint32_t i = 0; i < known_.reference->links().size(); ++i) {
-    if (!write.active.contains(LinkIndex{i})) {
-      avoid.push_back(link_ref(*known_.reference, known_.reference->link(LinkIndex{i})));
-    }
+  for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
+    const Link& link = fabric.link(LinkIndex{i});
+    // A host has no other way: its link is used whenever it is up.
+    const bool between_switches = is_switch(link.a) && is_switch(link.b);
+    if (between_switches && !write.active.contains(LinkIndex{i})) avoid.push_back(link_ref(fabric, link));
   }
   begin(write.step, now);
   actuator_.write_tables(
