@@ -1,9 +1,12 @@
 """Debian's OpenSM with engine heddle on our simulated fabric: every shape comes up, and the tables are proved."""
 
+import pathlib
+import subprocess
+import tempfile
 import unittest
 
-from plugin_fabric import PluginFabric
-from served_fabric import FABRICS
+from plugin_fabric import PluginFabric, PluginIbsim
+from served_fabric import FABRICS, HEDDLE
 
 
 class BringUp(unittest.TestCase):
@@ -29,6 +32,16 @@ class BringUp(unittest.TestCase):
             self.skipTest("no shared data")
         for file in files:
             self.bring_up(file)
+
+    def test_on_ibsim(self):
+        for spec, lmc in (("tree:k=6,n=2", 1), ("torus:5x5,hosts=2,links=2", 0)):
+            with self.subTest(spec=spec), tempfile.TemporaryDirectory() as scratch:
+                file = pathlib.Path(scratch) / "fabric.net"
+                subprocess.run([HEDDLE, "fabric", "generate", spec, "-o", file], check=True)
+                with PluginIbsim(file) as served:
+                    self.assertEqual(served.bring_up("-l", lmc), [])
+                    refuted, words = served.check_routes()
+                    self.assertEqual(refuted, 0, words)
 
     def test_tree_of_11664_hosts(self):
         self.bring_up("tree:k=18,n=3,full", lmcs=(0,), flags="0x03")

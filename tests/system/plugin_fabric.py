@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 
+from ibsim_test import Ibsim
 from served_fabric import BUILD, HEDDLE, ServedFabric, wait_until
 
 PLUGIN = BUILD / "plugins/opensm"
@@ -75,8 +76,8 @@ class FakeDaemon:
         self.connection.send(json.dumps({"command": word}).encode() + b"\n")
 
 
-class PluginFabric(ServedFabric):
-    """OpenSM keeps its log and dumps in the directory; the plan is there too."""
+class WithPlugin:
+    """Makes OpenSM load the plugin. It keeps its log and dumps in the directory; the plan is there too."""
 
     def __enter__(self):
         self.daemon = FakeDaemon(self.socket)
@@ -223,3 +224,11 @@ class PluginFabric(ServedFabric):
         done = subprocess.run([str(HEDDLE), "route", "check", "--fabric", str(fabric), "--lfts", str(lfts), *arguments],
                               capture_output=True, text=True, timeout=120)
         return done.returncode, done.stdout + done.stderr
+
+
+class PluginFabric(WithPlugin, ServedFabric):
+    """On our own simulated fabric."""
+
+
+class PluginIbsim(WithPlugin, Ibsim):
+    """On Debian's ibsim."""

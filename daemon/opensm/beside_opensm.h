@@ -1,0 +1,56 @@
+/// Regulation where OpenSM is the subnet manager and has our plugin: keeper of the order, actuator and
+/// regulator, joined to the sweeps and to the plugin. What app/ puts together.
+///
+///   survey -> complete() -> surveyed() -> Regulator -> OpenSmActuator -> plan.json, plugin, ports
+///
+/// While no plugin is connected, or its OpenSM is not the master, the regulator knows that mastership is
+/// lost: nothing is decided, and a change under way ends.
+///
+/// On the transaction engine's thread. The engine must be stopped before it goes away.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "mad/survey.h"
+#include "opensm/opensm_actuator.h"
+#include "provision/up_down_keeper.h"
+#include "regulate/regulator.h"
+
+namespace heddle::opensm {
+
+class BesideOpenSm {
+ public:
+  /// All must outlive it. `migrator` may be null.
+  BesideOpenSm(const regulate::RegulatorOptions& options, transport::TransactionEngine& engine,
+               regulate::FabricSeat& seat, PluginPort& plugin, journal::Journal& journal,
+               regulate::PathMigrator* migrator, regulate::Regulator::Log log,
+               const OpenSmActuatorOptions& actuator);
+
+  /// What a sweep found, with the cables of links that are off.
+  [[nodiscard]] std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey) const;
+  /// After each sweep that found something new; `survey` is complete. `managers`: LIDs of the daemon and of
+  /// the subnet manager.
+  void surveyed(const Survey& survey, std::vector<Lid> managers, Instant now);
+
+  void on_plugin(const PluginEvent& event, Instant now);
+  void on_plugin_gone(Instant now);
+  void on_timer(Instant now);
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+  [[nodiscard]] regulate::Regulator& regulator() { return regulator_; }
+  [[nodiscard]] const regulate::Regulator& regulator() const { return regulator_; }
+  [[nodiscard]] const OpenSmActuator& actuator() const { return actuator_; }
+
+ private:
+  void tell_mastership(Instant now);
+
+  journal::Journal& journal_;
+  provision::UpDownKeeper keeper_;
+  OpenSmActuator actuator_;
+  regulate::Regulator regulator_;
+  std::optional<regulate::Regulator::Mastership> mastership_;
+  bool surveyed_ = false;
+};
+
+}  // namespace heddle::opensm
