@@ -106,6 +106,15 @@ auto small_key(unsigned& (*member)(Config&)) {
   };
 }
 
+auto yes_no_key(bool& (*member)(Config&)) {
+  return [member](Config& config, const Value& value) -> std::optional<std::string> {
+    const auto* yes = std::get_if<bool>(&value);
+    if (yes == nullptr) return "true or false";
+    member(config) = *yes;
+    return std::nullopt;
+  };
+}
+
 auto count_key(std::uint64_t& (*member)(Config&), std::uint64_t least, std::uint64_t most) {
   return [member, least, most](Config& config, const Value& value) -> std::optional<std::string> {
     const auto* number = std::get_if<std::int64_t>(&value);
@@ -240,12 +249,7 @@ const std::vector<Key>& keys() {
       {"control.group", "Besides root, members of this group may change things.", "\"heddle\"",
        string_key([](Config& c) -> std::string& { return c.control.group; })},
       {"control.others_may_read", "Whether everybody on this host may ask.", "false",
-       [](Config& config, const Value& value) -> std::optional<std::string> {
-         const auto* yes = std::get_if<bool>(&value);
-         if (yes == nullptr) return "true or false";
-         config.control.others_may_read = *yes;
-         return std::nullopt;
-       }},
+       yes_no_key([](Config& c) -> bool& { return c.control.others_may_read; })},
       {"state.directory", "What must survive a restart.", "\"/var/lib/heddle\"",
        string_key([](Config& c) -> std::string& { return c.state.directory; })},
       {"regulation.mode",
@@ -312,6 +316,20 @@ const std::vector<Key>& keys() {
        choice_key<OnStop>(
            [](Config& c) -> OnStop& { return c.regulation.on_stop; },
            std::array{Choice<OnStop>{"restore", OnStop::Restore}, Choice<OnStop>{"leave", OnStop::Leave}})},
+      {"opensm.plugin",
+       "Whether OpenSM manages this fabric with the plugin libheddle-opensm.so (docs/opensm.md): then links "
+       "are\n"
+       "regulated through it, and this daemon is no subnet manager itself.",
+       "false", yes_no_key([](Config& c) -> bool& { return c.opensm.plugin; })},
+      {"opensm.socket", "Unix socket to which the plugin connects.", "\"/run/heddle/opensm.sock\"",
+       string_key([](Config& c) -> std::string& { return c.opensm.socket; })},
+      {"opensm.lmc", "lmc of opensm.conf: with 1 or more, tables change in one LID plane after the other.",
+       "0", count_key([](Config& c) -> std::uint64_t& { return c.opensm.lmc; }, 0, 7)},
+      {"opensm.reduction",
+       "Whether force_link_width, force_link_speed and force_link_speed_ext are 0 in opensm.conf, so that "
+       "OpenSM\n"
+       "leaves reduced widths and speeds alone.",
+       "false", yes_no_key([](Config& c) -> bool& { return c.opensm.reduction; })},
       {"log.level", "\"debug\", \"info\", \"warning\" or \"error\".", "\"info\"",
        [](Config& config, const Value& value) -> std::optional<std::string> {
          const auto* text = std::get_if<std::string>(&value);
@@ -529,8 +547,9 @@ Result<void> check_config(const Config& config) {
 regulation::GovernorOptions governor_options(const Config& config) {
   regulation::GovernorOptions options = config.regulation.governor;
   options.power = power::PowerModel(config.power_models);
-  options.planes = config.sm.lmc > 0 ? 2 : 1;
-  options.movement = config.sm.lmc > 0 ? regulation::Movement::Planes : regulation::Movement::Staged;
+  const std::uint64_t lmc = config.opensm.plugin ? config.opensm.lmc : config.sm.lmc;
+  options.planes = lmc > 0 ? 2 : 1;
+  options.movement = lmc > 0 ? regulation::Movement::Planes : regulation::Movement::Staged;
   return options;
 }
 

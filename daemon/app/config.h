@@ -92,6 +92,13 @@ struct Config {
   } regulation;
 
   struct {
+    bool plugin = false;
+    std::string socket = "/run/heddle/opensm.sock";
+    std::uint64_t lmc = 0;
+    bool reduction = false;
+  } opensm;
+
+  struct {
     std::string level = "info";
   } log;
 

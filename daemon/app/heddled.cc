@@ -200,7 +200,10 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
            engine_,
            {config_.state.directory, config_.fabric.m_key, config_.qos.verify_interval},
            [this](const Node& node) { return names_.of(node); },
-           [this] { return why_not_to_write(); }},
+           [this] { return why_not_to_write(); },
+           [this] {
+             if (regulation_) regulation_->plan_written();
+           }},
       engine_alarm_{io, clock_,
                     [this](Instant now) {
                       engine_.on_timer(now);
@@ -245,8 +248,9 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
 
 /// The parts that can fail to open.
 Result<void> Heddled::Parts::open() {
-  if (config_.sm.mode != SmMode::Auto || config_.fabric.read_only) return {};
-  if (config_.sm.engine == RoutingEngine::UpDown) {
+  if (config_.fabric.read_only) return {};
+  if (config_.sm.mode != SmMode::Auto && !config_.opensm.plugin) return {};
+  if (config_.opensm.plugin || config_.sm.engine == RoutingEngine::UpDown) {
     auto regulation = Regulation::open({.io = io_,
                                         .clock = clock_,
                                         .engine = engine_,
@@ -258,6 +262,7 @@ Result<void> Heddled::Parts::open() {
     regulation_ = *std::move(regulation);
     metrics_.add(regulation_->metrics());
   }
+  if (config_.opensm.plugin) return {};  // OpenSM is the subnet manager
   manager_.emplace(engine_, backend_->transport(), provision_options(config_),
                    regulation_ ? regulation_->router() : router(config_),
                    [this](const provision::ProvisionReport& report) { on_configured(report); });
@@ -324,6 +329,10 @@ void Heddled::Parts::on_sweep(const discovery::SweepReport& report) {
   if (manager_ && !yields_) {
     discovery_.hold();
     manager_->configure(regulation_ ? regulation_->complete(report.survey) : report.survey, report.ended);
+  } else if (config_.opensm.plugin && regulation_) {
+    use(regulation_->complete(report.survey));
+    regulation_->surveyed(*survey_, backend_->transport().local().port);
+    settle();
   } else {
     use(report.survey);
   }
@@ -375,6 +384,7 @@ void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample
 
 std::string Heddled::Parts::why_not_to_write() const {
   if (config_.fabric.read_only) return "fabric.read_only is set";
+  if (config_.opensm.plugin) return "OpenSM is the subnet manager (opensm.plugin is set)";
   if (!manager_) return "this daemon is no subnet manager (sm.mode is off)";
   if (manager_->is_master()) return {};
   return yields_ ? "another subnet manager is master" : "this daemon is not the subnet manager yet";

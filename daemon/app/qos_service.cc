@@ -22,11 +22,12 @@ constexpr std::size_t named_in_a_sentence = 3;
 
 QosService::QosService(boost::asio::io_context& io, const transport::Clock& clock,
                        transport::TransactionEngine& engine, QosSettings settings, vlarb::NameOf name_of,
-                       WhyNot why_not)
+                       WhyNot why_not, PlanWritten plan_written)
     : clock_{clock},
       settings_{std::move(settings)},
       name_of_{std::move(name_of)},
       why_not_{std::move(why_not)},
+      plan_written_{std::move(plan_written)},
       keeper_{engine, settings_.m_key, name_of_},
       verify_alarm_{io, clock, [this](Instant now) { verify_in_turn(now); }} {
   load();
@@ -146,7 +147,9 @@ Result<void> QosService::write_plan_file() const {
       if (plan->qos->everywhere != own) plan->qos->groups.push_back({std::move(ports), own});
     }
   }
-  return opensm::write_plan(path(plan_file), *plan);
+  auto written = opensm::write_plan(path(plan_file), *plan);
+  if (written) plan_written_();
+  return written;
 }
 
 void QosService::verify(Verified done) {

@@ -27,9 +27,11 @@ class QosService final : public control::QosControl {
  public:
   /// Why the ports may not be written by this program; empty if they may.
   using WhyNot = std::function<std::string()>;
+  /// A plan for OpenSM's plugin has been written.
+  using PlanWritten = std::function<void()>;
 
   QosService(boost::asio::io_context& io, const transport::Clock& clock, transport::TransactionEngine& engine,
-             QosSettings settings, vlarb::NameOf name_of, WhyNot why_not);
+             QosSettings settings, vlarb::NameOf name_of, WhyNot why_not, PlanWritten plan_written);
 
   /// As a sweep found the fabric, before any subnet manager here has worked on it.
   void found(const Survey& survey) { keeper_.note(survey); }
@@ -63,6 +65,7 @@ class QosService final : public control::QosControl {
   QosSettings settings_;
   vlarb::NameOf name_of_;
   WhyNot why_not_;
+  PlanWritten plan_written_;
   vlarb::Keeper keeper_;
   Alarm verify_alarm_;
   metrics::QosMetrics metrics_;

@@ -43,7 +43,14 @@ Result<std::unique_ptr<Regulation>> Regulation::open(const Around& around, const
   const auto file = std::filesystem::path(config.state.directory) / "journal.db";
   auto journal = journal::open_journal(file, calendar);
   if (!journal) return fail(journal.error());
-  return std::unique_ptr<Regulation>(new Regulation(around, config, *std::move(journal), calendar));
+  auto regulation =
+      std::unique_ptr<Regulation>(new Regulation(around, config, *std::move(journal), calendar));
+  if (config.opensm.plugin) {
+    if (auto listening = regulation->listen_for_plugin(config, calendar); !listening) {
+      return fail(listening.error());
+    }
+  }
+  return regulation;
 }
 
 Regulation::Regulation(const Around& around, const Config& config, std::unique_ptr<journal::Journal> journal,
@@ -51,23 +58,59 @@ Regulation::Regulation(const Around& around, const Config& config, std::unique_p
     : around_{around},
       on_stop_{config.regulation.on_stop},
       journal_{std::move(journal)},
-      standalone_{regulator_options(config, calendar),
-                  config.sm.lmc > 0 ? 2U : 1U,
-                  around.engine,
-                  around.seat,
-                  *journal_,
-                  config.sm.lmc > 0 ? around.migrator : nullptr,
-                  log,
-                  driver_options(config)},
-      alarm_{around.io, around.clock, [this](Instant now) { ring(now); }} {}
+      alarm_{around.io, around.clock, [this](Instant now) { ring(now); }} {
+  if (config.opensm.plugin) return;
+  standalone_.emplace(regulator_options(config, calendar), config.sm.lmc > 0 ? 2U : 1U, around.engine,
+                      around.seat, *journal_, config.sm.lmc > 0 ? around.migrator : nullptr, log,
+                      driver_options(config));
+}
+
+Result<void> Regulation::listen_for_plugin(const Config& config, const journal::Calendar& calendar) {
+  auto server =
+      opensm::PluginServer::listen(around_.io, config.opensm.socket,
+                                   {[this](const opensm::PluginEvent& event) {
+                                      if (event.kind == opensm::PluginEvent::Kind::Hello) {
+                                        spdlog::info("OpenSM's plugin is here, OpenSM is {}", event.state);
+                                      }
+                                      beside_->on_plugin(event, around_.clock.now());
+                                      around_.settle();
+                                    },
+                                    [this] {
+                                      spdlog::warn("OpenSM's plugin is gone");
+                                      beside_->on_plugin_gone(around_.clock.now());
+                                      around_.settle();
+                                    },
+                                    [](const Error& error) { spdlog::warn("{}", error.message); }});
+  if (!server) return fail("opensm.socket", server.error());
+  plugin_ = *std::move(server);
+  opensm::OpenSmActuatorOptions options;
+  options.plan_path = std::filesystem::path(config.state.directory) / "plan.json";
+  options.planes = config.opensm.lmc > 0 ? 2 : 1;
+  options.reduction = config.opensm.reduction ? opensm::Reduction::Allowed : opensm::Reduction::Refused;
+  options.driver = driver_options(config);
+  beside_.emplace(regulator_options(config, calendar), around_.engine, around_.seat, *plugin_, *journal_,
+                  config.opensm.lmc > 0 ? around_.migrator : nullptr, log, options);
+  return {};
+}
+
+void Regulation::surveyed(const Survey& survey, PortNum own) {
+  if (!beside_ || survey.local == no_node) return;
+  // As the sweep found it: the transport's own view may be from before OpenSM was there.
+  const mad::PortInfo& port = survey.port({survey.local, own}).info;
+  beside_->surveyed(survey, {port.lid, port.master_sm_lid}, around_.clock.now());
+}
+
+void Regulation::plan_written() {
+  if (plugin_) plugin_->tell(opensm::PluginCommand::NewPlan);
+}
 
 void Regulation::ring(Instant now) {
-  standalone_.on_timer(now);
+  standalone_ ? standalone_->on_timer(now) : beside_->on_timer(now);
   around_.settle();
 }
 
 void Regulation::settle() {
-  auto next = standalone_.next_deadline();
+  auto next = standalone_ ? standalone_->next_deadline() : beside_->next_deadline();
   if (stopped_) {
     const Instant now = around_.clock.now();
     if (regulator().idle() || *stop_by_ <= now) {

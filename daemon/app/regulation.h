@@ -1,5 +1,6 @@
 /// The regulation as the daemon runs it: its journal, its timer, its metrics, and what stopping means for
-/// links that are off. Everything that decides or acts is in regulate/.
+/// links that are off; as the subnet manager, or beside OpenSM with its plugin. Everything that decides or
+/// acts is in regulate/ and opensm/.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -10,6 +11,8 @@
 #include "app/alarm.h"
 #include "app/config.h"
 #include "metrics/regulation_metrics.h"
+#include "opensm/beside_opensm.h"
+#include "opensm/plugin_server.h"
 #include "regulate/standalone.h"
 
 namespace heddle::app {
@@ -26,17 +29,25 @@ class Regulation {
     std::function<void()> settle;
   };
 
-  /// Opens the journal in the state directory. Errors: of open_journal. What `around` names must outlive it.
+  /// Opens the journal in the state directory, and listens for the plugin where there is one. Errors: of
+  /// open_journal and PluginServer::listen. What `around` names must outlive it.
   static Result<std::unique_ptr<Regulation>> open(const Around& around, const Config& config);
 
-  [[nodiscard]] provision::Router router() { return standalone_.router(); }
+  // As the subnet manager.
+  [[nodiscard]] provision::Router router() { return standalone_->router(); }
   /// Once, before the first sweep.
-  void use(provision::SubnetManager& manager) { standalone_.use(manager); }
+  void use(provision::SubnetManager& manager) { standalone_->use(manager); }
+  void configured(const provision::ProvisionReport& report, Lid own) { standalone_->configured(report, own); }
+
+  // Beside OpenSM.
+  /// After each sweep that found something new. `own`: the port on which the daemon is.
+  void surveyed(const Survey& survey, PortNum own);
+  /// A plan for the plugin was written by somebody else.
+  void plan_written();
 
   [[nodiscard]] std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey) const {
-    return standalone_.complete(std::move(survey));
+    return standalone_ ? standalone_->complete(std::move(survey)) : beside_->complete(std::move(survey));
   }
-  void configured(const provision::ProvisionReport& report, Lid own) { standalone_.configured(report, own); }
   void on_sample(std::shared_ptr<const load::Sample> sample);
   /// What it waits for has changed.
   void settle();
@@ -45,20 +56,27 @@ class Regulation {
   /// while. False: there is nothing to wait for, and `done` is not called.
   bool stop(std::function<void()> done);
 
-  [[nodiscard]] regulate::Regulator& regulator() { return standalone_.regulator(); }
-  [[nodiscard]] const regulate::Regulator& regulator() const { return standalone_.regulator(); }
+  [[nodiscard]] regulate::Regulator& regulator() {
+    return standalone_ ? standalone_->regulator() : beside_->regulator();
+  }
+  [[nodiscard]] const regulate::Regulator& regulator() const {
+    return standalone_ ? standalone_->regulator() : beside_->regulator();
+  }
   [[nodiscard]] std::shared_ptr<metrics::RegulationMetrics> metrics() const { return metrics_; }
 
  private:
   Regulation(const Around& around, const Config& config, std::unique_ptr<journal::Journal> journal,
              const journal::Calendar& calendar);
+  Result<void> listen_for_plugin(const Config& config, const journal::Calendar& calendar);
   void ring(Instant now);
   void publish();
 
   Around around_;
   OnStop on_stop_;
   std::unique_ptr<journal::Journal> journal_;
-  regulate::Standalone standalone_;
+  std::optional<regulate::Standalone> standalone_;  ///< one of these two
+  std::optional<opensm::BesideOpenSm> beside_;
+  std::unique_ptr<opensm::PluginServer> plugin_;
   Alarm alarm_;
   std::shared_ptr<metrics::RegulationMetrics> metrics_ = std::make_shared<metrics::RegulationMetrics>();
   std::function<void()> stopped_;

@@ -33,6 +33,9 @@ std::shared_ptr<const Survey> BesideOpenSm::complete(std::shared_ptr<const Surve
 }
 
 void BesideOpenSm::surveyed(const Survey& survey, std::vector<Lid> managers, Instant now) {
+  // Before OpenSM has given LIDs there is nothing to regulate.
+  std::erase_if(managers, [&](Lid lid) { return survey.fabric->find_port(lid) == no_port; });
+  if (managers.empty()) return;
   // The tables are OpenSM's; what is wanted here is the topology with everything that was ever seen, and its
   // order.
   if (!keeper_.route(*survey.fabric) || !keeper_.full()) return;
@@ -45,33 +48,50 @@ void BesideOpenSm::surveyed(const Survey& survey, std::vector<Lid> managers, Ins
   for (const Node& node : survey.fabric->nodes()) {
     if (node.type == NodeType::Switch) known.present.insert(node.guid);
   }
-  regulator_.on_fabric(known, now);
-  surveyed_ = true;
-  tell_mastership(now);
+  known_ = std::move(known);
+  if (begun_) regulator_.on_fabric(*known_, now);
+  look_at_mastership(now);
 }
 
-void BesideOpenSm::tell_mastership(Instant now) {
-  if (!surveyed_) return;
-  const Mastership mastership = actuator_.ready() ? Mastership::Held : Mastership::Lost;
-  if (mastership_ == mastership) return;
-  // It begins as the master.
-  const bool news = mastership_.has_value() || mastership == Mastership::Lost;
+/// With the first word on who is the master: a daemon that is started again must not think that it is lost.
+void BesideOpenSm::begin(Instant now) {
+  if (std::exchange(begun_, true)) return;
+  regulator_.on_fabric(*known_, now);
+}
+
+void BesideOpenSm::look_at_mastership(Instant now) {
+  if (!known_) return;
+  if (actuator_.ready()) {
+    lost_at_.reset();
+    tell(Mastership::Held, now);
+  } else if (actuator_.yields() || (lost_at_ && *lost_at_ <= now)) {
+    tell(Mastership::Lost, now);
+  } else if (!lost_at_) {
+    lost_at_ = now + patience;
+  }
+}
+
+void BesideOpenSm::tell(Mastership mastership, Instant now) {
+  begin(now);
+  // The regulator begins as one who has it.
+  const Mastership before = mastership_.value_or(Mastership::Held);
   mastership_ = mastership;
-  if (news) regulator_.on_mastership(mastership, now);
+  if (mastership != before) regulator_.on_mastership(mastership, now);
 }
 
 void BesideOpenSm::on_plugin(const PluginEvent& event, Instant now) {
   actuator_.on_plugin(event, now);
-  tell_mastership(now);
+  look_at_mastership(now);
 }
 
 void BesideOpenSm::on_plugin_gone(Instant now) {
   actuator_.on_plugin_gone(now);
-  tell_mastership(now);
+  look_at_mastership(now);
 }
 
 void BesideOpenSm::on_timer(Instant now) {
   actuator_.on_timer(now);
+  look_at_mastership(now);
   regulator_.on_timer(now);
 }
 
@@ -79,6 +99,8 @@ std::optional<Instant> BesideOpenSm::next_deadline() const {
   auto first = actuator_.next_deadline();
   const auto other = regulator_.next_deadline();
   if (other && (!first || *other < *first)) first = other;
+  const bool lost = mastership_ == Mastership::Lost;
+  if (lost_at_ && !lost && (!first || *lost_at_ < *first)) first = lost_at_;
   return first;
 }
 

@@ -21,6 +21,9 @@ namespace heddle::opensm {
 
 class BesideOpenSm {
  public:
+  /// How long OpenSM may be away.
+  static constexpr FabricClock::duration patience = std::chrono::seconds{20};
+
   /// All must outlive it. `migrator` may be null.
   BesideOpenSm(const regulate::RegulatorOptions& options, transport::TransactionEngine& engine,
                regulate::FabricSeat& seat, PluginPort& plugin, journal::Journal& journal,
@@ -43,14 +46,18 @@ class BesideOpenSm {
   [[nodiscard]] const OpenSmActuator& actuator() const { return actuator_; }
 
  private:
-  void tell_mastership(Instant now);
+  void begin(Instant now);
+  void look_at_mastership(Instant now);
+  void tell(regulate::Regulator::Mastership mastership, Instant now);
 
   journal::Journal& journal_;
   provision::UpDownKeeper keeper_;
   OpenSmActuator actuator_;
   regulate::Regulator regulator_;
   std::optional<regulate::Regulator::Mastership> mastership_;
-  bool surveyed_ = false;
+  std::optional<regulate::KnownFabric> known_;  ///< by the last sweep
+  bool begun_ = false;                          ///< the regulator knows the fabric
+  std::optional<Instant> lost_at_;              ///< OpenSM is away; lost from then on
 };
 
 }  // namespace heddle::opensm

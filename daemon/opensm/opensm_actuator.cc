@@ -75,7 +75,7 @@ plan::Plan OpenSmActuator::make_plan(const Job& job, Staging staging) const {
   for (unsigned plane = 0; plane < options_.planes; ++plane) {
     plan.planes[plane].avoid = avoided_[plane];
     const bool staged = staging == Staging::UpToStage && job.avoid && is_planned(plane, job);
-    if (staged) plan.planes[plane].staged = plan::Plane::Staged{job.from[plane], job.stage};
+    if (staged) plan.planes[plane].staged = plan::Staged{job.from[plane], job.stage};
   }
   return plan;
 }
@@ -170,13 +170,15 @@ void OpenSmActuator::fail_jobs(const Error& error, Instant now) {
 }
 
 void OpenSmActuator::on_plugin(const PluginEvent& event, Instant now) {
-  const bool expected = !jobs_.empty() && event.epoch == jobs_.front()->epoch;
+  // Others may have changed their part of the plan since, which has this one in it.
+  const bool expected = !jobs_.empty() && event.epoch >= jobs_.front()->epoch;
   const auto wait = jobs_.empty() ? Job::Wait::Begin : jobs_.front()->wait;
   const bool answers = expected && wait != Job::Wait::Begin && wait != Job::Wait::Reading;
   switch (event.kind) {
     case Kind::Hello:
     case Kind::SmState:
       master_ = event.state == "master";
+      standby_ = event.state == "standby";
       if (event.kind == Kind::Hello) window_ = event.window;
       if (!master_) {
         window_ = false;
@@ -188,6 +190,7 @@ void OpenSmActuator::on_plugin(const PluginEvent& event, Instant now) {
       break;
     case Kind::SubnetUp:
       master_ = true;  // only a master brings a subnet up
+      standby_ = false;
       window_ = !event.errors;
       if (answers && wait == Job::Wait::SubnetUp && !event.errors) read_back(now);
       break;
@@ -211,6 +214,7 @@ void OpenSmActuator::on_plugin(const PluginEvent& event, Instant now) {
 
 void OpenSmActuator::on_plugin_gone(Instant now) {
   master_ = false;
+  standby_ = false;
   window_ = false;
   fail_jobs(not_ready(), now);
   use_window(now);

@@ -69,6 +69,8 @@ class OpenSmActuator final : public regulate::Actuator {
 
   /// There is a plugin, and its OpenSM is the master.
   [[nodiscard]] bool ready() const { return plugin_.connected() && master_; }
+  /// Its OpenSM says that another subnet manager is the master.
+  [[nodiscard]] bool yields() const { return plugin_.connected() && standby_; }
 
  private:
   /// Tables on their way. The first of jobs_ is under way.
@@ -126,6 +128,7 @@ class OpenSmActuator final : public regulate::Actuator {
   std::set<LinkRef> closed_;                   ///< off, or about to be
   std::uint64_t epoch_ = 0;
   bool master_ = false;
+  bool standby_ = false;
   bool window_ = false;
   std::deque<std::shared_ptr<Job>> jobs_;
   TableCheck check_;

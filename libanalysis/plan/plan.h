@@ -28,17 +28,19 @@ inline constexpr std::size_t max_bytes = std::size_t{16} << 20U;
 /// 2^LMC at most (IBA 4.1.3).
 inline constexpr std::size_t max_planes = 128;
 
+/// Of a plane that is updated in stages (spec/regulation.md 2): `from` was avoided before, and stages 0 ..
+/// stage of the way to what is to be avoided are to be written.
+struct Staged {
+  std::vector<LinkRef> from;
+  std::uint32_t stage = 0;
+  friend bool operator==(const Staged&, const Staged&) = default;
+};
+
 /// What one LID plane may use. Plane p carries the LIDs base + i with i mod planes == p.
 struct Plane {
   /// On, but not to be routed over (in this plane). Cables that are off need not be repeated here.
   std::vector<LinkRef> avoid;
-  /// A staged update (spec/regulation.md 2): `from` was avoided before, and stages 0 .. stage of the way to
-  /// `avoid` are to be written. None: everything is.
-  struct Staged {
-    std::vector<LinkRef> from;
-    std::uint32_t stage = 0;
-    friend bool operator==(const Staged&, const Staged&) = default;
-  };
+  /// None: all is written.
   std::optional<Staged> staged;
   friend bool operator==(const Plane&, const Plane&) = default;
 };

@@ -2,6 +2,7 @@
 /// not for our warnings (they are found as system headers).
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -9,6 +10,10 @@
 #include <cstring>
 
 // NOLINTBEGIN
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wkeyword-macro"
+#endif
 #define delete delete_plugin
 // First: the others ask what it defines, and without it their structures have another layout.
 // clang-format off
@@ -19,4 +24,7 @@
 #include <opensm/osm_opensm.h>
 #include <opensm/osm_version.h>
 #undef delete
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
 // NOLINTEND

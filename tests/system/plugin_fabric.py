@@ -79,13 +79,15 @@ class FakeDaemon:
 class WithPlugin:
     """Makes OpenSM load the plugin. It keeps its log and dumps in the directory; the plan is there too."""
 
-    def __enter__(self):
-        self.daemon = FakeDaemon(self.socket)
-        return super().__enter__()
+    def __init__(self, *arguments, plugin_socket=True):
+        """`plugin_socket`: somebody listens to the plugin; else a real daemon will."""
+        super().__init__(*arguments)
+        self.daemon = FakeDaemon(self.socket) if plugin_socket else None
 
     def __exit__(self, *unused):
         super().__exit__(*unused)
-        self.daemon.close()
+        if self.daemon:
+            self.daemon.close()
 
     def new_plan(self, text):
         """Writes it, tells the plugin, and returns the confirmation."""

@@ -88,8 +88,7 @@ std::vector<SwitchIndex> switches_of(std::span<const Member> members) {
   std::vector<SwitchIndex> switches;
   for (const Member& member : members) switches.push_back(member.at);
   std::sort(switches.begin(), switches.end());
-  const auto repeated = std::ranges::unique(switches);
-  switches.erase(repeated.begin(), repeated.end());
+  switches.erase(std::unique(switches.begin(), switches.end()), switches.end());
   return switches;
 }
 
@@ -135,8 +134,7 @@ MulticastTree grow_tree(const SwitchGraph& graph, const routing::Ranks& ranks,
     }
   }
   std::sort(tree.ports.begin(), tree.ports.end());
-  const auto repeated = std::ranges::unique(tree.ports);
-  tree.ports.erase(repeated.begin(), repeated.end());
+  tree.ports.erase(std::unique(tree.ports.begin(), tree.ports.end()), tree.ports.end());
   return tree;
 }
 

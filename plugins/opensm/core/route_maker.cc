@@ -77,7 +77,7 @@ Result<void> RouteMaker::renew(const std::shared_ptr<const Fabric>& fabric, cons
 
 void RouteMaker::route_staged(unsigned plane, const LinkSet& to, const Subnet& subnet, const plan::Plan& plan,
                               Routes& routes) {
-  const plan::Plane::Staged& staged = *plane_of(plan, plane).staged;
+  const plan::Staged& staged = *plane_of(plan, plane).staged;
   (void)router_->update(plane, permitted(subnet, &plan, &staged.from));
   const routing::ForwardingTables before = router_->tables();
   (void)router_->update(plane, to);

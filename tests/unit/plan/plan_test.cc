@@ -33,7 +33,7 @@ Plan example() {
   plan.off = {{port(0x10, 1), port(0x20, 254)}};
   plan.planes.resize(2);
   plan.planes[0].avoid = {{port(0x10, 2), port(0x20, 2)}};
-  plan.planes[1].staged = Plane::Staged{{{port(0x10, 3), port(0x20, 3)}}, 2};
+  plan.planes[1].staged = Staged{{{port(0x10, 3), port(0x20, 3)}}, 2};
   plan.qos.emplace();
   plan.qos->everywhere = tables(64);
   plan.qos->everywhere->sl2vl.emplace();
