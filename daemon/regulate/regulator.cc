@@ -10,9 +10,6 @@
 namespace heddle::regulate {
 namespace {
 
-using regulation::Event;
-using regulation::LinkState;
-
 constexpr std::size_t most_names = 8;
 
 }  // namespace
