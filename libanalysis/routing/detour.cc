@@ -81,7 +81,10 @@ std::span<const Detour::Entry> Detour::changes(SwitchIndex x, SwitchIndex d,
       if (hop->peer == gone->peer) same_peer_.push_back(hop);
     }
     const auto& choices = same_peer_.empty() ? shortest_ : same_peer_;
-    set(lid, choices[(turn + i) % choices.size()]->out.raw());
+    // One step more after every round of destinations: the next switch deals what arrives here in turns too,
+    // and must not find every third LID, say, on the same ones of its own.
+    const std::size_t skip = d.raw() / choices.size();
+    set(lid, choices[(turn + skip + i) % choices.size()]->out.raw());
   }
   return changes_;
 }
