@@ -16,11 +16,15 @@ Evaluation::Evaluation(const SelectionProblem& problem, const SelectOptions& opt
     : problem_{problem}, options_{options} {
   const Network& network = *problem.network;
   limit_.assign(network.graph().hop_count(), 0);
+  ceiling_ = limit_;
+  const double u_on = options.thresholds.u_on.value();
   for (std::uint32_t i = 0; i < network.fabric().links().size(); ++i) {
     const LinkIndex link{i};
     if (network.trunk_of(link) == Network::no_trunk) continue;
-    limit_[network.up_hop(link)] = limit_[network.down_hop(link)] =
-        options.thresholds.u_on.value() * network.capacity(link);
+    for (const std::uint32_t hop : {network.up_hop(link), network.down_hop(link)}) {
+      ceiling_[hop] = u_on * network.capacity(link);
+      limit_[hop] = (1 - options.margin.value()) * ceiling_[hop];
+    }
   }
   if (network.graph().size() * network.graph().host_count() > most_entries) model_ = Model::Spread;
 }
@@ -48,8 +52,18 @@ bool Evaluation::fits(const std::vector<double>& loads) const {
   return true;
 }
 
+bool Evaluation::bears(const std::vector<double>& loads) const {
+  for (std::size_t h = 0; h < loads.size(); ++h) {
+    if (loads[h] > ceiling_[h] * (1 + 1e-9)) return false;
+  }
+  return true;
+}
+
 void Evaluation::allow(const std::vector<double>& loads) {
-  for (std::size_t h = 0; h < loads.size(); ++h) limit_[h] = std::max(limit_[h], loads[h]);
+  for (std::size_t h = 0; h < loads.size(); ++h) {
+    limit_[h] = std::max(limit_[h], loads[h]);
+    ceiling_[h] = std::max(ceiling_[h], loads[h]);
+  }
 }
 
 }  // namespace heddle::regulation

@@ -28,14 +28,18 @@ class Evaluation {
   /// By the tables, whatever the model.
   [[nodiscard]] std::vector<double> table_loads(const routing::LinkSet& active);
 
-  /// The most that a hop may carry: u_on of its capacity; or, where all links together would carry more,
-  /// that.
+  /// The most that a hop may carry: u_on of its capacity, less the margin; or, where all links together would
+  /// carry more, that.
   [[nodiscard]] double limit(std::uint32_t hop) const { return limit_[hop]; }
   [[nodiscard]] bool fits(std::uint32_t hop, double load) const { return load <= limit_[hop] * (1 + 1e-9); }
   /// No active link above its limit.
   [[nodiscard]] bool fits(const std::vector<double>& loads) const;
+  /// Nor above u_on, the margin apart: for loads that are not estimated by half.
+  [[nodiscard]] bool bears(const std::vector<double>& loads) const;
   /// Limits from here on also allow what these loads are, those of all links together.
   void allow(const std::vector<double>& loads);
+  /// limit() without the margin, of all hops: nothing that is allowed carries more.
+  [[nodiscard]] std::span<const double> ceilings() const { return ceiling_; }
 
  private:
   const SelectionProblem& problem_;
@@ -43,6 +47,7 @@ class Evaluation {
   Model model_ = Model::Tables;
   unsigned spent_ = 0;
   std::vector<double> limit_;
+  std::vector<double> ceiling_;
   std::optional<TableWalk> walk_;
 };
 

@@ -37,6 +37,12 @@ class GeneralSearch {
   std::optional<Found> grown();
   void thin_out(Found& found);
   void settle(Found& found);
+  bool widen(routing::LinkSet& active, const std::vector<double>& loads) const;
+  [[nodiscard]] bool carries(routing::SwitchIndex s, const routing::LinkSet& active,
+                             const std::vector<double>& loads) const;
+  bool widen_rank(routing::LinkSet& active, const std::vector<double>& loads, std::uint16_t rank, double by,
+                  std::vector<std::size_t> on) const;
+  bool add_way_up(routing::LinkSet& active, routing::SwitchIndex s) const;
 
   // Skeleton.
   routing::LinkSet skeleton() const;
@@ -53,6 +59,7 @@ class GeneralSearch {
   Evaluation evaluation_;
   routing::LegalPaths paths_;  ///< over all available links
   std::vector<double> watts_;
+  std::vector<std::uint16_t> ranks_;       ///< by switch
   std::vector<std::uint32_t> preference_;  ///< by switch: the smaller the sooner taken as a way up
   bool by_levels_ = false;                 ///< relieve the lowest rank first: what it adds helps those above
 };

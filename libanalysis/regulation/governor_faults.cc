@@ -80,6 +80,10 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   latest_.reset();
   advised_.clear();
   expected_.clear();
+  traffic_.reset();
+  sent_then_ = 0;
+  distrust_ = 0;
+  hold_until_.reset();
   plan.reset();
   confirmed = on_links();
   target_ = confirmed;

@@ -137,13 +137,16 @@ class Governor::Impl {
   enum class Whose : std::uint8_t { Regulation, Everybody };
   void bring_back(Whose whose, const std::string& why);
   void count_transition(LinkRecord& link);
+  [[nodiscard]] double expected_rest(const LinkRecord& link) const;  ///< seconds
   [[nodiscard]] bool came_back_too_soon(const LinkRecord& link) const;
   void want(LinkIndex link, const std::string& why);
 
   // governor_planning.cc: what regulation wants
   void bring_what_is_needed();
+  void learn_from_a_wrong_choice();
   void choose();
-  [[nodiscard]] std::vector<Take> allowed_takes(const Selection& selection);
+  enum class Kind : std::uint8_t { Closing, Mode };
+  [[nodiscard]] std::vector<Take> allowed_takes(const Selection& selection, Kind kind);
   [[nodiscard]] bool may_take(LinkIndex link, Turn turn);
   void advise(const Selection& selection);
   [[nodiscard]] SelectionProblem problem(const routing::LinkSet& available, const MeasuredLoads& loads,
@@ -185,6 +188,12 @@ class Governor::Impl {
   LoadWindow window_;
   std::optional<Instant> planned_at_;
   std::optional<MeasuredLoads> latest_;
+  std::optional<Traffic> traffic_;  ///< as last estimated
+  // How far predictions are trusted: whenever links must come back although the hosts send no more than when
+  // they left, the margin grows and the next choice waits longer.
+  double sent_then_ = 0;  ///< bit/s of all hosts at the last choice that was carried out
+  unsigned distrust_ = 0;
+  std::optional<Instant> hold_until_;
   std::vector<LinkRef> advised_;
   std::vector<double> expected_;  ///< share of capacity by hop, of the last selection that was carried out
 };

@@ -7,10 +7,21 @@
 
 #include "regulation/evaluation.h"
 #include "regulation/governor_impl.h"
+#include "regulation/trunk_policy.h"
 
 namespace heddle::regulation {
 
 using routing::LinkSet;
+
+namespace {
+
+double sent_by_all(const MeasuredLoads& loads) {
+  double sum = 0;
+  for (const double sent : loads.sent) sum += std::isnan(sent) ? 0 : sent;
+  return sum;
+}
+
+}  // namespace
 
 void Governor::Impl::handle(const LoadsMeasured& event) {
   if (!network || mode == Mode::Off || is_stopping_ || event.sample == nullptr) return;
@@ -44,7 +55,9 @@ void Governor::Impl::bring_what_is_needed() {
   const LinkSet can_be = available();
   const SelectionProblem now = problem(can_be, *latest_, nullptr);
   const double u_on = options.select.thresholds.u_on.value();
-  for (const LinkDecision& decision : needed_links(now, options.select, options.waiting)) {
+  const std::vector<LinkDecision> needed = needed_links(now, options.select, options.waiting);
+  if (!needed.empty()) learn_from_a_wrong_choice();
+  for (const LinkDecision& decision : needed) {
     const LinkState state = at(decision.link).state;
     if (state == LinkState::Draining || state == LinkState::Leaving) {
       call_off(decision.reason);
@@ -53,22 +66,34 @@ void Governor::Impl::bring_what_is_needed() {
       call_off(decision.reason);
     }
   }
-  for (std::uint32_t i = 0; i < records.size(); ++i) {
-    const LinkIndex link{i};
-    if (network->trunk_of(link) == Network::no_trunk || !confirmed.contains(link)) continue;
-    const double up = latest_->hop[network->up_hop(link)];
-    const double down = latest_->hop[network->down_hop(link)];
-    const double use =
-        std::max(std::isnan(up) ? 0 : up, std::isnan(down) ? 0 : down) / current_capacity(now, link);
-    const double expected =
-        expected_.empty() ? 0
-                          : std::max(expected_[network->up_hop(link)], expected_[network->down_hop(link)]);
-    if (use <= std::max(u_on, 1.05 * expected)) continue;
-    const std::string why =
-        fmt::format("{} is at {:.0f} %, above {:.0f} %", name(link), 100 * use, 100 * u_on);
-    call_off(why);
-    want(link, why);
+  for (const Trunk& trunk : network->trunks()) {
+    const double most = tolerated(now, trunk, u_on);
+    for (const LinkIndex link : trunk.links) {
+      if (!confirmed.contains(link)) continue;
+      const double up = latest_->hop[network->up_hop(link)];
+      const double down = latest_->hop[network->down_hop(link)];
+      const double use =
+          std::max(std::isnan(up) ? 0 : up, std::isnan(down) ? 0 : down) / current_capacity(now, link);
+      if (use <= most) continue;
+      const std::string why =
+          fmt::format("{} is at {:.0f} %, above {:.0f} %", name(link), 100 * use, 100 * most);
+      call_off(why);
+      want(link, why);
+    }
   }
+}
+
+void Governor::Impl::learn_from_a_wrong_choice() {
+  if (sent_then_ <= 0 || options.select.policy == SelectPolicy::Trunk) return;
+  const double sent = sent_by_all(*latest_);
+  const double then = sent_then_;
+  sent_then_ = 0;
+  if (sent > 1.1 * then) {
+    distrust_ = 0;
+    return;
+  }
+  if (distrust_ < 5) ++distrust_;
+  hold_until_ = now_ + options.quiet * (1U << distrust_);
 }
 
 /// Slow off: by the busiest loads of a whole window.
@@ -77,9 +102,11 @@ void Governor::Impl::choose() {
   const LinkSet can_be = available();
   EstimateOptions estimate;
   estimate.plane = plane;
-  const Traffic traffic = estimate_traffic(*network, loads, network->tables(confirmed, plane), estimate);
-  const SelectionProblem now = problem(can_be, loads, &traffic);
+  if (traffic_) estimate.prior = &traffic_->matrix;
+  traffic_ = estimate_traffic(*network, loads, network->tables(confirmed, plane), estimate);
+  const SelectionProblem now = problem(can_be, loads, &*traffic_);
   SelectOptions select = options.select;
+  select.margin = Ratio{std::min(0.6, select.margin.value() + 0.1 * distrust_)};
   // Where traffic moves with the next change.
   select.plane = options.movement == Movement::Planes ? (plane + 1) % 2 : plane;
   auto selection = select_links(now, select);
@@ -110,6 +137,7 @@ void Governor::Impl::choose() {
   plan = std::move(next);
   if (mode == Mode::Advise) return advise(*selection);
   if (stage != Stage::Idle || !opening_.empty() || !is_master_ || !window_.full(now_)) return;
+  if (hold_until_ && now_ < *hold_until_) return;
 
   const bool brings = std::any_of(selection->decisions.begin(), selection->decisions.end(),
                                   [](const LinkDecision& decision) { return decision.turn == Turn::On; });
@@ -124,27 +152,24 @@ void Governor::Impl::choose() {
     }
     return;
   }
-  std::vector<Take> takes = allowed_takes(*selection);
-  LinkSet rest = confirmed;
-  for (;;) {
-    if (takes.empty()) return;
-    rest = confirmed;
-    for (const Take& take : takes) rest.erase(take.link);
-    if (rules_hold(rest) && loads_fit(now, rest)) break;
+  for (const Kind kind : {Kind::Closing, Kind::Mode}) {
+    std::vector<Take> takes = allowed_takes(*selection, kind);
     // Part of a selection may load links more than all of it: a smaller part, then.
-    takes.resize(takes.size() / 2);
+    for (; !takes.empty(); takes.resize(takes.size() / 2)) {
+      LinkSet rest = confirmed;
+      for (const Take& take : takes) rest.erase(take.link);
+      if (!rules_hold(rest) || !loads_fit(now, rest)) continue;
+      expected_ = selection->predicted;
+      sent_then_ = sent_by_all(loads);
+      return begin(std::move(takes));
+    }
   }
-  if (options.select.policy == SelectPolicy::General) expected_ = selection->predicted;
-  begin(std::move(takes));
 }
 
 bool Governor::Impl::may_take(LinkIndex link, Turn turn) {
   LinkRecord& record = at(link);
   if (record.state != LinkState::Active || record.wanted) return false;
-  const auto cost = std::chrono::duration<double>(options.break_even * seconds(options.wake + options.drain));
-  const double quiet = std::max({seconds(options.quiet), seconds(options.least_on), cost.count()});
-  const double multiple = static_cast<double>(1U << std::min(record.doubling, 10U));
-  if (seconds(now_ - record.active_since) < quiet * multiple) return false;
+  if (seconds(now_ - record.active_since) < expected_rest(record)) return false;
   if (turn == Turn::Widen) return true;
   const auto day_ago = now_ - std::chrono::hours{24};
   while (!record.transitions.empty() && record.transitions.front() <= day_ago) record.transitions.pop_front();
@@ -155,15 +180,15 @@ bool Governor::Impl::may_take(LinkIndex link, Turn turn) {
   return false;
 }
 
-std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection& selection) {
+std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection& selection, Kind kind) {
   std::vector<Take> takes;
   const std::size_t most = options.most_closing == 0 ? records.size() : options.most_closing;
   for (const LinkDecision& decision : selection.decisions) {
-    if (takes.size() >= most) break;
+    if (takes.size() >= most || kind != Kind::Closing) break;
     if (decision.turn == Turn::Off && may_take(decision.link, decision.turn))
       takes.push_back({decision.link, power::off_mode, Cause::Regulation, decision.reason});
   }
-  if (!takes.empty()) return takes;
+  if (kind == Kind::Closing) return takes;
   // A reduced link is away for a moment: as many at a time as can be missed together.
   LinkSet rest = confirmed;
   for (const LinkDecision& decision : selection.decisions) {

@@ -16,10 +16,15 @@ void Governor::Impl::count_transition(LinkRecord& link) {
   link.transitions.push_back(now_);
 }
 
-/// Sooner than what going and coming back took was worth.
-bool Governor::Impl::came_back_too_soon(const LinkRecord& link) const {
+/// What a link must have been quiet for to be turned off, and what it is expected to stay off for.
+double Governor::Impl::expected_rest(const LinkRecord& link) const {
   const double cost = options.break_even * seconds(options.wake + options.drain);
-  return seconds(now_ - link.off_since) < cost * static_cast<double>(1U << std::min(link.doubling, 10U));
+  const double rest = std::max({seconds(options.quiet), seconds(options.least_on), cost});
+  return rest * static_cast<double>(1U << std::min(link.doubling, 10U));
+}
+
+bool Governor::Impl::came_back_too_soon(const LinkRecord& link) const {
+  return seconds(now_ - link.off_since) < expected_rest(link);
 }
 
 /// To be opened as soon as it is off for certain; already on its way otherwise.

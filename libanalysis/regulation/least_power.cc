@@ -34,27 +34,29 @@ struct Cable {
   std::uint32_t lower = 0;
   std::uint32_t upper = 0;
   double watts = 0;
-  double capacity = 0;
+  double limit = 0;    ///< bit/s that it may carry, of its two directions the greater
   bool stays = false;  ///< may not be turned off
 };
 
 class Bound {
  public:
-  Bound(const SelectionProblem& problem, const SelectOptions& options)
-      : network_{*problem.network}, problem_{problem}, u_on_{options.thresholds.u_on.value()} {
+  Bound(const SelectionProblem& problem, const SelectOptions& options, std::span<const double> limits)
+      : network_{*problem.network}, problem_{problem} {
     const Fabric& fabric = network_.fabric();
     for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
       const LinkIndex link{i};
       if (network_.trunk_of(link) == Network::no_trunk || !problem.available->contains(link)) continue;
       const Trunk& trunk = network_.trunks()[network_.trunk_of(link)];
-      Cable cable{trunk.lower.raw(), trunk.upper.raw(), 0, network_.capacity(link),
-                  problem.exempt[i] != Exempt::No};
+      Cable cable{trunk.lower.raw(), trunk.upper.raw(), 0, 0, problem.exempt[i] != Exempt::No};
       power::LinkMode mode = power::mode_of(fabric.link(link));
       double watts = problem.power->link(fabric, link, mode).value();
       // A link that stays may yet run in a reduced mode.
       for (const power::LinkMode reduced : options.reductions)
         watts = std::min(watts, problem.power->link(fabric, link, reduced).value());
       cable.watts = watts;
+      cable.limit = options.thresholds.u_on.value() * network_.capacity(link);
+      if (!limits.empty())
+        cable.limit = std::max({cable.limit, limits[network_.up_hop(link)], limits[network_.down_hop(link)]});
       cables_.push_back(cable);
       if (rank(cable.lower) > rank(cable.upper) + 1) neighbours_only_ = false;
     }
@@ -139,23 +141,22 @@ class Bound {
   /// Least watts of cables out of one set, that carry so many bit/s and are at least one.
   double out_of_set(std::vector<const Cable*>& cables, double demand, bool must) const {
     double sum = 0;
-    double capacity = 0;
+    double limit = 0;
     std::vector<const Cable*> rest;
     for (const Cable* cable : cables) {
       if (cable->stays) {
         sum += cable->watts;
-        capacity += cable->capacity;
+        limit += cable->limit;
       } else {
         rest.push_back(cable);
       }
     }
     // Fewest cables by capacity, cheapest by watts: no set of cables that suffices has fewer or costs less.
-    std::vector<double> capacities;
-    for (const Cable* cable : rest) capacities.push_back(cable->capacity);
-    std::sort(capacities.rbegin(), capacities.rend());
+    std::vector<double> limits;
+    for (const Cable* cable : rest) limits.push_back(cable->limit);
+    std::sort(limits.rbegin(), limits.rend());
     std::size_t count = 0;
-    while (count < capacities.size() && capacity * u_on_ * (1 + 1e-9) < demand)
-      capacity += capacities[count++];
+    while (count < limits.size() && limit * (1 + 1e-9) < demand) limit += limits[count++];
     if (must && sum == 0) count = std::max<std::size_t>(count, 1);
     return sum + cheapest(rest, count);
   }
@@ -252,7 +253,7 @@ class Bound {
 
   const Network& network_;
   const SelectionProblem& problem_;
-  double u_on_;
+
   std::vector<Cable> cables_;
   std::vector<std::uint8_t> must_join_;
   std::uint16_t max_rank_ = 0;
@@ -261,8 +262,9 @@ class Bound {
 
 }  // namespace
 
-Watts least_power(const SelectionProblem& problem, const SelectOptions& options) {
-  return Watts{Bound{problem, options}.best()};
+Watts least_power(const SelectionProblem& problem, const SelectOptions& options,
+                  std::span<const double> limits) {
+  return Watts{Bound{problem, options, limits}.best()};
 }
 
 }  // namespace heddle::regulation

@@ -69,12 +69,9 @@ std::vector<double> redistributed(const SelectionProblem& problem, const LinkSet
 
 /// Puts links back that the trunk rule would turn off, where the tables would not spread evenly enough over
 /// those that it keeps.
-std::vector<double> settle_trunks(const SelectionProblem& problem, const SelectOptions& options,
+std::vector<double> settle_trunks(const SelectionProblem& problem, Evaluation& evaluation,
                                   TrunkChoice& choice) {
   const Network& network = *problem.network;
-  if (problem.traffic == nullptr) return redistributed(problem, choice.active);
-  Evaluation evaluation{problem, options};
-  evaluation.allow(evaluation.table_loads(*problem.current));
   std::vector<double> loads = evaluation.table_loads(choice.active);
   for (unsigned round = 0; round < 16; ++round) {
     bool changed = false;
@@ -146,7 +143,7 @@ void decide_modes(const SelectionProblem& problem, const SelectOptions& options,
 }
 
 void sum_up(const SelectionProblem& problem, const SelectOptions& options, const std::vector<double>& loads,
-            Selection& selection) {
+            std::span<const double> limits, Selection& selection) {
   const Network& network = *problem.network;
   const Fabric& fabric = network.fabric();
   selection.predicted.assign(loads.size(), 0);
@@ -162,7 +159,7 @@ void sum_up(const SelectionProblem& problem, const SelectOptions& options, const
       selection.busiest = std::max(selection.busiest, selection.predicted[hop]);
     }
   }
-  selection.least_watts = least_power(problem, options);
+  selection.least_watts = least_power(problem, options, limits);
 }
 
 Result<Selection> select_general(const SelectionProblem& problem, const SelectOptions& options) {
@@ -176,7 +173,7 @@ Result<Selection> select_general(const SelectionProblem& problem, const SelectOp
   Selection selection;
   selection.active = std::move(found->active);
   decide_modes(problem, options, found->loads, selection);
-  sum_up(problem, options, found->loads, selection);
+  sum_up(problem, options, found->loads, search.evaluation().ceilings(), selection);
   LinkSet::for_each_difference(*problem.current, selection.active, [&](LinkIndex link) {
     if (problem.network->trunk_of(link) == Network::no_trunk) return;
     const bool on = selection.active.contains(link);
@@ -195,13 +192,23 @@ Result<Selection> select_general(const SelectionProblem& problem, const SelectOp
 }
 
 Result<Selection> select_by_trunks(const SelectionProblem& problem, const SelectOptions& options) {
-  TrunkChoice choice = choose_by_trunks(problem, options);
-  const std::vector<double> loads = settle_trunks(problem, options, choice);
+  Evaluation evaluation{problem, options};
+  std::vector<double> limits;
+  std::vector<double> loads = problem.traffic == nullptr ? redistributed(problem, *problem.current)
+                                                         : evaluation.table_loads(*problem.current);
+  TrunkChoice choice = choose_by_trunks(problem, options, loads);
+  if (problem.traffic == nullptr) {
+    loads = redistributed(problem, choice.active);
+  } else {
+    evaluation.allow(loads);
+    limits.assign(evaluation.ceilings().begin(), evaluation.ceilings().end());
+    loads = settle_trunks(problem, evaluation, choice);
+  }
   Selection selection;
   selection.active = std::move(choice.active);
   selection.decisions = std::move(choice.decisions);
   decide_modes(problem, options, loads, selection);
-  sum_up(problem, options, loads, selection);
+  sum_up(problem, options, loads, limits, selection);
   return selection;
 }
 

@@ -46,6 +46,9 @@ struct SelectOptions {
   Thresholds thresholds;
   /// Reduced modes that a link that stays on may run in, if its full mode is wider or faster.
   std::vector<power::LinkMode> reductions;
+  /// How far below u_on a choice must stay, as a share of it: what the estimate of the traffic may be wrong
+  /// by.
+  Ratio margin{0.1};
   /// Sets of links that General may try, roughly: bounds its time.
   unsigned effort = 400;
   unsigned plane = 0;  ///< whose LIDs carry the traffic
@@ -101,6 +104,8 @@ struct Selection {
                                                      const SelectOptions& options, Ratio waiting);
 
 /// No allowed set of links between switches draws less: see docs/regulation.md.
-[[nodiscard]] Watts least_power(const SelectionProblem& problem, const SelectOptions& options);
+/// `limits`: bit/s that each hop may carry; empty: u_on of its capacity.
+[[nodiscard]] Watts least_power(const SelectionProblem& problem, const SelectOptions& options,
+                                std::span<const double> limits = {});
 
 }  // namespace heddle::regulation

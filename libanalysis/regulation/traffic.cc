@@ -45,7 +45,7 @@ double bits(float bytes_per_second) {
 double known(double value) { return std::isnan(value) ? 0 : value; }
 
 /// More entries than this in all passes together take too long for a plan.
-constexpr std::size_t most_work = 40'000'000;
+constexpr std::size_t most_work = 30'000'000;
 
 /// Rows and columns scaled towards what hosts send and receive; never above it, and up to it where a switch
 /// has a single host, whose traffic can go nowhere else.
@@ -158,6 +158,16 @@ Traffic estimate_traffic(const Network& network, const MeasuredLoads& loads,
     received[network.host_position(target.at)] += known(loads.received[t]);
   }
   Traffic traffic{gravity(network, sent, received), shares(network, loads.received)};
+
+  if (options.prior != nullptr && options.prior->size() == traffic.matrix.size()) {
+    // Part of gravity stays in, so that a pair that was silent can be heard again.
+    for (std::size_t s = 0; s < sent.size(); ++s) {
+      for (std::size_t d = 0; d < sent.size(); ++d) {
+        if (s != d) traffic.matrix.set(s, d, 0.8 * options.prior->at(s, d) + 0.2 * traffic.matrix.at(s, d));
+      }
+    }
+    fit_sums(network, sent, received, traffic.matrix);
+  }
 
   TableWalk walk{network, tables, options.plane};
   const std::size_t work = std::max<std::size_t>(1, 2 * walk.size() * graph.size());

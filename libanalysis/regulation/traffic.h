@@ -62,6 +62,9 @@ struct EstimateOptions {
   /// its time.
   unsigned passes = 20;
   unsigned plane = 0;  ///< whose LIDs carry the traffic
+  /// An earlier estimate to begin from, under whatever tables: the loads of each set of tables tell something
+  /// that those of the others do not.
+  const TrafficMatrix* prior = nullptr;
 };
 /// `tables`: those in force while the loads were measured.
 [[nodiscard]] Traffic estimate_traffic(const Network& network, const MeasuredLoads& loads,

@@ -14,20 +14,17 @@ power::LinkMode full_mode(const SelectionProblem& problem, LinkIndex link) {
   return power::mode_of(problem.network->fabric().link(link));
 }
 
-/// A link above u_on, and above what it was expected to carry whatever is turned on.
-bool crowded(const SelectionProblem& problem, const Trunk& trunk, double u_on) {
-  const Network& network = *problem.network;
-  for (const LinkIndex link : trunk.links) {
-    if (!problem.available->contains(link) || !problem.current->contains(link)) continue;
-    for (const std::uint32_t hop : {network.up_hop(link), network.down_hop(link)}) {
-      const double most = problem.expected.empty() ? u_on : std::max(u_on, 1.05 * problem.expected[hop]);
-      if (problem.loads->hop[hop] > most * current_capacity(problem, link)) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
+
+double tolerated(const SelectionProblem& problem, const Trunk& trunk, double u_on) {
+  double most = u_on;
+  if (problem.expected.empty()) return most;
+  for (const LinkIndex link : trunk.links) {
+    for (const std::uint32_t hop : {problem.network->up_hop(link), problem.network->down_hop(link)})
+      most = std::max(most, 1.05 * problem.expected[hop]);
+  }
+  return most;
+}
 
 TrunkLoad trunk_load(const SelectionProblem& problem, const Trunk& trunk) {
   const Network& network = *problem.network;
@@ -59,12 +56,19 @@ TrunkLoad trunk_load(const SelectionProblem& problem, const Trunk& trunk) {
   return result;
 }
 
-TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOptions& options) {
+TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOptions& options,
+                             std::span<const double> loads) {
   TrunkChoice choice{*problem.current, {}};
   const double u_off = options.thresholds.u_off.value();
   const double u_on = options.thresholds.u_on.value();
   for (const Trunk& trunk : problem.network->trunks()) {
     TrunkLoad load = trunk_load(problem, trunk);
+    std::stable_sort(load.spare.begin(), load.spare.end(), [&](LinkIndex x, LinkIndex y) {
+      const auto of = [&](LinkIndex link) {
+        return std::max(loads[problem.network->up_hop(link)], loads[problem.network->down_hop(link)]);
+      };
+      return of(x) < of(y);
+    });
     // What nobody measured is not quiet.
     const double measured = load.utilization();
     const std::size_t before = load.on.size();
@@ -72,8 +76,8 @@ TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOption
     double capacity = load.capacity;
     for (const LinkIndex link : load.spare) {
       const double fewer = capacity - current_capacity(problem, link);
-      if (!load.known || load.highest > u_on || left < 2 || load.busiest >= u_off * capacity ||
-          load.busiest >= u_on * fewer)
+      if (!load.known || (load.highest > u_on && problem.traffic == nullptr) || left < 2 ||
+          load.busiest >= u_off * capacity || load.busiest >= u_on * fewer)
         break;
       capacity = fewer;
       --left;
@@ -86,7 +90,7 @@ TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOption
     }
     if (left < before) continue;
     std::size_t on = before;
-    bool one_is_full = load.highest > u_on;
+    bool one_is_full = load.highest > tolerated(problem, trunk, u_on);
     for (const LinkIndex link : load.off) {
       if (capacity > 0 && load.busiest <= u_on * capacity && !one_is_full) break;
       one_is_full = false;
@@ -132,7 +136,7 @@ std::vector<LinkDecision> needed_links(const SelectionProblem& problem, const Se
           blocked = std::max(blocked, problem.loads->waiting[hop]);
       }
     }
-    if (!crowded(problem, trunk, u_on) && blocked <= waiting.value()) continue;
+    if (load.highest <= tolerated(problem, trunk, u_on) && blocked <= waiting.value()) continue;
     // A blocked link carries less than what is offered: count it as full.
     double wanted = load.busiest / u_on;
     if (blocked > waiting.value()) wanted = std::max(wanted, load.capacity / u_on * (1 + blocked));

@@ -19,11 +19,18 @@ struct TrunkLoad {
 };
 [[nodiscard]] TrunkLoad trunk_load(const SelectionProblem& problem, const Trunk& trunk);
 
+/// Share of capacity that no link of the trunk should be above: u_on, or what the last selection expected of
+/// its fullest. Of the trunk, because the two LID planes load its links in another order.
+[[nodiscard]] double tolerated(const SelectionProblem& problem, const Trunk& trunk, double u_on);
+
 /// Links that stay active, with a reason for each that changes.
 struct TrunkChoice {
   routing::LinkSet active;
   std::vector<LinkDecision> decisions;
 };
-[[nodiscard]] TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOptions& options);
+/// The least loaded links of a trunk leave first, by `loads` (bit/s by hop) of the tables that traffic will
+/// use: what stays then keeps its LIDs.
+[[nodiscard]] TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOptions& options,
+                                           std::span<const double> loads);
 
 }  // namespace heddle::regulation

@@ -165,6 +165,7 @@ class World {
 
   /// Everything that must be so when nothing is under way.
   void expect_settled() {
+    for (int i = 0; i < 120 && governor.stage() != Stage::Idle; ++i) run(seconds{1});
     EXPECT_EQ(governor.stage(), Stage::Idle);
     EXPECT_TRUE(outstanding.empty());
     EXPECT_EQ(journal, governor.memory());

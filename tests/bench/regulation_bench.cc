@@ -1,0 +1,134 @@
+// What a plan costs: from a sample to the set of links, and from rising load to the order that brings links
+// back.
+
+#include <benchmark/benchmark.h>
+
+#include "fabric/generators.h"
+#include "regulation/governor.h"
+#include "routing/quality.h"
+
+namespace heddle::regulation {
+namespace {
+
+/// 11,664 hosts and 1,620 switches: 34,992 links, 46,656 switch ports between switches and 11,664 to hosts.
+const char* const large = "xgft:3;18,18,36;1,18,18";
+const char* const paper = "torus:8x8,hosts=1,links=4,speed=DDR,ports=24";
+
+struct Scene {
+  std::shared_ptr<const Fabric> fabric;
+  std::unique_ptr<Network> network;
+  std::shared_ptr<const load::Sample> sample;
+  power::PowerModel power;
+  std::vector<Exempt> exempt;
+  routing::LinkSet all;
+
+  Scene(const std::string& spec, double load, std::uint8_t lmc = 0)
+      : fabric{*assign_lids(**generate(spec), lmc)} {
+    NetworkOptions options;
+    options.managers = {manager()};
+    options.planes = 1U << lmc;
+    network = *Network::make(fabric, options);
+    exempt = exemptions(*fabric, {}, {}, {});
+    all = routing::LinkSet::all(*fabric);
+    sample = sample_of(load);
+  }
+  [[nodiscard]] Lid manager() const {
+    for (const Port& port : fabric->ports()) {
+      if (fabric->node(port.node).type == NodeType::ChannelAdapter && port.lid != no_lid) return port.lid;
+    }
+    return no_lid;
+  }
+  /// Every port is as full as uniform traffic makes it on a regular fabric: about `load`.
+  [[nodiscard]] std::shared_ptr<const load::Sample> sample_of(double load) const {
+    auto result = std::make_shared<load::Sample>();
+    result->fabric = fabric;
+    result->ports.resize(fabric->ports().size());
+    for (const Link& link : fabric->links()) {
+      const double rate = data_rate(link.width, link.speed).value();
+      for (const LinkEnd end : {link.a, link.b}) {
+        load::PortSample& port = result->ports[fabric->port_index(end).raw()];
+        port.xmit_bytes_per_second = static_cast<float>(load * rate / 8);
+        port.congestion = 0;
+      }
+    }
+    return result;
+  }
+};
+
+void plan(benchmark::State& state, const char* spec, SelectPolicy policy) {
+  Scene scene{spec, 0.1};
+  SelectOptions options;
+  options.policy = policy;
+  for (auto _ : state) {
+    const MeasuredLoads loads = measured_loads(*scene.network, *scene.sample);
+    const Traffic traffic = estimate_traffic(*scene.network, loads, scene.network->tables(scene.all));
+    SelectionProblem problem;
+    problem.network = scene.network.get();
+    problem.power = &scene.power;
+    problem.exempt = scene.exempt;
+    problem.available = problem.current = &scene.all;
+    problem.loads = &loads;
+    problem.traffic = &traffic;
+    const auto selection = select_links(problem, options);
+    state.counters["off"] = static_cast<double>(scene.all.count() - selection->active.count());
+    state.counters["of_least"] = selection->watts / selection->least_watts;
+    state.counters["busiest"] = selection->busiest;
+  }
+}
+BENCHMARK_CAPTURE(plan, torus_8x8_trunk, paper, SelectPolicy::Trunk)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(plan, torus_8x8_general, paper, SelectPolicy::General)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(plan, ports_46000_trunk, large, SelectPolicy::Trunk)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(2);
+BENCHMARK_CAPTURE(plan, ports_46000_general, large, SelectPolicy::General)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(2);
+
+/// From the sample with the rising load to the order: half of all links between switches are off.
+void fast_back(benchmark::State& state, const char* spec) {
+  const Scene scene{spec, 0.9, 1};
+  Memory memory;
+  std::vector<LinkRef> down;
+  for (const Trunk& trunk : scene.network->trunks()) {
+    for (const LinkIndex link : trunk.links) {
+      if (link.raw() % 2 != 0) continue;
+      OffRecord off;
+      off.link = link_ref(*scene.fabric, scene.fabric->link(link));
+      off.port = off.link.a;
+      off.full = power::mode_of(scene.fabric->link(link));
+      off.reason = "quiet";
+      memory.off[off.link] = off;
+      down.push_back(off.link);
+    }
+  }
+  for (auto _ : state) {
+    state.PauseTiming();
+    GovernorOptions options;
+    options.mode = Mode::Enforce;
+    options.select.policy = SelectPolicy::General;
+    Governor governor{options};
+    (void)governor.on(
+        {Instant{}, TopologyChanged{scene.fabric, {scene.manager()}, scene.network->ranks_by_guid()}});
+    StepId step;
+    for (const Action& action : governor.on({Instant{}, Restarted{memory, down}})) {
+      if (const auto* write = std::get_if<WriteTables>(&action)) step = write->step;
+    }
+    (void)governor.on({Instant{}, StepDone{step}});
+    (void)governor.on({Instant{}, StepDone{StepId{step.raw() + 1}}});
+    // A quiet sample first: the selection that it calls for is not due again so soon.
+    (void)governor.on({Instant{} + std::chrono::seconds{1}, LoadsMeasured{scene.sample_of(0.01)}});
+    state.ResumeTiming();
+    const auto actions = governor.on({Instant{} + std::chrono::seconds{2}, LoadsMeasured{scene.sample}});
+    for (const Action& action : actions) {
+      if (const auto* ports = std::get_if<SetPorts>(&action))
+        state.counters["links"] = static_cast<double>(ports->ports.size());
+    }
+  }
+}
+BENCHMARK_CAPTURE(fast_back, ports_46000, large)->Unit(benchmark::kMillisecond)->Iterations(2);
+BENCHMARK_CAPTURE(fast_back, torus_8x8, paper)->Unit(benchmark::kMillisecond)->Iterations(20);
+
+}  // namespace
+}  // namespace heddle::regulation
+
+BENCHMARK_MAIN();
