@@ -271,6 +271,37 @@ const all = {
     await until('power', () => /power at this moment/.test(document.querySelector('main').innerText));
   },
 
+  /** Not a check: what page_speed.py writes down. */
+  async speed() {
+    const begun = Date.now();
+    await page.goto(`${base}/#/map`);
+    await until('a drawing of live figures', () => window.heddle?.store.live?.sweep > 0 && window.heddle.view()?.map?.frames > 0);
+    const usable = Date.now() - begun;
+    const received = await page.evaluate(() => window.heddle.store.received);
+    const since = Date.now();
+    await page.waitForTimeout(8000);
+    const rate = ((await page.evaluate(() => window.heddle.store.received)) - received) / ((Date.now() - since) / 1000);
+    const frames = await page.evaluate(() => new Promise((resolve) => {
+      const { map } = window.heddle.view();
+      const stage = document.querySelector('.map-stage');
+      const point = (kind, x, y) => stage.dispatchEvent(new PointerEvent(kind, { clientX: x, clientY: y, pointerId: 1, button: 0, bubbles: true }));
+      stage.setPointerCapture = () => {};
+      point('pointerdown', 600, 400);
+      const [from, at] = [map.frames, performance.now()];
+      const move = () => {
+        const t = performance.now() - at;
+        point('pointermove', 600 + 200 * Math.sin(t / 300), 400 + 100 * Math.cos(t / 300));
+        if (t < 4000) requestAnimationFrame(move);
+        else {
+          point('pointerup', 600, 400);
+          resolve((map.frames - from) / (t / 1000));
+        }
+      };
+      requestAnimationFrame(move);
+    }));
+    console.log(JSON.stringify({ usable_ms: usable, bytes_per_second: Math.round(rate), frames_per_second: Math.round(frames * 10) / 10 }));
+  },
+
   /** Back to a sweep of which the figures were kept, and forward to live again. */
   async time() {
     await visit('#/map');

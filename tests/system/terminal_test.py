@@ -45,7 +45,7 @@ class Terminal:
             if re.search(pattern, seen):
                 self.output += seen
                 return seen
-        raise AssertionError(f"no {pattern!r} in {seen!r}")
+        raise AssertionError(f"no {pattern!r} in {seen[-3000:]!r}")
 
     def type(self, keys):
         os.write(self.fd, keys.encode())
@@ -62,7 +62,7 @@ class TopTest(unittest.TestCase):
             terminal.until(r"heddle top - 48 switches")
             screen = terminal.until(r"q quit.*?\x1b\[J")
             frame = OWN_SEQUENCES.sub("", screen[screen.rindex("\x1b[H", 0, screen.rindex("q quit")):])
-            lines = frame.split("\r\n")
+            lines = re.split(r"\r+\n", frame)
             self.assertEqual(len(lines), 24, lines)
             self.assertLessEqual(max(map(len, lines)), 80)
             terminal.type("e")
@@ -146,14 +146,14 @@ class HostileNamesTest(unittest.TestCase):
             self.assertIn("<img src=x onerror=window.hacked=1>", daemon.heddle("nodes"))
 
             terminal = Terminal([str(HEDDLE), "--socket", str(daemon.socket), "top", "--sort", "name"], 120, 40)
-            terminal.until("q quit.*\n?.*onerror|onerror[^$]*q quit")
+            terminal.until(r"(?s)onerror.*q quit")
             terminal.type("q")
             terminal.until(r"\x1b\[\?1049l")
             self.assertEqual(terminal.status(), 0)
             self.assertNotRegex(OWN_SEQUENCES.sub("", terminal.output), r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
             html = daemon.heddle("report", "--out", "-")
-            self.assertNotRegex(html, r"<(img|script|b>)")
+            self.assertNotRegex(html, r"<(img|script)|<b>bold")
             self.assertIn("&lt;img src=x onerror=window.hacked=1&gt;", html)
 
             metrics = subprocess.run(["curl", "-s", daemon.url + "/metrics"], capture_output=True, check=True).stdout

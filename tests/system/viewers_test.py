@@ -8,8 +8,7 @@ import socket
 import time
 import unittest
 
-from daemon_under_test import Daemon
-from page_test import free_port, serving
+from page_test import serving
 
 EVENTS = b"GET /v1/page/events HTTP/1.1\r\nHost: h\r\n\r\n"
 
@@ -55,6 +54,7 @@ class ViewersTest(unittest.TestCase):
             self.connect().sendall(EVENTS)
         self.sweeps_go_on()
         asked = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        self.addCleanup(asked.close)
         asked.request("GET", "/v1/page/events")
         answer = asked.getresponse()
         self.assertEqual(answer.status, 503)
@@ -87,6 +87,7 @@ class ViewersTest(unittest.TestCase):
         client.close()
         self.sweeps_go_on()
         asked = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        self.addCleanup(asked.close)
         asked.request("GET", "/")
         answer = asked.getresponse()
         self.assertEqual(answer.status, 200)
