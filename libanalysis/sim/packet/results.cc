@@ -182,11 +182,11 @@ std::string gnuplot_script(const Experiment& experiment) {
                                Figure{"latency", "End-to-end latency (ns)", 10, 11},
                                Figure{"network", "Network latency (ns)", 13, 14}};
   std::string text =
-      "set datafile separator ','\nset terminal pngcairo size 900,600\nset key outside right\nset grid\n"
+      "set datafile separator ','\nset terminal svg size 720,420 dynamic\nset key outside right\nset grid\n"
       "set xlabel 'Load'\n";
   text += fmt::format("set title '{}' noenhanced\n", plain(experiment.title));
   for (const Figure& figure : figures) {
-    text += fmt::format("set output '{}.png'\nset ylabel '{}'\n{}set logscale y\nplot ", figure.file,
+    text += fmt::format("set output '{}.svg'\nset ylabel '{}'\n{}set logscale y\nplot ", figure.file,
                         figure.label, figure.column >= 10 ? "" : "un");
     bool first = true;
     for (const ExperimentVariant& variant : experiment.variants) {

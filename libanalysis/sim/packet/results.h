@@ -22,7 +22,7 @@ struct Estimate {
 [[nodiscard]] std::string runs_csv(const Experiment& experiment, std::span<const PointResult> results);
 /// A line per variant, load and SL.
 [[nodiscard]] std::string summary_csv(const Experiment& experiment, std::span<const PointResult> results);
-/// Draws summary.csv into PNG files beside it; run in its directory.
+/// Draws summary.csv into SVG files beside it; run in its directory.
 [[nodiscard]] std::string gnuplot_script(const Experiment& experiment);
 
 }  // namespace heddle::packet
