@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <string>
 
+#include "routing/lft_dump.h"
 #include "sim/packet/results.h"
 
 namespace heddle::packet {
@@ -95,6 +97,34 @@ TEST(Experiment, WrongFilesAreRefusedWithLineAndKey) {
   EXPECT_THAT(error("fabric = \"x\"\n[[traffic]]\npattern = \"spiral\"\nrate = 1\n"),
               HasSubstr("is no pattern"));
   EXPECT_THAT(error("fabric = \"x\"\n[[traffic]]\nsl = 1\n"), HasSubstr("either rate or part"));
+}
+
+TEST(Experiment, TablesComeFromADumpAsOpenSmWritesIt) {
+  const auto by_engine = read_experiment(small, "e.toml");
+  const auto site = prepare(*by_engine);
+  ASSERT_TRUE(site) << site.error().message;
+  const auto graph = *routing::SwitchGraph::make(*site->fabric);
+  const std::string file = testing::TempDir() + "packet-experiment-lfts.dump";
+  std::ofstream{file} << routing::write_lft_dump(*site->fabric, graph, site->programming.forwarding);
+  const auto from_dump = read_experiment("lfts = \"" + file + "\"\n" + small, "e.toml");
+  ASSERT_TRUE(from_dump) << from_dump.error().message;
+  const auto same = prepare(*from_dump);
+  ASSERT_TRUE(same) << same.error().message;
+  EXPECT_EQ(same->programming.forwarding, site->programming.forwarding);
+  const auto one = run_point(*by_engine, *site, {});
+  const auto two = run_point(*from_dump, *same, {});
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(one->totals.events, two->totals.events);
+
+  const auto error = [&](const std::string& more) {
+    const auto read = read_experiment("lfts = \"" + file + "\"\n" + more, "e.toml");
+    return read ? "no error" : read.error().message;
+  };
+  EXPECT_THAT(error(std::string("routing = \"dor\"\n") + small), HasSubstr("e.toml:2: routing: "));
+  EXPECT_THAT(error(std::string(small) + "[[link_change]]\nlink = \"leaf-0/3\"\nreroute = true\n"),
+              HasSubstr("reroute: "));
+  std::ofstream{file} << "rubbish\n";
+  EXPECT_THAT(prepare(*from_dump).error().message, HasSubstr("packet-experiment-lfts.dump:1: "));
 }
 
 TEST(Experiment, EstimatesAreStudents) {
