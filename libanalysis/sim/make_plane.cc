@@ -8,8 +8,8 @@
 namespace heddle::sim {
 namespace {
 
-/// What one core does in half a second or less: the other half is for whoever else waits.
-constexpr double events_per_real_second = 2e6;
+/// What one core does in a part of a second: the rest is for whoever else waits.
+constexpr double events_per_real_second = 1e6;
 
 }  // namespace
 

@@ -1,0 +1,85 @@
+"""Traffic packet by packet: OpenSM's own tables route it, perfquery and heddled see what it does."""
+
+import re
+import tempfile
+import unittest
+
+from daemon_under_test import Daemon
+from served_fabric import Programs, ServedFabric, wait_until
+
+TREE = "tree:k=2,n=2,speed=EDR"
+SCENARIO = """
+[[phase]]
+name = "all to one"
+pattern = "incast"
+load = 0.6
+"""
+
+
+def counters(output):
+    """perfquery's lines "PortXmitData:....123"."""
+    return {name: int(value) for name, value in re.findall(r"^(\w+):\.+(\d+)$", output, re.MULTILINE)}
+
+
+class Served(unittest.TestCase):
+    def test_perfquery_sees_packets_that_follow_the_tables_of_opensm(self):
+        with ServedFabric(TREE, "--plane", "packet", "--time-scale", "0.001") as served:
+            served.opensm_once()
+            code, listing, _ = served.run("ibnetdiscover")
+            self.assertEqual(code, 0)
+
+            def lid_of(name):
+                return int(re.search(rf'"{re.escape(name)}".* lid (\d+)', listing).group(1))
+
+            def read(name, port=1):
+                code, output, complaints = served.run("perfquery", "-x", lid_of(name), port)
+                self.assertEqual((code, complaints), (0, []), output)
+                return counters(output)
+
+            before = read("host-0 mlx5_0")
+            for host in (0, 1):
+                served.heddle("traffic", "add", f"host-{host} mlx5_0", "host-3 mlx5_0")
+            wait_until(lambda: read("host-3 mlx5_0")["PortRcvPkts"] > 300, 60, "traffic")
+            first = read("host-0 mlx5_0")
+            self.assertGreater(first["PortXmitData"], before["PortXmitData"])
+            # Whole packets of 4,096 bytes; MADs do not count.
+            self.assertEqual(first["PortXmitData"], first["PortXmitPkts"] * 1024)
+            self.assertEqual(first["PortRcvPkts"], 0)
+            # Two hosts want all of one link: it is their own port that waits for credits.
+            code, output, _ = served.run("perfquery", lid_of("host-0 mlx5_0"), 1)
+            self.assertGreater(counters(output)["PortXmitWait"], 0)
+            # What came to the leaf of both has left it upwards, and nothing has been lost.
+            came = sum(read("leaf-0", port)["PortRcvPkts"] for port in (1, 2))
+            left = sum(read("leaf-0", port)["PortXmitPkts"] for port in (3, 4))
+            came_since = sum(read("leaf-0", port)["PortRcvPkts"] for port in (1, 2))
+            self.assertGreater(left, came - 2 * 32)  # what the two flows can have under way
+            self.assertLessEqual(left, came_since)
+            listed = served.heddle("traffic", "list")
+            self.assertEqual((listed["all_flows"], listed["unroutable"]), (2, 0))
+            self.assertGreater(listed["delivered_bits_per_second"], 50e9)
+
+            # A cable that is out: what the leaf still routes into it is discarded there, and counted.
+            served.heddle("link", "leaf-1", 2, "down")
+            wait_until(lambda: served.heddle("counters", "leaf-1", 2)["xmit_discards"] > 20, 60, "discards")
+
+
+class InTheDaemon(unittest.TestCase):
+    def test_the_daemon_measures_packets(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as scenario:
+            scenario.write(SCENARIO)
+            scenario.flush()
+            with Daemon({"fabric.generate": TREE, "fabric.plane": "packet", "fabric.time_scale": "0.001",
+                         "fabric.scenario": scenario.name, "fabric.serve": "packets", "metrics.listen": "",
+                         "sampling.interval": "2ms", "sweep.light_interval": "100ms"}) as daemon:
+                daemon.wait_for(lambda status: ((status.get("load") or {}).get("utilization_max") or 0) > 0.5, "loaded")
+                waits = re.findall(r"^infiniband_\w*transmit_wait\w*\{.*\} ([0-9.e+]+)$", daemon.metrics(), re.MULTILINE)
+                self.assertTrue(waits)
+                self.assertTrue(any(float(value) > 0 for value in waits))
+                with Programs("packets", daemon.directory) as programs:
+                    code, output, complaints = programs.run("perfquery", "-x")
+                    self.assertEqual((code, complaints), (0, []))
+                    self.assertGreater(counters(output)["PortXmitData"] + counters(output)["PortRcvData"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
