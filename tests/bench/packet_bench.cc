@@ -59,9 +59,12 @@ BENCHMARK_CAPTURE(run, torus_16_flits, Case{torus, 16, 4, 0.28, RingRule::DateLi
 BENCHMARK_CAPTURE(run, torus_1_flit, Case{torus, 1, 2, 0.3, RingRule::DateLine});
 BENCHMARK_CAPTURE(run, tree_16_flits, Case{tree, 16, 4, 0.3, RingRule::None, UpRouting::Valiant});
 BENCHMARK_CAPTURE(run, tree_1_flit, Case{tree, 1, 2, 0.5, RingRule::None, UpRouting::Valiant});
-BENCHMARK_CAPTURE(run, hosts_128, Case{"fattree:hosts=128,radix=16", 1, 1, 0.5});
-BENCHMARK_CAPTURE(run, hosts_1024, Case{"fattree:hosts=1024,radix=16", 1, 1, 0.5});
-BENCHMARK_CAPTURE(run, hosts_8192, Case{"fattree:hosts=8192,radix=32", 1, 1, 0.5});
+BENCHMARK_CAPTURE(run, hosts_128,
+                  Case{"fattree:hosts=128,radix=16", 1, 2, 0.2, RingRule::None, UpRouting::Valiant});
+BENCHMARK_CAPTURE(run, hosts_1024,
+                  Case{"fattree:hosts=1024,radix=16", 1, 2, 0.2, RingRule::None, UpRouting::Valiant});
+BENCHMARK_CAPTURE(run, hosts_8192,
+                  Case{"fattree:hosts=8192,radix=32", 1, 2, 0.2, RingRule::None, UpRouting::Valiant});
 
 }  // namespace
 }  // namespace heddle::packet
