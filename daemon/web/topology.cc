@@ -127,8 +127,7 @@ std::vector<std::uint32_t> switches_of(const Fabric& fabric, const std::vector<P
   }
   for (const PortIndex port : borders) add(fabric.port(port).node);
   std::ranges::sort(nodes);
-  const auto twice = std::ranges::unique(nodes);
-  nodes.erase(twice.begin(), twice.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   return nodes;
 }
 

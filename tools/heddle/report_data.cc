@@ -42,7 +42,8 @@ bool add_differences(std::vector<double>& column, std::string_view text) {
     const auto code = gap ? take() : std::nullopt;
     if (!code || *gap >= column.size() - index) return false;
     index += *gap;
-    const auto half = static_cast<double>(*code / 2);
+    const std::uint64_t size = *code >> 1U;
+    const auto half = static_cast<double>(size);
     column[index] += *code % 2 == 0 ? half : -(half + 1);
   }
   return true;

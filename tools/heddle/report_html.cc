@@ -12,8 +12,6 @@
 namespace heddle::cli {
 namespace {
 
-using boost::json::value;
-
 constexpr std::size_t rows_most = 20;
 
 constexpr std::string_view head = R"(<!doctype html>
