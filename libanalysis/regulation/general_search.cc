@@ -155,11 +155,13 @@ bool GeneralSearch::widen(LinkSet& active, const std::vector<double>& loads) con
       }
     }
   }
-  const auto rank = static_cast<std::uint16_t>(std::max_element(worst.begin(), worst.end()) - worst.begin());
+  const auto rank = static_cast<std::size_t>(std::max_element(worst.begin(), worst.end()) - worst.begin());
   if (worst[rank] <= 1) return false;
   // Where that rank has no more to give, the ranks below spread the load over more of its switches.
-  for (std::uint16_t below = rank; below < worst.size(); ++below) {
-    if (widen_rank(active, loads, below, below == rank ? std::min(worst[rank], 2.0) : 1.2, on)) return true;
+  for (std::size_t below = rank; below < worst.size(); ++below) {
+    if (widen_rank(active, loads, static_cast<std::uint16_t>(below),
+                   below == rank ? std::min(worst[rank], 2.0) : 1.2, on))
+      return true;
   }
   return false;
 }

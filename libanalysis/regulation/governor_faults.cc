@@ -8,8 +8,6 @@
 
 namespace heddle::regulation {
 
-using routing::LinkSet;
-
 void Governor::Impl::handle(const TopologyChanged& event) {
   if (!event.ranks.empty()) kept_ranks = event.ranks;
   adopt(event.reference, event.managers);

@@ -8,8 +8,6 @@
 
 namespace heddle::regulation {
 
-using routing::LegalPaths;
-
 void Governor::Impl::count_transition(LinkRecord& link) {
   const auto day_ago = now_ - std::chrono::hours{24};
   while (!link.transitions.empty() && link.transitions.front() <= day_ago) link.transitions.pop_front();

@@ -9,7 +9,6 @@
 namespace heddle::regulation {
 
 using routing::LegalPaths;
-using routing::LinkSet;
 
 /// Begins what there is to begin, when nothing is under way.
 void Governor::Impl::consider() {

@@ -7,7 +7,6 @@
 namespace heddle::regulation {
 namespace {
 
-using routing::Hop;
 using routing::SwitchIndex;
 
 /// Sets of switches that grow together.
