@@ -163,10 +163,12 @@ void StandaloneActuator::drive(const std::shared_ptr<Run>& run, const Result<voi
     seat_.adopt(with_routes);
   }
   run->driver = free_driver();
-  run->driver->run(with_routes, std::move(jobs), now,
-                   [this, run](const std::vector<std::optional<Error>>& failures, Instant at) {
-                     driven(run, failures, at);
-                   });
+  // The driver is the run's own: it must not own the run.
+  run->driver->run(
+      with_routes, std::move(jobs), now,
+      [this, weak = std::weak_ptr(run)](const std::vector<std::optional<Error>>& failures, Instant at) {
+        if (const auto still = weak.lock()) driven(still, failures, at);
+      });
 }
 
 void StandaloneActuator::driven(const std::shared_ptr<Run>& run,
