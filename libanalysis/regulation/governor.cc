@@ -72,10 +72,11 @@ std::vector<Action> Governor::Impl::on(const Event& event) {
     open_where_wanted();
     consider();
   }
+  due_ = earliest();
   return std::move(actions_);
 }
 
-std::optional<Instant> Governor::Impl::next_deadline() const {
+std::optional<Instant> Governor::Impl::earliest() const {
   std::optional<Instant> first = deadline_;
   const auto take = [&](std::optional<Instant> at) {
     if (at && (!first || *at < *first)) first = at;

@@ -18,7 +18,8 @@ class Governor::Impl {
   explicit Impl(GovernorOptions options);
 
   std::vector<Action> on(const Event& event);
-  [[nodiscard]] std::optional<Instant> next_deadline() const;
+  /// Asked far more often than events come: known since the last one.
+  [[nodiscard]] std::optional<Instant> next_deadline() const { return due_; }
   [[nodiscard]] std::vector<LinkStatus> links() const;
   [[nodiscard]] std::vector<OffRecord> off_links() const;
 
@@ -174,6 +175,8 @@ class Governor::Impl {
 
   // The change under way.
   std::optional<StepId> step_;
+  [[nodiscard]] std::optional<Instant> earliest() const;
+  std::optional<Instant> due_;       ///< earliest() after the last event
   std::optional<Instant> deadline_;  ///< of the stage: end of a drain, or the next try
   unsigned retries_ = 0;
   routing::LinkSet target_;
