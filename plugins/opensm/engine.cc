@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/multicast.h"
+#include "routing/multicast.h"
 #include "subnet_reader.h"
 
 namespace heddle::plugin {
@@ -124,7 +124,7 @@ ib_api_status_t Engine::multicast(osm_mgrp_box_t& group) {
   if (!routes_) return IB_ERROR;
   const routing::SwitchGraph& graph = maker_.router().graph();
   const Fabric& fabric = *routes_->fabric;
-  std::map<PortRef, Member> members;  // a port may be in several groups of one MLID
+  std::map<PortRef, routing::MulticastMember> members;  // a port may be in several groups of one MLID
   std::size_t lost = 0;
   for (cl_list_item_t* item = cl_qlist_head(&group.mgrp_list); item != cl_qlist_end(&group.mgrp_list);
        item = cl_qlist_next(item)) {
@@ -139,17 +139,18 @@ ib_api_status_t Engine::multicast(osm_mgrp_box_t& group) {
       if (s == routing::no_switch) {
         ++lost;
       } else {
-        members.emplace(ref_of(*port), Member{s, PortNum{at->port_num}});
+        members.emplace(ref_of(*port), routing::MulticastMember{s, PortNum{at->port_num}});
       }
     });
   }
   if (members.size() + lost < 2) return IB_SUCCESS;  // nobody to send to
 
-  std::vector<Member> list;
+  std::vector<routing::MulticastMember> list;
   for (const auto& [ref, member] : members) list.push_back(member);
-  const MulticastTree tree = grow_tree(graph, maker_.router().ranks(), routes_->permitted, list, group.mlid);
+  const routing::MulticastTree tree =
+      routing::grow_tree(graph, maker_.router().ranks(), routes_->permitted, list, group.mlid);
   const std::vector<osm_switch_t*> all = switches();
-  for (const MulticastTree::Port& port : tree.ports) {
+  for (const routing::MulticastTree::Port& port : tree.ports) {
     osm_switch_t* sw = all[port.sw.raw()];
     if (sw == nullptr || sw->mcast_tbl.p_mask_tbl == nullptr || !osm_switch_supports_mcast(sw)) {
       ++lost;

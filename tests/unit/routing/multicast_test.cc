@@ -1,4 +1,4 @@
-#include "core/multicast.h"
+#include "routing/multicast.h"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
@@ -8,25 +8,23 @@
 #include <set>
 
 #include "base/random.h"
+#include "fabric/generators.h"
 #include "routing/updn.h"
-#include "unit/opensm_plugin/subnets.h"
 
-namespace heddle::plugin {
+namespace heddle::routing {
 namespace {
-
-using routing::SwitchIndex;
 
 struct World {
   explicit World(const std::string& spec)
-      : fabric{fabric_of(spec)},
-        router{routing::UpDownRouter::make(*fabric).value()},
-        permitted{routing::LinkSet::all(*fabric)} {}
+      : fabric{*assign_lids(**generate(spec))},
+        router{UpDownRouter::make(*fabric).value()},
+        permitted{LinkSet::all(*fabric)} {}
 
-  [[nodiscard]] std::vector<Member> members(std::size_t every) const {
-    std::vector<Member> result;
+  [[nodiscard]] std::vector<MulticastMember> members(std::size_t every) const {
+    std::vector<MulticastMember> result;
     std::size_t number = 0;
-    for (const routing::Target& target : router.graph().targets()) {
-      if (target.kind == routing::TargetKind::Host && number++ % every == 0) {
+    for (const Target& target : router.graph().targets()) {
+      if (target.kind == TargetKind::Host && number++ % every == 0) {
         result.push_back({target.at, target.out});
       }
     }
@@ -34,16 +32,17 @@ struct World {
   }
 
   std::shared_ptr<const Fabric> fabric;
-  routing::UpDownRouter router;
-  routing::LinkSet permitted;
+  UpDownRouter router;
+  LinkSet permitted;
 };
 
 /// Sends a packet from each member's switch: every member gets it once, none of the links is forbidden.
-void expect_delivered(const World& world, const std::vector<Member>& members, const MulticastTree& tree) {
+void expect_delivered(const World& world, const std::vector<MulticastMember>& members,
+                      const MulticastTree& tree) {
   const auto& graph = world.router.graph();
   std::map<SwitchIndex, std::set<PortNum>> out;
   for (const auto& port : tree.ports) out[port.sw].insert(port.port);
-  for (const Member& from : members) {
+  for (const MulticastMember& from : members) {
     std::multiset<MulticastTree::Port> delivered;
     std::deque<std::pair<SwitchIndex, PortNum>> queue{{from.at, from.out}};
     std::size_t copies = 0;
@@ -63,7 +62,7 @@ void expect_delivered(const World& world, const std::vector<Member>& members, co
         queue.emplace_back(hop->peer, hop->in);
       }
     }
-    for (const Member& to : members) {
+    for (const MulticastMember& to : members) {
       const bool self = to.at == from.at && to.out == from.out;
       ASSERT_EQ(delivered.count({to.at, to.out}), self ? 0U : 1U);
     }
@@ -90,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(All, MulticastShapes,
 TEST(Multicast, MembersOfOneSwitchNeedNoBranch) {
   const World world("tree:k=3,n=2");
   const auto& first = world.router.graph().targets()[0];
-  const std::vector<Member> members{{first.at, PortNum{1}}, {first.at, PortNum{2}}};
+  const std::vector<MulticastMember> members{{first.at, PortNum{1}}, {first.at, PortNum{2}}};
   const auto tree = grow_tree(world.router.graph(), world.router.ranks(), world.permitted, members, 5);
   EXPECT_TRUE(tree.links.empty());
   EXPECT_EQ(tree.ports.size(), 2U);
@@ -125,7 +124,7 @@ TEST(Multicast, ReachesAllWhereNoSwitchIsAboveAll) {
 
 TEST(Multicast, WhatCannotBeReachedIsCounted) {
   World world("tree:k=3,n=2");
-  world.permitted = routing::LinkSet::none(*world.fabric);
+  world.permitted = LinkSet::none(*world.fabric);
   const auto members = world.members(1);
   const auto tree = grow_tree(world.router.graph(), world.router.ranks(), world.permitted, members, 1);
   EXPECT_GT(tree.unreached, 0U);
@@ -146,4 +145,4 @@ RC_GTEST_PROP(MulticastProperty, OverAnyLinksThatConnectThem, ()) {
 }
 
 }  // namespace
-}  // namespace heddle::plugin
+}  // namespace heddle::routing

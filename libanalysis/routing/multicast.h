@@ -12,16 +12,16 @@
 #include "routing/ranks.h"
 #include "routing/switch_graph.h"
 
-namespace heddle::plugin {
+namespace heddle::routing {
 
-struct Member {
-  routing::SwitchIndex at;
+struct MulticastMember {
+  SwitchIndex at;
   PortNum out;  ///< on the switch; 0 for the switch itself
 };
 
 struct MulticastTree {
   struct Port {
-    routing::SwitchIndex sw;
+    SwitchIndex sw;
     PortNum port;
     friend constexpr auto operator<=>(const Port&, const Port&) = default;
   };
@@ -34,8 +34,7 @@ struct MulticastTree {
 };
 
 /// `turn`, such as the MLID, spreads the groups over equal roots and branches.
-[[nodiscard]] MulticastTree grow_tree(const routing::SwitchGraph& graph, const routing::Ranks& ranks,
-                                      const routing::LinkSet& permitted, std::span<const Member> members,
-                                      std::uint32_t turn);
+[[nodiscard]] MulticastTree grow_tree(const SwitchGraph& graph, const Ranks& ranks, const LinkSet& permitted,
+                                      std::span<const MulticastMember> members, std::uint32_t turn);
 
-}  // namespace heddle::plugin
+}  // namespace heddle::routing

@@ -1,15 +1,10 @@
-#include "core/multicast.h"
+#include "routing/multicast.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace heddle::plugin {
+namespace heddle::routing {
 namespace {
-
-using routing::Hop;
-using routing::no_switch;
-using routing::SwitchGraph;
-using routing::SwitchIndex;
 
 constexpr std::uint32_t far = std::numeric_limits<std::uint32_t>::max();
 
@@ -17,8 +12,7 @@ enum class Direction { Up, Down, Any };
 
 class Grower {
  public:
-  Grower(const SwitchGraph& graph, const routing::Ranks& ranks, const routing::LinkSet& permitted,
-         std::uint32_t turn)
+  Grower(const SwitchGraph& graph, const Ranks& ranks, const LinkSet& permitted, std::uint32_t turn)
       : graph_{graph}, ranks_{ranks}, permitted_{permitted}, turn_{turn}, distance_(graph.size(), far) {}
 
   /// The switch nearest to all of them from which each is reached going down; no_switch if there is none.
@@ -76,17 +70,17 @@ class Grower {
 
  private:
   const SwitchGraph& graph_;
-  const routing::Ranks& ranks_;
-  const routing::LinkSet& permitted_;
+  const Ranks& ranks_;
+  const LinkSet& permitted_;
   std::uint32_t turn_;
   std::vector<std::uint32_t> distance_;
   std::vector<Branch> parent_;
   std::vector<SwitchIndex> visited_;
 };
 
-std::vector<SwitchIndex> switches_of(std::span<const Member> members) {
+std::vector<SwitchIndex> switches_of(std::span<const MulticastMember> members) {
   std::vector<SwitchIndex> switches;
-  for (const Member& member : members) switches.push_back(member.at);
+  for (const MulticastMember& member : members) switches.push_back(member.at);
   std::sort(switches.begin(), switches.end());
   switches.erase(std::unique(switches.begin(), switches.end()), switches.end());
   return switches;
@@ -94,9 +88,8 @@ std::vector<SwitchIndex> switches_of(std::span<const Member> members) {
 
 }  // namespace
 
-MulticastTree grow_tree(const SwitchGraph& graph, const routing::Ranks& ranks,
-                        const routing::LinkSet& permitted, std::span<const Member> members,
-                        std::uint32_t turn) {
+MulticastTree grow_tree(const SwitchGraph& graph, const Ranks& ranks, const LinkSet& permitted,
+                        std::span<const MulticastMember> members, std::uint32_t turn) {
   MulticastTree tree;
   if (members.empty()) return tree;
   const std::vector<SwitchIndex> switches = switches_of(members);
@@ -119,7 +112,7 @@ MulticastTree grow_tree(const SwitchGraph& graph, const routing::Ranks& ranks,
 
   std::vector<bool> in_tree(graph.size(), false);
   in_tree[root.raw()] = true;
-  for (const Member& member : members) {
+  for (const MulticastMember& member : members) {
     if (!grower.is_reached(member.at)) {
       ++tree.unreached;
       continue;
@@ -138,4 +131,4 @@ MulticastTree grow_tree(const SwitchGraph& graph, const routing::Ranks& ranks,
   return tree;
 }
 
-}  // namespace heddle::plugin
+}  // namespace heddle::routing
