@@ -47,11 +47,13 @@ async function drawn() {
     context.drawImage(source, 0, 0);
     const data = context.getImageData(0, 0, copy.width, copy.height).data;
     const colours = new Set();
+    const at = (i) => (data[i] << 16) | (data[i + 1] << 8) | data[i + 2];
+    const ground = at(0);
     let pixels = 0;
     for (let i = 0; i < data.length; i += 4) {
-      if (data[i + 3] === 0) continue;
+      if (at(i) === ground) continue;
       ++pixels;
-      colours.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+      colours.add(at(i));
     }
     return { pixels, colours: colours.size };
   });
@@ -271,6 +273,45 @@ const all = {
     await until('power', () => /power at this moment/.test(document.querySelector('main').innerText));
   },
 
+  /** While a picture takes many frames, the one before is moved: what is seen follows the pointer, and in the end all is drawn anew. */
+  async drag() {
+    await visit('#/map');
+    const complete = () => until('a complete picture', () => {
+      const { map } = window.heddle.view();
+      return map.pictures > 0 && !map.pending;
+    });
+    await complete();
+    const stage = await page.locator('.map-stage').boundingBox();
+    const [dx, dy] = [37, 23];
+    // A part without the panels, with the margin that the moves need.
+    const clip = { x: stage.x + 400, y: stage.y + 60, width: 600, height: 500 };
+    await page.evaluate(() => {
+      const view = window.heddle.view();
+      view.onFrame = () => {}; // the figures stay what they are
+      view.map.painter.pace.ready = () => false;
+    });
+    const before = await page.screenshot({ clip });
+    const pictures = await page.evaluate(() => window.heddle.view().map.pictures);
+    const [x, y] = [stage.x + 300, stage.y + 12]; // where nothing is that would be marked
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x + dx - 5, y + dy, { steps: 3 });
+    await page.mouse.move(x + dx, y + dy);
+    await until('the moved map', ([x, y]) => {
+      const [, , , , e, f] = document.querySelector('.map-gl').style.transform.match(/[-\d.e]+/g).map(Number);
+      return e === x && f === y;
+    }, [dx, dy]);
+    const during = await page.screenshot({ clip: { ...clip, x: clip.x + dx, y: clip.y + dy } });
+    assert.equal(await page.evaluate(() => window.heddle.view().map.pictures), pictures, 'a picture was drawn that should not have been');
+    assert.ok(before.equals(during), 'what is seen has not followed the pointer');
+    await page.evaluate(() => { delete window.heddle.view().map.painter.pace.ready; });
+    await until('a new picture', (n) => window.heddle.view().map.pictures > n, pictures);
+    await complete();
+    await page.mouse.up();
+    const after = await page.screenshot({ clip: { ...clip, x: clip.x + dx, y: clip.y + dy } });
+    assert.ok(before.equals(after), 'the new picture is not the moved one');
+  },
+
   /** Not a check: what page_speed.py writes down. */
   async speed() {
     const begun = Date.now();
@@ -287,19 +328,19 @@ const all = {
       const point = (kind, x, y) => stage.dispatchEvent(new PointerEvent(kind, { clientX: x, clientY: y, pointerId: 1, button: 0, bubbles: true }));
       stage.setPointerCapture = () => {};
       point('pointerdown', 600, 400);
-      const [from, at] = [map.frames, performance.now()];
+      const [from, pictures, at] = [map.frames, map.pictures, performance.now()];
       const move = () => {
         const t = performance.now() - at;
         point('pointermove', 600 + 200 * Math.sin(t / 300), 400 + 100 * Math.cos(t / 300));
         if (t < 4000) requestAnimationFrame(move);
         else {
           point('pointerup', 600, 400);
-          resolve((map.frames - from) / (t / 1000));
+          resolve([(map.frames - from) / (t / 1000), (map.pictures - pictures) / (t / 1000)]);
         }
       };
       requestAnimationFrame(move);
     }));
-    console.log(JSON.stringify({ usable_ms: usable, bytes_per_second: Math.round(rate), frames_per_second: Math.round(frames * 10) / 10 }));
+    console.log(JSON.stringify({ usable_ms: usable, bytes_per_second: Math.round(rate), frames_per_second: Math.round(frames[0] * 10) / 10, pictures_per_second: Math.round(frames[1] * 10) / 10 }));
   },
 
   /** Back to a sweep of which the figures were kept, and forward to live again. */

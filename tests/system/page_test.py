@@ -13,7 +13,7 @@ from daemon_under_test import BUILD, FABRICS, HEDDLE, SOURCE, Daemon
 
 PACKAGES = BUILD / "daemon/web/page"
 CHROMIUM = shutil.which("chromium")
-EVERYTHING = "map,numbers,link,table,search,keyboard,deep_links,time"
+EVERYTHING = "drag,map,numbers,link,table,search,keyboard,deep_links,time"
 
 
 def free_port():

@@ -1,149 +1,160 @@
 // Draws links and nodes with WebGL 2. A library for graphs (sigma) was the other choice: its buffers are made anew from objects
 // in JavaScript whenever a figure changes, which is every link every second here. Here geometry is uploaded once, and a sweep
 // is one byte per direction; a texture of 256 steps makes colour, opacity and width of it.
+//
+// A picture is drawn beside the one that is seen, in as many frames as it takes, and then shown at once, with what is written over
+// it. Each direction of a link is an indexed quadrangle; instances would cost a software renderer ten times as much each. Where a
+// pixel is all the room that a line has, it is drawn as a line. The canvas is opaque: every layer more that a software renderer
+// must blend costs it half a frame.
 import type { Step } from './overlays';
+import { Pace } from './pace';
+import { inkFragment, inkVertex, lineFragment, lineVertex, nodeFragment, nodeVertex, program } from './shaders';
 
 export interface View { scale: number; x: number; y: number }
+export interface Options {
+  hosts: boolean;
+  /** Lines of one pixel in place of their widths. */
+  fine: boolean;
+  switchSize: number; hostSize: number;
+  /** Between the lines of a trunk. */
+  apart: number;
+  thick: number; least: number;
+  ground: number[]; plain: number[];
+}
+type BufferName = 'segment' | 'offset' | 'value' | 'quads' | 'lines' | 'at' | 'kind' | 'nodeValue';
 
-const edgeVertex = `#version 300 es
-in vec2 corner; in vec4 segment; in float lateral; in float value;
-uniform vec2 size; uniform vec3 view; uniform float apart; uniform float thick; uniform float least; uniform sampler2D looks;
-out vec4 colour;
-void main() {
-  int step = int(value * 255.0 + 0.5);
-  vec4 look = texelFetch(looks, ivec2(step, 0), 0);
-  float width = max(least, texelFetch(looks, ivec2(step, 1), 0).r * 16.0 * thick);
-  vec2 from = segment.xy * view.x + view.yz, to = segment.zw * view.x + view.yz;
-  vec2 along = to - from;
-  vec2 across = vec2(-along.y, along.x) / max(length(along), 0.001);
-  vec2 at = mix(from, to, corner.x) + across * (corner.y * width * 0.5 + lateral * apart);
-  colour = vec4(look.rgb * look.a, look.a);
-  gl_Position = vec4(at / size * vec2(2.0, -2.0) + vec2(-1.0, 1.0), step == 255 ? 0.9 : 0.8 - value, 1.0);
-}`;
-const edgeFragment = `#version 300 es
-precision mediump float;
-in vec4 colour; out vec4 pixel;
-void main() { pixel = colour; }`;
-
-const nodeVertex = `#version 300 es
-in vec2 at; in float value; in float kind;
-uniform vec2 size; uniform vec3 view; uniform vec2 extent; uniform float host; uniform sampler2D looks; uniform vec3 plain;
-out vec4 colour; flat out float shape; flat out float diameter;
-void main() {
-  int step = int(value * 255.0 + 0.5);
-  vec4 look = texelFetch(looks, ivec2(step, 0), 0);
-  diameter = kind < 0.5 ? extent.x : extent.y;
-  colour = step == 255 ? vec4(plain, 1.0) : vec4(look.rgb, 1.0);
-  shape = kind;
-  vec2 place = at * view.x + view.yz;
-  gl_PointSize = diameter;
-  gl_Position = kind > 0.5 && host < 0.5 ? vec4(2.0, 2.0, 0.0, 1.0) : vec4(place / size * vec2(2.0, -2.0) + vec2(-1.0, 1.0), 0.0, 1.0);
-}`;
-const nodeFragment = `#version 300 es
-precision mediump float;
-in vec4 colour; flat in float shape; flat in float diameter; out vec4 pixel;
-uniform vec3 ground;
-void main() {
-  vec2 p = abs(gl_PointCoord - 0.5) * diameter;
-  float r = diameter * 0.5;
-  float corner = shape < 0.5 ? r * 0.4 : r;
-  vec2 q = max(p - (r - corner), 0.0);
-  float inside = r - (max(p.x, p.y) < r - corner ? max(p.x, p.y) : length(q) + r - corner);
-  if (inside < 0.0) discard;
-  float rim = diameter > 5.0 ? smoothstep(0.6, 1.6, inside) : 1.0;
-  pixel = vec4(mix(ground, colour.rgb, rim), 1.0);
-}`;
+function same(a: Uint8Array, b: Uint8Array): boolean { return a.length === b.length && a.every((value, i) => value === b[i]); }
 
 export class Painter {
+  readonly pace: Pace;
   private readonly gl: WebGL2RenderingContext;
-  private readonly edges: WebGLProgram;
+  private readonly lines: WebGLProgram;
   private readonly nodes: WebGLProgram;
-  private readonly edgeArray: WebGLVertexArrayObject;
+  private readonly ink: WebGLProgram;
+  private readonly looksTexture: WebGLTexture;
+  private readonly inkTexture: WebGLTexture;
+  private readonly lineArray: WebGLVertexArrayObject;
   private readonly nodeArray: WebGLVertexArrayObject;
-  private readonly buffers: Record<'corner' | 'segment' | 'lateral' | 'value' | 'at' | 'kind' | 'nodeValue', WebGLBuffer>;
+  private readonly buffers = {} as Record<BufferName, WebGLBuffer>;
   private readonly places = new Map<string, WebGLUniformLocation | null>();
+  private readonly aside: WebGLFramebuffer;
+  private readonly surface: [WebGLRenderbuffer, WebGLRenderbuffer];
+  private size: [number, number] = [0, 0];
   private switchLinks = 0;
   private linkCount = 0;
   private nodeCount = 0;
+  private links: Uint8Array = new Uint8Array();
+  private nodeSteps: Uint8Array = new Uint8Array();
+  private unsent = false;
+  private picture: { view: View; options: Options; next: number } | null = null;
 
   constructor(readonly canvas: HTMLCanvasElement) {
-    const gl = canvas.getContext('webgl2', { antialias: false, alpha: true, depth: true, premultipliedAlpha: true, preserveDrawingBuffer: true });
+    const gl = canvas.getContext('webgl2', { antialias: false, alpha: false, depth: false, premultipliedAlpha: true, preserveDrawingBuffer: true });
     if (!gl) throw new Error('This browser has no WebGL 2, which the map needs. The tables work without it.');
     this.gl = gl;
-    this.edges = this.program(edgeVertex, edgeFragment);
-    this.nodes = this.program(nodeVertex, nodeFragment);
-    const buffer = (): WebGLBuffer => gl.createBuffer()!;
-    this.buffers = { corner: buffer(), segment: buffer(), lateral: buffer(), value: buffer(), at: buffer(), kind: buffer(), nodeValue: buffer() };
-    const texture = gl.createTexture();
-    gl.bindTexture(gl.TEXTURE_2D, texture);
-    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
-    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
-    this.edgeArray = gl.createVertexArray()!;
+    this.pace = new Pace(gl);
+    this.lines = program(gl, lineVertex, lineFragment);
+    this.nodes = program(gl, nodeVertex, nodeFragment);
+    for (const name of ['segment', 'offset', 'value', 'quads', 'lines', 'at', 'kind', 'nodeValue'] as const) this.buffers[name] = gl.createBuffer()!;
+    this.ink = program(gl, inkVertex, inkFragment);
+    this.inkTexture = this.texture();
+    this.looksTexture = this.texture();
+    this.lineArray = gl.createVertexArray()!;
     this.nodeArray = gl.createVertexArray()!;
-    gl.bindVertexArray(this.edgeArray);
-    this.upload('corner', new Float32Array([0, -1, 0, 1, 1, -1, 1, 1]));
-    this.attribute(this.edges, 'corner', 'corner', 2, gl.FLOAT, 0);
-    this.attribute(this.edges, 'segment', 'segment', 4, gl.FLOAT, 1);
-    this.attribute(this.edges, 'lateral', 'lateral', 1, gl.FLOAT, 1);
-    this.attribute(this.edges, 'value', 'value', 1, gl.UNSIGNED_BYTE, 1);
+    gl.bindVertexArray(this.lineArray);
+    this.attribute(this.lines, 'segment', 'segment', 4, gl.FLOAT);
+    this.attribute(this.lines, 'offset', 'offset', 2, gl.FLOAT);
+    this.attribute(this.lines, 'value', 'value', 1, gl.UNSIGNED_BYTE);
     gl.bindVertexArray(this.nodeArray);
-    this.attribute(this.nodes, 'at', 'at', 2, gl.FLOAT, 0);
-    this.attribute(this.nodes, 'value', 'nodeValue', 1, gl.UNSIGNED_BYTE, 0);
-    this.attribute(this.nodes, 'kind', 'kind', 1, gl.FLOAT, 0);
+    this.attribute(this.nodes, 'at', 'at', 2, gl.FLOAT);
+    this.attribute(this.nodes, 'value', 'nodeValue', 1, gl.UNSIGNED_BYTE);
+    this.attribute(this.nodes, 'kind', 'kind', 1, gl.FLOAT);
+    gl.bindVertexArray(null);
+    this.aside = gl.createFramebuffer()!;
+    this.surface = [gl.createRenderbuffer()!, gl.createRenderbuffer()!];
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    gl.depthFunc(gl.LEQUAL);
   }
 
-  private program(vertex: string, fragment: string): WebGLProgram {
+  private texture(): WebGLTexture {
     const gl = this.gl;
-    const program = gl.createProgram()!;
-    for (const [kind, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]] as const) {
-      const shader = gl.createShader(kind)!;
-      gl.shaderSource(shader, source);
-      gl.compileShader(shader);
-      if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader) ?? 'shader');
-      gl.attachShader(program, shader);
-    }
-    gl.linkProgram(program);
-    if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program) ?? 'program');
-    return program;
+    const made = gl.createTexture()!;
+    gl.bindTexture(gl.TEXTURE_2D, made);
+    for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.NEAREST);
+    for (const name of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, name, gl.CLAMP_TO_EDGE);
+    return made;
   }
 
-  private attribute(program: WebGLProgram, name: string, buffer: keyof Painter['buffers'], size: number, type: number, divisor: number): void {
+  private attribute(of: WebGLProgram, name: string, buffer: BufferName, size: number, type: number): void {
     const gl = this.gl;
-    const place = gl.getAttribLocation(program, name);
+    const place = gl.getAttribLocation(of, name);
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[buffer]);
     gl.enableVertexAttribArray(place);
     gl.vertexAttribPointer(place, size, type, type === gl.UNSIGNED_BYTE, 0, 0);
-    gl.vertexAttribDivisor(place, divisor);
   }
 
-  private upload(name: keyof Painter['buffers'], data: ArrayBufferView): void {
-    this.gl.bindBuffer(this.gl.ARRAY_BUFFER, this.buffers[name]);
-    this.gl.bufferData(this.gl.ARRAY_BUFFER, data, this.gl.DYNAMIC_DRAW);
+  private upload(name: BufferName, data: ArrayBufferView, target: number = this.gl.ARRAY_BUFFER): void {
+    this.gl.bindBuffer(target, this.buffers[name]);
+    this.gl.bufferData(target, data, this.gl.DYNAMIC_DRAW);
   }
 
-  private uniform(program: WebGLProgram, name: string): WebGLUniformLocation | null {
-    const key = (program === this.edges ? 'e' : 'n') + name;
-    if (!this.places.has(key)) this.places.set(key, this.gl.getUniformLocation(program, name));
+  private uniform(of: WebGLProgram, name: string): WebGLUniformLocation | null {
+    const key = (of === this.lines ? 'l' : 'n') + name;
+    if (!this.places.has(key)) this.places.set(key, this.gl.getUniformLocation(of, name));
     return this.places.get(key)!;
   }
 
   /** Two segments for each link, those between switches first. */
   geometry(segments: Float32Array, lateral: Float32Array, switchLinks: number, at: Float32Array, kind: Float32Array): void {
-    this.linkCount = segments.length / 8;
+    const gl = this.gl;
+    const count = lateral.length;
+    this.picture = null;
+    this.linkCount = count / 2;
     this.switchLinks = switchLinks;
     this.nodeCount = kind.length;
-    this.upload('segment', segments);
-    this.upload('lateral', lateral);
+    const corners = new Float32Array(16 * count);
+    const offset = new Float32Array(8 * count);
+    const quads = new Uint32Array(6 * count);
+    const lines = new Uint32Array(2 * count);
+    for (let i = 0; i < count; ++i) {
+      for (let corner = 0; corner < 4; ++corner) {
+        const [own, other, turn] = corner < 2 ? [4 * i, 4 * i + 2, 1] : [4 * i + 2, 4 * i, -1];
+        corners.set([segments[own]!, segments[own + 1]!, segments[other]!, segments[other + 1]!], 16 * i + 4 * corner);
+        offset[8 * i + 2 * corner] = turn * (corner % 2 === 0 ? -1 : 1);
+        offset[8 * i + 2 * corner + 1] = turn * lateral[i]!;
+      }
+      quads.set([4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 1, 4 * i + 2, 4 * i + 3], 6 * i);
+      lines.set([4 * i, 4 * i + 2], 2 * i);
+    }
+    gl.bindVertexArray(null);
+    this.upload('segment', corners);
+    this.upload('offset', offset);
+    this.upload('quads', quads, gl.ELEMENT_ARRAY_BUFFER);
+    this.upload('lines', lines, gl.ELEMENT_ARRAY_BUFFER);
     this.upload('at', at);
     this.upload('kind', kind);
-    this.values(new Uint8Array(2 * this.linkCount).fill(255), new Uint8Array(this.nodeCount).fill(255));
+    this.links = new Uint8Array(count).fill(255);
+    this.nodeSteps = new Uint8Array(this.nodeCount).fill(255);
+    this.unsent = true;
   }
 
-  values(links: Uint8Array, nodes: Uint8Array): void {
-    this.upload('value', links);
-    this.upload('nodeValue', nodes);
+  /** For the next picture. False where they are what was told before. */
+  values(links: Uint8Array, nodes: Uint8Array): boolean {
+    if (same(links, this.links) && same(nodes, this.nodeSteps)) return false;
+    this.links = links;
+    this.nodeSteps = nodes;
+    this.unsent = true;
+    return true;
+  }
+
+  private send(): void {
+    if (!this.unsent) return;
+    this.unsent = false;
+    const four = new Uint8Array(4 * this.links.length);
+    this.links.forEach((value, i) => four.fill(value, 4 * i, 4 * i + 4));
+    this.upload('value', four);
+    this.upload('nodeValue', this.nodeSteps);
   }
 
   looks(steps: Step[]): void {
@@ -152,30 +163,83 @@ export class Painter {
       texture.set([...step.colour, Math.round(step.alpha * 255)], 4 * i);
       texture[4 * (256 + i)] = Math.round((step.width / 16) * 255);
     });
-    this.gl.texImage2D(this.gl.TEXTURE_2D, 0, this.gl.RGBA, 256, 2, 0, this.gl.RGBA, this.gl.UNSIGNED_BYTE, texture);
+    const gl = this.gl;
+    gl.bindTexture(gl.TEXTURE_2D, this.looksTexture);
+    gl.pixelStorei(gl.UNPACK_PREMULTIPLY_ALPHA_WEBGL, false);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 2, 0, gl.RGBA, gl.UNSIGNED_BYTE, texture);
   }
 
-  /** The view in device pixels: x pixels = x * scale + view.x. */
-  paint(view: View, options: { hosts: boolean; switchSize: number; hostSize: number; apart: number; thick: number; least: number; ground: number[]; plain: number[] }): void {
+  /** The canvas has another size: what it showed is gone. */
+  resize(): void {
     const gl = this.gl;
-    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
-    gl.clearColor(0, 0, 0, 0);
-    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-    for (const program of [this.edges, this.nodes]) {
-      gl.useProgram(program);
-      gl.uniform2f(this.uniform(program, 'size'), this.canvas.width, this.canvas.height);
-      gl.uniform3f(this.uniform(program, 'view'), view.scale, view.x, view.y);
+    this.picture = null;
+    this.size = [this.canvas.width, this.canvas.height];
+    const [colour, depth] = this.surface;
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.aside);
+    for (const [buffer, format, attachment] of [[colour, gl.RGBA8, gl.COLOR_ATTACHMENT0], [depth, gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT]] as const) {
+      gl.bindRenderbuffer(gl.RENDERBUFFER, buffer);
+      gl.renderbufferStorage(gl.RENDERBUFFER, format, ...this.size);
+      gl.framebufferRenderbuffer(gl.FRAMEBUFFER, attachment, gl.RENDERBUFFER, buffer);
     }
-    gl.useProgram(this.edges);
-    gl.uniform1f(this.uniform(this.edges, 'apart'), options.apart);
-    gl.uniform1f(this.uniform(this.edges, 'thick'), options.thick);
-    gl.uniform1f(this.uniform(this.edges, 'least'), options.least);
+  }
+
+  get busy(): boolean { return this.picture !== null; }
+
+  /** Starts a picture. The view is in device pixels: x pixels = x * scale + view.x. */
+  begin(view: View, options: Options): void {
+    const gl = this.gl;
+    this.send();
+    this.picture = { view, options, next: 0 };
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.aside);
+    gl.viewport(0, 0, ...this.size);
+    const [red, green, blue] = options.ground;
+    gl.clearColor(red!, green!, blue!, 1);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+  }
+
+  /** Draws more of it, if the graphics processor has time. True: it is complete, and can be shown. */
+  advance(): boolean {
+    if (!this.picture || !this.pace.ready()) return false;
+    const { options, next } = this.picture;
+    const end = 2 * (options.hosts ? this.linkCount : this.switchLinks);
+    const count = Math.min(this.pace.batch, end - next);
+    this.drawLines(next, count);
+    this.picture.next += count;
+    const complete = this.picture.next >= end;
+    if (complete) this.finish();
+    this.pace.drew();
+    return complete;
+  }
+
+  private use(program: WebGLProgram): void {
+    this.gl.useProgram(program);
+    this.gl.bindTexture(this.gl.TEXTURE_2D, this.looksTexture);
+    const { view } = this.picture!;
+    this.gl.uniform2f(this.uniform(program, 'size'), ...this.size);
+    this.gl.uniform3f(this.uniform(program, 'view'), view.scale, view.x, view.y);
+  }
+
+  private drawLines(first: number, count: number): void {
+    const gl = this.gl;
+    const { options } = this.picture!;
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.aside);
+    this.use(this.lines);
+    gl.uniform1f(this.uniform(this.lines, 'apart'), options.apart);
+    gl.uniform1f(this.uniform(this.lines, 'thick'), options.fine ? 0 : options.thick);
+    gl.uniform1f(this.uniform(this.lines, 'least'), options.least);
     gl.enable(gl.DEPTH_TEST);
-    gl.depthFunc(gl.LEQUAL);
-    gl.bindVertexArray(this.edgeArray);
-    gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, 2 * (options.hosts ? this.linkCount : this.switchLinks));
+    gl.bindVertexArray(this.lineArray);
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, options.fine ? this.buffers.lines : this.buffers.quads);
+    const each = options.fine ? 2 : 6;
+    gl.drawElements(options.fine ? gl.LINES : gl.TRIANGLES, each * count, gl.UNSIGNED_INT, 4 * each * first);
+    gl.bindVertexArray(null);
+  }
+
+  private finish(): void {
+    const gl = this.gl;
+    const { options } = this.picture!;
     gl.disable(gl.DEPTH_TEST);
-    gl.useProgram(this.nodes);
+    this.use(this.nodes);
     gl.uniform2f(this.uniform(this.nodes, 'extent'), options.switchSize, options.hostSize);
     gl.uniform1f(this.uniform(this.nodes, 'host'), options.hosts ? 1 : 0);
     gl.uniform3fv(this.uniform(this.nodes, 'ground'), options.ground);
@@ -183,5 +247,23 @@ export class Painter {
     gl.bindVertexArray(this.nodeArray);
     gl.drawArrays(gl.POINTS, 0, this.nodeCount);
     gl.bindVertexArray(null);
+    this.picture = null;
+  }
+
+  /** The complete picture, with what is written on `ink` over it, which has its size. Precondition: not busy. */
+  show(ink: HTMLCanvasElement | null): void {
+    const gl = this.gl;
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.aside);
+    gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
+    gl.blitFramebuffer(0, 0, ...this.size, 0, 0, ...this.size, gl.COLOR_BUFFER_BIT, gl.NEAREST);
+    if (!ink) return;
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.viewport(0, 0, ...this.size);
+    gl.disable(gl.DEPTH_TEST);
+    gl.useProgram(this.ink);
+    gl.bindTexture(gl.TEXTURE_2D, this.inkTexture);
+    gl.pixelStorei(gl.UNPACK_PREMULTIPLY_ALPHA_WEBGL, true);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, ink);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
 }

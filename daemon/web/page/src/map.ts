@@ -1,5 +1,8 @@
 // The map: the drawing itself, moved with pointer and keys. What it shows is told by its owner (views/map_view.ts).
-import { Painter, type View } from './gl';
+//
+// What is seen is the last complete picture, put where the view is: dragging a large fabric moves that picture, while one of where
+// it has come to is drawn beside it. A margin all around is drawn as well where a picture takes more than a frame.
+import { Painter, type Options, type View } from './gl';
 import { steps, type Context, type Overlay } from './overlays';
 import { rgb } from './scales';
 import { Scene, type Hit } from './scene';
@@ -7,30 +10,46 @@ import type { Frame } from './store';
 import type { Topology } from './topology';
 import { isDark, token } from './theme';
 import { h } from './dom';
+import { Ink } from './ink';
 
 /** Pixels that a switch's room must have before its hosts are drawn. */
 const unfoldAt = 46;
+/** Pixels of a switch's room below which the lines of a trunk are one, and a line as thin as can be. */
+const fineBelow = 6;
+/** More links than software draws in a frame. */
+const manyLinks = 4000;
 
 export class FabricMap {
   readonly element: HTMLElement;
   private readonly canvas = h('canvas', { class: 'map-gl' });
-  private readonly ink = h('canvas', { class: 'map-ink' });
+  private readonly ink = new Ink();
   private readonly painter: Painter;
   scene: Scene | null = null;
   private view: View = { scale: 1, x: 0, y: 0 };
   private fitted: View = { scale: 1, x: 0, y: 0 };
+  /** Of the picture that is seen, and of the one that is being drawn. */
+  private shown: View | null = null;
+  private drawn: View = this.view;
+  /** Where the picture that is seen was put last. */
+  private put: View | null = null;
+  /** Pixels of the view, and of the picture beyond it on each side. */
+  private size: [number, number] = [0, 0];
+  private margin = 0;
   private selected: Hit | null = null;
   private hovered: Hit | null = null;
+  private stale = true;
+  private inkStale = true;
   private pending = false;
-  private sized = false;
   /** A camera that was set before there was a size. */
   private wanted: [number, number, number] | null = null;
   private readonly places = new Map<string, [number, number]>();
   private readonly observer: ResizeObserver;
+  /** Frames in which the map was seen at another place or in another state than before; pictures that were drawn. */
   frames = 0;
+  pictures = 0;
 
   constructor(private readonly events: { hover(hit: Hit | null, x: number, y: number): void; select(hit: Hit | null): void; open(hit: Hit): void; moved(): void }) {
-    this.element = h('div', { class: 'map-stage', tabindex: 0, role: 'application', 'aria-label': 'Map of the fabric: arrow keys move, plus and minus zoom, 0 shows all' }, this.canvas, this.ink);
+    this.element = h('div', { class: 'map-stage', tabindex: 0, role: 'application', 'aria-label': 'Map of the fabric: arrow keys move, plus and minus zoom, 0 shows all' }, this.canvas);
     this.painter = new Painter(this.canvas);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.element);
@@ -39,14 +58,18 @@ export class FabricMap {
 
   dispose(): void { this.observer.disconnect(); }
   private get ratio(): number { return Math.min(devicePixelRatio || 1, 2); }
+  private get sized(): boolean { return this.size[0] > 0; }
 
   setTopology(topology: Topology): void {
     const first = this.scene === null && this.sized;
+    const large = topology.linkCount > manyLinks;
     this.scene = new Scene(topology, this.places);
     const { segments, lateral, switchLinks, drawing, kind } = this.scene;
     this.painter.geometry(segments, lateral, switchLinks, drawing.xy, kind);
     this.selected = null;
     this.hovered = null;
+    this.shown = null;
+    this.setMargin(large);
     if (first) this.fit();
     this.refresh();
   }
@@ -59,20 +82,19 @@ export class FabricMap {
   setFrame(frame: Frame, overlay: Overlay, context: Context): void {
     if (!this.scene) return;
     const { links, nodes } = this.scene.values(overlay, frame, context);
-    this.painter.values(links, nodes);
-    this.refresh();
+    if (this.painter.values(links, nodes)) this.refresh();
   }
 
   select(hit: Hit | null): void {
     this.selected = hit;
-    this.refresh();
+    this.mark();
   }
 
   /** Whole fabric in view. */
   fit(): void {
     if (!this.scene) return;
     const { left, top, right, bottom } = this.scene.drawing.bounds;
-    const [width, height] = [this.canvas.width, this.canvas.height];
+    const [width, height] = this.size;
     if (!this.sized) return;
     const margin = 45 * this.ratio;
     // The panel of overlays lies over the left.
@@ -80,13 +102,13 @@ export class FabricMap {
     const scale = Math.min((width - panel - 2 * margin) / Math.max(right - left, 1), (height - 2 * margin) / Math.max(bottom - top, 1));
     this.view = { scale, x: (panel + width) / 2 - (scale * (left + right)) / 2, y: height / 2 - (scale * (top + bottom)) / 2 };
     this.fitted = { ...this.view };
-    this.refresh();
+    this.schedule();
   }
 
   /** Centre of the view and zoom against the whole fabric, as in URLs. */
   get camera(): [number, number, number] {
     const { scale, x, y } = this.view;
-    return [(this.canvas.width / 2 - x) / scale, (this.canvas.height / 2 - y) / scale, scale / this.fitted.scale];
+    return [(this.size[0] / 2 - x) / scale, (this.size[1] / 2 - y) / scale, scale / this.fitted.scale];
   }
   set camera([x, y, zoom]: [number, number, number]) {
     if (!this.sized) {
@@ -94,8 +116,8 @@ export class FabricMap {
       return;
     }
     const scale = this.fitted.scale * zoom;
-    this.view = { scale, x: this.canvas.width / 2 - x * scale, y: this.canvas.height / 2 - y * scale };
-    this.refresh();
+    this.view = { scale, x: this.size[0] / 2 - x * scale, y: this.size[1] / 2 - y * scale };
+    this.schedule();
   }
 
   /** Brings a node into view, near enough to tell it from its neighbours. */
@@ -108,8 +130,8 @@ export class FabricMap {
     const node = hit.kind === 'node' ? hit.index : topology.links.a[hit.index]!;
     const wanted = (kind[node] === 0 ? 14 : unfoldAt * 1.6) * this.ratio;
     const scale = Math.max(this.view.scale, wanted);
-    this.view = { scale, x: this.canvas.width / 2 - drawing.xy[2 * node]! * scale, y: this.canvas.height / 2 - drawing.xy[2 * node + 1]! * scale };
-    this.refresh();
+    this.view = { scale, x: this.size[0] / 2 - drawing.xy[2 * node]! * scale, y: this.size[1] / 2 - drawing.xy[2 * node + 1]! * scale };
+    this.schedule();
     this.events.moved();
   }
 
@@ -122,125 +144,130 @@ export class FabricMap {
   private get unfolded(): boolean { return this.view.scale >= unfoldAt * this.ratio; }
 
   private resize(): void {
-    const [width, height] = [Math.round(this.element.clientWidth * this.ratio), Math.round(this.element.clientHeight * this.ratio)];
-    if (width === 0 || height === 0 || (width === this.canvas.width && height === this.canvas.height)) return;
-    for (const canvas of [this.canvas, this.ink]) {
-      canvas.width = width;
-      canvas.height = height;
-    }
+    const size: [number, number] = [Math.round(this.element.clientWidth * this.ratio), Math.round(this.element.clientHeight * this.ratio)];
+    if (size[0] === 0 || size[1] === 0 || (size[0] === this.size[0] && size[1] === this.size[1])) return;
     const first = !this.sized;
-    this.sized = true;
+    this.size = size;
+    this.layCanvases();
     if (first) this.fit();
     if (first && this.wanted) this.camera = this.wanted;
     this.refresh();
   }
 
-  refresh(): void {
+  private setMargin(large: boolean): void {
+    const margin = large ? 0.2 : 0;
+    if (margin === this.margin) return;
+    this.margin = margin;
+    if (this.sized) this.layCanvases();
+  }
+
+  private get border(): number { return Math.round(this.margin * Math.max(...this.size)); }
+
+  private layCanvases(): void {
+    const [width, height] = this.size.map((pixels) => pixels + 2 * this.border);
+    for (const canvas of [this.canvas, this.ink.canvas]) {
+      canvas.width = width!;
+      canvas.height = height!;
+    }
+    this.canvas.style.width = `${width! / this.ratio}px`;
+    this.canvas.style.height = `${height! / this.ratio}px`;
+    this.painter.resize();
+    this.shown = null;
+  }
+
+  /** What is drawn is another. */
+  private refresh(): void {
+    this.stale = true;
+    this.schedule();
+  }
+  /** What is marked is another. */
+  private mark(): void {
+    this.inkStale = true;
+    this.schedule();
+  }
+  private schedule(): void {
     if (this.pending) return;
     this.pending = true;
     requestAnimationFrame(() => {
       this.pending = false;
-      this.paint();
+      this.frame();
     });
   }
 
-  private paint(): void {
-    if (!this.scene) return;
-    ++this.frames;
+  private same(a: View | null): boolean { return a !== null && a.scale === this.view.scale && a.x === this.view.x && a.y === this.view.y; }
+
+  private frame(): void {
+    if (!this.scene || !this.sized) return;
+    let changed = !this.same(this.put);
+    if (!this.painter.busy && (this.stale || !this.same(this.shown))) {
+      this.drawn = { ...this.view };
+      this.painter.begin(this.onSheet(this.drawn), this.options());
+      this.stale = false;
+    }
+    if (this.painter.busy && this.painter.advance()) {
+      ++this.pictures;
+      this.shown = this.drawn;
+      this.inkStale = true;
+    }
+    if (this.shown && this.inkStale && !this.painter.busy) {
+      const { ratio } = this;
+      this.painter.show(this.ink.write(this.scene, this.onSheet(this.shown), { hovered: this.hovered, selected: this.selected }, { ratio, switchSize: this.options().switchSize, unfoldAt }));
+      this.inkStale = false;
+      changed = true;
+    }
+    if (this.shown && changed) {
+      this.lay(this.shown);
+      ++this.frames;
+    }
+    if (this.painter.busy || this.stale || this.inkStale || !this.same(this.shown)) this.schedule();
+  }
+
+  /** Puts the picture of a view where that is in this one. */
+  private lay(shown: View): void {
+    const by = this.view.scale / shown.scale;
+    // Whole pixels are copied, not blended.
+    const place = (at: number, was: number): number => Math.round(at - (was + this.border) * by) / this.ratio;
+    this.canvas.style.transform = `matrix(${by}, 0, 0, ${by}, ${place(this.view.x, shown.x)}, ${place(this.view.y, shown.y)})`;
+    this.put = { ...this.view };
+  }
+
+  private onSheet(view: View): View { return { scale: view.scale, x: view.x + this.border, y: view.y + this.border }; }
+
+  private options(): Options {
     const ratio = this.ratio;
     const room = this.view.scale / ratio;
-    const switchSize = Math.min(22, Math.max(3.5, room * 0.5)) * ratio;
     const shade = (name: string): number[] => rgb(token(name)).map((c) => c / 255);
-    this.painter.paint(this.view, {
+    return {
       hosts: this.unfolded,
-      switchSize,
+      fine: room < fineBelow && ratio === 1,
+      switchSize: Math.min(22, Math.max(3.5, room * 0.5)) * ratio,
       hostSize: Math.min(12, Math.max(3, room * 0.11)) * ratio,
       apart: Math.min(5, room * 0.08) * ratio,
       thick: Math.min(2, Math.max(0.5, room / 40)) * ratio,
       least: ratio,
       ground: shade('--ground'),
       plain: shade('--node'),
-    });
-    this.write(switchSize);
+    };
   }
 
-  /** Names, headings, and what is marked. */
-  private write(switchSize: number): void {
-    const { topology, drawing, kind } = this.scene!;
-    const context = this.ink.getContext('2d')!;
-    const ratio = this.ratio;
-    const [width, height] = [this.ink.width, this.ink.height];
-    context.clearRect(0, 0, width, height);
-    context.textAlign = 'center';
-    context.lineJoin = 'round';
-    const place = (n: number): [number, number] => [drawing.xy[2 * n]! * this.view.scale + this.view.x, drawing.xy[2 * n + 1]! * this.view.scale + this.view.y];
-    const text = (words: string, x: number, y: number, colour: string): void => {
-      context.strokeStyle = token('--ground');
-      context.lineWidth = 3 * ratio;
-      context.strokeText(words, x, y);
-      context.fillStyle = colour;
-      context.fillText(words, x, y);
-    };
-    const taken: [number, number, number, number][] = [];
-    const label = (words: string, x: number, y: number, colour: string, always = false): void => {
-      const half = context.measureText(words).width / 2 + 3 * ratio;
-      const box: [number, number, number, number] = [x - half, y - 11 * ratio, x + half, y + 3 * ratio];
-      if (!always && taken.some((t) => box[0] < t[2] && box[2] > t[0] && box[1] < t[3] && box[3] > t[1])) return;
-      taken.push(box);
-      text(words, x, y, colour);
-    };
-    for (const [hit, strong] of [[this.hovered, false], [this.selected, true]] as const) {
-      if (!hit) continue;
-      context.strokeStyle = token(strong ? '--accent' : '--text');
-      context.lineWidth = (strong ? 2.5 : 1.5) * ratio;
-      context.beginPath();
-      if (hit.kind === 'node') {
-        const [x, y] = place(hit.index);
-        context.arc(x, y, (kind[hit.index] === 0 ? switchSize * 0.75 : 8 * ratio) + 3 * ratio, 0, 2 * Math.PI);
-      } else {
-        const s = drawing.segments.subarray(8 * hit.index, 8 * hit.index + 8);
-        for (const at of [0, 4]) {
-          context.moveTo(s[at]! * this.view.scale + this.view.x, s[at + 1]! * this.view.scale + this.view.y);
-          context.lineTo(s[at + 2]! * this.view.scale + this.view.x, s[at + 3]! * this.view.scale + this.view.y);
-        }
-      }
-      context.stroke();
-    }
-    context.font = `600 ${12 * ratio}px system-ui, sans-serif`;
-    if (this.view.scale < 12 * ratio) {
-      for (const caption of drawing.captions) {
-        const [x, y] = [caption.x * this.view.scale + this.view.x, caption.y * this.view.scale + this.view.y];
-        label(caption.text, x, y - switchSize - 6 * ratio, token('--quiet'));
-      }
-    }
-    context.font = `${11 * ratio}px system-ui, sans-serif`;
-    if (this.selected?.kind === 'node') {
-      const [x, y] = place(this.selected.index);
-      label(topology.nodes.name[this.selected.index]!, x, y - switchSize / 2 - 9 * ratio, token('--accent'), true);
-    }
-    if (this.view.scale < 12 * ratio) return;
-    const margin = 40 * ratio;
-    const named = (n: number): void => {
-      const [x, y] = place(n);
-      if (x < -margin || x > width + margin || y < -margin || y > height + margin) return;
-      const isHost = kind[n] !== 0;
-      label(topology.nodes.name[n]!, x, y + (isHost ? 14 * ratio : -switchSize / 2 - 5 * ratio), token(isHost ? '--quiet' : '--text'));
-    };
-    for (let n = 0; n < topology.nodeCount; ++n) if (kind[n] === 0) named(n);
-    if (this.view.scale >= 3 * unfoldAt * ratio) for (let n = 0; n < topology.nodeCount; ++n) if (kind[n] !== 0) named(n);
+  /** What the pointer was on is elsewhere. */
+  private unhover(): void {
+    this.hovered = null;
+    this.events.hover(null, 0, 0);
+    this.mark();
   }
 
   private zoom(factor: number, x: number, y: number): void {
     const scale = Math.min(Math.max(this.view.scale * factor, this.fitted.scale * 0.5), 900 * this.ratio);
     const by = scale / this.view.scale;
     this.view = { scale, x: x - (x - this.view.x) * by, y: y - (y - this.view.y) * by };
-    this.refresh();
+    this.schedule();
     this.events.moved();
   }
 
   private pan(dx: number, dy: number): void {
     this.view = { ...this.view, x: this.view.x + dx, y: this.view.y + dy };
-    this.refresh();
+    this.schedule();
   }
 
   private hit(event: PointerEvent | MouseEvent): Hit | null {
@@ -262,6 +289,7 @@ export class FabricMap {
       if (grip) {
         const [dx, dy] = [event.clientX - grip.x, event.clientY - grip.y];
         if (!grip.moved && Math.hypot(dx, dy) < 4) return;
+        if (!grip.moved) this.unhover();
         this.element.classList.add('dragging');
         this.pan(dx * this.ratio, dy * this.ratio);
         grip = { x: event.clientX, y: event.clientY, moved: true };
@@ -270,7 +298,7 @@ export class FabricMap {
       const hit = this.hit(event);
       if (hit?.kind !== this.hovered?.kind || hit?.index !== this.hovered?.index) {
         this.hovered = hit;
-        this.refresh();
+        this.mark();
       }
       this.events.hover(hit, event.clientX, event.clientY);
     });
@@ -283,11 +311,7 @@ export class FabricMap {
     };
     this.element.addEventListener('pointerup', release);
     this.element.addEventListener('pointercancel', release);
-    this.element.addEventListener('pointerleave', () => {
-      this.hovered = null;
-      this.events.hover(null, 0, 0);
-      this.refresh();
-    });
+    this.element.addEventListener('pointerleave', () => this.unhover());
     this.element.addEventListener('dblclick', (event) => {
       const hit = this.hit(event);
       if (hit) this.events.open(hit);
@@ -295,12 +319,13 @@ export class FabricMap {
     this.element.addEventListener('wheel', (event) => {
       event.preventDefault();
       const box = this.element.getBoundingClientRect();
+      this.unhover();
       this.zoom(Math.exp(-event.deltaY * 0.0015), (event.clientX - box.left) * this.ratio, (event.clientY - box.top) * this.ratio);
     }, { passive: false });
     this.element.addEventListener('keydown', (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const step = 60 * this.ratio;
-      const [x, y] = [this.canvas.width / 2, this.canvas.height / 2];
+      const [x, y] = [this.size[0] / 2, this.size[1] / 2];
       const keys: Record<string, () => void> = {
         ArrowLeft: () => this.pan(step, 0), ArrowRight: () => this.pan(-step, 0),
         ArrowUp: () => this.pan(0, step), ArrowDown: () => this.pan(0, -step),
