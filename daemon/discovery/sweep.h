@@ -81,6 +81,7 @@ class Sweep final : public transport::TransactionClient {
   void finish(Instant now);
   void give_up(Error error);
 
+  // sweep_answers.cc
   void answered(const Task& task, const mad::Packet& answer);
   void unanswered(const Task& task, const transport::Completion& completion);
   void arrived(const Task& task, const mad::NodeInfo& info);
@@ -92,6 +93,7 @@ class Sweep final : public transport::TransactionClient {
   void enquire(Index node);
   void enquire_ports(Index node);
   void lost_peer(SurveyNode& node, PortNum port);
+  // sweep.cc
   /// Ways to all nodes over the cables that are left, after one that a way led over was lost.
   void find_ways();
   void ask_again_elsewhere();
