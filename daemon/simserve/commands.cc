@@ -217,7 +217,9 @@ Commands::Outcome Commands::status(Picoseconds now) {
                       {"lost_route", statistics.lost_route},
                       {"lost_fault", statistics.lost_fault},
                       {"discarded", statistics.discarded},
-                      {"traps", statistics.traps}};
+                      {"traps", statistics.traps},
+                      {"unicast_dead_ends", fabric_.dead_ends().unicast},
+                      {"multicast_dead_ends", fabric_.dead_ends().multicast}};
 }
 
 }  // namespace heddle::simserve

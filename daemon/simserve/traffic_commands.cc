@@ -97,6 +97,7 @@ Commands::Outcome Commands::list_traffic(Picoseconds now) {
                       {"all_flows", figures.flows},
                       {"unroutable", figures.unroutable},
                       {"into_off_link", figures.into_off_link},
+                      {"lost_bytes", figures.lost_bytes},
                       {"delivered_bits_per_second", figures.delivered.value()},
                       {"stood_still_seconds", std::chrono::duration<double>(figures.stood_still).count()}};
 }

@@ -154,6 +154,11 @@ void Model::set_lid(PortIndex port, Lid lid, std::uint8_t lmc, Picoseconds now) 
 void Model::set_states(PortIndex port, PortState state, PhysState physical, Picoseconds now) {
   mad::PortInfo& own = info(port);
   if (own.state == state && own.physical == physical) return;
+  if (own.state == PortState::Active && state != PortState::Active) {
+    const DeadEnds found = entries_over(*this, node_of(port), wires[port.raw()].num);
+    dead_ends.unicast += found.unicast;
+    dead_ends.multicast += found.multicast;
+  }
   own.state = state;
   own.physical = physical;
   mirror_states(port);

@@ -12,6 +12,7 @@
 #include "fabric/fabric.h"
 #include "mad/attributes.h"
 #include "sim/change.h"
+#include "sim/dead_ends.h"
 #include "sim/faults.h"
 #include "sim/options.h"
 #include "sim/simulated_fabric.h"
@@ -100,6 +101,7 @@ class Model {
   std::unordered_map<PortIndex, std::vector<std::uint16_t>> p_keys;
   std::unordered_map<PortIndex, std::array<std::uint64_t, guids_per_port>> guids;
   std::unordered_map<PortIndex, std::uint8_t> led;
+  DeadEnds dead_ends;  ///< since the start
   ChangeListener* listener = nullptr;
   /// Changes of tables, states and LIDs; the ways of MADs hold for one value of it.
   std::uint64_t generation = 1;

@@ -214,5 +214,6 @@ const SimulatedFabric::Statistics& SimulatedFabric::statistics() const {
   parts_->statistics.traps = parts_->traps.sent();
   return parts_->statistics;
 }
+const DeadEnds& SimulatedFabric::dead_ends() const { return parts_->model.dead_ends; }
 
 }  // namespace heddle::sim

@@ -19,6 +19,7 @@
 #include "mad/packet.h"
 #include "sim/change.h"
 #include "sim/counter_source.h"
+#include "sim/dead_ends.h"
 #include "sim/faults.h"
 #include "sim/options.h"
 
@@ -131,6 +132,7 @@ class SimulatedFabric {
     std::uint64_t traps = 0;
   };
   [[nodiscard]] const Statistics& statistics() const;
+  [[nodiscard]] const DeadEnds& dead_ends() const;
 
  private:
   struct Parts;

@@ -29,6 +29,7 @@ std::uint16_t Sma::forwarding_table(Request& request) {
   if (request.set) {
     if (node.lft.size() < first + lids_per_block) node.lft.resize(first + lids_per_block, no_path);
     const auto block = mad::decode<mad::LftBlock>(request.data);
+    model_.dead_ends.unicast += dead_ends(model_, node, request.header.modifier, block);
     const auto own = node.lft.begin() + static_cast<std::ptrdiff_t>(first);
     if (!std::equal(block.ports.begin(), block.ports.end(), own)) {
       std::copy(block.ports.begin(), block.ports.end(), own);
@@ -57,6 +58,8 @@ std::uint16_t Sma::multicast_table(Request& request) {
   if (request.set) {
     if (node.mft.empty()) node.mft.resize(positions * mft_lids);
     block = mad::decode<mad::MftBlock>(request.data);
+    model_.dead_ends.multicast +=
+        dead_ends(model_, node, position, static_cast<std::uint32_t>(block_number), block);
     std::copy(block.masks.begin(), block.masks.end(), node.mft.begin() + static_cast<std::ptrdiff_t>(first));
   } else if (!node.mft.empty()) {
     std::copy_n(node.mft.begin() + static_cast<std::ptrdiff_t>(first), block.masks.size(),

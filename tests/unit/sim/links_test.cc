@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <utility>
+
 #include "unit/sim/sim_fixture.h"
 
 namespace heddle::sim {
@@ -105,6 +108,37 @@ TEST_F(LinksTest, AReducedWidthTakesEffectWithTheNextTraining) {
   EXPECT_EQ(fabric->active_width(port(0x200, 3)), LinkWidth::X1);
   info.link_width_enabled = 8;  // 12x is not supported
   EXPECT_EQ(set({1}, SmAttr::PortInfo, 3, info), bad_field);
+}
+
+TEST_F(LinksTest, EntriesThatBeginToLeadNowhereAreCounted) {
+  bring_up(*fabric);
+  auto grown = [this, before = fabric->dead_ends()]() mutable {
+    const DeadEnds at = std::exchange(before, fabric->dead_ends());
+    return std::pair{before.unicast - at.unicast, before.multicast - at.multicast};
+  };
+  // Down from S0 by port 3 to S1, H1 and H3, or by port 4.
+  auto table = *get<mad::LftBlock>({1}, SmAttr::LinearForwardingTable);
+  mad::LftBlock by_four = table;
+  const auto entries = static_cast<std::uint64_t>(std::ranges::count(table.ports, PortNum{3}));
+  ASSERT_GT(entries, 0U);
+  std::ranges::replace(by_four.ports, PortNum{3}, PortNum{4});
+  mad::MftBlock group;
+  group.masks[1] = 1U << 1U | 1U << 3U;
+  EXPECT_EQ(set({1}, SmAttr::MulticastForwardingTable, 0, group), ok);
+  EXPECT_EQ(grown(), std::pair(std::uint64_t{0}, std::uint64_t{0}));
+
+  fabric->cut(link(0x100, 3), now);
+  const auto back = static_cast<std::uint64_t>(
+      std::ranges::count(fabric->forwarding_table(node(0x200)).first(64), PortNum{3}));
+  EXPECT_EQ(grown(), std::pair(entries + back, std::uint64_t{1}));
+  EXPECT_EQ(set({1}, SmAttr::LinearForwardingTable, 0, by_four), ok);
+  EXPECT_EQ(set({1}, SmAttr::MulticastForwardingTable, 0, group), ok);
+  EXPECT_EQ(grown(), std::pair(std::uint64_t{0}, std::uint64_t{0})) << "what stands is not counted again";
+  EXPECT_EQ(set({1}, SmAttr::LinearForwardingTable, 0, table), ok);
+  EXPECT_EQ(grown().first, entries);
+  group.masks[2] = 1U << 3U;
+  EXPECT_EQ(set({1}, SmAttr::MulticastForwardingTable, 0, group), ok);
+  EXPECT_EQ(grown().second, 1U);
 }
 
 TEST_F(LinksTest, CutAndMendedCables) {
