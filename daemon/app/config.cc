@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -548,6 +549,9 @@ regulation::GovernorOptions governor_options(const Config& config) {
   regulation::GovernorOptions options = config.regulation.governor;
   options.power = power::PowerModel(config.power_models);
   const std::uint64_t lmc = config.opensm.plugin ? config.opensm.lmc : config.sm.lmc;
+  // Whoever shortens the quiet time wants links to go soon after it.
+  options.plan_every =
+      std::min<std::chrono::nanoseconds>(options.plan_every, config.regulation.governor.quiet);
   options.planes = lmc > 0 ? 2 : 1;
   options.movement = lmc > 0 ? regulation::Movement::Planes : regulation::Movement::Staged;
   return options;
