@@ -37,11 +37,12 @@ class Daemon:
     def __enter__(self):
         file = self.directory / "heddle.toml"
         file.write_text(self.config)
-        arguments = [str(HEDDLED), "--config", str(file)]
+        arguments = [str(HEDDLED.resolve()), "--config", str(file)]
         for key, value in self.settings.items():
             arguments += ["--set", f"{key}={value}"]
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(arguments, stderr=log, env=self.env)
+            # There: what the shim leaves behind of a daemon that was killed goes with it.
+            self.process = subprocess.Popen(arguments, stderr=log, env=self.env, cwd=self.directory)
         return self
 
     def __exit__(self, *unused):

@@ -10,6 +10,7 @@ from ibsim_test import Ibsim
 from served_fabric import BUILD, HEDDLE, ServedFabric, wait_until
 
 PLUGIN = BUILD / "plugins/opensm"
+BROADCAST = "ff12401bffff0000" + "00000000ffffffff"
 
 
 def checksum(text):
@@ -214,6 +215,28 @@ class WithPlugin:
         _, listing, _ = self.run("ibnetdiscover")
         found = re.search(rf'"{re.escape(name)}".* lid (\d+)', listing)
         return int(found.group(1))
+
+    def join(self, host):
+        """Makes a host a member of the broadcast group, as IPoIB does. The MLID."""
+        guid = re.search(rf'H-([0-9a-f]+)"\[1\]\(([0-9a-f]+)\).*"{host} ', self.run("ibnetdiscover")[1])
+        code, text, complaints = self.run(BUILD / "tests/system/join_group", self.lid_of("host-0 mlx5_0"), BROADCAST,
+                                          "fe80000000000000" + guid.group(2).zfill(16), node=f"{host} mlx5_0")
+        assert (code, complaints) == (0, []), text
+        return text.strip()
+
+    def multicast_arrives(self, hosts, forbidden=()):
+        """Whether ibtracert, which follows the multicast tables, gets from each member to each other one, and enters no
+        switch by a port "0xGUID/PORT" that is forbidden."""
+        lids = {host: self.lid_of(f"{host} mlx5_0") for host in hosts}
+        for source in hosts:
+            for target in hosts:
+                if source == target:
+                    continue
+                code, text, complaints = self.run("ibtracert", "-m", "0xc000", lids[source], lids[target])
+                entered = {f"0x{guid.zfill(16)}/{port}" for guid, port in re.findall(r"switch 0x([0-9a-f]+)\[(\d+)\]", text)}
+                if code != 0 or complaints or not entered or entered & set(forbidden):
+                    return False
+        return True
 
     def set_port(self, name, port, word):
         """disable or enable, as the daemon does with PortInfo."""
