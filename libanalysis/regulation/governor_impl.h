@@ -106,6 +106,8 @@ class Governor::Impl {
   [[nodiscard]] routing::LinkSet available() const;
   [[nodiscard]] bool rules_hold(const routing::LinkSet& active) const;
   void refresh_exemptions();
+  /// When the next Tick is due, from all that waits.
+  [[nodiscard]] std::optional<Instant> earliest() const;
 
   // governor_routing.cc: one change of tables at a time, and what is closed after it
   void consider();
@@ -175,7 +177,6 @@ class Governor::Impl {
 
   // The change under way.
   std::optional<StepId> step_;
-  [[nodiscard]] std::optional<Instant> earliest() const;
   std::optional<Instant> due_;       ///< earliest() after the last event
   std::optional<Instant> deadline_;  ///< of the stage: end of a drain, or the next try
   unsigned retries_ = 0;

@@ -80,7 +80,7 @@ std::vector<std::pair<NodeGuid, std::uint16_t>> Network::ranks_by_guid() const {
 }
 
 const routing::ForwardingTables& Network::tables(const LinkSet& active, unsigned plane) {
-  router_.update(plane, active);
+  router_.route(plane, active);
   return router_.tables();
 }
 

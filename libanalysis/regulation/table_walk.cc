@@ -5,13 +5,14 @@
 
 namespace heddle::regulation {
 
+using routing::Hop;
 using routing::HopMap;
 using routing::SwitchIndex;
 using routing::Target;
 using routing::TargetKind;
 
 TableWalk::TableWalk(const Network& network, const routing::ForwardingTables& tables, unsigned plane)
-    : network_{network}, tables_{tables}, hops_{network.graph()}, columns_{network.graph().size()} {
+    : network_{network}, tables_{tables}, block_bytes_(routing::lids_per_block * network.graph().size()) {
   const auto& graph = network.graph();
   of_target_.resize(graph.targets().size());
   for (std::uint32_t t = 0; t < graph.targets().size(); ++t) {
@@ -30,21 +31,29 @@ TableWalk::TableWalk(const Network& network, const routing::ForwardingTables& ta
     position_[s.raw()] = static_cast<std::uint32_t>(by_position_.size());
     by_position_.push_back(s.raw());
   }
-  next_.resize(graph.size());
-  to_.resize(graph.size());
+  for (const SwitchIndex s : network.ranks().order()) {
+    for (const Hop& hop : graph.hops(s)) ports_ = std::max<std::size_t>(ports_, hop.out.raw() + 1U);
+  }
+  steps_.resize(graph.size() * ports_);
+  for (std::size_t p = 0; p < by_position_.size(); ++p) {
+    const SwitchIndex s{by_position_[p]};
+    auto at = static_cast<std::uint32_t>(graph.first_hop(s));
+    for (const Hop& hop : graph.hops(s))
+      steps_[p * ports_ + hop.out.raw()] = {at++, position_[hop.peer.raw()]};
+  }
 }
 
-void TableWalk::load_column(Lid lid) {
+const std::uint8_t* TableWalk::column(Lid lid) {
+  const std::size_t n = by_position_.size();
   const std::size_t block = lid.raw() / routing::lids_per_block;
-  if (block != block_) columns_.load(tables_, block);
-  block_ = block;
-  const std::uint8_t* column = columns_.column(lid);
-  for (std::size_t p = 0; p < by_position_.size(); ++p) {
-    const std::uint32_t s = by_position_[p];
-    const std::uint32_t hop = hops_.hop(s, column[s]);
-    next_[p] = hop;
-    if (hop != HopMap::none) to_[p] = position_[hops_.peer(hop)];
+  if (block != block_) {
+    block_ = block;
+    for (std::size_t p = 0; p < n; ++p) {
+      const auto row = tables_.block(SwitchIndex{by_position_[p]}, block);
+      for (std::size_t i = 0; i < routing::lids_per_block; ++i) block_bytes_[i * n + p] = row[i];
+    }
   }
+  return &block_bytes_[lid.raw() % routing::lids_per_block * n];
 }
 
 std::vector<double> TableWalk::loads(const Traffic& traffic) {
@@ -52,26 +61,37 @@ std::vector<double> TableWalk::loads(const Traffic& traffic) {
   std::vector<double> result(graph.hop_count(), 0);
   std::vector<double> here(graph.size());
   const std::size_t n = by_position_.size();
+  const auto hosts = network_.host_switches();
+  std::vector<double> sent(hosts.size());  // to the switch at which the LID is
+  std::uint32_t sent_to = Network::no_position;
   for (const DestinationLid& each : lids_) {
     const double share = traffic.share[each.target] * each.part;
     if (share <= 0) continue;
     const SwitchIndex at = graph.targets()[each.target].at;
     const std::uint32_t to = network_.host_position(at);
-    load_column(each.lid);
+    if (to != sent_to) {
+      for (std::size_t s = 0; s < sent.size(); ++s) sent[s] = traffic.matrix.at(s, to);
+      sent_to = to;
+    }
+    const std::uint8_t* entries = column(each.lid);
     std::fill(here.begin(), here.end(), 0);
-    const auto hosts = network_.host_switches();
-    for (std::size_t s = 0; s < hosts.size(); ++s)
-      here[position_[hosts[s].raw()]] = share * traffic.matrix.at(s, to);
+    for (std::size_t s = 0; s < sent.size(); ++s) here[position_[hosts[s].raw()]] = share * sent[s];
     here[position_[at.raw()]] = 0;
+    // What has gone up from a switch is not there any more when the way down is followed.
     for (std::size_t p = n; p-- > 0;) {
-      if (here[p] <= 0 || next_[p] == HopMap::none || to_[p] >= p) continue;
-      result[next_[p]] += here[p];
-      here[to_[p]] += here[p];
+      if (here[p] <= 0) continue;
+      const Step next = step(p, entries[p]);
+      if (next.hop == HopMap::none || next.to >= p) continue;
+      result[next.hop] += here[p];
+      here[next.to] += here[p];
+      here[p] = 0;
     }
     for (std::size_t p = 0; p < n; ++p) {
-      if (here[p] <= 0 || next_[p] == HopMap::none || to_[p] <= p) continue;
-      result[next_[p]] += here[p];
-      here[to_[p]] += here[p];
+      if (here[p] <= 0) continue;
+      const Step next = step(p, entries[p]);
+      if (next.hop == HopMap::none || next.to <= p) continue;
+      result[next.hop] += here[p];
+      here[next.to] += here[p];
     }
   }
   return result;
@@ -86,9 +106,9 @@ void TableWalk::scale(std::span<const double> ratio, Traffic& traffic) {
   std::vector<double> sum(n);
   std::vector<std::uint32_t> length(n);
   std::vector<double> factor(hosts.size());
-  const auto step = [&](std::size_t p) {
-    sum[p] = sum[to_[p]] + log_ratio[next_[p]];
-    length[p] = length[to_[p]] + 1;
+  const auto follow = [&](std::size_t p, const Step& next) {
+    sum[p] = sum[next.to] + log_ratio[next.hop];
+    length[p] = length[next.to] + 1;
   };
   for (const SwitchIndex at : hosts) {
     const std::uint32_t to = network_.host_position(at);
@@ -100,15 +120,17 @@ void TableWalk::scale(std::span<const double> ratio, Traffic& traffic) {
         const double share = traffic.share[t] * each.part;
         if (share <= 0) continue;
         weight += share;
-        load_column(each.lid);
+        const std::uint8_t* entries = column(each.lid);
         std::fill(sum.begin(), sum.end(), 0);
         std::fill(length.begin(), length.end(), 0);
         // Ways down are known from the bottom, ways up from the top: destination first in both.
         for (std::size_t p = n; p-- > 0;) {
-          if (next_[p] != HopMap::none && to_[p] > p) step(p);
+          const Step next = step(p, entries[p]);
+          if (next.hop != HopMap::none && next.to > p) follow(p, next);
         }
         for (std::size_t p = 0; p < n; ++p) {
-          if (next_[p] != HopMap::none && to_[p] < p) step(p);
+          const Step next = step(p, entries[p]);
+          if (next.hop != HopMap::none && next.to < p) follow(p, next);
         }
         for (std::size_t s = 0; s < hosts.size(); ++s) {
           const std::uint32_t p = position_[hosts[s].raw()];

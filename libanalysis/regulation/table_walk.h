@@ -36,13 +36,22 @@ class TableWalk {
     double part = 1;  ///< of the target's traffic
   };
 
-  /// Next hop of each switch, by position in the order of ranks; none for no way.
-  void load_column(Lid lid);
+  struct Step {
+    std::uint32_t hop = routing::HopMap::none;
+    std::uint32_t to = 0;  ///< position that it leads to
+  };
+  /// Of the switch at a position, by a column's entry for it; no hop where there is no way.
+  [[nodiscard]] Step step(std::size_t position, std::uint8_t port) const {
+    return port < ports_ ? steps_[position * ports_ + port] : Step{};
+  }
+  /// The entry of every switch for the LID, by position. Valid until the next call.
+  const std::uint8_t* column(Lid lid);
 
   const Network& network_;
   const routing::ForwardingTables& tables_;
-  routing::HopMap hops_;
-  routing::Columns columns_;
+  std::size_t ports_ = 1;                  ///< more than any port number that leads to a switch
+  std::vector<Step> steps_;                ///< by position and port
+  std::vector<std::uint8_t> block_bytes_;  ///< LID by LID, the entries of all switches by position
   static constexpr std::size_t no_block = static_cast<std::size_t>(-1);
   std::size_t block_ = no_block;
   struct Range {
@@ -53,8 +62,6 @@ class TableWalk {
   std::vector<Range> of_target_;            ///< in lids_
   std::vector<std::uint32_t> by_position_;  ///< switch at each place of the order
   std::vector<std::uint32_t> position_;     ///< and back
-  std::vector<std::uint32_t> next_;         ///< by position: hop
-  std::vector<std::uint32_t> to_;           ///< by position: position that the hop leads to
 };
 
 }  // namespace heddle::regulation

@@ -4,98 +4,131 @@
 
 namespace heddle::routing {
 
-Detour::Detour(const SwitchGraph& graph, const Destinations& destinations, const LegalPaths& full,
-               const LegalPaths& paths, const LinkSet& active, Plane plane)
+Detour::Detour(const SwitchGraph& graph, const Destinations& destinations, const Ranks& ranks,
+               const LegalPaths& full, const LegalPaths& paths, const LinkSet& active, Plane plane)
     : graph_{graph},
       destinations_{destinations},
+      ranks_{ranks},
       full_{full},
       paths_{paths},
       active_{active},
-      plane_{plane} {}
-
-const Hop* Detour::hop_at(SwitchIndex x, std::uint8_t port) {
-  const auto hops = graph_.hops(x);
-  const auto it = std::lower_bound(hops.begin(), hops.end(), PortNum{port},
-                                   [](const Hop& hop, PortNum out) { return hop.out < out; });
-  return it != hops.end() && it->out == PortNum{port} ? &*it : nullptr;
-}
-
-void Detour::gather(SwitchIndex x, SwitchIndex d) {
-  shortest_.clear();
-  if (paths_.distance(x, d) == LegalPaths::far) return;
-  for (const Hop& hop : graph_.hops(x)) {
-    if (active_.contains(hop.link) && paths_.shortest(x, hop, d)) shortest_.push_back(&hop);
+      plane_{plane} {
+  attached_.reserve(destinations.all().size());
+  for (const Destination& lid : destinations.all()) {
+    const LinkIndex link = graph.targets()[lid.target].link;
+    attached_.push_back(link == no_link || active.contains(link) ? 1 : 0);
   }
 }
 
-bool Detour::leads_home(SwitchIndex x, SwitchIndex d, std::uint8_t port) {
-  const Hop* hop = hop_at(x, port);
-  if (hop == nullptr || !active_.contains(hop->link) || !paths_.legal(x, *hop, d)) return false;
-  // A home path that is longer than the shortest by choice is kept as long as it is no longer than at home.
-  return paths_.distance(hop->peer, d) + 1 == paths_.distance(x, d) ||
-         paths_.distance(hop->peer, d) == full_.distance(hop->peer, d);
+void Detour::enter(SwitchIndex x) {
+  if (x_ != no_switch) {
+    for (const Hop& hop : graph_.hops(x_)) by_port_[hop.out.raw()] = Way{};
+  }
+  x_ = x;
+  down_ = paths_.down(x).data();
+  distance_ = paths_.distance(x).data();
+  in_use_.clear();
+  for (const Hop& hop : graph_.hops(x)) {
+    by_port_[hop.out.raw()] = {hop.peer.raw(),
+                               active_.contains(hop.link),
+                               ranks_.above(x, hop.peer),
+                               false,
+                               paths_.down(hop.peer).data(),
+                               paths_.distance(hop.peer).data(),
+                               full_.distance(hop.peer).data()};
+    if (active_.contains(hop.link)) in_use_.push_back(hop.out.raw());
+  }
+  trunks_in_use_.clear();
+  for (const std::uint8_t port : in_use_) trunks_in_use_.push_back(by_port_[port].peer);
+  std::sort(trunks_in_use_.begin(), trunks_in_use_.end());
+  for (const Hop& hop : graph_.hops(x)) {
+    by_port_[hop.out.raw()].has_active_twin =
+        std::binary_search(trunks_in_use_.begin(), trunks_in_use_.end(), hop.peer.raw());
+  }
 }
 
-std::span<const Detour::Entry> Detour::changes(SwitchIndex x, SwitchIndex d,
-                                               std::span<const std::uint8_t> home,
+bool Detour::legal(const Way& way, std::uint32_t d) const {
+  if (down_[d] != LegalPaths::far) return way.descends && way.down[d] != LegalPaths::far;
+  return !way.descends && way.distance[d] != LegalPaths::far;
+}
+
+bool Detour::leads_home(std::uint32_t d, std::uint8_t port) const {
+  const Way& way = by_port_[port];
+  if (!way.active || !legal(way, d)) return false;
+  // A home path that is longer than the shortest by choice is kept as long as it is no longer than at home.
+  return way.distance[d] + 1 == distance_[d] || way.distance[d] == way.at_home[d];
+}
+
+void Detour::gather(std::uint32_t d) {
+  shortest_.clear();
+  if (distance_[d] == LegalPaths::far) return;
+  for (const std::uint8_t port : in_use_) {
+    const Way& way = by_port_[port];
+    if (way.distance[d] + 1 == distance_[d] && legal(way, d)) shortest_.push_back(port);
+  }
+}
+
+std::span<const Detour::Entry> Detour::changes(SwitchIndex d, std::span<const std::uint8_t> home,
                                                std::span<const std::uint8_t> row) {
   changes_.clear();
   lost_.clear();
-  const auto set = [&](Lid lid, std::uint8_t port) {
-    if (row[lid.raw()] != port) changes_.push_back({lid, PortNum{port}});
-  };
   std::uint8_t seen = no_path.raw();
   bool seen_good = false;
+  const std::uint8_t* attached = &attached_[destinations_.first(d)];
   for (const Destination& lid : destinations_.at(d)) {
+    const bool reached = *attached++ != 0;
     if (lid.offset % plane_.count != plane_.number) continue;
     const std::uint8_t at_home = home[lid.lid.raw()];
-    const LinkIndex host_link = graph_.targets()[lid.target].link;
-    if (host_link != no_link && !active_.contains(host_link)) {
-      set(lid.lid, no_path.raw());
-    } else if (x == d || at_home == no_path.raw()) {
-      set(lid.lid, at_home);
+    if (!reached) {
+      set(lid.lid, no_path.raw(), row);
+    } else if (x_ == d || at_home == no_path.raw()) {
+      set(lid.lid, at_home, row);
     } else {
       if (at_home != seen) {
         seen = at_home;
-        seen_good = leads_home(x, d, at_home);
+        seen_good = leads_home(d.raw(), at_home);
       }
       if (seen_good) {
-        set(lid.lid, at_home);
+        set(lid.lid, at_home, row);
       } else {
-        lost_.push_back(&lid);
+        lost_.push_back(lid.lid);
       }
     }
   }
-  if (lost_.empty()) return changes_;
-  gather(x, d);
-  const std::size_t turn = std::size_t{d.raw()} * lost_.size();
-  for (std::size_t i = 0; i < lost_.size(); ++i) {
-    const Lid lid = lost_[i]->lid;
-    if (shortest_.empty()) {
-      set(lid, no_path.raw());
-      continue;
-    }
-    const Hop* gone = hop_at(x, home[lid.raw()]);
-    same_peer_.clear();
-    for (const Hop* hop : shortest_) {
-      if (hop->peer == gone->peer) same_peer_.push_back(hop);
-    }
-    const auto& choices = same_peer_.empty() ? shortest_ : same_peer_;
-    // One step more after every round of destinations: the next switch deals what arrives here in turns too,
-    // and must not find every third LID, say, on the same ones of its own.
-    const std::size_t skip = d.raw() / choices.size();
-    set(lid, choices[(turn + skip + i) % choices.size()]->out.raw());
-  }
+  if (!lost_.empty()) deal(d.raw(), home, row);
   return changes_;
+}
+
+void Detour::deal(std::uint32_t d, std::span<const std::uint8_t> home, std::span<const std::uint8_t> row) {
+  gather(d);
+  if (shortest_.empty()) {
+    for (const Lid lid : lost_) set(lid, no_path.raw(), row);
+    return;
+  }
+  // One step more after every round of destinations: the next switch deals what arrives here in turns too,
+  // and must not find every third LID, say, on the same ones of its own.
+  const auto first = [&](std::size_t choices) { return d * lost_.size() + d / choices; };
+  std::size_t next = first(shortest_.size()) % shortest_.size();
+  for (std::size_t i = 0; i < lost_.size(); ++i) {
+    const Way& gone = by_port_[home[lost_[i].raw()]];
+    same_peer_.clear();
+    if (gone.has_active_twin) {
+      for (const std::uint8_t port : shortest_) {
+        if (by_port_[port].peer == gone.peer) same_peer_.push_back(port);
+      }
+    }
+    const std::size_t twins = same_peer_.size();
+    set(lost_[i], twins == 0 ? shortest_[next] : same_peer_[(first(twins) + i) % twins], row);
+    if (++next == shortest_.size()) next = 0;
+  }
 }
 
 void add_host_links(const SwitchGraph& graph, std::span<const LinkIndex> changed,
                     std::vector<LegalPaths::Affected>& affected) {
   std::vector<SwitchIndex> at;
   for (const Target& target : graph.targets()) {
-    if (target.link != no_link && std::find(changed.begin(), changed.end(), target.link) != changed.end()) {
+    if (target.link != no_link && std::binary_search(changed.begin(), changed.end(), target.link))
       at.push_back(target.at);
-    }
   }
   if (at.empty()) return;
   std::sort(at.begin(), at.end());

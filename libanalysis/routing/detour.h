@@ -2,6 +2,7 @@
 /// what is left.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,41 +20,71 @@ struct Plane {
   unsigned count = 1;
 };
 
-/// Computes entries of one plane. A pure function of home tables and active links: LIDs that lose their port
-/// are dealt to the other cables of its trunk, and when the trunk is gone, to all ports on a shortest path,
-/// in turns that differ from destination to destination. Everything it is given must outlive it.
+/// Computes entries of one plane, switch by switch. A pure function of home tables and active links: LIDs
+/// that lose their port are dealt to the other cables of its trunk, and when the trunk is gone, to all ports
+/// on a shortest path, in turns that differ from destination to destination. Everything it is given must
+/// outlive it, and stay as it is.
 class Detour {
  public:
-  Detour(const SwitchGraph& graph, const Destinations& destinations, const LegalPaths& full,
-         const LegalPaths& paths, const LinkSet& active, Plane plane);
+  Detour(const SwitchGraph& graph, const Destinations& destinations, const Ranks& ranks,
+         const LegalPaths& full, const LegalPaths& paths, const LinkSet& active, Plane plane);
+
+  /// The switch that changes() is about from here on.
+  void enter(SwitchIndex x);
 
   struct Entry {
     Lid lid;
     PortNum port;
   };
-  /// The entries of switch `x` for the LIDs behind switch `d` that differ from those in `row`. Valid until
-  /// the next call.
-  std::span<const Entry> changes(SwitchIndex x, SwitchIndex d, std::span<const std::uint8_t> home,
+  /// The entries of the switch entered for the LIDs behind switch `d` that differ from those in `row`. Valid
+  /// until the next call.
+  std::span<const Entry> changes(SwitchIndex d, std::span<const std::uint8_t> home,
                                  std::span<const std::uint8_t> row);
 
  private:
-  void gather(SwitchIndex x, SwitchIndex d);
-  [[nodiscard]] bool leads_home(SwitchIndex x, SwitchIndex d, std::uint8_t port);
-  [[nodiscard]] const Hop* hop_at(SwitchIndex x, std::uint8_t port);
+  /// A port of the switch entered, with the rows of what is behind it.
+  struct Way {
+    std::uint32_t peer = no_switch.raw();
+    bool active = false;
+    bool descends = false;
+    bool has_active_twin = false;  ///< or is active itself: its trunk is not gone
+    const LegalPaths::Distance* down = nullptr;
+    const LegalPaths::Distance* distance = nullptr;
+    const LegalPaths::Distance* at_home = nullptr;  ///< distance over all links
+  };
+
+  [[nodiscard]] bool legal(const Way& way, std::uint32_t d) const;
+  [[nodiscard]] bool leads_home(std::uint32_t d, std::uint8_t port) const;
+  void gather(std::uint32_t d);
+  void deal(std::uint32_t d, std::span<const std::uint8_t> home, std::span<const std::uint8_t> row);
+  void set(Lid lid, std::uint8_t port, std::span<const std::uint8_t> row) {
+    if (row[lid.raw()] != port) changes_.push_back({lid, PortNum{port}});
+  }
 
   const SwitchGraph& graph_;
   const Destinations& destinations_;
+  const Ranks& ranks_;
   const LegalPaths& full_;
   const LegalPaths& paths_;
   const LinkSet& active_;
   Plane plane_;
-  std::vector<const Hop*> shortest_;
-  std::vector<const Destination*> lost_;
-  std::vector<const Hop*> same_peer_;
+  std::vector<std::uint8_t> attached_;  ///< by position in Destinations::all(): its host link is active
+
+  SwitchIndex x_ = no_switch;
+  const LegalPaths::Distance* down_ = nullptr;  ///< of x_
+  const LegalPaths::Distance* distance_ = nullptr;
+  std::array<Way, 256> by_port_;
+  std::vector<std::uint8_t> in_use_;  ///< ports of x_ with an active link to a switch
+
+  std::vector<std::uint32_t> trunks_in_use_;  ///< peers of x_ over active links, ascending
+
+  std::vector<std::uint8_t> shortest_;  ///< ports
+  std::vector<Lid> lost_;
+  std::vector<std::uint8_t> same_peer_;
   std::vector<Entry> changes_;
 };
 
-/// Adds to `affected` every switch with the switches at which a changed host link hangs.
+/// Adds to `affected` every switch with the switches at which a changed host link hangs. `changed` ascends.
 void add_host_links(const SwitchGraph& graph, std::span<const LinkIndex> changed,
                     std::vector<LegalPaths::Affected>& affected);
 

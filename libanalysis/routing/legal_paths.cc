@@ -1,6 +1,7 @@
 #include "routing/legal_paths.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace heddle::routing {
@@ -16,22 +17,46 @@ void one_hop_more(Distance* row, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) row[i] = row[i] == LegalPaths::far ? LegalPaths::far : row[i] + 1;
 }
 
-/// A set of destinations that remembers what is in it.
-struct Marks {
-  std::vector<SwitchIndex> list;
-  std::vector<std::uint8_t> has;
+/// A set of destinations for every switch, a bit each.
+class DestinationSets {
+ public:
+  explicit DestinationSets(std::size_t switches)
+      : words_{(switches + 63) / 64}, bits_(switches * words_, 0), any_(switches, 0) {}
 
-  void add(SwitchIndex d, std::size_t n) {
-    if (has.empty()) has.resize(n, 0);
-    if (has[d.raw()] != 0) return;
-    has[d.raw()] = 1;
-    list.push_back(d);
+  [[nodiscard]] std::span<std::uint64_t> of(SwitchIndex s) {
+    return std::span(bits_).subspan(s.raw() * words_, words_);
   }
-  void add(const std::vector<SwitchIndex>& more, std::size_t n) {
-    for (const SwitchIndex d : more) add(d, n);
+  [[nodiscard]] bool empty(SwitchIndex s) const { return any_[s.raw()] == 0; }
+  void add(SwitchIndex s, std::span<const std::uint64_t> more) {
+    const std::span<std::uint64_t> set = of(s);
+    for (std::size_t w = 0; w < words_; ++w) set[w] |= more[w];
+    any_[s.raw()] = 1;
   }
-  void sort() { std::sort(list.begin(), list.end()); }
+
+ private:
+  std::size_t words_;
+  std::vector<std::uint64_t> bits_;
+  std::vector<std::uint8_t> any_;
 };
+
+void mark(std::span<std::uint64_t> set, std::size_t d) { set[d / 64] |= std::uint64_t{1} << (d % 64); }
+
+template <class F>
+void for_each(std::span<const std::uint64_t> set, F&& f) {
+  for (std::size_t w = 0; w < set.size(); ++w) {
+    for (std::uint64_t word = set[w]; word != 0; word &= word - 1)
+      f(static_cast<std::uint32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(word))));
+  }
+}
+
+std::size_t count(std::span<const std::uint64_t> set) {
+  std::size_t n = 0;
+  for (const std::uint64_t word : set) n += static_cast<std::size_t>(std::popcount(word));
+  return n;
+}
+
+/// One entry costs about as much by itself as so many of a whole row.
+constexpr std::size_t row_entries_per_entry = 32;
 
 bool usable(const LinkSet* active, const Hop& hop) { return active == nullptr || active->contains(hop.link); }
 
@@ -102,43 +127,60 @@ std::vector<LegalPaths::Affected> LegalPaths::update(const LinkSet& active,
   for (const LinkIndex link : changed) is_changed_link[link.raw()] = 1;
   // Where a link changed, any destination may have; elsewhere those that changed at a neighbour.
   std::vector<std::uint8_t> touched(n, 0);
-  std::vector<Marks> down_dirty(n);
-  std::vector<Marks> distance_dirty(n);
-  std::vector<Marks> affected(n);
-  std::vector<SwitchIndex> everything;
+  DestinationSets down_dirty(n);
+  DestinationSets distance_dirty(n);
+  DestinationSets affected(n);
   for (std::uint32_t i = 0; i < n; ++i) {
     for (const Hop& hop : graph_->hops(SwitchIndex{i})) touched[i] |= is_changed_link[hop.link.raw()];
-    everything.push_back(SwitchIndex{i});
   }
 
-  std::vector<SwitchIndex> differs;
-  const auto refresh = [&](SwitchIndex s, Marks& dirty, std::vector<Distance>& matrix, auto compute) {
-    differs.clear();
-    if (touched[s.raw()] == 0) dirty.sort();
-    for (const SwitchIndex d : touched[s.raw()] != 0 ? everything : dirty.list) {
-      Distance& slot = matrix[s.raw() * stride_ + d.raw()];
-      const Distance value = compute(s, active, d);
-      if (slot == value) continue;
-      slot = value;
-      differs.push_back(d);
+  std::vector<Distance> scratch(stride_);
+  std::vector<std::uint64_t> differs((n + 63) / 64);
+  // Recomputes a row, or what is dirty of it; true where anything differs.
+  const auto refresh = [&](SwitchIndex s, std::span<const std::uint64_t> dirty, Distance* row, auto make_row,
+                           auto compute) {
+    std::fill(differs.begin(), differs.end(), 0);
+    bool any = false;
+    const auto put = [&](std::uint32_t d, Distance value) {
+      if (row[d] == value) return;
+      row[d] = value;
+      mark(differs, d);
+      any = true;
+    };
+    if (touched[s.raw()] != 0 || count(dirty) * row_entries_per_entry > n) {
+      make_row(s, &active, scratch.data());
+      if (std::memcmp(row, scratch.data(), n) == 0) return false;
+      for (std::uint32_t d = 0; d < n; ++d) put(d, scratch[d]);
+    } else {
+      for_each(dirty, [&](std::uint32_t d) { put(d, compute(s, active, SwitchIndex{d})); });
     }
-    affected[s.raw()].add(differs, n);
-    for (const Hop& hop : graph_->hops(s)) affected[hop.peer.raw()].add(differs, n);
+    if (!any) return false;
+    affected.add(s, differs);
+    for (const Hop& hop : graph_->hops(s)) affected.add(hop.peer, differs);
+    return true;
   };
   const auto order = ranks_->order();
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    if (touched[it->raw()] == 0 && down_dirty[it->raw()].list.empty()) continue;
-    refresh(*it, down_dirty[it->raw()], down_, [this](auto&&... args) { return down_now(args...); });
-    distance_dirty[it->raw()].add(differs, n);
-    for (const Hop& hop : graph_->hops(*it)) {
-      if (ranks_->above(hop.peer, *it)) down_dirty[hop.peer.raw()].add(differs, n);
+    const SwitchIndex s = *it;
+    if (touched[s.raw()] == 0 && down_dirty.empty(s)) continue;
+    const bool differ = refresh(
+        s, down_dirty.of(s), &down_[s.raw() * stride_], [this](auto... args) { make_down(args...); },
+        [this](auto&&... args) { return down_now(args...); });
+    if (!differ) continue;
+    distance_dirty.add(s, differs);
+    for (const Hop& hop : graph_->hops(s)) {
+      if (ranks_->above(hop.peer, s)) down_dirty.add(hop.peer, differs);
     }
   }
   for (const SwitchIndex s : order) {
-    if (touched[s.raw()] == 0 && distance_dirty[s.raw()].list.empty()) continue;
-    refresh(s, distance_dirty[s.raw()], distance_, [this](auto&&... args) { return distance_now(args...); });
+    if (touched[s.raw()] == 0 && distance_dirty.empty(s)) continue;
+    const bool differ = refresh(
+        s, distance_dirty.of(s), &distance_[s.raw() * stride_],
+        [this](auto... args) { make_distance(args...); },
+        [this](auto&&... args) { return distance_now(args...); });
+    if (!differ) continue;
     for (const Hop& hop : graph_->hops(s)) {
-      if (ranks_->above(s, hop.peer)) distance_dirty[hop.peer.raw()].add(differs, n);
+      if (ranks_->above(s, hop.peer)) distance_dirty.add(hop.peer, differs);
     }
   }
 
@@ -146,17 +188,21 @@ std::vector<LegalPaths::Affected> LegalPaths::update(const LinkSet& active,
   for (std::uint32_t i = 0; i < n; ++i) {
     const SwitchIndex s{i};
     if (touched[i] != 0) {
+      std::memset(scratch.data(), far, stride_);
+      SwitchIndex last = no_switch;
       for (const Hop& hop : graph_->hops(s)) {
-        if (is_changed_link[hop.link.raw()] == 0) continue;
-        const auto reach = distance(hop.peer);
-        for (std::uint32_t d = 0; d < n; ++d) {
-          if (reach[d] != far) affected[i].add(SwitchIndex{d}, n);
-        }
+        if (is_changed_link[hop.link.raw()] == 0 || hop.peer == last) continue;
+        last = hop.peer;
+        take_smaller(scratch.data(), distance(hop.peer).data(), n);
       }
+      std::fill(differs.begin(), differs.end(), 0);
+      for (std::uint32_t d = 0; d < n; ++d) differs[d / 64] |= std::uint64_t{scratch[d] != far} << (d % 64);
+      affected.add(s, differs);
     }
-    if (affected[i].list.empty()) continue;
-    affected[i].sort();
-    result.push_back({s, std::move(affected[i].list)});
+    if (affected.empty(s)) continue;
+    Affected& entry = result.emplace_back(Affected{s, {}});
+    entry.destinations.reserve(count(affected.of(s)));
+    for_each(affected.of(s), [&](std::uint32_t d) { entry.destinations.push_back(SwitchIndex{d}); });
   }
   return result;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "routing/balance.h"
 #include "routing/detour.h"
@@ -122,37 +123,46 @@ std::vector<BlockChange> UpDownRouter::update(const LinkSet& active) {
 }
 
 std::vector<BlockChange> UpDownRouter::update(unsigned plane, const LinkSet& active) {
+  std::vector<BlockChange> result;
+  route(plane, active, &result);
+  return result;
+}
+
+void UpDownRouter::route(unsigned plane, const LinkSet& active) { route(plane, active, nullptr); }
+
+void UpDownRouter::route(unsigned plane, const LinkSet& active, std::vector<BlockChange>* blocks) {
   State& state = *state_;
   State::Plane& part = state.planes[plane];
   std::vector<LinkIndex> changed;
   LinkSet::for_each_difference(part.active, active, [&](LinkIndex link) { changed.push_back(link); });
-  std::vector<BlockChange> result;
-  if (changed.empty()) return result;
+  if (changed.empty()) return;
   part.active = active;
   auto affected = part.paths.update(active, changed);
   add_host_links(state.graph, changed, affected);
 
-  Detour detour(state.graph, state.destinations, state.full, part.paths, part.active,
+  Detour detour(state.graph, state.destinations, state.ranks, state.full, part.paths, part.active,
                 {plane, static_cast<unsigned>(state.planes.size())});
-  std::vector<std::size_t> saved(state.tables.blocks());  // 1 + position in `result`, of this switch
+  std::vector<std::size_t> saved(state.tables.blocks());  // 1 + position in `blocks`, of this switch
   for (const auto& [s, destinations] : affected) {
+    detour.enter(s);
+    const auto home = std::as_const(state.home).row(s);
     const auto row = state.tables.row(s);
-    const std::size_t first = result.size();
+    const std::size_t first = blocks == nullptr ? 0 : blocks->size();
     for (const SwitchIndex d : destinations) {
-      for (const auto& [lid, port] : detour.changes(s, d, state.home.row(s), row)) {
+      for (const auto& [lid, port] : detour.changes(d, home, row)) {
         const std::size_t b = lid.raw() / lids_per_block;
-        if (saved[b] <= first) {
-          result.emplace_back().at = {s, static_cast<std::uint16_t>(b)};
-          std::memcpy(result.back().before.data(), &row[b * lids_per_block], lids_per_block);
-          saved[b] = result.size();
+        if (blocks != nullptr && saved[b] <= first) {
+          blocks->emplace_back().at = {s, static_cast<std::uint16_t>(b)};
+          std::memcpy(blocks->back().before.data(), &row[b * lids_per_block], lids_per_block);
+          saved[b] = blocks->size();
         }
         row[lid.raw()] = port.raw();
       }
     }
-    std::sort(result.begin() + static_cast<std::ptrdiff_t>(first), result.end(),
+    if (blocks == nullptr) continue;
+    std::sort(blocks->begin() + static_cast<std::ptrdiff_t>(first), blocks->end(),
               [](const BlockChange& x, const BlockChange& y) { return x.at < y.at; });
   }
-  return result;
 }
 
 std::vector<std::pair<SwitchIndex, SwitchIndex>> UpDownRouter::unconnected(unsigned plane) const {

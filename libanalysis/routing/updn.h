@@ -60,12 +60,16 @@ class UpDownRouter {
   /// switch and block.
   std::vector<BlockChange> update(const LinkSet& active);
   std::vector<BlockChange> update(unsigned plane, const LinkSet& active);
+  /// As update(), for who does not ask which blocks changed: that costs more than the change of a large
+  /// fabric.
+  void route(unsigned plane, const LinkSet& active);
 
   /// Host switches, as pairs (from, to), between which the plane's active links leave no legal path.
   [[nodiscard]] std::vector<std::pair<SwitchIndex, SwitchIndex>> unconnected(unsigned plane = 0) const;
 
  private:
   struct State;
+  void route(unsigned plane, const LinkSet& active, std::vector<BlockChange>* blocks);
   explicit UpDownRouter(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -212,7 +212,50 @@ TEST(UpDownProperty, IncrementalEqualsFull) {
     RC_ASSERT(straight.tables() == walked.tables());
     walked.update(LinkSet::all(*fabric));
     RC_ASSERT(UpDownRouter::make(*fabric, options).value().tables() == walked.tables());
+    for (unsigned plane = 0; plane < options.planes; ++plane) walked.route(plane, active);
+    RC_ASSERT(straight.tables() == walked.tables());
   }));
+}
+
+// Few links at a time on a fabric of some size: a row is then mended entry by entry.
+TEST(LegalPathsTest, UpdatedEqualsMade) {
+  for (const std::string spec : {"torus:10x10,hosts=1,links=1", "xgft:3;4,6,6;1,4,4",
+                                 "random:switches=90,hosts=10,links=130,ports=16"}) {
+    SCOPED_TRACE(spec);
+    const auto fabric = *generate(spec);
+    const auto graph = SwitchGraph::make(*fabric).value();
+    const Ranks ranks = rank_candidates(graph).front();
+    Random random(7);
+    LinkSet active = LinkSet::all(*fabric);
+    LegalPaths paths(graph, ranks, &active);
+    for (unsigned step = 0; step < 12; ++step) {
+      const LinkSet before = active;
+      for (std::uint64_t n = 1 + random.below(step == 4 ? 100 : 2); n > 0; --n) {
+        const LinkIndex link{static_cast<std::uint32_t>(random.below(active.universe()))};
+        if (active.contains(link)) {
+          active.erase(link);
+        } else {
+          active.insert(link);
+        }
+      }
+      std::vector<LinkIndex> changed;
+      LinkSet::for_each_difference(before, active, [&](LinkIndex link) { changed.push_back(link); });
+      const LegalPaths old = paths;
+      const auto affected = paths.update(active, changed);
+      const LegalPaths made(graph, ranks, &active);
+      for (std::uint32_t i = 0; i < graph.size(); ++i) {
+        const SwitchIndex s{i};
+        ASSERT_TRUE(std::ranges::equal(paths.down(s), made.down(s)));
+        ASSERT_TRUE(std::ranges::equal(paths.distance(s), made.distance(s)));
+        for (std::uint32_t d = 0; d < graph.size(); ++d) {
+          if (old.distance(s)[d] == made.distance(s)[d] && old.down(s)[d] == made.down(s)[d]) continue;
+          const auto at = std::ranges::find(affected, s, &LegalPaths::Affected::sw);
+          ASSERT_NE(at, affected.end());
+          ASSERT_TRUE(std::ranges::binary_search(at->destinations, SwitchIndex{d}));
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
