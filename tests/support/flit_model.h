@@ -41,7 +41,7 @@ class FlitModel {
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       const packet::Port& port = net.ports[i];
       ports_[i].lanes.resize(static_cast<std::size_t>(plane_.vls));
-      ports_[i].up = port.up;
+      ports_[i].up = net.links[i].up;
       ports_[i].scheduled_as = (port.host_side ? of_hosts_ : of_switches_).add_port();
       if (port.pool != nothing) size(port.pool, plane_.output_flits);
       if (port.room != nothing) size(port.room, port.to_host ? plane_.host_flits : plane_.input_flits);
@@ -256,7 +256,7 @@ class FlitModel {
     if (plane_.ring_rule == RingRule::DateLine) {
       const std::uint8_t ring = net_.outputs[net_.ports[packet.port].outputs[0]].ring;
       const bool same = ring == input.ring && ring != RingHop::no_ring;
-      packet.crossed = (same && packet.crossed) || net_.ports[packet.port].date_line;
+      packet.crossed = (same && packet.crossed) || net_.links[packet.port].date_line;
       if (packet.crossed) vl += static_cast<unsigned>(plane_.vls) / 2;
     }
     packet.next_vl = vl;

@@ -18,10 +18,9 @@ void PacketSim::ask(std::uint32_t id) {
 }
 
 void PacketSim::allocate() {
-  for (const std::uint32_t id : asking_) net_.inputs[id].queued = false;
   for (int pass = 0; pass < net_.plane.allocation_passes && !asking_.empty(); ++pass) {
     ++pass_;
-    for (const std::uint32_t id : asking_) request(id);
+    request_all();
     asking_.clear();
     serve_outputs();
     std::swap(asking_, losers_);  // they may ask for another output in the next pass
@@ -35,9 +34,20 @@ void PacketSim::allocate() {
   asking_.clear();
 }
 
+void PacketSim::request_all() {
+  for (std::size_t i = 0; i < asking_.size(); ++i) {
+    expect_requests(i);
+    net_.inputs[asking_[i]].queued = false;
+    request(asking_[i]);
+  }
+}
+
 /// SA. Without ties every output can take the input that it chose while they asked.
 void PacketSim::serve_outputs() {
-  for (const std::uint32_t output : asked_) grant(net_.outputs[output].best, output);
+  for (std::size_t i = 0; i < asked_.size(); ++i) {
+    expect_grants(i);
+    grant(net_.outputs[asked_[i]].best, asked_[i]);
+  }
   asked_.clear();
   std::ranges::sort(requests_);
   for (std::size_t i = 0; i < requests_.size();) {
@@ -96,12 +106,12 @@ void PacketSim::request_output(std::uint32_t id, std::uint32_t output_id) {
   if (output.request_pass != pass_) {
     output.request_pass = pass_;
     output.best = id;
-    output.best_distance = distance;
+    output.best_distance = static_cast<std::uint16_t>(distance);
     asked_.push_back(output_id);
   } else if (distance < output.best_distance) {
     losers_.push_back(output.best);
     output.best = id;
-    output.best_distance = distance;
+    output.best_distance = static_cast<std::uint16_t>(distance);
   } else {
     losers_.push_back(id);
   }
@@ -148,7 +158,7 @@ void PacketSim::grant(std::uint32_t input_id, std::uint32_t output_id) {
   }
   if (output.lanes == 1) {
     output.free_at = end;
-    if (anyone_waits(output)) wake_output_at(output_id, end);
+    if (output.waited) wake_output_at(output_id, end);
   } else {
     ++output.busy;
     wheel_.push(end, Event::of(EventKind::LaneOutput, output_id));
@@ -160,9 +170,9 @@ void PacketSim::grant(std::uint32_t input_id, std::uint32_t output_id) {
   wheel_.push(start + (input.central ? 1 : delays.credit), Event::of(EventKind::Credit, input.pool, data));
   if (output.central) {
     packet.place = output.target;
-    wheel_.push(start + delays.crossbar, Event::of(EventKind::Central, id));
+    wheel_.push(start + delays.crossbar, Event::of(EventKind::Central, id, output.target));
   } else {
-    wheel_.push(start + delays.crossbar + delays.output, Event::of(EventKind::Stored, id));
+    wheel_.push(start + delays.crossbar + delays.output, Event::of(EventKind::Stored, id, packet.port));
   }
 }
 
@@ -172,16 +182,10 @@ void PacketSim::ask_next_cycle(std::uint32_t id) {
   if (input.ready != 0 && input.busy < input.lanes) wake_input_at(id, now() + 1);
 }
 
-bool PacketSim::anyone_waits(const Output& output) const {
-  for (std::uint32_t w = 0; w < (output.inputs + 63) / 64; ++w) {
-    if (net_.waiters[output.waiters + w] != 0) return true;
-  }
-  return false;
-}
-
 void PacketSim::wait_for(std::uint32_t output_id, const Input& input, const Packet& packet) {
   Output& output = net_.outputs[output_id];
   net_.waiters[output.waiters + input.place / 64] |= std::uint64_t{1} << (input.place % 64);
+  output.waited = true;
   if (output.lanes == 1 && output.free_at > now()) {
     wake_output_at(output_id, output.free_at);
     return;
@@ -211,7 +215,9 @@ void PacketSim::wake_input_at(std::uint32_t id, Cycle at) {
 void PacketSim::wake_waiters(std::uint32_t id) {
   Output& output = net_.outputs[id];
   output.room_wait = false;
-  for (std::uint32_t w = 0; w < (output.inputs + 63) / 64; ++w) {
+  if (!output.waited) return;
+  output.waited = false;
+  for (std::uint32_t w = 0; w < (output.inputs + 63U) / 64; ++w) {
     std::uint64_t bits = net_.waiters[output.waiters + w];
     net_.waiters[output.waiters + w] = 0;
     for (; bits != 0; bits &= bits - 1) {

@@ -23,19 +23,17 @@ std::uint32_t mix(std::uint32_t salt, std::uint32_t at_switch) {
 void PacketSim::header(std::uint32_t id) {
   Packet& packet = packets_[id];
   Input& input = net_.inputs[packet.place];
-  const Port& feeder = net_.ports[input.feeder];
-  const Cycle arrival = packet.sent + feeder.flight;
   input.last_packet = id;
   input.last_serial = packet.serial;
-  input.last_tail = arrival + static_cast<Cycle>(packet.flits - 1) * feeder.flit_cycles;
-  if (feeder.last_down > packet.sent) {
-    if (feeder.last_down <= arrival) {
+  input.last_tail = packet.tail;
+  if (const Cycle down = closed_after(packet.sent, input.feeder); down != never) {
+    if (down <= packet.sent + net_.ports[input.feeder].flight) {
       input.last_tail = -1;
       ++net_.counts[input.feeder].broken;
       drop(id, totals_.lost);
       return;
     }
-    if (feeder.last_down <= input.last_tail) packet.broken = true;
+    if (down <= input.last_tail) packet.broken = true;
   }
   if (!route(packet, input)) {
     input.last_tail = -1;
@@ -54,32 +52,31 @@ bool PacketSim::route(Packet& packet, const Input& input) {
       net_.programming.forwarding.port(routing::SwitchIndex{at.row}, Lid{packet.lid}).raw();
   if (number == 0 || number > at.ports) return false;
   std::uint32_t id = at.first_port + number;
-  if (plane.up_routing != UpRouting::Programmed && net_.ports[id].upward) id = upward(packet, at, id);
-  const Port& port = net_.ports[id];
-  if (!port.cabled) return false;
+  if (plane.up_routing != UpRouting::Programmed && net_.links[id].upward) id = upward(packet, at, id);
+  if (!net_.links[id].cabled) return false;
   packet.port = id;
+  const std::uint32_t out = id - at.first_port;
 
   std::uint32_t vl = plane.sl_to_vl[packet.sl];
   if (!net_.programming.sl2vl.empty()) {
     const auto& table = net_.programming.sl2vl[at.node.raw()];
-    if (!table.empty()) vl = table[(input.number * (at.ports + 1) + port.number) * 16 + packet.sl % 16].raw();
+    if (!table.empty()) vl = table[(input.number * (at.ports + 1) + out) * 16 + packet.sl % 16].raw();
   }
   if (vl == drop_vl || vl >= static_cast<std::uint32_t>(plane.vls)) return false;
-  const Output* output = nullptr;
   if (plane.model == SwitchModel::InfiniBand) {
-    packet.output = at.first_output + port.number - 1U;
+    packet.output = at.first_output + out - 1;
   } else {
-    const unsigned mport = (port.number - 1U) / 4;
+    const unsigned mport = (out - 1) / 4;
     if (mport == (input.number - 1U) / 4) {
-      packet.output = input.first_output + (port.number - 1U) % 4;
+      packet.output = input.first_output + (out - 1) % 4;
     } else {
-      packet.output = input.first_output + net_.outputs[input.first_output].inputs + (port.number - 1U) % 2;
+      packet.output = input.first_output + net_.outputs[input.first_output].inputs + (out - 1) % 2;
     }
   }
   if (plane.ring_rule == RingRule::DateLine) {
-    output = &net_.outputs[port.outputs[0]];
-    const bool same = output->ring == input.ring && output->ring != RingHop::no_ring;
-    packet.crossed = (same && packet.crossed) || port.date_line;
+    const std::uint8_t ring = net_.outputs[net_.ports[id].outputs[0]].ring;
+    const bool same = ring == input.ring && ring != RingHop::no_ring;
+    packet.crossed = (same && packet.crossed) || net_.links[id].date_line;
     if (packet.crossed) vl += static_cast<std::uint32_t>(plane.vls) / 2;
   }
   packet.next_vl = static_cast<std::uint8_t>(vl);
@@ -93,19 +90,19 @@ std::uint32_t PacketSim::upward(const Packet& packet, const SwitchElement& at, s
   const std::size_t switches = net_.switches.size();
   const std::uint8_t* distance = &net_.distance[net_.hosts[host].leaf * switches];
   const auto here = static_cast<std::uint32_t>(&at - net_.switches.data());
-  const auto count = static_cast<std::uint32_t>(at.upward.size());
+  const std::uint32_t count = at.uplinks;
   std::uint32_t turn = mix(packet.salt, here) % count;
   std::uint32_t best = programmed;
   std::int32_t best_room = std::numeric_limits<std::int32_t>::min();
   for (std::uint32_t i = 0; i < count; ++i, turn = turn + 1 == count ? 0 : turn + 1) {
-    const std::uint32_t id = at.upward[turn];
-    const Port& port = net_.ports[id];
-    if (!port.up || distance[net_.ports[port.peer].at_switch] + 1 != distance[here]) continue;
-    if (net_.plane.up_routing == UpRouting::Valiant) return id;
-    const std::int32_t room = net_.pools.room(port.pool, net_.plane.sl_to_vl[packet.sl], now());
+    const Uplink link = net_.uplinks[at.first_uplink + turn];
+    if (!net_.links[link.port].up || distance[link.above] + 1 != distance[here]) continue;
+    if (net_.plane.up_routing == UpRouting::Valiant) return link.port;
+    const std::int32_t room =
+        net_.pools.room(net_.ports[link.port].pool, net_.plane.sl_to_vl[packet.sl], now());
     if (room > best_room) {
       best_room = room;
-      best = id;
+      best = link.port;
     }
   }
   return best;
@@ -132,7 +129,7 @@ void PacketSim::enqueue(std::uint32_t id, std::uint32_t input_id) {
 void PacketSim::stored(std::uint32_t id) {
   Packet& packet = packets_[id];
   Port& port = net_.ports[packet.port];
-  if (!port.up && net_.plane.closed_link == ClosedLink::Discard) {
+  if (!net_.links[packet.port].up && net_.plane.closed_link == ClosedLink::Discard) {
     ++net_.counts[packet.port].discards;
     ++net_.counts[packet.port].inactive;
     net_.pools.give(port.pool, packet.next_vl, packet.flits);
@@ -142,7 +139,7 @@ void PacketSim::stored(std::uint32_t id) {
     drop(id, totals_.discarded);
     return;
   }
-  Queue& queue = net_.port_queues[port.first_queue + packet.next_vl];
+  PortQueue& queue = net_.port_queues[port.first_queue + packet.next_vl];
   packet.next = nothing;
   if (queue.head == nothing) {
     queue.head = queue.tail = id;

@@ -58,7 +58,7 @@ Result<void> check(const DataPlane& plane, const Fabric& fabric, const Programmi
   if (auto ok = in_range("flit_bytes", plane.flit_bytes, 1, 65'536); !ok) return ok;
   if (auto ok = in_range("vls", plane.vls, 1, 32); !ok) return ok;
   if (auto ok = in_range("max_packet", plane.max_packet, 1, 32'767); !ok) return ok;
-  if (auto ok = in_range("input_lanes", plane.input_lanes, 1, 1024); !ok) return ok;
+  if (auto ok = in_range("input_lanes", plane.input_lanes, 1, 255); !ok) return ok;
   if (plane.input_lanes > 1 && plane.model != SwitchModel::InfiniBand) {
     return fail(ErrorCode::Invalid, "input_lanes: model \"omni-path\" has inputs of one lane");
   }

@@ -51,8 +51,9 @@ Result<std::vector<Change>> find_changes(const Experiment& experiment, const Exp
 LinkUse link_use(const PacketSim& sim, Cycle cycles) {
   LinkUse use;
   std::size_t cabled = 0;
-  for (const Port& port : sim.network().ports) {
-    if (!port.cabled) continue;
+  for (std::uint32_t id = 0; id < sim.network().ports.size(); ++id) {
+    if (!sim.network().links[id].cabled) continue;
+    const Port& port = sim.network().ports[id];
     const PortCount count = sim.count(PortIndex{port.slot});
     const double flits = static_cast<double>(count.flits) * port.flit_cycles / static_cast<double>(cycles);
     use.mean += flits;

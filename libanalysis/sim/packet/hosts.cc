@@ -78,7 +78,7 @@ void PacketSim::inject(std::uint32_t id) {
     settle_message(id, message.flits, 0, false);
     return;
   }
-  Queue& queue = net_.port_queues[port.first_queue + vl];
+  PortQueue& queue = net_.port_queues[port.first_queue + vl];
   if (queue.head == nothing) {
     queue.head = queue.tail = id;
     port.ready |= LaneMask{1} << vl;
@@ -91,7 +91,7 @@ void PacketSim::inject(std::uint32_t id) {
 
 std::uint32_t PacketSim::make_packet(std::uint32_t port_id, unsigned vl) {
   Port& port = net_.ports[port_id];
-  Queue& queue = net_.port_queues[port.first_queue + vl];
+  PortQueue& queue = net_.port_queues[port.first_queue + vl];
   const std::int32_t flits = head_flits(port, vl);
   const std::uint32_t id = packets_.make();
   Packet& packet = packets_[id];
@@ -120,9 +120,10 @@ std::uint32_t PacketSim::make_packet(std::uint32_t port_id, unsigned vl) {
 void PacketSim::deliver(std::uint32_t id) {
   Packet& packet = packets_[id];
   const Port& port = net_.ports[packet.port];
-  if (port.last_down > packet.sent) {  // and before the last flit, which is here now
+  // What closed after that closed before the last flit, which is here now.
+  if (const Cycle down = closed_after(packet.sent, packet.port); down != never) {
     ++net_.counts[packet.port].broken;
-    if (port.last_down <= packet.sent + port.flight) {
+    if (down <= packet.sent + port.flight) {
       ++totals_.lost;
       settle_message(packet.message, packet.flits, packet.vl, false);
       packets_.drop(id);
@@ -186,9 +187,9 @@ void PacketSim::set_link(LinkIndex index, bool open) {
   const Link& link = net_.fabric->link(index);
   for (const LinkEnd end : {link.a, link.b}) {
     const std::uint32_t id = net_.port_of_slot[net_.fabric->port_index(end).raw()];
-    if (id == nothing || net_.ports[id].up == open) continue;
+    if (id == nothing || net_.links[id].up == open) continue;
     if (open) {
-      net_.ports[id].up = true;
+      net_.links[id].up = true;
       if (net_.ports[id].ready != 0) wake_port_at(id, now());
     } else {
       close(id);
@@ -200,17 +201,17 @@ void PacketSim::set_rate(LinkIndex index, BitRate rate) {
   const Link& link = net_.fabric->link(index);
   for (const LinkEnd end : {link.a, link.b}) {
     const std::uint32_t id = net_.port_of_slot[net_.fabric->port_index(end).raw()];
-    if (id == nothing || net_.ports[id].up || rate.value() <= 0) continue;
+    if (id == nothing || net_.links[id].up || rate.value() <= 0) continue;
     const double bits = net_.plane.flit_bytes * 8.0;
     const double cycles = bits / rate.value() * 1e12 / static_cast<double>(net_.plane.cycle.count());
-    net_.ports[id].flit_cycles = std::clamp(static_cast<std::int32_t>(std::ceil(cycles - 0.001)), 1, 511);
+    net_.ports[id].flit_cycles = static_cast<std::int16_t>(std::clamp(std::ceil(cycles - 0.001), 1.0, 511.0));
   }
 }
 
 void PacketSim::close(std::uint32_t id) {
   Port& port = net_.ports[id];
-  port.up = false;
-  port.last_down = now();
+  net_.links[id].up = false;
+  port.last_down = last_close_ = now();
   if (port.stalled_since >= 0) {
     net_.counts[id].stalled += static_cast<std::uint64_t>(now() - port.stalled_since);
     port.stalled_since = -1;

@@ -12,8 +12,9 @@ using Graph = std::vector<std::vector<std::uint32_t>>;  // neighbours of each sw
 
 Graph neighbours(const Network& net) {
   Graph graph(net.switches.size());
-  for (const Port& port : net.ports) {
-    if (port.host_side || port.to_host || !port.cabled) continue;
+  for (std::uint32_t id = 0; id < net.ports.size(); ++id) {
+    const Port& port = net.ports[id];
+    if (port.host_side || port.to_host || !net.links[id].cabled) continue;
     graph[port.at_switch].push_back(net.ports[port.peer].at_switch);
   }
   return graph;
@@ -47,10 +48,14 @@ void find_levels(Network& net) {
   }
   const std::vector<std::uint8_t> level = distances(graph, leaves);
   for (std::uint32_t id = 0; id < net.ports.size(); ++id) {
-    Port& port = net.ports[id];
-    if (port.host_side || port.to_host || !port.cabled) continue;
-    port.upward = level[net.ports[port.peer].at_switch] > level[port.at_switch];
-    if (port.upward) net.switches[port.at_switch].upward.push_back(id);
+    const Port& port = net.ports[id];
+    if (port.host_side || port.to_host || !net.links[id].cabled) continue;
+    const std::uint32_t above = net.ports[port.peer].at_switch;
+    if (level[above] <= level[port.at_switch]) continue;
+    net.links[id].upward = true;
+    SwitchElement& element = net.switches[port.at_switch];  // the ports of a switch lie side by side
+    if (element.uplinks++ == 0) element.first_uplink = static_cast<std::uint32_t>(net.uplinks.size());
+    net.uplinks.push_back({id, above});
   }
   net.distance.clear();
   for (std::uint32_t s = 0; s < graph.size(); ++s) {

@@ -6,7 +6,7 @@
 
 namespace heddle::packet {
 
-/// Fills Port::upward, SwitchElement::upward and Network::distance. A port leads upwards if the switch behind
+/// Fills LinkState::upward, Network::uplinks and Network::distance. A port leads upwards if the switch behind
 /// it is farther from its nearest host than this one.
 void find_levels(Network& network);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t mport_size = 4;
 constexpr std::uint32_t mport_central_links = 2;
-constexpr std::uint16_t central_lanes = 3;
+constexpr std::uint8_t central_lanes = 3;
 
 class NetworkBuilder {
  public:
@@ -21,7 +21,10 @@ class NetworkBuilder {
     net_.fabric = std::move(fabric);
     net_.programming = std::move(programming);
     net_.plane = std::move(plane);
-    net_.pools = Pools{net_.plane.vls};
+    // Besides those that are read, one packet may be thrown away and one just finishing.
+    const auto lanes = std::max<std::uint32_t>(static_cast<std::uint32_t>(net_.plane.input_lanes),
+                                               net_.plane.model == SwitchModel::OmniPath ? central_lanes : 1);
+    net_.pools = Pools{net_.plane.vls, lanes + 2};
     net_.port_of_slot.assign(net_.fabric->ports().size(), nothing);
   }
 
@@ -44,17 +47,16 @@ class NetworkBuilder {
   }
 
  private:
-  /// Besides `leaving` packets that are read, one may be thrown away and one just finishing.
-  std::uint32_t add_pool(std::int32_t flits, std::uint32_t leaving, PoolOwner owner) {
+  std::uint32_t add_pool(std::int32_t flits, PoolOwner owner) {
     net_.pool_owners.push_back(owner);
     const double equal = static_cast<double>(flits) / net_.plane.vls;
     const Share share{static_cast<std::int32_t>(equal * net_.plane.sharing.least),
                       std::min(flits, static_cast<std::int32_t>(equal * net_.plane.sharing.greatest))};
-    return net_.pools.add(flits, std::vector<Share>(static_cast<std::size_t>(net_.plane.vls), share),
-                          leaving + 2);
+    return net_.pools.add(flits, share);
   }
 
-  std::uint32_t add_queues(std::vector<Queue>& queues) const {
+  template <class Queues>
+  std::uint32_t add_queues(Queues& queues) const {
     const auto first = static_cast<std::uint32_t>(queues.size());
     queues.resize(queues.size() + static_cast<std::size_t>(net_.plane.vls));
     return first;
@@ -67,9 +69,11 @@ class NetworkBuilder {
     port.slot = net_.fabric->port_index(end).raw();
     port.flight = net_.plane.delays.flight;
     if (output_flits > 0)
-      port.pool = add_pool(output_flits, 1, {static_cast<std::uint32_t>(net_.ports.size()), false});
+      port.pool = add_pool(output_flits, {static_cast<std::uint32_t>(net_.ports.size()), false});
     net_.port_of_slot[port.slot] = static_cast<std::uint32_t>(net_.ports.size());
-    if (!net_.programming.rings.empty()) port.date_line = net_.programming.rings[port.slot].date_line;
+    LinkState link;
+    if (!net_.programming.rings.empty()) link.date_line = net_.programming.rings[port.slot].date_line;
+    net_.links.push_back(link);
     net_.ports.push_back(port);
     net_.counts.emplace_back();
     return net_.ports.back();
@@ -108,7 +112,7 @@ class NetworkBuilder {
   Input& add_input(const SwitchElement& element, std::uint32_t place) {
     Input input;
     input.first_queue = add_queues(net_.input_queues);
-    input.place = place;
+    input.place = static_cast<std::uint8_t>(place);
     input.at_switch = static_cast<std::uint32_t>(net_.switches.size() - 1);
     input.first_output = element.first_output;
     net_.inputs.push_back(input);
@@ -118,8 +122,8 @@ class NetworkBuilder {
   Output& add_output(std::uint32_t first_input, std::uint32_t inputs) {
     Output output;
     output.first_input = first_input;
-    output.inputs = inputs;
-    output.last = inputs - 1;
+    output.inputs = static_cast<std::uint16_t>(inputs);
+    output.last = static_cast<std::uint16_t>(inputs - 1);
     output.waiters = static_cast<std::uint32_t>(net_.waiters.size());
     net_.waiters.resize(net_.waiters.size() + (inputs + 63) / 64);
     net_.outputs.push_back(output);
@@ -144,7 +148,7 @@ class NetworkBuilder {
     for (std::uint32_t p = 1; p <= element.ports; ++p) {
       Input& input = add_input(element, p - 1);
       input.number = static_cast<std::uint8_t>(p);
-      input.lanes = static_cast<std::uint16_t>(net_.plane.input_lanes);
+      input.lanes = static_cast<std::uint8_t>(net_.plane.input_lanes);
     }
     for (std::uint32_t p = 1; p <= element.ports; ++p) {
       Output& output = add_output(element.first_input, element.ports);
@@ -182,7 +186,7 @@ class NetworkBuilder {
       input.central = true;
       input.lanes = central_lanes;
       input.pool = add_pool(net_.plane.central_flits / static_cast<std::int32_t>(mport_central_links),
-                            central_lanes, {to_centre[i], true});
+                            {to_centre[i], true});
       input.feeder = to_centre[i];
       Output& feeder = net_.outputs[to_centre[i]];
       feeder.central = true;
@@ -238,21 +242,19 @@ class NetworkBuilder {
   void connect(std::uint32_t from, std::uint32_t to, int flit_cycles) {
     Port& port = net_.ports[from];
     const Port& far = net_.ports[to];
-    port.cabled = true;
-    port.up = true;
+    net_.links[from].cabled = net_.links[from].up = true;
     port.peer = to;
-    port.flit_cycles = flit_cycles;
+    port.flit_cycles = static_cast<std::int16_t>(flit_cycles);
     if (far.host_side) {
       port.to_host = true;
       port.far = far.host;
-      port.room = add_pool(net_.plane.host_flits, 1, {from, false});
+      port.room = add_pool(net_.plane.host_flits, {from, false});
       net_.hosts[port.far].leaf = port.at_switch;
       return;
     }
     const SwitchElement& element = net_.switches[far.at_switch];
     port.far = element.first_input + far.number - 1;
-    port.room =
-        add_pool(net_.plane.input_flits, static_cast<std::uint32_t>(net_.plane.input_lanes), {from, false});
+    port.room = add_pool(net_.plane.input_flits, {from, false});
     Input& input = net_.inputs[port.far];
     input.pool = port.room;
     input.feeder = from;

@@ -21,86 +21,105 @@
 
 namespace heddle::packet {
 
-/// First in, first out, of packets (at switches) or messages (at hosts).
+/// First in, first out, of packets.
 struct Queue {
   std::uint32_t head = nothing;
   std::uint32_t tail = nothing;
-  Cycle since = 0;  ///< when the head came to the head, at a port
+};
+
+/// At the sender of a link: of packets at switches, of messages at hosts.
+struct PortQueue : Queue {
+  Cycle since = 0;  ///< when the head came to the head, at a switch
 };
 
 /// One input of a crossbar, with a queue for each VL.
-struct Input {
+struct alignas(cache_line) Input {
   Cycle free_at = 0;  ///< with one lane
   Cycle wake_at = -1;
+  Cycle last_tail = -1;
   std::uint32_t first_queue = 0;
   std::uint32_t ready = 0;  ///< VLs that have a header ready
   std::uint32_t pool = 0;   ///< the room that its flits give back
-  std::uint32_t place = 0;  ///< within its crossbar
   std::uint32_t at_switch = 0;
   std::uint32_t first_output = 0;       ///< of its crossbar
   std::uint32_t feeder = nothing;       ///< the port that sends to it; nothing for a central input
   std::uint32_t last_packet = nothing;  ///< the last whose header came, until `last_tail`
   std::uint32_t last_serial = 0;
-  Cycle last_tail = -1;
-  std::uint16_t lanes = 1;  ///< packets that it can send through the crossbar at once
-  std::uint16_t busy = 0;   ///< with more than one lane
+  std::uint8_t place = 0;  ///< within its crossbar
+  std::uint8_t lanes = 1;  ///< packets that it can send through the crossbar at once
+  std::uint8_t busy = 0;   ///< with more than one lane
   std::uint8_t next_vl = 0;
   std::uint8_t request_vl = 0;
   std::uint8_t ring = RingHop::no_ring;
   std::uint8_t number = 0;  ///< port number of the switch
-  bool central = false;
-  bool queued = false;  ///< for allocation in this cycle
+  bool central : 1 = false;
+  bool queued : 1 = false;  ///< for allocation in this cycle
 };
+static_assert(sizeof(Input) == cache_line);
 
-struct Output {
+struct alignas(cache_line) Output {
   Cycle free_at = 0;
   Cycle wake_at = -1;
   std::uint64_t request_pass = 0;
   std::uint32_t pool = 0;
   std::uint32_t target = 0;  ///< a Port, or a central Input
-  std::uint32_t last = 0;    ///< place of the input that was served last
-  std::uint32_t inputs = 0;  ///< of its crossbar
   std::uint32_t first_input = 0;
   std::uint32_t waiters = 0;     ///< position of its bit set of inputs
   std::uint32_t best = nothing;  ///< the input that wins this cycle so far
-  std::uint32_t best_distance = 0;
+  std::int32_t spare = 0;  ///< room that must be left for another packet when one enters a ring here (bubble)
+  std::uint16_t best_distance = 0;
+  std::uint16_t last = 0;    ///< place of the input that was served last
+  std::uint16_t inputs = 0;  ///< of its crossbar
   std::uint16_t lanes = 1;
   std::uint16_t busy = 0;
-  std::int32_t spare = 0;  ///< room that must be left for another packet when one enters a ring here (bubble)
   std::uint8_t ring = RingHop::no_ring;
-  bool central = false;    ///< leads into a central input
-  bool room_wait = false;  ///< some input waits for room
+  bool central : 1 = false;    ///< leads into a central input
+  bool waited : 1 = false;     ///< for anything: its bit set is not empty
+  bool room_wait : 1 = false;  ///< some input waits for room
 };
+static_assert(sizeof(Output) == cache_line);
 
-/// The sending end of a link.
-struct Port {
+/// The sending end of a link. What every packet touches is in its first cache line.
+struct alignas(cache_line) Port {
   Cycle free_at = 0;
   Cycle wake_at = -1;
   Cycle stalled_since = -1;
-  Cycle lifetime_at = -1;
-  Cycle last_down = -1;
   std::uint32_t first_queue = 0;
   std::uint32_t ready = 0;                        ///< VLs that have something to send
   std::uint32_t pool = nothing;                   ///< its output buffer; nothing for a host
   std::uint32_t room = nothing;                   ///< the buffer at the far end
   std::uint32_t far = nothing;                    ///< Input, or host
   std::uint32_t outputs[2] = {nothing, nothing};  ///< crossbar outputs that lead into it
-  std::uint32_t peer = nothing;                   ///< the sender of the other direction
+  std::uint32_t scheduled_as = 0;                 ///< its number with its scheduler
+  std::int32_t flight = 1;                        ///< FLY
+  std::int16_t flit_cycles = 1;
+  std::uint8_t number = 0;
+  bool host_side : 1 = false;  ///< sends from source queues
+  bool to_host : 1 = false;
+  bool credit_wait : 1 = false;
+  bool queued : 1 = false;  ///< for transmission in this cycle
+
+  Cycle lifetime_at = -1;
+  Cycle last_down = -1;
+  std::uint32_t peer = nothing;  ///< the sender of the other direction
   std::uint32_t at_switch = nothing;
   std::uint32_t slot = nothing;  ///< PortIndex
   std::uint32_t host = nothing;  ///< of a host's port
-  std::int32_t flit_cycles = 1;
-  std::int32_t flight = 1;         ///< FLY
-  std::uint32_t scheduled_as = 0;  ///< its number with its scheduler
-  std::uint8_t number = 0;
-  bool host_side = false;  ///< sends from source queues
-  bool to_host = false;
-  bool cabled = false;
-  bool up = false;
-  bool upward = false;  ///< leads away from the hosts of a tree
-  bool date_line = false;
-  bool credit_wait = false;
-  bool queued = false;  ///< for transmission in this cycle
+};
+static_assert(sizeof(Port) == 2 * cache_line);
+
+/// What routing asks of a port, for all of them in little memory.
+struct LinkState {
+  bool cabled : 1 = false;
+  bool up : 1 = false;
+  bool upward : 1 = false;  ///< leads away from the hosts of a tree
+  bool date_line : 1 = false;
+};
+
+/// A port that leads away from the hosts of a tree.
+struct Uplink {
+  std::uint32_t port = 0;
+  std::uint32_t above = 0;  ///< switch
 };
 
 struct PortCount {
@@ -126,10 +145,11 @@ struct SwitchElement {
   NodeIndex node;
   std::uint32_t first_port = 0;  ///< Port of port number 0, which is never used
   std::uint32_t ports = 0;
-  std::uint32_t first_output = 0;     ///< of the crossbar (InfiniBand) or of the central one
-  std::uint32_t first_input = 0;      ///< of port number 1
-  std::uint32_t row = 0;              ///< SwitchIndex in the forwarding tables
-  std::vector<std::uint32_t> upward;  ///< Ports
+  std::uint32_t first_output = 0;  ///< of the crossbar (InfiniBand) or of the central one
+  std::uint32_t first_input = 0;   ///< of port number 1
+  std::uint32_t row = 0;           ///< SwitchIndex in the forwarding tables
+  std::uint32_t first_uplink = 0;
+  std::uint32_t uplinks = 0;
 };
 
 struct HostElement {
@@ -151,23 +171,24 @@ struct Network {
   DataPlane plane;
   Programming programming;
 
-  std::vector<Input> inputs;
-  std::vector<Output> outputs;
-  std::vector<Port> ports;
-  std::vector<PortCount> counts;
+  Array<Input> inputs;
+  Array<Output> outputs;
+  Array<Port> ports;
+  std::vector<LinkState> links;  ///< by Port
+  Array<PortCount> counts;
   std::vector<LaneCount> lane_counts;  ///< by port x VLs + VL, if they are wanted
-  std::vector<Queue> input_queues;
-  std::vector<Queue> port_queues;
-  std::vector<std::uint64_t> waiters;
+  Array<Queue> input_queues;           ///< by Input x VLs + VL
+  Array<PortQueue> port_queues;        ///< by Port x VLs + VL
+  Array<std::uint64_t> waiters;
   std::vector<SwitchElement> switches;
   std::vector<HostElement> hosts;
   Pools pools;
-  std::vector<PoolOwner> pool_owners;
+  Array<PoolOwner> pool_owners;
   std::vector<std::uint32_t> host_of_lid;   ///< nothing where there is none
   std::vector<std::uint32_t> port_of_slot;  ///< by PortIndex
-  std::vector<std::uint8_t>
-      distance;       ///< by switch x switches + switch, in links, for up-routing; else empty
-  bool ties = false;  ///< several packets may enter one queue or buffer in one cycle
+  std::vector<Uplink> uplinks;
+  Array<std::uint8_t> distance;  ///< by switch x switches + switch, in links, for up-routing; else empty
+  bool ties = false;             ///< several packets may enter one queue or buffer in one cycle
 };
 
 /// Errors: Invalid for a configuration that makes no network, with the key's name; NotFound for a host

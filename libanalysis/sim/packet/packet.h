@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/packet/huge.h"
 #include "sim/packet/wheel.h"
 
 namespace heddle::packet {
@@ -13,7 +14,7 @@ inline constexpr std::uint32_t nothing = 0xffffffffU;
 
 /// What a host has been asked to send. Lives from its generation until its last packet is delivered or
 /// dropped.
-struct Message {
+struct alignas(cache_line) Message {
   Cycle created = 0;
   Cycle injected = 0;        ///< when the first header entered the network
   std::uint64_t tag = 0;     ///< of whoever asked for it; see Workload
@@ -30,7 +31,7 @@ struct Message {
   bool spoiled = false;  ///< a part of it was dropped
 };
 
-struct Packet {
+struct alignas(cache_line) Packet {
   std::uint32_t next = nothing;  ///< in the queue where it waits
   std::uint32_t message = 0;
   std::uint32_t place = 0;   ///< the input where it is or goes
@@ -47,7 +48,9 @@ struct Packet {
   bool crossed = false;      ///< the date line of the ring it is in
   Cycle injected = 0;
   Cycle sent = 0;  ///< when its header left on the last link
+  Cycle tail = 0;  ///< when its last flit arrives over that link
 };
+static_assert(sizeof(Packet) == cache_line && sizeof(Message) == cache_line);
 
 /// Records with numbers that are used again.
 template <class T>
@@ -71,7 +74,7 @@ class Slab {
   const T& operator[](std::uint32_t id) const { return items_[id]; }
 
  private:
-  std::vector<T> items_;
+  Array<T> items_;
   std::vector<std::uint32_t> free_;
 };
 

@@ -37,9 +37,11 @@ Cycle PacketSim::run_until_idle(Cycle end) {
 }
 
 void PacketSim::cycle() {
-  wheel_.drain([this](Event event) { handle(event); });
+  wheel_.drain([this](Event event) { handle(event); }, [this](Event event) { expect(event); },
+               [this](Event event) { expect_more(event); });
   if (!asking_.empty()) allocate();
   for (std::size_t i = 0; i < sending_.size(); ++i) {
+    expect_transmissions(i);
     net_.ports[sending_[i]].queued = false;
     transmit(sending_[i]);
   }

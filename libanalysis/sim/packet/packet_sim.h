@@ -136,6 +136,13 @@ class PacketSim {
   void cycle();
   void handle(Event event);
 
+  // expectation.cc: what will be touched soon is fetched from memory
+  void expect(Event event) const;
+  void expect_more(Event event) const;
+  void expect_requests(std::size_t position) const;
+  void expect_grants(std::size_t position) const;
+  void expect_transmissions(std::size_t position) const;
+
   // arrivals.cc: phase 1
   void header(std::uint32_t packet);
   bool route(Packet& packet, const Input& input);
@@ -144,10 +151,16 @@ class PacketSim {
   void stored(std::uint32_t packet);
   void credit(std::uint32_t pool, std::uint32_t data);
   void drop(std::uint32_t packet, std::uint64_t& reason);
+  /// When the link behind a port closed last, if that was after `sent`; else `never`.
+  [[nodiscard]] Cycle closed_after(Cycle sent, std::uint32_t port) const {
+    if (last_close_ <= sent || net_.ports[port].last_down <= sent) return never;
+    return net_.ports[port].last_down;
+  }
 
   // allocation.cc: phase 2
   void ask(std::uint32_t input);
   void allocate();
+  void request_all();
   void request(std::uint32_t input);
   void request_output(std::uint32_t input, std::uint32_t output);
   void serve_outputs();
@@ -157,7 +170,6 @@ class PacketSim {
   static std::int32_t room_needed(const Output& output, const Input& input, const Packet& packet);
   void grant(std::uint32_t input, std::uint32_t output);
   void ask_next_cycle(std::uint32_t input);
-  [[nodiscard]] bool anyone_waits(const Output& output) const;
   void wait_for(std::uint32_t output, const Input& input, const Packet& packet);
   void wake_output_at(std::uint32_t output, Cycle at);
   void wake_input_at(std::uint32_t input, Cycle at);
@@ -213,6 +225,7 @@ class PacketSim {
   Slab<Message> messages_;
   std::vector<std::uint32_t> asking_;                              ///< inputs
   std::vector<std::uint32_t> asked_;                               ///< outputs
+  Cycle last_close_ = -1;                                          ///< of any link
   std::uint64_t pass_ = 0;                                         ///< of allocation, over the whole run
   std::vector<std::uint32_t> losers_;                              ///< inputs that were not taken
   std::vector<std::pair<std::uint32_t, std::uint32_t>> requests_;  ///< output, input: where there are ties

@@ -9,94 +9,98 @@
 #pragma once
 
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <new>
 
+#include "sim/packet/huge.h"
 #include "sim/packet/wheel.h"
 
 namespace heddle::packet {
 
+/// Of every VL of a buffer.
 struct Share {
   std::int32_t least = 0;
   std::int32_t greatest = 0;
 };
 
-/// All pools of a run, in flat arrays.
+/// All pools of a run. A pool lies in one piece that begins a cache line: its head, what each VL uses, its
+/// ramps. With few VLs the one line is all that is touched.
 class Pools {
  public:
-  explicit Pools(int vls = 1) : vls_{static_cast<std::uint32_t>(vls)} {}
+  /// At most `leaving` packets leave a pool at a time.
+  explicit Pools(int vls = 1, std::uint32_t leaving = 1)
+      : vls_{static_cast<std::uint32_t>(vls)},
+        ramps_at_{(sizeof(Pool) + vls_ * sizeof(std::int32_t) + 7) / 8 * 8},
+        lines_{
+            static_cast<std::uint32_t>((ramps_at_ + leaving * sizeof(Ramp) + cache_line - 1) / cache_line)} {}
 
-  /// Precondition: one share per VL, which together leave the flits of the buffer >= their sum of least
-  /// shares. At most `leaving` packets leave it at a time.
-  std::uint32_t add(std::int32_t flits, const std::vector<Share>& shares, std::uint32_t leaving) {
-    Pool pool;
-    pool.shared = flits;
-    pool.first_ramp = static_cast<std::uint32_t>(ramps_.size());
-    for (const Share& share : shares) {
-      pool.shared -= share.least;
-      lanes_.push_back({0, share.least, share.greatest});
-    }
-    assert(shares.size() == vls_ && pool.shared >= 0);
-    ramps_.resize(ramps_.size() + leaving);
-    pools_.push_back(pool);
-    return static_cast<std::uint32_t>(pools_.size() - 1);
+  /// Precondition: flits >= VLs x least share.
+  std::uint32_t add(std::int32_t flits, Share share) {
+    const auto id = static_cast<std::uint32_t>(size());
+    memory_.resize(memory_.size() + lines_);
+    std::byte* const at = memory_[std::size_t{id} * lines_].bytes;
+    const std::int32_t shared = flits - static_cast<std::int32_t>(vls_) * share.least;
+    new (at) Pool{shared, 0, share};
+    new (at + sizeof(Pool)) std::int32_t[vls_]{};
+    assert(shared >= 0);
+    return id;
   }
 
-  [[nodiscard]] std::size_t size() const { return pools_.size(); }
+  [[nodiscard]] std::size_t size() const { return memory_.size() / lines_; }
 
   /// Flits that VL `vl` could take now.
   std::int32_t room(std::uint32_t pool, unsigned vl, Cycle now) {
-    Pool& p = pools_[pool];
+    Pool& p = at(pool);
     if (p.leaving != 0) settle(pool, now);
-    const Lane& lane = lanes_[pool * vls_ + vl];
-    const std::int32_t own = lane.least > lane.used ? lane.least - lane.used : 0;
-    const std::int32_t left = lane.greatest - lane.used;
+    const std::int32_t used = used_by(p, vl);
+    const std::int32_t own = p.share.least > used ? p.share.least - used : 0;
+    const std::int32_t left = p.share.greatest - used;
     return left < own + p.shared ? left : own + p.shared;
   }
 
   /// Precondition: room(pool, vl) >= flits.
   void take(std::uint32_t pool, unsigned vl, std::int32_t flits) {
-    Lane& lane = lanes_[pool * vls_ + vl];
-    const std::int32_t before = lane.used > lane.least ? lane.used - lane.least : 0;
-    lane.used += flits;
-    const std::int32_t after = lane.used > lane.least ? lane.used - lane.least : 0;
-    pools_[pool].shared -= after - before;
-    assert(lane.used <= lane.greatest && pools_[pool].shared >= 0);
+    Pool& p = at(pool);
+    std::int32_t& used = used_by(p, vl);
+    const std::int32_t before = beyond_least(p, used);
+    used += flits;
+    p.shared -= beyond_least(p, used) - before;
+    assert(used <= p.share.greatest && p.shared >= 0);
   }
 
   void give(std::uint32_t pool, unsigned vl, std::int32_t flits) {
-    Lane& lane = lanes_[pool * vls_ + vl];
-    const std::int32_t before = lane.used > lane.least ? lane.used - lane.least : 0;
-    lane.used -= flits;
-    const std::int32_t after = lane.used > lane.least ? lane.used - lane.least : 0;
-    pools_[pool].shared += before - after;
-    assert(lane.used >= 0);
+    Pool& p = at(pool);
+    std::int32_t& used = used_by(p, vl);
+    const std::int32_t before = beyond_least(p, used);
+    used -= flits;
+    p.shared += before - beyond_least(p, used);
+    assert(used >= 0);
   }
 
   /// From cycle `start` on, one flit every `stride` cycles comes back, `flits` in all.
   void give_ramp(std::uint32_t pool, unsigned vl, std::int32_t flits, std::int32_t stride, Cycle start,
                  Cycle now) {
-    Pool& p = pools_[pool];
+    Pool& p = at(pool);
     if (p.leaving != 0) settle(pool, now);
     if (flits == 1 && start <= now) {
       give(pool, vl, 1);
       return;
     }
-    ramps_[p.first_ramp + p.leaving] = {start, flits, 0, static_cast<std::uint16_t>(stride),
-                                        static_cast<std::uint16_t>(vl)};
+    assert(ramps_at_ + (p.leaving + 1) * sizeof(Ramp) <= lines_ * cache_line && flits <= INT16_MAX);
+    new (ramps(p) + p.leaving) Ramp{start, static_cast<std::int16_t>(flits), 0,
+                                    static_cast<std::int16_t>(stride), static_cast<std::uint16_t>(vl)};
     ++p.leaving;
   }
 
   /// The first cycle after `now` at which the ramps under way could have made `missing` more flits of room
   /// for `vl`; `never` if they cannot. It may be too early, never too late.
   [[nodiscard]] Cycle when(std::uint32_t pool, unsigned vl, std::int32_t missing, Cycle now) const {
-    const Pool& p = pools_[pool];
+    const Pool& p = at(pool);
     Cycle earliest = never;
     for (std::uint32_t i = 0; i < p.leaving; ++i) {
-      const Ramp& ramp = ramps_[p.first_ramp + i];
-      if (ramp.vl != vl && p.shared == 0 &&
-          lanes_[pool * vls_ + ramp.vl].used <= lanes_[pool * vls_ + ramp.vl].least)
-        continue;
+      const Ramp& ramp = ramps(p)[i];
+      if (ramp.vl != vl && p.shared == 0 && used_by(p, ramp.vl) <= p.share.least) continue;
       Cycle at =
           p.leaving == 1 ? ramp.start + static_cast<Cycle>(ramp.done + missing - 1) * ramp.stride : now + 1;
       if (p.leaving == 1 && ramp.done + missing > ramp.flits) continue;
@@ -106,9 +110,7 @@ class Pools {
     return earliest;
   }
 
-  [[nodiscard]] std::int32_t used(std::uint32_t pool, unsigned vl) const {
-    return lanes_[pool * vls_ + vl].used;
-  }
+  [[nodiscard]] std::int32_t used(std::uint32_t pool, unsigned vl) const { return used_by(at(pool), vl); }
   [[nodiscard]] std::int32_t used(std::uint32_t pool) const {
     std::int32_t sum = 0;
     for (unsigned vl = 0; vl < vls_; ++vl) sum += used(pool, vl);
@@ -116,49 +118,71 @@ class Pools {
   }
   /// Applies every ramp up to `now`.
   void settle(std::uint32_t pool, Cycle now) {
-    Pool& p = pools_[pool];
+    Pool& p = at(pool);
     for (std::uint32_t i = 0; i < p.leaving;) {
-      Ramp& ramp = ramps_[p.first_ramp + i];
+      Ramp& ramp = ramps(p)[i];
       if (now >= ramp.start) {
         const Cycle steps = ramp.stride == 1 ? now - ramp.start : (now - ramp.start) / ramp.stride;
         const std::int32_t done = steps >= ramp.flits ? ramp.flits : static_cast<std::int32_t>(steps) + 1;
         const std::int32_t whole = done > ramp.flits ? ramp.flits : done;
         if (whole != ramp.done) {
           give(pool, ramp.vl, whole - ramp.done);
-          ramp.done = whole;
+          ramp.done = static_cast<std::int16_t>(whole);
         }
       }
       if (ramp.done == ramp.flits) {
-        ramp = ramps_[p.first_ramp + --p.leaving];
+        ramp = ramps(p)[--p.leaving];
       } else {
         ++i;
       }
     }
   }
 
+  void prefetch_pool(std::uint32_t pool) const { prefetch(memory_[std::size_t{pool} * lines_]); }
+
  private:
   struct Pool {
     std::int32_t shared = 0;  ///< free flits that are nobody's least share
-    std::uint32_t first_ramp = 0;
     std::uint32_t leaving = 0;
-  };
-  struct Lane {
-    std::int32_t used;
-    std::int32_t least;
-    std::int32_t greatest;
+    Share share;
   };
   struct Ramp {
     Cycle start = 0;
-    std::int32_t flits = 0;
-    std::int32_t done = 0;
-    std::uint16_t stride = 1;
+    std::int16_t flits = 0;
+    std::int16_t done = 0;
+    std::int16_t stride = 1;
     std::uint16_t vl = 0;
   };
+  struct alignas(cache_line) Line {
+    std::byte bytes[cache_line];
+  };
+
+  [[nodiscard]] Pool& at(std::uint32_t pool) {
+    return *std::launder(reinterpret_cast<Pool*>(memory_[std::size_t{pool} * lines_].bytes));
+  }
+  [[nodiscard]] const Pool& at(std::uint32_t pool) const {
+    return *std::launder(reinterpret_cast<const Pool*>(memory_[std::size_t{pool} * lines_].bytes));
+  }
+  static std::int32_t& used_by(Pool& pool, unsigned vl) {
+    return std::launder(reinterpret_cast<std::int32_t*>(&pool + 1))[vl];
+  }
+  static const std::int32_t& used_by(const Pool& pool, unsigned vl) {
+    return std::launder(reinterpret_cast<const std::int32_t*>(&pool + 1))[vl];
+  }
+  Ramp* ramps(Pool& pool) const {
+    return reinterpret_cast<Ramp*>(reinterpret_cast<std::byte*>(&pool) + ramps_at_);
+  }
+  const Ramp* ramps(const Pool& pool) const {
+    return reinterpret_cast<const Ramp*>(reinterpret_cast<const std::byte*>(&pool) + ramps_at_);
+  }
+  static std::int32_t beyond_least(const Pool& pool, std::int32_t used) {
+    return used > pool.share.least ? used - pool.share.least : 0;
+  }
 
   std::uint32_t vls_;
-  std::vector<Pool> pools_;
-  std::vector<Lane> lanes_;
-  std::vector<Ramp> ramps_;
+  std::size_t ramps_at_;  ///< bytes from the beginning of a pool
+  std::uint32_t lines_;   ///< of a pool
+  Array<Line> memory_;
 };
 
 }  // namespace heddle::packet

@@ -11,6 +11,7 @@
 
 #include "base/random.h"
 #include "base/result.h"
+#include "sim/packet/huge.h"
 #include "sim/packet/wheel.h"
 
 namespace heddle::packet {
@@ -74,6 +75,8 @@ class TrafficSource {
     std::uint32_t salt = 0;
     Cycle next = never;  ///< when this host generates again
   };
+  /// That the host generates soon.
+  void expect(std::uint32_t host) const { prefetch(states_[host]); }
   /// The message that the host generates at `now`.
   [[nodiscard]] Made make(std::uint32_t host, Cycle now);
 
@@ -93,7 +96,7 @@ class TrafficSource {
   std::uint32_t hosts_;
   double per_cycle_;  ///< probability of a message, or of a burst
   double log_none_;   ///< log(1 - per_cycle_)
-  std::vector<State> states_;
+  Array<State> states_;
   std::vector<std::uint32_t> permutation_;
 };
 

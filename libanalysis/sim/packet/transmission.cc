@@ -36,7 +36,7 @@ std::int32_t PacketSim::head_flits(const Port& port, unsigned vl) const {
 void PacketSim::transmit(std::uint32_t id) {
   Port& port = net_.ports[id];
   if (port.ready == 0 || port.free_at > now()) return;
-  if (!port.up) return;
+  if (!net_.links[id].up) return;
   HeadFlits heads;
   LaneMask eligible = 0;
   Cycle earliest = never;
@@ -90,7 +90,7 @@ std::optional<unsigned> PacketSim::choose(std::uint32_t id, LaneMask eligible, c
 
 void PacketSim::put_on_link(std::uint32_t id, unsigned vl) {
   Port& port = net_.ports[id];
-  Queue& queue = net_.port_queues[port.first_queue + vl];
+  PortQueue& queue = net_.port_queues[port.first_queue + vl];
   std::uint32_t packet_id = 0;
   if (port.host_side) {
     packet_id = make_packet(id, vl);
@@ -125,17 +125,18 @@ void PacketSim::put_on_link(std::uint32_t id, unsigned vl) {
 
   const StageDelays& delays = net_.plane.delays;
   const Cycle arrival = now() + port.flight;
-  const Cycle tail = arrival + length - port.flit_cycles;
+  packet.tail = arrival + length - port.flit_cycles;
   if (port.to_host) {
     const std::uint32_t data = vl | static_cast<std::uint32_t>(packet.flits) << 8U |
                                static_cast<std::uint32_t>(port.flit_cycles) << 23U;
-    wheel_.push(tail, Event::of(EventKind::Deliver, packet_id));
+    wheel_.push(packet.tail, Event::of(EventKind::Deliver, packet_id, id));
     wheel_.push(arrival + delays.credit, Event::of(EventKind::Credit, port.room, data));
   } else {
     // The header waits at the far input until the rest can follow it through the crossbar without gaps.
     packet.place = port.far;
     const Cycle slack = length - port.flit_cycles - (packet.flits - 1);
-    wheel_.push(arrival + delays.input + delays.routing + slack, Event::of(EventKind::Header, packet_id));
+    wheel_.push(arrival + delays.input + delays.routing + slack,
+                Event::of(EventKind::Header, packet_id, port.far));
   }
 }
 
@@ -170,7 +171,7 @@ void PacketSim::lifetime(std::uint32_t id) {
   port.lifetime_at = -1;
   for (LaneMask left = port.ready; left != 0; left &= left - 1) {
     const auto vl = static_cast<unsigned>(std::countr_zero(left));
-    const Queue& queue = net_.port_queues[port.first_queue + vl];
+    const PortQueue& queue = net_.port_queues[port.first_queue + vl];
     if (now() - queue.since >= net_.plane.head_lifetime) discard_head(id, vl);
   }
   if (port.ready == 0 && port.stalled_since >= 0) {
@@ -183,14 +184,14 @@ void PacketSim::lifetime(std::uint32_t id) {
 
 void PacketSim::discard_head(std::uint32_t id, unsigned vl) {
   Port& port = net_.ports[id];
-  Queue& queue = net_.port_queues[port.first_queue + vl];
+  PortQueue& queue = net_.port_queues[port.first_queue + vl];
   const std::uint32_t packet_id = queue.head;
   const Packet& packet = packets_[packet_id];
   queue.head = packet.next;
   queue.since = now();
   if (queue.head == nothing) port.ready &= ~(LaneMask{1} << vl);
   ++net_.counts[id].discards;
-  if (!port.up) ++net_.counts[id].inactive;
+  if (!net_.links[id].up) ++net_.counts[id].inactive;
   if (!net_.lane_counts.empty()) end_lane_stall(id, vl);
   net_.pools.give(port.pool, vl, packet.flits);
   for (const std::uint32_t output : port.outputs) {

@@ -13,6 +13,8 @@
 #include <queue>
 #include <vector>
 
+#include "sim/packet/huge.h"
+
 namespace heddle::packet {
 
 /// Instants of a run: cycles of its clock, whose length in picoseconds the configuration gives.
@@ -50,6 +52,10 @@ struct Event {
 
 class Wheel {
  public:
+  struct Ignore {
+    void operator()(Event /*event*/) const {}
+  };
+
   Wheel() { slots_.fill({none, none}); }
 
   [[nodiscard]] Cycle now() const { return now_; }
@@ -91,9 +97,10 @@ class Wheel {
     }
   }
 
-  /// Hands every event of the current cycle to `handle`.
-  template <class Handle>
-  void drain(Handle&& handle) {
+  /// Hands every event of the current cycle to `handle`. Before that most are shown to `early`, then to
+  /// `soon`, some 30 and some 15 events ahead, so that what they need can be fetched from memory meanwhile.
+  template <class Handle, class Early = Ignore, class Soon = Ignore>
+  void drain(Handle&& handle, Early&& early = {}, Soon&& soon = {}) {
     Slot& slot = slots_[static_cast<std::size_t>(now_) % slot_count];
     while (slot.head != none) {
       const Block block = blocks_[slot.head];
@@ -102,7 +109,19 @@ class Wheel {
       slot.head = block.next;
       if (slot.head == none) slot.tail = none;
       in_slots_ -= block.count;
-      for (std::uint32_t i = 0; i < block.count; ++i) handle(block.events[i]);
+      const std::uint32_t second = block.next == none ? none : blocks_[block.next].next;
+      if (second == none) {
+        for (std::uint32_t i = 0; i < block.count; ++i) handle(block.events[i]);
+        continue;
+      }
+      // Only the last block of a chain is not full.
+      if (blocks_[second].next != none) prefetch(blocks_[blocks_[second].next]);
+      const std::uint32_t in_second = blocks_[second].count;
+      for (std::uint32_t i = 0; i < block.count; ++i) {
+        if (i < in_second) early(blocks_[second].events[i]);
+        soon(blocks_[block.next].events[i]);
+        handle(block.events[i]);
+      }
     }
     const auto index = static_cast<std::size_t>(now_) % slot_count;
     occupied_[index / 64] &= ~(std::uint64_t{1} << (index % 64));
@@ -113,7 +132,7 @@ class Wheel {
   static constexpr std::size_t words = slot_count / 64;
   static constexpr std::uint32_t none = 0xffffffffU;
 
-  struct Block {  // 128 bytes
+  struct alignas(cache_line) Block {
     std::array<Event, 15> events;
     std::uint32_t count = 0;
     std::uint32_t next = none;
@@ -162,7 +181,7 @@ class Wheel {
   std::size_t in_slots_ = 0;
   std::array<Slot, slot_count> slots_;
   std::array<std::uint64_t, words> occupied_{};
-  std::vector<Block> blocks_;
+  Array<Block> blocks_;
   std::uint32_t free_ = none;
   std::priority_queue<Far> beyond_;
   std::uint64_t sequence_ = 0;
