@@ -182,6 +182,25 @@ TEST(Equivalence, WhenTwoCrossbarsFillOneBuffer) {
   EXPECT_EQ(pair.by_packets()[2], (FlitModel::Result{37, 1}));
 }
 
+/// So many that the simulator looks ahead among them.
+TEST(Equivalence, WhereACycleHasHundredsOfEvents) {
+  for (const SwitchModel model : {SwitchModel::InfiniBand, SwitchModel::OmniPath}) {
+    DataPlane with = plane(2, 2, 8);
+    with.model = model;
+    Pair pair{plant("tree:k=8,n=2"), with};
+    Random random{1};
+    pair.send_at_random(random, 4000, 100, 2, 4);
+    pair.run_until(1000);
+    EXPECT_GT(pair.fast().totals().events, 100U * 300);
+    std::vector<FlitModel::Result> packets = pair.by_packets();
+    std::vector<FlitModel::Result> flits = pair.by_flits();
+    std::ranges::sort(packets);
+    std::ranges::sort(flits);
+    EXPECT_EQ(packets.size(), 4000U);
+    EXPECT_TRUE(packets == flits);
+  }
+}
+
 TEST(Equivalence, WithRingRules) {
   EXPECT_TRUE(rc::check("bubble and date line", [] {
     DataPlane with = any_plane();
