@@ -348,6 +348,9 @@ void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
     spdlog::info("configured in {:.1f} ms: {} ports set, {} table blocks written, {} ports raised",
                  seconds(report.ended - report.begun) * 1e3, report.ports_set, report.blocks_written,
                  report.links_raised);
+    if (report.multicast_groups > 0) {
+      spdlog::info("{} multicast groups of an earlier subnet manager are kept", report.multicast_groups);
+    }
   }
   for (const auto& trouble : report.troubles) {
     could_not_do_.push_back(trouble.text);

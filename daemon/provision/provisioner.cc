@@ -43,7 +43,8 @@ Provisioner::Provisioner(transport::TransactionEngine& engine, transport::Transp
       router_{std::move(router)},
       done_{std::move(done)},
       batch_{engine},
-      writer_{engine, options.ports.m_key} {}
+      writer_{engine, options.ports.m_key},
+      multicast_{engine, options.ports.m_key} {}
 
 void Provisioner::run(std::shared_ptr<const Survey> survey, Instant now) {
   busy_ = true;
@@ -215,7 +216,9 @@ void Provisioner::set_ports(Instant now) {
   // A switch that lost its LID was restarted: its table is gone too.
   for (const LinkEnd& end : ends) {
     const SurveyPort& port = survey_->port(end);
-    if (end.port == PortNum{0} && port.info.lid == no_lid) writer_.forget(survey_->node(end.node).guid());
+    if (end.port != PortNum{0} || port.info.lid != no_lid) continue;
+    writer_.forget(survey_->node(end.node).guid());
+    multicast_.forget(survey_->node(end.node).guid());
   }
   set_each(
       std::move(ends), wanted,
@@ -279,17 +282,36 @@ void Provisioner::route(Instant now) {
   }
   routes_ = std::make_shared<const Routes>(*std::move(routes));
   writer_.write(survey_, routes_, now,
-                [this](const WriteReport& report, Instant at) { written(report, at); });
+                [this](const WriteReport& report, Instant at) { unicast_written(report, at); });
 }
 
-void Provisioner::written(const WriteReport& report, Instant now) {
-  report_.blocks_read = report.blocks_read;
-  report_.blocks_written = report.blocks_written;
-  report_.tables_confirmed = report.confirmed();
+void Provisioner::unicast_written(const WriteReport& report, Instant now) {
+  report_.tables_confirmed = true;
+  take(report);
   if (report.stopped) {
     stop_with({ErrorCode::Unreachable, "stopped while forwarding tables were being written"}, now);
     return;
   }
+  multicast_.write(survey_, routes_, now,
+                   [this](const WriteReport& written, Instant at) { multicast_written(written, at); });
+}
+
+void Provisioner::multicast_written(const WriteReport& report, Instant now) {
+  take(report);
+  report_.multicast_groups = multicast_.groups();
+  if (report.stopped) {
+    stop_with({ErrorCode::Unreachable, "stopped while multicast tables were being written"}, now);
+  } else if (rewritten_) {
+    finish(now);
+  } else {
+    set_tops(now);
+  }
+}
+
+void Provisioner::take(const WriteReport& report) {
+  report_.blocks_read += report.blocks_read;
+  report_.blocks_written += report.blocks_written;
+  report_.tables_confirmed = report_.tables_confirmed && report.confirmed();
   for (const WriteReport::Failure& failure : report.failures) {
     Completion completion;
     completion.outcome = failure.outcome;
@@ -300,11 +322,6 @@ void Provisioner::written(const WriteReport& report, Instant now) {
     } else {
       trouble(end, failure.what, completion);
     }
-  }
-  if (rewritten_) {
-    finish(now);
-  } else {
-    set_tops(now);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "mad/survey.h"
 #include "provision/batch.h"
 #include "provision/lid_plan.h"
+#include "provision/multicast_writer.h"
 #include "provision/port_settings.h"
 #include "provision/routes.h"
 #include "provision/sm_election.h"
@@ -44,6 +45,7 @@ struct ProvisionReport {
   std::size_t ports_set = 0;
   std::size_t blocks_read = 0;
   std::size_t blocks_written = 0;
+  std::size_t multicast_groups = 0;
   bool tables_confirmed = false;  ///< every switch of the survey holds what `tables` says
   std::size_t links_raised = 0;   ///< ports that became Active
   Instant begun;
@@ -64,7 +66,9 @@ class Provisioner {
   void rewrite(std::shared_ptr<const Survey> survey, Instant now, Done done);
   [[nodiscard]] bool busy() const { return busy_; }
   /// Whether a table holds, or may hold, an entry that leaves by this port.
-  [[nodiscard]] bool may_use(const PortRef& port) const { return writer_.may_use(port); }
+  [[nodiscard]] bool may_use(const PortRef& port) const {
+    return writer_.may_use(port) || multicast_.may_use(port);
+  }
   /// Whether the local port's IsSM bit is this program's doing: from a first run that found no other subnet
   /// manager on, to one that does.
   [[nodiscard]] bool is_sm() const { return is_sm_; }
@@ -75,7 +79,9 @@ class Provisioner {
   void plan(Instant now);
   void set_ports(Instant now);
   void route(Instant now);
-  void written(const WriteReport& report, Instant now);
+  void unicast_written(const WriteReport& report, Instant now);
+  void multicast_written(const WriteReport& report, Instant now);
+  void take(const WriteReport& report);
   void set_tops(Instant now);
   void raise(PortState from, PortState to, Instant now);
   void finish(Instant now);
@@ -104,6 +110,7 @@ class Provisioner {
   Done done_;
   Batch batch_;
   TableWriter writer_;
+  MulticastWriter multicast_;
 
   bool busy_ = false;
   Done rewritten_;  ///< set while only tables are written

@@ -24,6 +24,10 @@ struct Routes {
   /// Whose graph and ranks they follow; of it, only these are looked at. None: no order of writing them is
   /// known to be safe.
   std::shared_ptr<const routing::UpDownRouter> order;
+  /// Links of the order's fabric that no plane is to avoid, and all that are up and not about to go off. Only
+  /// with an order.
+  routing::LinkSet in_all_planes;
+  routing::LinkSet may_be_used;
 };
 
 /// Makes the tables for a fabric whose ports have their LIDs.

@@ -6,8 +6,8 @@
 /// A switch that does not confirm holds up only the LIDs of the blocks that it did not confirm: their later
 /// stages are left out. What is not known of a switch's table is read first.
 ///
-/// A state machine over the transaction engine, on its thread. One run at a time. Unicast only: multicast
-/// tables are nobody's here.
+/// A state machine over the transaction engine, on its thread. One run at a time. Unicast only:
+/// multicast tables are MulticastWriter's.
 #pragma once
 
 #include <cstdint>

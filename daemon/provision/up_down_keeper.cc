@@ -102,7 +102,16 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
       router_->update(plane, wanted);  // a fault cuts them off, and not what is avoided
     }
   }
-  return Routes{router_->tables(), router_};
+  Routes routes{router_->tables(), router_};
+  routes.may_be_used = open;
+  routes.in_all_planes = open;
+  for (unsigned plane = 0; plane < planes(); ++plane) {
+    const routing::LinkSet& active = router_->active(plane);
+    routing::LinkSet::for_each_difference(open, active, [&](LinkIndex link) {
+      if (!active.contains(link)) routes.in_all_planes.erase(link);
+    });
+  }
+  return routes;
 }
 
 std::size_t UpDownKeeper::unconnected() const {

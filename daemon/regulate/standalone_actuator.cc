@@ -140,8 +140,10 @@ void StandaloneActuator::drive(const std::shared_ptr<Run>& run, const Result<voi
         continue;
       }
       if (manager_.may_use(order.link.a) || manager_.may_use(order.link.b)) {
-        failure = Error{ErrorCode::Refused,
-                        fmt::format("a forwarding table may still lead over {}", to_string(order.port))};
+        failure =
+            Error{ErrorCode::Refused,
+                  fmt::format("a forwarding table, or that of a multicast group, may still lead over {}",
+                              to_string(order.port))};
         continue;
       }
       closing = true;

@@ -12,6 +12,7 @@ namespace heddle::sim {
 struct Change {
   enum class Kind : std::uint8_t {
     ForwardingTable,  ///< `node`
+    MulticastTable,   ///< `node`
     PortState,        ///< `port`: logical or physical state, width or speed
     Lid,              ///< `port`: LID or LMC
     SlToVl,           ///< `node`

@@ -90,6 +90,8 @@ void PacketPlane::changed(const Change& change, Picoseconds at) {
     case Change::Kind::ForwardingTable:
       if (element_of_node_[index.raw()] != packet::nothing) note_node(index, stale_rows_);
       break;
+    case Change::Kind::MulticastTable:  // messages are unicast
+      break;
     case Change::Kind::Lid:
       all_rows_stale_ = true;
       break;

@@ -186,6 +186,25 @@ std::span<const PortNum> SimulatedFabric::forwarding_table(NodeIndex node) const
   return parts_->model.nodes[node.raw()].lft;
 }
 
+bool SimulatedFabric::multicasts(NodeIndex node, Lid group, PortNum port) const {
+  const auto& mft = parts_->model.nodes[node.raw()].mft;
+  const std::size_t entry = std::size_t{port.raw() / 16U} * mft_lids + (group.raw() - 0xc000U);
+  return entry < mft.size() && (mft[entry] >> (port.raw() % 16U) & 1U) != 0;
+}
+
+std::vector<Lid> SimulatedFabric::multicast_groups(NodeIndex node) const {
+  const auto& mft = parts_->model.nodes[node.raw()].mft;
+  std::vector<Lid> groups;
+  for (std::size_t group = 0; group < mft_lids; ++group) {
+    for (std::size_t entry = group; entry < mft.size(); entry += mft_lids) {
+      if (mft[entry] == 0) continue;
+      groups.push_back(Lid{static_cast<std::uint16_t>(0xc000U + group)});
+      break;
+    }
+  }
+  return groups;
+}
+
 PortIndex SimulatedFabric::port_of(Lid lid) const {
   const auto& by_lid = parts_->model.by_lid;
   return lid.raw() < by_lid.size() ? by_lid[lid.raw()] : no_port;

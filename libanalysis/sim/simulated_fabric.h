@@ -84,6 +84,10 @@ class SimulatedFabric {
   [[nodiscard]] LinkSpeed active_speed(PortIndex port) const;
   /// The output port per LID, port 255 or beyond the end for none. Empty for what is not a switch.
   [[nodiscard]] std::span<const PortNum> forwarding_table(NodeIndex node) const;
+  /// Whether the switch sends packets to this multicast LID out of the port.
+  [[nodiscard]] bool multicasts(NodeIndex node, Lid group, PortNum port) const;
+  /// Multicast LIDs of which the switch has an entry, ascending.
+  [[nodiscard]] std::vector<Lid> multicast_groups(NodeIndex node) const;
   /// The end port that answers to this LID: of a channel adapter, or port 0.
   [[nodiscard]] PortIndex port_of(Lid lid) const;
   /// `in` means nothing at a channel adapter.

@@ -60,7 +60,11 @@ std::uint16_t Sma::multicast_table(Request& request) {
     block = mad::decode<mad::MftBlock>(request.data);
     model_.dead_ends.multicast +=
         dead_ends(model_, node, position, static_cast<std::uint32_t>(block_number), block);
-    std::copy(block.masks.begin(), block.masks.end(), node.mft.begin() + static_cast<std::ptrdiff_t>(first));
+    const auto own = node.mft.begin() + static_cast<std::ptrdiff_t>(first);
+    if (!std::equal(block.masks.begin(), block.masks.end(), own)) {
+      std::copy(block.masks.begin(), block.masks.end(), own);
+      model_.changed(Change::Kind::MulticastTable, request.index, no_port, request.now);
+    }
   } else if (!node.mft.empty()) {
     std::copy_n(node.mft.begin() + static_cast<std::ptrdiff_t>(first), block.masks.size(),
                 block.masks.begin());

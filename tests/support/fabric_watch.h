@@ -7,7 +7,9 @@
 /// - a route between two hosts, or between the daemon and a switch, that ends, or leads into a link that was
 ///   turned off. Where a fault has just taken a link or a switch away, routes through it are the fault's
 ///   until the test says that the fabric must have settled;
-/// - a switch that directed routes of the daemon do not reach, though no fault is between.
+/// - a switch that directed routes of the daemon do not reach, though no fault is between;
+/// - a packet of a multicast group that comes to a switch twice, or is sent into a link that was turned off;
+///   at rest, also a member of whom it does not come.
 ///
 /// Links that are down because a test cut them or killed a node are told apart from those that a Set took
 /// down.
@@ -17,6 +19,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -72,6 +75,7 @@ class FabricWatch final : public sim::ChangeListener {
   void settled() {
     fault_ = false;
     check();
+    check_multicast(Everybody::GetsIt);
     at_rest_ = tables();
   }
 
@@ -81,6 +85,7 @@ class FabricWatch final : public sim::ChangeListener {
     at_ = at;
     ++instants_;
     check();
+    check_multicast(Everybody::MayMissIt);
   }
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
@@ -90,6 +95,7 @@ class FabricWatch final : public sim::ChangeListener {
 
  private:
   static constexpr std::size_t most_violations = 5;
+  enum class Everybody : std::uint8_t { GetsIt, MayMissIt };
 
   void violation(const std::string& text) {
     if (violations_.size() >= most_violations) return;
@@ -224,6 +230,70 @@ class FabricWatch final : public sim::ChangeListener {
           if (auto wrong = follow(now, from, target, lid); !wrong.empty()) {
             violation(fmt::format("from {} to LID {} of {}: {}", name(node), lid.raw(), name(owner), wrong));
           }
+        }
+      }
+    }
+  }
+
+  /// Switch ports at which the members of each group hang.
+  [[nodiscard]] std::map<Lid, std::vector<LinkEnd>> group_members() const {
+    std::map<Lid, std::vector<LinkEnd>> members;
+    for (std::uint32_t n = 0; n < with_lids_->nodes().size(); ++n) {
+      const NodeIndex node{n};
+      if (!is_switch(node) || dead_.contains(node)) continue;
+      for (const Lid group : fabric_.multicast_groups(node)) {
+        for (unsigned p = 1; p <= with_lids_->node(node).port_count; ++p) {
+          const LinkEnd end{node, PortNum{static_cast<std::uint8_t>(p)}};
+          const auto peer = with_lids_->peer(end);
+          const bool member = peer && !is_switch(peer->node);
+          if (member && fabric_.multicasts(node, group, end.port)) members[group].push_back(end);
+        }
+      }
+    }
+    return members;
+  }
+
+  /// Where a packet comes that this member sends to its group.
+  [[nodiscard]] std::set<LinkEnd> multicast(Lid group, LinkEnd from) {
+    std::set<LinkEnd> delivered;
+    std::set<NodeIndex> met;
+    std::deque<LinkEnd> queue{from};  // by the port at which it comes in
+    while (!queue.empty()) {
+      const LinkEnd at = queue.front();
+      queue.pop_front();
+      if (dead_.contains(at.node)) continue;
+      if (!met.insert(at.node).second) {
+        violation(fmt::format("a packet of group {:#x} comes to {} twice", group.raw(), name(at.node)));
+        return delivered;
+      }
+      for (unsigned p = 1; p <= with_lids_->node(at.node).port_count; ++p) {
+        const LinkEnd out{at.node, PortNum{static_cast<std::uint8_t>(p)}};
+        if (out.port == at.port || !fabric_.multicasts(at.node, group, out.port)) continue;
+        const auto peer = with_lids_->peer(out);
+        if (!peer || by_fault(with_lids_->port(out).link)) continue;
+        if (const auto wrong = port_fault(at.node, out.port); !wrong.empty()) {
+          violation(fmt::format("group {:#x}: {}", group.raw(), wrong));
+        } else if (is_switch(peer->node)) {
+          queue.push_back(*peer);
+        } else {
+          delivered.insert(out);
+        }
+      }
+    }
+    return delivered;
+  }
+
+  void check_multicast(Everybody everybody) {
+    const std::set<NodeIndex> joined = joined_by_cables();
+    for (const auto& [group, members] : group_members()) {
+      for (const LinkEnd from : members) {
+        if (!joined.contains(from.node)) continue;
+        const std::set<LinkEnd> delivered = multicast(group, from);
+        if (everybody == Everybody::MayMissIt) continue;
+        for (const LinkEnd to : members) {
+          if (to == from || delivered.contains(to) || !joined.contains(to.node)) continue;
+          violation(fmt::format("group {:#x}: what {} sends does not come to {}", group.raw(),
+                                name(with_lids_->peer(from)->node), name(with_lids_->peer(to)->node)));
         }
       }
     }

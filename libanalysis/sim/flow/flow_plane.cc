@@ -318,6 +318,8 @@ void FlowPlane::changed(const Change& change, Picoseconds at) {
     case Change::Kind::SlToVl:
       gather_into(change.node != no_node ? change.node : fabric.port(change.port).node);
       break;
+    case Change::Kind::MulticastTable:  // flows are unicast
+      break;
     case Change::Kind::PortState:
       each_port([this](PortIndex port) { refresh_port(port); });
       break;
