@@ -6,351 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <filesystem>
-#include <functional>
-#include <limits>
 #include <optional>
-#include <variant>
+
+#include <cstring>
+#include "app/config_values.h"
 
 namespace heddle::app {
 namespace {
-
-/// A value as TOML or --set gives it.
-using Value = std::variant<std::string, std::int64_t, double, bool>;
-
-struct Key {
-  std::string_view name;  ///< section.key
-  std::string_view doc;
-  std::string_view example;  ///< the default, in TOML; "" for a string that is empty
-  std::function<std::optional<std::string>(Config&, const Value&)>
-      set;  ///< what was expected, when it does not fit
-};
-
-std::optional<Config::Seconds> duration(const Value& value) {
-  double number = 0;
-  std::string_view unit = "s";
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-    if (error != std::errc{}) return std::nullopt;
-    unit = std::string_view{end, static_cast<std::size_t>(text->data() + text->size() - end)};
-  } else if (const auto* whole = std::get_if<std::int64_t>(&value)) {
-    number = static_cast<double>(*whole);
-  } else if (const auto* real = std::get_if<double>(&value)) {
-    number = *real;
-  } else {
-    return std::nullopt;
-  }
-  struct Unit {
-    std::string_view name;
-    double seconds;
-  };
-  constexpr std::array units{Unit{"us", 1e-6}, Unit{"ms", 1e-3}, Unit{"s", 1}, Unit{"min", 60},
-                             Unit{"h", 3600}};
-  for (const auto& [name, factor] : units) {
-    if (name != unit) continue;
-    const double nanoseconds = number * factor * 1e9;
-    if (!(nanoseconds > 0) || nanoseconds > 1e18) return std::nullopt;
-    return Config::Seconds{std::llround(nanoseconds)};
-  }
-  return std::nullopt;
-}
-
-std::optional<std::uint64_t> hexadecimal(std::string_view text) {
-  if (!text.starts_with("0x")) return std::nullopt;
-  std::uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + 2, end, value, 16);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return value;
-}
-
-auto string_key(std::string& (*member)(Config&)) {
-  return [member](Config& config, const Value& value) -> std::optional<std::string> {
-    const auto* text = std::get_if<std::string>(&value);
-    if (text == nullptr) return "a string";
-    member(config) = *text;
-    return std::nullopt;
-  };
-}
-
-auto duration_key(Config::Seconds& (*member)(Config&)) {
-  return [member](Config& config, const Value& value) -> std::optional<std::string> {
-    const auto parsed = duration(value);
-    if (!parsed) return "a duration above zero such as \"500ms\", \"2s\" or \"10min\"";
-    member(config) = *parsed;
-    return std::nullopt;
-  };
-}
-
-std::optional<double> real(const Value& value) {
-  if (const auto* number = std::get_if<double>(&value)) return *number;
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  return std::nullopt;
-}
-
-auto ratio_key(Ratio& (*member)(Config&)) {
-  return [member](Config& config, const Value& value) -> std::optional<std::string> {
-    const auto share = real(value);
-    if (!share || !(*share > 0 && *share <= 1)) return "a share above 0, and 1 at most";
-    member(config) = Ratio{*share};
-    return std::nullopt;
-  };
-}
-
-auto small_key(unsigned& (*member)(Config&)) {
-  return [member](Config& config, const Value& value) -> std::optional<std::string> {
-    const auto* number = std::get_if<std::int64_t>(&value);
-    if (number == nullptr || *number < 0 || *number > 100'000) return "a whole number from 0 to 100000";
-    member(config) = static_cast<unsigned>(*number);
-    return std::nullopt;
-  };
-}
-
-auto yes_no_key(bool& (*member)(Config&)) {
-  return [member](Config& config, const Value& value) -> std::optional<std::string> {
-    const auto* yes = std::get_if<bool>(&value);
-    if (yes == nullptr) return "true or false";
-    member(config) = *yes;
-    return std::nullopt;
-  };
-}
-
-auto count_key(std::uint64_t& (*member)(Config&), std::uint64_t least, std::uint64_t most) {
-  return [member, least, most](Config& config, const Value& value) -> std::optional<std::string> {
-    const auto* number = std::get_if<std::int64_t>(&value);
-    if (number == nullptr || *number < 0 || static_cast<std::uint64_t>(*number) < least ||
-        static_cast<std::uint64_t>(*number) > most) {
-      return fmt::format("a whole number from {} to {}", least, most);
-    }
-    member(config) = static_cast<std::uint64_t>(*number);
-    return std::nullopt;
-  };
-}
-
-template <class Enum>
-struct Choice {
-  std::string_view name;
-  Enum value;
-};
-
-template <class Enum, std::size_t N>
-auto choice_key(Enum& (*member)(Config&), std::array<Choice<Enum>, N> choices) {
-  return [member, choices](Config& config, const Value& value) -> std::optional<std::string> {
-    std::string names;
-    for (const auto& choice : choices) {
-      const auto* text = std::get_if<std::string>(&value);
-      if (text != nullptr && *text == choice.name) {
-        member(config) = choice.value;
-        return std::nullopt;
-      }
-      names += fmt::format("{}\"{}\"", names.empty() ? "" : " or ", choice.name);
-    }
-    return names;
-  };
-}
-
-const std::vector<Key>& keys() {
-  static const std::vector<Key> all{
-      {"fabric.backend", "\"umad\": the fabric behind a port of this host. \"sim\": a simulated one.",
-       "\"umad\"",
-       choice_key<BackendKind>([](Config& c) -> BackendKind& { return c.fabric.backend; },
-                               std::array{Choice<BackendKind>{"umad", BackendKind::Umad},
-                                          Choice<BackendKind>{"sim", BackendKind::Sim}})},
-      {"fabric.device",
-       "umad: the port to use, as \"mlx5_0:1\" or a port GUID; empty for the first active one.\n"
-       "Several, separated by commas, are tried in turn.",
-       "\"\"", string_key([](Config& c) -> std::string& { return c.fabric.device; })},
-      {"fabric.read_only", "Send nothing but Get, so that nothing in the fabric can change.", "false",
-       [](Config& config, const Value& value) -> std::optional<std::string> {
-         const auto* yes = std::get_if<bool>(&value);
-         if (yes == nullptr) return "true or false";
-         config.fabric.read_only = *yes;
-         return std::nullopt;
-       }},
-      {"fabric.m_key", "The M_Key that the ports of the fabric want, as \"0x0123456789abcdef\".", "\"0x0\"",
-       [](Config& config, const Value& value) -> std::optional<std::string> {
-         const auto* text = std::get_if<std::string>(&value);
-         const auto key = text != nullptr ? hexadecimal(*text) : std::nullopt;
-         if (!key) return "up to 16 hexadecimal digits in quotes, such as \"0x1f\"";
-         config.fabric.m_key = *key;
-         return std::nullopt;
-       }},
-      {"fabric.file", "sim: output of ibnetdiscover, or an ibsim net file, to simulate.", "\"\"",
-       string_key([](Config& c) -> std::string& { return c.fabric.file; })},
-      {"fabric.generate",
-       "sim: a fabric to generate when there is no file, as \"tree:k=18,n=3\" or \"torus:8x8,hosts=4\"\n"
-       "(heddle fabric generate --help lists them all).",
-       "\"\"", string_key([](Config& c) -> std::string& { return c.fabric.generate; })},
-      {"fabric.scenario", "sim: traffic over time, a TOML file (docs/scenarios.md); or \"demo\".", "\"\"",
-       string_key([](Config& c) -> std::string& { return c.fabric.scenario; })},
-      {"fabric.plane",
-       "sim: \"flow\": traffic as rates, on any fabric. \"packet\": every packet, on small fabrics and with "
-       "a\n"
-       "small time_scale (docs/packet-simulator.md).",
-       "\"flow\"",
-       choice_key<sim::PlaneKind>([](Config& c) -> sim::PlaneKind& { return c.fabric.plane; },
-                                  std::array{Choice<sim::PlaneKind>{"flow", sim::PlaneKind::Flow},
-                                             Choice<sim::PlaneKind>{"packet", sim::PlaneKind::Packet}})},
-      {"fabric.time_scale", "sim: simulated seconds per real second.", "1.0",
-       [](Config& config, const Value& value) -> std::optional<std::string> {
-         double scale = 0;
-         if (const auto* real = std::get_if<double>(&value)) scale = *real;
-         if (const auto* whole = std::get_if<std::int64_t>(&value)) scale = static_cast<double>(*whole);
-         if (!(scale >= 1e-3 && scale <= 1e5)) return "a number from 0.001 to 100000";
-         config.fabric.time_scale = scale;
-         return std::nullopt;
-       }},
-      {"fabric.seed", "sim: the seed of everything that is random.", "1",
-       count_key([](Config& c) -> std::uint64_t& { return c.fabric.seed; }, 0,
-                 std::numeric_limits<std::int64_t>::max())},
-      {"fabric.serve",
-       "sim: a name under which other programs find the simulated fabric, for `IBSIM_SOCKNAME=NAME ibsim-run "
-       "...`\nand `heddle sim ... --name NAME`; empty for none.",
-       "\"\"", string_key([](Config& c) -> std::string& { return c.fabric.serve; })},
-      {"fabric.node_names", "A node name map, as OpenSM's: names for GUIDs.", "\"\"",
-       string_key([](Config& c) -> std::string& { return c.fabric.node_names; })},
-      {"sm.mode",
-       "\"auto\": be the subnet manager of a fabric that has none; where another one was met, only\n"
-       "watch until the next start. \"off\": never.",
-       "\"auto\"",
-       choice_key<SmMode>(
-           [](Config& c) -> SmMode& { return c.sm.mode; },
-           std::array{Choice<SmMode>{"auto", SmMode::Auto}, Choice<SmMode>{"off", SmMode::Off}})},
-      {"sm.lmc", "As subnet manager: every port gets 2^lmc LIDs.", "0",
-       count_key([](Config& c) -> std::uint64_t& { return c.sm.lmc; }, 0, 7)},
-      {"sm.engine",
-       "As subnet manager: \"updn\" (free of deadlock) or \"minhop\" (shortest paths, which can deadlock).",
-       "\"updn\"",
-       choice_key<RoutingEngine>([](Config& c) -> RoutingEngine& { return c.sm.engine; },
-                                 std::array{Choice<RoutingEngine>{"updn", RoutingEngine::UpDown},
-                                            Choice<RoutingEngine>{"minhop", RoutingEngine::MinHop}})},
-      {"sweep.light_interval", "How often the switches are asked whether anything changed.", "\"10s\"",
-       duration_key([](Config& c) -> Config::Seconds& { return c.sweep.light_interval; })},
-      {"sweep.heavy_interval", "How often the whole fabric is discovered anew.", "\"10min\"",
-       duration_key([](Config& c) -> Config::Seconds& { return c.sweep.heavy_interval; })},
-      {"qos.verify_interval", "How often the QoS tables of all ports are compared with what was pushed.",
-       "\"10min\"", duration_key([](Config& c) -> Config::Seconds& { return c.qos.verify_interval; })},
-      {"sampling.interval", "How often every port's counters are read.", "\"1s\"",
-       duration_key([](Config& c) -> Config::Seconds& { return c.sampling.interval; })},
-      {"sampling.window", "MADs outstanding in the whole fabric, at most.", "64",
-       count_key([](Config& c) -> std::uint64_t& { return c.sampling.window; }, 1, 4096)},
-      {"sampling.per_agent", "MADs outstanding at one agent, at most.", "4",
-       count_key([](Config& c) -> std::uint64_t& { return c.sampling.per_agent; }, 1, 64)},
-      {"sampling.timeout", "How long an answer may take before the MAD is sent again.", "\"200ms\"",
-       duration_key([](Config& c) -> Config::Seconds& { return c.sampling.timeout; })},
-      {"sampling.retries", "How often a MAD is sent again.", "3",
-       count_key([](Config& c) -> std::uint64_t& { return c.sampling.retries; }, 0, 16)},
-      {"sampling.history", "Samples that are kept of each link, for the page and for reports.", "120",
-       count_key([](Config& c) -> std::uint64_t& { return c.sampling.history; }, 1, 100000)},
-      {"metrics.listen", "Address and port of /metrics; empty for none.", "\"127.0.0.1:9683\"",
-       string_key([](Config& c) -> std::string& { return c.metrics.listen; })},
-      {"control.socket", "Unix socket for the command line.", "\"/run/heddle/control.sock\"",
-       string_key([](Config& c) -> std::string& { return c.control.socket; })},
-      {"control.group", "Besides root, members of this group may change things.", "\"heddle\"",
-       string_key([](Config& c) -> std::string& { return c.control.group; })},
-      {"control.others_may_read", "Whether everybody on this host may ask.", "false",
-       yes_no_key([](Config& c) -> bool& { return c.control.others_may_read; })},
-      {"state.directory", "What must survive a restart.", "\"/var/lib/heddle\"",
-       string_key([](Config& c) -> std::string& { return c.state.directory; })},
-      {"regulation.mode",
-       "\"advise\": say which links would be turned off, and turn none off. \"enforce\": do it. \"off\": "
-       "neither.\n"
-       "What `heddle regulate` sets stays set over restarts.",
-       "\"advise\"",
-       choice_key<regulation::Mode>([](Config& c) -> regulation::Mode& { return c.regulation.governor.mode; },
-                                    std::array{Choice<regulation::Mode>{"advise", regulation::Mode::Advise},
-                                               Choice<regulation::Mode>{"enforce", regulation::Mode::Enforce},
-                                               Choice<regulation::Mode>{"off", regulation::Mode::Off}})},
-      {"regulation.policy",
-       "\"trunk\": of several links between the same two switches, those that are not needed. \"general\": "
-       "any\n"
-       "link between switches, as long as all hosts stay connected and no link gets too busy.",
-       "\"trunk\"",
-       choice_key<regulation::SelectPolicy>(
-           [](Config& c) -> regulation::SelectPolicy& { return c.regulation.governor.select.policy; },
-           std::array{Choice<regulation::SelectPolicy>{"trunk", regulation::SelectPolicy::Trunk},
-                      Choice<regulation::SelectPolicy>{"general", regulation::SelectPolicy::General}})},
-      {"regulation.u_off", "Links may go while those that stay are less busy than this share.", "0.30",
-       ratio_key([](Config& c) -> Ratio& { return c.regulation.governor.select.thresholds.u_off; })},
-      {"regulation.u_on", "Links come back when one is busier than this share.", "0.70",
-       ratio_key([](Config& c) -> Ratio& { return c.regulation.governor.select.thresholds.u_on; })},
-      {"regulation.waiting", "Links come back when one has data waiting for this share of the time.", "0.20",
-       ratio_key([](Config& c) -> Ratio& { return c.regulation.governor.waiting; })},
-      {"regulation.quiet", "A link goes when it has been below its threshold for so long.", "\"10min\"",
-       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.quiet; })},
-      {"regulation.least_on", "A link that came back stays on for so long.", "\"10min\"",
-       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.least_on; })},
-      {"regulation.least_off", "A link that went off stays off for so long, unless load rises.", "\"2min\"",
-       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.least_off; })},
-      {"regulation.drain",
-       "Between the last forwarding table that is written and the first link that goes off.", "\"2s\"",
-       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.drain; })},
-      {"regulation.wake", "What it takes for a link to carry traffic again.", "\"4500ms\"",
-       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.wake; })},
-      {"regulation.break_even",
-       "A link goes only if it is expected to stay off for so many times what going and coming back take.",
-       "10.0",
-       [](Config& config, const Value& value) -> std::
-                                                  optional<std::string> {
-                                                    const auto number = real(value);
-                                                    if (!number || !(*number >= 1) || !(*number <= 1e6))
-                                                      return "a number from 1 to 1000000";
-                                                    config.regulation.governor.break_even = *number;
-                                                    return std::nullopt;
-                                                  }},
-      {"regulation.most_closing", "Links that are taken away at a time; 0 for any number.", "16",
-       small_key([](Config& c) -> unsigned& { return c.regulation.governor.most_closing; })},
-      {"regulation.most_transitions", "How often a link may go and come in 24 hours; then it is left on.",
-       "24", small_key([](Config& c) -> unsigned& { return c.regulation.governor.most_transitions; })},
-      {"regulation.chassis",
-       "Links inside a director switch: \"keep\" them on, or \"regulate\" them as all others.", "\"keep\"",
-       choice_key<regulation::Chassis>(
-           [](Config& c) -> regulation::Chassis& { return c.regulation.governor.policy.chassis; },
-           std::array{Choice<regulation::Chassis>{"keep", regulation::Chassis::Keep},
-                      Choice<regulation::Chassis>{"regulate", regulation::Chassis::Regulate}})},
-      {"regulation.on_stop",
-       "When the daemon is stopped: \"restore\" brings back what the regulation turned off, \"leave\" leaves "
-       "it\n"
-       "off until the daemon runs again.",
-       "\"restore\"",
-       choice_key<OnStop>(
-           [](Config& c) -> OnStop& { return c.regulation.on_stop; },
-           std::array{Choice<OnStop>{"restore", OnStop::Restore}, Choice<OnStop>{"leave", OnStop::Leave}})},
-      {"opensm.plugin",
-       "Whether OpenSM manages this fabric with the plugin libheddle-opensm.so (docs/opensm.md): then links "
-       "are\n"
-       "regulated through it, and this daemon is no subnet manager itself.",
-       "false", yes_no_key([](Config& c) -> bool& { return c.opensm.plugin; })},
-      {"opensm.socket", "Unix socket to which the plugin connects.", "\"/run/heddle/opensm.sock\"",
-       string_key([](Config& c) -> std::string& { return c.opensm.socket; })},
-      {"opensm.lmc", "lmc of opensm.conf: with 1 or more, tables change in one LID plane after the other.",
-       "0", count_key([](Config& c) -> std::uint64_t& { return c.opensm.lmc; }, 0, 7)},
-      {"opensm.reduction",
-       "Whether force_link_width, force_link_speed and force_link_speed_ext are 0 in opensm.conf, so that "
-       "OpenSM\n"
-       "leaves reduced widths and speeds alone.",
-       "false", yes_no_key([](Config& c) -> bool& { return c.opensm.reduction; })},
-      {"log.level", "\"debug\", \"info\", \"warning\" or \"error\".", "\"info\"",
-       [](Config& config, const Value& value) -> std::optional<std::string> {
-         const auto* text = std::get_if<std::string>(&value);
-         if (text == nullptr ||
-             (*text != "debug" && *text != "info" && *text != "warning" && *text != "error")) {
-           return "\"debug\", \"info\", \"warning\" or \"error\"";
-         }
-         config.log.level = *text;
-         return std::nullopt;
-       }},
-  };
-  return all;
-}
-
-const Key* find_key(std::string_view name) {
-  for (const auto& key : keys()) {
-    if (key.name == name) return &key;
-  }
-  return nullptr;
-}
 
 /// " (did you mean x?)" for a key that differs in one or two letters from a known one.
 std::string suggestion(std::string_view name) {
@@ -383,6 +46,14 @@ std::optional<Value> value_of(const toml::node& node) {
   if (const auto* number = node.as_integer()) return Value{number->get()};
   if (const auto* real = node.as_floating_point()) return Value{real->get()};
   if (const auto* yes = node.as_boolean()) return Value{yes->get()};
+  if (const auto* list = node.as_array()) {
+    std::vector<std::string> texts;
+    for (const auto& entry : *list) {
+      if (!entry.is_string()) return std::nullopt;
+      texts.push_back(entry.as_string()->get());
+    }
+    return Value{std::move(texts)};
+  }
   return std::nullopt;
 }
 
@@ -429,7 +100,8 @@ Result<void> read_section(Config& config, const toml::table& table, const std::s
                   fmt::format("{}: there is no key {}{}", place(node, name), full, suggestion(full)));
     }
     const auto value = value_of(node);
-    const auto expected = value ? known->set(config, *value) : std::optional<std::string>{"a plain value"};
+    const auto expected = value ? known->set(config, *value)
+                                : std::optional<std::string>{"a plain value, or a list of strings"};
     if (expected) {
       return fail(ErrorCode::Invalid, fmt::format("{}: {} must be {}", place(node, name), full, *expected));
     }

@@ -21,6 +21,9 @@ enum class BackendKind : unsigned char { Sim, Umad };
 enum class SmMode : unsigned char { Auto, Off };
 enum class RoutingEngine : unsigned char { UpDown, MinHop };
 
+/// Of what /metrics tells the energy one by one.
+enum class EnergyDetail : unsigned char { Total, Switch, Link };
+
 /// What becomes of links that are off when the daemon is stopped.
 enum class OnStop : unsigned char { Restore, Leave };
 
@@ -40,6 +43,7 @@ struct Config {
     std::string scenario;
     sim::PlaneKind plane = sim::PlaneKind::Flow;
     double time_scale = 1;
+    Seconds training_delay = std::chrono::milliseconds{4500};
     std::uint64_t seed = 1;
     std::string serve;
     std::string node_names;
@@ -74,6 +78,7 @@ struct Config {
 
   struct {
     std::string listen = "127.0.0.1:9683";
+    EnergyDetail energy = EnergyDetail::Link;
   } metrics;
 
   struct {
@@ -89,6 +94,7 @@ struct Config {
   struct {
     regulation::GovernorOptions governor{};
     OnStop on_stop = OnStop::Restore;
+    std::vector<std::string> pin;
   } regulation;
 
   struct {

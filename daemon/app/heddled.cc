@@ -256,6 +256,7 @@ Result<void> Heddled::Parts::open() {
                                         .engine = engine_,
                                         .seat = *this,
                                         .migrator = backend_->migrator(),
+                                        .names = names_,
                                         .settle = [this] { settle(); }},
                                        config_);
     if (!regulation) return fail(regulation.error());

@@ -14,10 +14,13 @@ namespace {
 /// How long links that are to come back are waited for when the daemon is stopped.
 constexpr FabricClock::duration longest_stop = std::chrono::seconds{60};
 
-regulate::RegulatorOptions regulator_options(const Config& config, const journal::Calendar& calendar) {
+regulate::RegulatorOptions regulator_options(const Config& config, const NodeNames& names,
+                                             const journal::Calendar& calendar) {
   regulate::RegulatorOptions options;
   options.governor = governor_options(config);
   options.calendar = calendar;
+  options.pins = config.regulation.pin;
+  options.names = names;
   return options;
 }
 
@@ -57,12 +60,13 @@ Regulation::Regulation(const Around& around, const Config& config, std::unique_p
                        const journal::Calendar& calendar)
     : around_{around},
       on_stop_{config.regulation.on_stop},
+      energy_detail_{config.metrics.energy},
       journal_{std::move(journal)},
       alarm_{around.io, around.clock, [this](Instant now) { ring(now); }} {
   if (config.opensm.plugin) return;
-  standalone_.emplace(regulator_options(config, calendar), config.sm.lmc > 0 ? 2U : 1U, around.engine,
-                      around.seat, *journal_, config.sm.lmc > 0 ? around.migrator : nullptr, log,
-                      driver_options(config));
+  standalone_.emplace(regulator_options(config, around.names, calendar), config.sm.lmc > 0 ? 2U : 1U,
+                      around.engine, around.seat, *journal_, config.sm.lmc > 0 ? around.migrator : nullptr,
+                      log, driver_options(config));
 }
 
 Result<void> Regulation::listen_for_plugin(const Config& config, const journal::Calendar& calendar) {
@@ -88,8 +92,8 @@ Result<void> Regulation::listen_for_plugin(const Config& config, const journal::
   options.planes = config.opensm.lmc > 0 ? 2 : 1;
   options.reduction = config.opensm.reduction ? opensm::Reduction::Allowed : opensm::Reduction::Refused;
   options.driver = driver_options(config);
-  beside_.emplace(regulator_options(config, calendar), around_.engine, around_.seat, *plugin_, *journal_,
-                  config.opensm.lmc > 0 ? around_.migrator : nullptr, log, options);
+  beside_.emplace(regulator_options(config, around_.names, calendar), around_.engine, around_.seat, *plugin_,
+                  *journal_, config.opensm.lmc > 0 ? around_.migrator : nullptr, log, options);
   return {};
 }
 
@@ -145,7 +149,18 @@ void Regulation::publish() {
   for (const auto& link : governor.links()) {
     const NodeIndex node = governor.reference()->find_node(link.link.a.node);
     const int state = !link.mode.on() ? 0 : link.mode == link.full ? 2 : 1;
-    figures.links.push_back({link.link.a, printable(governor.reference()->node(node).description), state});
+    figures.links.push_back(
+        {link.link.a, printable(governor.reference()->node(node).description), state, {}});
+    if (energy_detail_ == EnergyDetail::Link) {
+      figures.links.back().energy = regulator().energy().link(link.link);
+    }
+  }
+  if (energy_detail_ != EnergyDetail::Total) {
+    for (const Node& node : governor.reference()->nodes()) {
+      if (node.type != NodeType::Switch) continue;
+      figures.switches.push_back(
+          {node.guid, printable(node.description), regulator().energy().node(node.guid)});
+    }
   }
   metrics_->publish(std::move(figures));
 }

@@ -25,6 +25,7 @@ class Regulation {
     transport::TransactionEngine& engine;
     regulate::FabricSeat& seat;
     regulate::PathMigrator* migrator = nullptr;
+    NodeNames names{};
     /// Called after each of its events: others may have something to do.
     std::function<void()> settle;
   };
@@ -73,6 +74,7 @@ class Regulation {
 
   Around around_;
   OnStop on_stop_;
+  EnergyDetail energy_detail_;
   std::unique_ptr<journal::Journal> journal_;
   std::optional<regulate::Standalone> standalone_;  ///< one of these two
   std::optional<opensm::BesideOpenSm> beside_;

@@ -114,6 +114,7 @@ class SimBackend final : public Backend {
   static sim::Options options(const Config& config) {
     sim::Options options;
     options.seed = config.fabric.seed;
+    options.training_delay = config.fabric.training_delay;
     // umad2sim hands over 232 of the 256 bytes of a MAD: no room for the 64-bit XmitWait.
     options.traits.extended_errors = config.fabric.serve.empty();
     return options;

@@ -45,15 +45,39 @@ std::vector<prometheus::MetricFamily> RegulationMetrics::Collect() const {
   all.push_back(
       family_of(MetricType::Gauge, "heddle_regulation_mode", "1 for the mode that is set", std::move(modes)));
   std::vector<LabelledValue> links;
+  std::vector<LabelledValue> link_spent;
+  std::vector<LabelledValue> link_saved;
   for (const auto& link : figures->links) {
-    links.push_back({{{"guid", to_string(link.port.node)},
-                      {"port", fmt::format("{}", link.port.port.raw())},
-                      {"switch", link.name}},
-                     static_cast<double>(link.state)});
+    const std::vector<Label> labels{{"guid", to_string(link.port.node)},
+                                    {"port", fmt::format("{}", link.port.port.raw())},
+                                    {"switch", link.name}};
+    links.push_back({labels, static_cast<double>(link.state)});
+    if (!link.energy) continue;
+    link_spent.push_back({labels, link.energy->spent.value()});
+    link_saved.push_back({labels, link.energy->saved.value()});
   }
   all.push_back(family_of(MetricType::Gauge, "heddle_link_power_state",
                           "Of the links between switches, by one end: 0 off, 1 reduced, 2 on in full",
                           std::move(links)));
+  std::vector<LabelledValue> switch_spent;
+  std::vector<LabelledValue> switch_saved;
+  for (const auto& node : figures->switches) {
+    const std::vector<Label> labels{{"guid", to_string(node.node)}, {"switch", node.name}};
+    switch_spent.push_back({labels, node.energy.spent.value()});
+    switch_saved.push_back({labels, node.energy.saved.value()});
+  }
+  const auto add = [&](const char* name, const char* help, std::vector<LabelledValue> values) {
+    if (!values.empty()) all.push_back(family_of(MetricType::Counter, name, help, std::move(values)));
+  };
+  add("heddle_switch_energy_joules_total", "What a switch and its ports have spent, kept over restarts",
+      std::move(switch_spent));
+  add("heddle_switch_energy_saved_joules_total",
+      "What was saved against all of its ports on in full, kept over restarts", std::move(switch_saved));
+  add("heddle_link_energy_joules_total",
+      "What both ports of a link between switches have spent, by one end; kept over restarts",
+      std::move(link_spent));
+  add("heddle_link_energy_saved_joules_total",
+      "What was saved against the link on in full, by one end; kept over restarts", std::move(link_saved));
   return all;
 }
 

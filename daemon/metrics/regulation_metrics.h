@@ -5,19 +5,27 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/units.h"
+#include "power/energy_account.h"
 
 namespace heddle::metrics {
 
 struct RegulationFigures {
   struct LinkPower {
-    PortRef port;      ///< one end of the link
-    std::string name;  ///< of its node
-    int state = 2;     ///< 0 off, 1 reduced, 2 on in full
+    PortRef port;                               ///< one end of the link
+    std::string name;                           ///< of its node
+    int state = 2;                              ///< 0 off, 1 reduced, 2 on in full
+    std::optional<power::EnergyTotals> energy;  ///< of both ends; none: not told
+  };
+  struct SwitchEnergy {
+    NodeGuid node;
+    std::string name;
+    power::EnergyTotals energy;  ///< of its base and its ports
   };
   std::string mode;
   Joules spent;
@@ -29,6 +37,7 @@ struct RegulationFigures {
   std::uint64_t reduced = 0;
   std::uint64_t failed = 0;
   std::vector<LinkPower> links;
+  std::vector<SwitchEnergy> switches;
 };
 
 class RegulationMetrics final : public prometheus::Collectable {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "regulate/pins.h"
 
 namespace heddle::regulate {
 namespace {
@@ -55,7 +56,10 @@ void Regulator::on_fabric(const KnownFabric& known, Instant now) {
   if (other) {
     lost_.clear();
     lost_switches_.clear();
-    feed(regulation::TopologyChanged{known.reference, known.managers, known.ranks}, now);
+    Pins pins = find_pins(known.reference, options_.names, options_.pins);
+    unmatched_pins_ = std::move(pins.unmatched);
+    feed(regulation::TopologyChanged{known.reference, known.managers, known.ranks, std::move(pins.links)},
+         now);
   }
   if (!std::exchange(restarted_, true)) {
     regulation::Restarted restarted{journal_.memory(), {}};
@@ -345,8 +349,28 @@ std::vector<provision::KnownLink> Regulator::known_links() const {
 }
 
 std::vector<std::string> Regulator::problems() const {
-  if (journal_trouble_.empty()) return {};
-  return {journal_trouble_ + ". No link is turned off until it can be written again"};
+  std::vector<std::string> problems;
+  if (!journal_trouble_.empty()) {
+    problems.push_back(journal_trouble_ + ". No link is turned off until it can be written again");
+  }
+  for (const std::string& pattern : unmatched_pins_) {
+    problems.push_back(fmt::format(
+        "regulation.pin: no link between switches is called \"{}\"; 'heddle links' lists their names",
+        pattern));
+  }
+  if (!known_.reference) return problems;
+  for (const auto& [link, off] : journal_.memory().off) {
+    const PortIndex port = known_.reference->find_port(off.port);
+    const PortRef& other = off.port == link.a ? link.b : link.a;
+    if (port == no_port || known_.reference->find_port(other) != no_port) continue;
+    const Port& it = known_.reference->port(port);
+    const std::string end = fmt::format("{}/{}", known_.reference->node(it.node).description, it.num.raw());
+    problems.push_back(fmt::format(
+        "{} is off ({}), and what is behind it has not been seen since the start; `heddle link auto "
+        "\"{}\"` brings it back",
+        end, off.reason, end));
+  }
+  return problems;
 }
 
 }  // namespace heddle::regulate

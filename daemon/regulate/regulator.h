@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/node_names.h"
 #include "journal/journal.h"
 #include "load/sample.h"
 #include "power/energy_account.h"
@@ -39,6 +40,8 @@ struct RegulatorOptions {
   FabricClock::duration save_energy_every = std::chrono::minutes{1};
   /// A step that is not answered by then has timed out.
   FabricClock::duration step_timeout = std::chrono::minutes{3};
+  std::vector<std::string> pins;  ///< patterns (regulate/pins.h)
+  NodeNames names;                ///< in them
 };
 
 class Regulator {
@@ -132,6 +135,7 @@ class Regulator {
   std::uint64_t last_command_ = 0;
   std::optional<Instant> save_at_;
   std::string journal_trouble_;
+  std::vector<std::string> unmatched_pins_;
   Transitions transitions_;
 };
 

@@ -34,6 +34,8 @@ struct LinkMode {
 inline constexpr LinkMode off_mode{};
 /// "4xHDR", "off".
 [[nodiscard]] std::string to_string(LinkMode mode);
+/// "4xHDR" and the like; nothing for another text, and for "off".
+[[nodiscard]] std::optional<LinkMode> mode_from(std::string_view text);
 /// As the snapshot has the link.
 [[nodiscard]] inline LinkMode mode_of(const Link& link) { return {link.width, link.speed}; }
 

@@ -61,17 +61,6 @@ class Reader {
   std::optional<std::string> error_;
 };
 
-/// "4xHDR"
-std::optional<LinkMode> mode_from(const std::string& text) {
-  const std::size_t x = text.find('x');
-  if (x == std::string::npos) return std::nullopt;
-  const auto width = link_width(text.substr(0, x + 1));
-  const auto speed = link_speed(text.substr(x + 1));
-  if (!width || !speed) return std::nullopt;
-  const LinkMode mode{*width, *speed};
-  return mode.on() ? std::optional{mode} : std::nullopt;
-}
-
 void read_ports(Reader& reader, const toml::table& table, DeviceModel& model) {
   const toml::array* ports = table["ports"].as_array();
   if (ports == nullptr || ports->empty()) {
@@ -119,6 +108,16 @@ DeviceModel read_model(Reader& reader, const toml::table& table) {
 }
 
 }  // namespace
+
+std::optional<LinkMode> mode_from(std::string_view text) {
+  const std::size_t x = text.find('x');
+  if (x == std::string_view::npos) return std::nullopt;
+  const auto width = link_width(text.substr(0, x + 1));
+  const auto speed = link_speed(text.substr(x + 1));
+  if (!width || !speed) return std::nullopt;
+  const LinkMode mode{*width, *speed};
+  return mode.on() ? std::optional{mode} : std::nullopt;
+}
 
 Result<std::vector<DeviceModel>> read_models(std::string_view toml, const std::string& name) {
   Reader reader{name};

@@ -21,6 +21,7 @@ struct TopologyChanged {
   std::shared_ptr<const Fabric> reference;
   std::vector<Lid> managers;  ///< of the daemon and of every subnet manager
   std::vector<std::pair<NodeGuid, std::uint16_t>> ranks{};
+  std::vector<LinkRef> pinned{};  ///< by the configuration, besides those of PolicyOptions
 };
 struct LoadsMeasured {
   std::shared_ptr<const load::Sample> sample;

@@ -10,6 +10,7 @@ namespace heddle::regulation {
 
 void Governor::Impl::handle(const TopologyChanged& event) {
   if (!event.ranks.empty()) kept_ranks = event.ranks;
+  options.policy.pinned.insert(event.pinned.begin(), event.pinned.end());
   adopt(event.reference, event.managers);
 }
 

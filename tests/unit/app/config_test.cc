@@ -42,6 +42,24 @@ TEST(Config, TheDefaultFileSaysTheDefaults) {
   EXPECT_EQ(config->log.level, built_in.log.level);
 }
 
+TEST(Config, ListsAreListsOrTextWithCommas) {
+  const auto config =
+      parse_config("[regulation]\npin = [\"spine-*\", \"leaf-0/3\"]\nreduce = [\"1xSDR\"]\n", "t");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_THAT(config->regulation.pin, testing::ElementsAre("spine-*", "leaf-0/3"));
+  using Mode = power::LinkMode;
+  EXPECT_THAT(config->regulation.governor.select.reductions,
+              testing::ElementsAre(Mode{LinkWidth::X1, LinkSpeed::Sdr}));
+  Config other;
+  ASSERT_TRUE(override_config(other, "regulation.pin=a,b/1 -- c/2"));
+  EXPECT_THAT(other.regulation.pin, testing::ElementsAre("a", "b/1 -- c/2"));
+  ASSERT_TRUE(override_config(other, "regulation.reduce=4xSDR,1xSDR"));
+  EXPECT_EQ(governor_options(other).select.reductions.size(), 2U);
+  EXPECT_THAT(error_of("[regulation]\nreduce = [\"half\"]\n"), AllOf(HasSubstr(":2:"), HasSubstr("4xSDR")));
+  EXPECT_THAT(error_of("[regulation]\npin = 3\n"), HasSubstr("a list of strings"));
+  EXPECT_THAT(error_of("[regulation]\npin = [3]\n"), HasSubstr("list of strings"));
+}
+
 // After a change of the keys: heddled --print-config > systemd/heddle.toml
 TEST(Config, TheShippedFileIsTheDefault) {
   std::ifstream file{HEDDLE_SOURCE_DIR "/systemd/heddle.toml"};

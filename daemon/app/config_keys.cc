@@ -1,0 +1,245 @@
+#include <limits>
+
+#include "app/config_values.h"
+
+namespace heddle::app {
+
+const std::vector<Key>& keys() {
+  static const std::vector<Key> all{
+      {"fabric.backend", "\"umad\": the fabric behind a port of this host. \"sim\": a simulated one.",
+       "\"umad\"",
+       choice_key<BackendKind>([](Config& c) -> BackendKind& { return c.fabric.backend; },
+                               std::array{Choice<BackendKind>{"umad", BackendKind::Umad},
+                                          Choice<BackendKind>{"sim", BackendKind::Sim}})},
+      {"fabric.device",
+       "umad: the port to use, as \"mlx5_0:1\" or a port GUID; empty for the first active one.\n"
+       "Several, separated by commas, are tried in turn.",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.fabric.device; })},
+      {"fabric.read_only", "Send nothing but Get, so that nothing in the fabric can change.", "false",
+       [](Config& config, const Value& value) -> std::optional<std::string> {
+         const auto* yes = std::get_if<bool>(&value);
+         if (yes == nullptr) return "true or false";
+         config.fabric.read_only = *yes;
+         return std::nullopt;
+       }},
+      {"fabric.m_key", "The M_Key that the ports of the fabric want, as \"0x0123456789abcdef\".", "\"0x0\"",
+       [](Config& config, const Value& value) -> std::optional<std::string> {
+         const auto* text = std::get_if<std::string>(&value);
+         const auto key = text != nullptr ? hexadecimal(*text) : std::nullopt;
+         if (!key) return "up to 16 hexadecimal digits in quotes, such as \"0x1f\"";
+         config.fabric.m_key = *key;
+         return std::nullopt;
+       }},
+      {"fabric.file", "sim: output of ibnetdiscover, or an ibsim net file, to simulate.", "\"\"",
+       string_key([](Config& c) -> std::string& { return c.fabric.file; })},
+      {"fabric.generate",
+       "sim: a fabric to generate when there is no file, as \"tree:k=18,n=3\" or \"torus:8x8,hosts=4\"\n"
+       "(heddle fabric generate --help lists them all).",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.fabric.generate; })},
+      {"fabric.scenario", "sim: traffic over time, a TOML file (docs/scenarios.md); or \"demo\".", "\"\"",
+       string_key([](Config& c) -> std::string& { return c.fabric.scenario; })},
+      {"fabric.plane",
+       "sim: \"flow\": traffic as rates, on any fabric. \"packet\": every packet, on small fabrics and with "
+       "a\n"
+       "small time_scale (docs/packet-simulator.md).",
+       "\"flow\"",
+       choice_key<sim::PlaneKind>([](Config& c) -> sim::PlaneKind& { return c.fabric.plane; },
+                                  std::array{Choice<sim::PlaneKind>{"flow", sim::PlaneKind::Flow},
+                                             Choice<sim::PlaneKind>{"packet", sim::PlaneKind::Packet}})},
+      {"fabric.time_scale", "sim: simulated seconds per real second.", "1.0",
+       [](Config& config, const Value& value) -> std::optional<std::string> {
+         double scale = 0;
+         if (const auto* real = std::get_if<double>(&value)) scale = *real;
+         if (const auto* whole = std::get_if<std::int64_t>(&value)) scale = static_cast<double>(*whole);
+         if (!(scale >= 1e-3 && scale <= 1e5)) return "a number from 0.001 to 100000";
+         config.fabric.time_scale = scale;
+         return std::nullopt;
+       }},
+      {"fabric.training_delay",
+       "sim: how long a link trains before it is up, in simulated time; not when the fabric is switched on.",
+       "\"4500ms\"", duration_key([](Config& c) -> Config::Seconds& { return c.fabric.training_delay; })},
+      {"fabric.seed", "sim: the seed of everything that is random.", "1",
+       count_key([](Config& c) -> std::uint64_t& { return c.fabric.seed; }, 0,
+                 std::numeric_limits<std::int64_t>::max())},
+      {"fabric.serve",
+       "sim: a name under which other programs find the simulated fabric, for `IBSIM_SOCKNAME=NAME ibsim-run "
+       "...`\nand `heddle sim ... --name NAME`; empty for none.",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.fabric.serve; })},
+      {"fabric.node_names", "A node name map, as OpenSM's: names for GUIDs.", "\"\"",
+       string_key([](Config& c) -> std::string& { return c.fabric.node_names; })},
+      {"sm.mode",
+       "\"auto\": be the subnet manager of a fabric that has none; where another one was met, only\n"
+       "watch until the next start. \"off\": never.",
+       "\"auto\"",
+       choice_key<SmMode>(
+           [](Config& c) -> SmMode& { return c.sm.mode; },
+           std::array{Choice<SmMode>{"auto", SmMode::Auto}, Choice<SmMode>{"off", SmMode::Off}})},
+      {"sm.lmc", "As subnet manager: every port gets 2^lmc LIDs.", "0",
+       count_key([](Config& c) -> std::uint64_t& { return c.sm.lmc; }, 0, 7)},
+      {"sm.engine",
+       "As subnet manager: \"updn\" (free of deadlock) or \"minhop\" (shortest paths, which can deadlock).",
+       "\"updn\"",
+       choice_key<RoutingEngine>([](Config& c) -> RoutingEngine& { return c.sm.engine; },
+                                 std::array{Choice<RoutingEngine>{"updn", RoutingEngine::UpDown},
+                                            Choice<RoutingEngine>{"minhop", RoutingEngine::MinHop}})},
+      {"sweep.light_interval", "How often the switches are asked whether anything changed.", "\"10s\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.sweep.light_interval; })},
+      {"sweep.heavy_interval", "How often the whole fabric is discovered anew.", "\"10min\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.sweep.heavy_interval; })},
+      {"qos.verify_interval", "How often the QoS tables of all ports are compared with what was pushed.",
+       "\"10min\"", duration_key([](Config& c) -> Config::Seconds& { return c.qos.verify_interval; })},
+      {"sampling.interval", "How often every port's counters are read.", "\"1s\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.sampling.interval; })},
+      {"sampling.window", "MADs outstanding in the whole fabric, at most.", "64",
+       count_key([](Config& c) -> std::uint64_t& { return c.sampling.window; }, 1, 4096)},
+      {"sampling.per_agent", "MADs outstanding at one agent, at most.", "4",
+       count_key([](Config& c) -> std::uint64_t& { return c.sampling.per_agent; }, 1, 64)},
+      {"sampling.timeout", "How long an answer may take before the MAD is sent again.", "\"200ms\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.sampling.timeout; })},
+      {"sampling.retries", "How often a MAD is sent again.", "3",
+       count_key([](Config& c) -> std::uint64_t& { return c.sampling.retries; }, 0, 16)},
+      {"sampling.history", "Samples that are kept of each link, for the page and for reports.", "120",
+       count_key([](Config& c) -> std::uint64_t& { return c.sampling.history; }, 1, 100000)},
+      {"metrics.listen", "Address and port of /metrics; empty for none.", "\"127.0.0.1:9683\"",
+       string_key([](Config& c) -> std::string& { return c.metrics.listen; })},
+      {"metrics.energy",
+       "Energy spent and saved of the \"total\" only, of each \"switch\" too, or of each \"link\" as well.",
+       "\"link\"",
+       choice_key<EnergyDetail>([](Config& c) -> EnergyDetail& { return c.metrics.energy; },
+                                std::array{Choice<EnergyDetail>{"total", EnergyDetail::Total},
+                                           Choice<EnergyDetail>{"switch", EnergyDetail::Switch},
+                                           Choice<EnergyDetail>{"link", EnergyDetail::Link}})},
+      {"control.socket", "Unix socket for the command line.", "\"/run/heddle/control.sock\"",
+       string_key([](Config& c) -> std::string& { return c.control.socket; })},
+      {"control.group", "Besides root, members of this group may change things.", "\"heddle\"",
+       string_key([](Config& c) -> std::string& { return c.control.group; })},
+      {"control.others_may_read", "Whether everybody on this host may ask.", "false",
+       yes_no_key([](Config& c) -> bool& { return c.control.others_may_read; })},
+      {"state.directory", "What must survive a restart.", "\"/var/lib/heddle\"",
+       string_key([](Config& c) -> std::string& { return c.state.directory; })},
+      {"regulation.mode",
+       "\"advise\": say which links would be turned off, and turn none off. \"enforce\": do it. \"off\": "
+       "neither.\n"
+       "What `heddle regulate` sets stays set over restarts.",
+       "\"advise\"",
+       choice_key<regulation::Mode>([](Config& c) -> regulation::Mode& { return c.regulation.governor.mode; },
+                                    std::array{Choice<regulation::Mode>{"advise", regulation::Mode::Advise},
+                                               Choice<regulation::Mode>{"enforce", regulation::Mode::Enforce},
+                                               Choice<regulation::Mode>{"off", regulation::Mode::Off}})},
+      {"regulation.policy",
+       "\"trunk\": of several links between the same two switches, those that are not needed. \"general\": "
+       "any\n"
+       "link between switches, as long as all hosts stay connected and no link gets too busy.",
+       "\"trunk\"",
+       choice_key<regulation::SelectPolicy>(
+           [](Config& c) -> regulation::SelectPolicy& { return c.regulation.governor.select.policy; },
+           std::array{Choice<regulation::SelectPolicy>{"trunk", regulation::SelectPolicy::Trunk},
+                      Choice<regulation::SelectPolicy>{"general", regulation::SelectPolicy::General}})},
+      {"regulation.u_off", "Links may go while those that stay are less busy than this share.", "0.30",
+       ratio_key([](Config& c) -> Ratio& { return c.regulation.governor.select.thresholds.u_off; })},
+      {"regulation.u_on", "Links come back when one is busier than this share.", "0.70",
+       ratio_key([](Config& c) -> Ratio& { return c.regulation.governor.select.thresholds.u_on; })},
+      {"regulation.waiting", "Links come back when one has data waiting for this share of the time.", "0.20",
+       ratio_key([](Config& c) -> Ratio& { return c.regulation.governor.waiting; })},
+      {"regulation.quiet", "A link goes when it has been below its threshold for so long.", "\"10min\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.quiet; })},
+      {"regulation.least_on", "A link that came back stays on for so long.", "\"10min\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.least_on; })},
+      {"regulation.least_off", "A link that went off stays off for so long, unless load rises.", "\"2min\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.least_off; })},
+      {"regulation.drain",
+       "Between the last forwarding table that is written and the first link that goes off.", "\"2s\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.drain; })},
+      {"regulation.wake", "What it takes for a link to carry traffic again.", "\"4500ms\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.wake; })},
+      {"regulation.break_even",
+       "A link goes only if it is expected to stay off for so many times what going and coming back take.",
+       "10.0",
+       [](Config& config, const Value& value) -> std::
+                                                  optional<std::string> {
+                                                    const auto number = real(value);
+                                                    if (!number || !(*number >= 1) || !(*number <= 1e6))
+                                                      return "a number from 1 to 1000000";
+                                                    config.regulation.governor.break_even = *number;
+                                                    return std::nullopt;
+                                                  }},
+      {"regulation.most_closing", "Links that are taken away at a time; 0 for any number.", "16",
+       small_key([](Config& c) -> unsigned& { return c.regulation.governor.most_closing; })},
+      {"regulation.most_transitions", "How often a link may go and come in 24 hours; then it is left on.",
+       "24", small_key([](Config& c) -> unsigned& { return c.regulation.governor.most_transitions; })},
+      {"regulation.chassis",
+       "Links inside a director switch: \"keep\" them on, or \"regulate\" them as all others.", "\"keep\"",
+       choice_key<regulation::Chassis>(
+           [](Config& c) -> regulation::Chassis& { return c.regulation.governor.policy.chassis; },
+           std::array{Choice<regulation::Chassis>{"keep", regulation::Chassis::Keep},
+                      Choice<regulation::Chassis>{"regulate", regulation::Chassis::Regulate}})},
+      {"regulation.pin",
+       "Links that stay on in full width and speed, whatever their load: patterns (*, ?, [a-z]) over links, "
+       "as\n"
+       "\"leaf-0-*/12 -- spine-*\", their ends, as \"leaf-0-3/12\", or switches, as \"spine-*\". See "
+       "'heddle links'.",
+       "[]", list_key([](Config& c) -> std::vector<std::string>& { return c.regulation.pin; })},
+      {"regulation.reduce",
+       "Widths and speeds that a link that stays on may be reduced to while it is not busy, as [\"1xSDR\", "
+       "\"4xSDR\"].\n"
+       "Each change takes the link away for a moment.",
+       "[]",
+       [](Config& config,
+          const Value& value) -> std::
+                                  optional<std::string> {
+                                    const auto texts = list_of(value);
+                                    if (!texts) return "a list of strings";
+                                    std::vector<power::LinkMode> modes;
+                                    for (const std::string& text : *texts) {
+                                      const auto mode = power::mode_from(text);
+                                      if (!mode)
+                                        return "a list of widths and speeds such as \"4xSDR\" or \"1xHDR\"";
+                                      modes.push_back(*mode);
+                                    }
+                                    config.regulation.governor.select.reductions = std::move(modes);
+                                    return std::nullopt;
+                                  }},
+      {"regulation.on_stop",
+       "When the daemon is stopped: \"restore\" brings back what the regulation turned off, \"leave\" leaves "
+       "it\n"
+       "off until the daemon runs again.",
+       "\"restore\"",
+       choice_key<OnStop>(
+           [](Config& c) -> OnStop& { return c.regulation.on_stop; },
+           std::array{Choice<OnStop>{"restore", OnStop::Restore}, Choice<OnStop>{"leave", OnStop::Leave}})},
+      {"opensm.plugin",
+       "Whether OpenSM manages this fabric with the plugin libheddle-opensm.so (docs/opensm.md): then links "
+       "are\n"
+       "regulated through it, and this daemon is no subnet manager itself.",
+       "false", yes_no_key([](Config& c) -> bool& { return c.opensm.plugin; })},
+      {"opensm.socket", "Unix socket to which the plugin connects.", "\"/run/heddle/opensm.sock\"",
+       string_key([](Config& c) -> std::string& { return c.opensm.socket; })},
+      {"opensm.lmc", "lmc of opensm.conf: with 1 or more, tables change in one LID plane after the other.",
+       "0", count_key([](Config& c) -> std::uint64_t& { return c.opensm.lmc; }, 0, 7)},
+      {"opensm.reduction",
+       "Whether force_link_width, force_link_speed and force_link_speed_ext are 0 in opensm.conf, so that "
+       "OpenSM\n"
+       "leaves reduced widths and speeds alone.",
+       "false", yes_no_key([](Config& c) -> bool& { return c.opensm.reduction; })},
+      {"log.level", "\"debug\", \"info\", \"warning\" or \"error\".", "\"info\"",
+       [](Config& config, const Value& value) -> std::optional<std::string> {
+         const auto* text = std::get_if<std::string>(&value);
+         if (text == nullptr ||
+             (*text != "debug" && *text != "info" && *text != "warning" && *text != "error")) {
+           return "\"debug\", \"info\", \"warning\" or \"error\"";
+         }
+         config.log.level = *text;
+         return std::nullopt;
+       }},
+  };
+  return all;
+}
+
+const Key* find_key(std::string_view name) {
+  for (const auto& key : keys()) {
+    if (key.name == name) return &key;
+  }
+  return nullptr;
+}
+
+}  // namespace heddle::app

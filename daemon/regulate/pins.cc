@@ -1,0 +1,40 @@
+#include "regulate/pins.h"
+
+#include <algorithm>
+#include <array>
+
+#include "fabric/link_name.h"
+#include "load/glob.h"
+
+namespace heddle::regulate {
+
+Pins find_pins(std::shared_ptr<const Fabric> fabric, const NodeNames& names,
+               std::span<const std::string> patterns) {
+  Pins pins;
+  if (patterns.empty()) return pins;
+  const FabricNames texts{fabric, names};
+  std::vector<bool> matched(patterns.size(), false);
+  for (const Link& link : fabric->links()) {
+    const auto is_switch = [&](LinkEnd end) { return fabric->node(end.node).type == NodeType::Switch; };
+    if (!is_switch(link.a) || !is_switch(link.b)) continue;
+    const std::string a = texts.port(link.a);
+    const std::string b = texts.port(link.b);
+    const std::array<std::string, 6> called{a + " -- " + b,          b + " -- " + a,         a, b,
+                                            texts.node(link.a.node), texts.node(link.b.node)};
+    bool pinned = false;
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+      const bool fits = std::any_of(called.begin(), called.end(), [&](const std::string& text) {
+        return load::glob_matches(patterns[i], text);
+      });
+      matched[i] = matched[i] || fits;
+      pinned = pinned || fits;
+    }
+    if (pinned) pins.links.push_back(link_ref(*fabric, link));
+  }
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    if (!matched[i]) pins.unmatched.push_back(patterns[i]);
+  }
+  return pins;
+}
+
+}  // namespace heddle::regulate
