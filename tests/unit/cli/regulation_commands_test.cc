@@ -1,0 +1,177 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <sstream>
+
+#include "heddle/command.h"
+#include "heddle/json_access.h"
+#include "unit/cli/fake_daemon.h"
+
+namespace heddle::cli {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+struct Ran {
+  Status status = Status::Done;
+  std::string out;
+  std::string err;
+};
+
+Ran run(const std::string& socket, std::vector<std::string> arguments) {
+  std::ostringstream out;
+  std::ostringstream err;
+  Program program{out, err};
+  add_link_commands(program);
+  add_regulation_commands(program);
+  std::vector<const char*> argv{"heddle", "--socket", socket.c_str()};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  const Status status = program.run(static_cast<int>(argv.size()), argv.data());
+  return {status, out.str(), err.str()};
+}
+Ran run(const FakeDaemon& daemon, std::vector<std::string> arguments) {
+  return run(daemon.path(), std::move(arguments));
+}
+
+// As a daemon on a torus of four switches answered.
+constexpr const char* regulation = R"({"mode":"enforce","stage":"draining","plane":1,
+  "links":{"active":5,"draining":1,"off":2},"power_watts":180.5,"saving_watts":3.8,
+  "transitions":{"off":4,"on":2,"reduced":1,"failed":0},
+  "problems":["regulation.pin: no link between switches is called \"spine-*\""],
+  "spent_joules":7200000,"saved_joules":1800000})";
+constexpr const char* plan = R"({"mode":"advise","plan":{"age_seconds":3.2,"off":1,"on":0,
+  "changes":[{"link":"sw-0-0/2 -- sw-0-1/3","turn":"off","mode":"off","reason":"trunk at 5 % of 2 links"}],
+  "busiest":0.125,"watts_now":15.2,"watts_then":13.3,"watts_least":7.6,"note":"estimated traffic"}})";
+constexpr const char* power_links = R"({"links":[
+  {"name":"sw-0-0/2 -- sw-0-1/3","state":"off","mode":"off","full":"4xDDR","exempt":"regulated","wish":"auto",
+   "for_seconds":125,"transitions":3,"reason":"trunk at 5 % of 2 links"},
+  {"name":"sw-0-0/3 -- sw-0-1/2","state":"active","mode":"1xSDR","full":"4xDDR","exempt":"pinned by the configuration",
+   "wish":"pin","for_seconds":7,"transitions":0,"reason":""}]})";
+constexpr const char* energy = R"({"power_watts":180.5,"saving_watts":3.8,
+  "total":{"spent_joules":7200000,"saved_joules":1800000},"switches":[],
+  "links":[{"name":"a/1 -- b/1","spent_joules":1000,"saved_joules":0},
+           {"name":"a/2 -- b/2","spent_joules":360,"saved_joules":3600},
+           {"name":"a/3 -- b/3","spent_joules":360,"saved_joules":7200}]})";
+constexpr const char* events = R"({"last":8,"events":[
+  {"id":7,"at":"2026-01-01T00:00:00Z","kind":"decided","links":"a/1 -- b/1","text":"off: quiet"},
+  {"id":8,"at":"2026-01-01T00:00:02Z","kind":"operator","links":"","text":"regulation is set to off by ada"}]})";
+
+TEST(RegulationCommands, RegulateShowsWhatIsOnAndWhatIsWrong) {
+  FakeDaemon daemon{{{"/v1/regulation", {regulation}}}};
+  const Ran shown = run(daemon, {"regulate"});
+  EXPECT_EQ(shown.status, Status::Done);
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("enforce"), HasSubstr("draining"), HasSubstr("2 off"),
+                               HasSubstr("180.5 W"), HasSubstr("2.00 kWh spent"), HasSubstr("20.0 %"),
+                               HasSubstr("4 turned off"), HasSubstr("no link between switches is called")));
+  EXPECT_THAT(run(daemon, {"--json", "regulate"}).out, HasSubstr(R"("stage":"draining")"));
+  EXPECT_EQ(run(daemon, {"regulate", "sometimes"}).status, Status::Usage);
+}
+
+TEST(RegulationCommands, RegulateSetsTheModeInTheOperatorsName) {
+  setenv("SUDO_USER", "ada", 1);
+  FakeDaemon daemon{{{"/v1/regulation", {R"({"text":"regulation: enforce"})"}}}};
+  const Ran set = run(daemon, {"regulate", "enforce"});
+  EXPECT_EQ(set.out, "regulation: enforce\n");
+  const auto asked = daemon.end();
+  ASSERT_EQ(asked.size(), 1U);
+  EXPECT_EQ(asked[0].verb, "POST");
+  const auto body = boost::json::parse(asked[0].body);
+  EXPECT_EQ(text_at(body, "mode"), "enforce");
+  EXPECT_EQ(text_at(body, "by"), "ada");
+}
+
+TEST(RegulationCommands, PlanSaysWhatWhyAndWhatItSaves) {
+  FakeDaemon daemon{{{"/v1/plan", {plan}}}};
+  EXPECT_THAT(run(daemon, {"plan"}).out, AllOf(HasSubstr("sw-0-0/2 -- sw-0-1/3"), HasSubstr("trunk at 5 %"),
+                                               HasSubstr("15.2 W now, 13.3 W then, 7.6 W"),
+                                               HasSubstr("12.5 %"), HasSubstr("estimated traffic")));
+  FakeDaemon quiet{{{"/v1/plan", {R"({"mode":"advise","plan":{"changes":[],"age_seconds":1}})"}}}};
+  EXPECT_THAT(run(quiet, {"plan"}).out, HasSubstr("Nothing is to be changed"));
+  quiet.end();
+  FakeDaemon young{{{"/v1/plan", {R"({"mode":"advise","plan":null})"}}}};
+  EXPECT_THAT(run(young, {"plan"}).out, HasSubstr("no plan yet"));
+}
+
+TEST(RegulationCommands, LinksShowTheirPowerStates) {
+  FakeDaemon daemon{{{"/v1/links/power", {power_links}}}};
+  const std::string text = run(daemon, {"links", "--power"}).out;
+  EXPECT_THAT(text, ContainsRegex("sw-0-0/2 -- sw-0-1/3 +off +off +4xDDR +2.* 3 +auto +trunk at 5 %"));
+  EXPECT_THAT(text, ContainsRegex("active +1xSDR +4xDDR .*pin +pinned by the configuration"));
+}
+
+TEST(RegulationCommands, EnergyNamesTheLinksThatSaveMost) {
+  FakeDaemon daemon{{{"/v1/energy", {energy}}}};
+  const std::string text = run(daemon, {"energy"}).out;
+  EXPECT_THAT(text, AllOf(HasSubstr("2.00 kWh"), HasSubstr("500.0 Wh"), HasSubstr("20.0 %")));
+  EXPECT_LT(text.find("a/3 -- b/3"), text.find("a/2 -- b/2"));
+  EXPECT_EQ(text.find("a/1 -- b/1"), std::string::npos);  // saved nothing
+}
+
+TEST(RegulationCommands, EventsOneALine) {
+  FakeDaemon daemon{{{"/v1/events", {events}}}};
+  EXPECT_EQ(run(daemon, {"events", "--last", "2"}).out,
+            "2026-01-01T00:00:00Z decided    a/1 -- b/1: off: quiet\n"
+            "2026-01-01T00:00:02Z operator   regulation is set to off by ada\n");
+  const std::string lines = run(daemon, {"--json", "events"}).out;
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2);
+  EXPECT_EQ(run(daemon, {"events", "--last", "0"}).status, Status::Usage);
+  EXPECT_EQ(daemon.end().front().target, "/v1/events?after=0&most=2");
+}
+
+TEST(RegulationCommands, LinkSaysWhatIsWantedWhyAndHowLong) {
+  FakeDaemon daemon{{{"/v1/link", {R"({"text":"a/1 -- b/1: off, cable; cuts off host-2/1"})"}},
+                     {"/v1/restore", {R"({"text":"everything comes back on"})"}}}};
+  const Ran off = run(daemon, {"link", "off", "a/1 -- b/1", "--reason", "cable", "--for", "2h", "--force"});
+  EXPECT_THAT(off.out, HasSubstr("cuts off host-2/1"));
+  run(daemon, {"link", "auto", "a/1"});
+  EXPECT_THAT(run(daemon, {"restore"}).out, HasSubstr("comes back on"));
+  EXPECT_EQ(run(daemon, {"link", "off", "a/1", "--for", "soon"}).status, Status::Failed);
+  EXPECT_EQ(run(daemon, {"link", "on", "a/1", "--force"}).status, Status::Usage);
+  EXPECT_EQ(run(daemon, {"link", "off"}).status, Status::Usage);
+  const auto asked = daemon.end();
+  ASSERT_EQ(asked.size(), 3U);  // what is wrong is not asked
+  const auto body = boost::json::parse(asked[0].body);
+  EXPECT_EQ(text_at(body, "link"), "a/1 -- b/1");
+  EXPECT_EQ(text_at(body, "wish"), "off");
+  EXPECT_EQ(text_at(body, "reason"), "cable");
+  EXPECT_EQ(number_at(body, "for_seconds"), 7200);
+  EXPECT_TRUE(truth_at(body, "force"));
+  EXPECT_EQ(text_at(boost::json::parse(asked[1].body), "wish"), "auto");
+  EXPECT_EQ(asked[2].target, "/v1/restore");
+}
+
+TEST(RegulationCommands, TheDaemonsObjectionIsWhatIsSaid) {
+  const char* cut =
+      R"({"error":"without a/1 -- b/1 these hosts are cut off: host-2/1; force it to do so all the same"})";
+  FakeDaemon daemon{{{"/v1/link", {cut, 409}}}};
+  const Ran refused = run(daemon, {"link", "off", "a/1"});
+  EXPECT_EQ(refused.status, Status::Failed);
+  EXPECT_TRUE(refused.out.empty());
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("heddle: without"), HasSubstr("host-2/1")));
+}
+
+TEST(RegulationCommands, AbsentOrOddAnswersEndInASentence) {
+  const std::string nobody = ::testing::TempDir() + "heddle-nobody.sock";
+  for (const char* command : {"regulate", "plan", "energy", "events", "restore"}) {
+    const Ran ran = run(nobody, {command});
+    EXPECT_EQ(ran.status, Status::Failed) << command;
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("cannot reach heddled"), HasSubstr("systemctl status heddled")))
+        << command;
+  }
+  for (const char* odd : {"no JSON", "[]", "3", R"({"links":7,"plan":[],"events":{"a":1}})"}) {
+    FakeDaemon daemon{{{"/v1/regulation", {odd}},
+                       {"/v1/plan", {odd}},
+                       {"/v1/energy", {odd}},
+                       {"/v1/events", {odd}},
+                       {"/v1/links/power", {odd}}}};
+    for (const char* command : {"regulate", "plan", "energy", "events"}) run(daemon, {command});
+    run(daemon, {"links", "--power"});
+    EXPECT_EQ(daemon.end().size(), 5U) << odd;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::cli
