@@ -98,6 +98,21 @@ Result<void> set_mode(RegulationDesk& desk, const Request& request, const Respon
   return {};
 }
 
+/// Also a link that is off with an end that has not been seen since the start, by its other end.
+Result<LinkRef> find_link(const Regulator& regulator, const std::string& text) {
+  const auto reference = regulator.governor().reference();
+  const FabricNames names{reference};
+  const auto index = names.find_link(text);
+  if (index) return link_ref(*reference, reference->link(*index));
+  if (const auto end = names.find_port(text)) {
+    const PortRef port = reference->ref(reference->port_index(*end));
+    for (const auto& [link, off] : regulator.governor().memory().off) {
+      if (link.a == port || link.b == port) return link;
+    }
+  }
+  return fail(index.error());
+}
+
 Result<void> set_link(RegulationDesk& desk, const Request& request, const Respond& respond) {
   auto arguments = Arguments::read(request.body);
   if (!arguments) return fail(arguments.error());
@@ -121,10 +136,10 @@ Result<void> set_link(RegulationDesk& desk, const Request& request, const Respon
   if (!reference) {
     return fail(ErrorCode::Unreachable, "the fabric has not been discovered yet; ask again in a moment");
   }
-  const auto index = FabricNames{reference}.find_link(*link);
-  if (!index) return fail(index.error());
+  const auto found = find_link(*desk.regulator(), *link);
+  if (!found) return fail(found.error());
+  const LinkRef ref = *found;
   regulation::Override value{*wish, *reason, *by, std::nullopt};
-  const LinkRef ref = link_ref(*reference, reference->link(*index));
   desk.command([&](Regulator& regulator, Instant now) {
     if (*length > 0) value.until = now + std::chrono::nanoseconds{std::llround(*length * 1e9)};
     const auto forced = *force ? regulation::Force::CutHostsOff : regulation::Force::No;

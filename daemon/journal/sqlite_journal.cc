@@ -21,7 +21,7 @@ using regulation::Record;
 
 /// In the file's header, so that file(1) and others know whose it is: "Hedl".
 constexpr std::int64_t application_id = 0x4865646c;
-constexpr std::int64_t schema_version = 1;
+constexpr std::int64_t schema_version = 2;
 
 constexpr const char* schema = R"(
 CREATE TABLE off(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER,
@@ -31,7 +31,7 @@ CREATE TABLE off(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER,
 CREATE TABLE intent(change INTEGER PRIMARY KEY, at INTEGER);
 CREATE TABLE intent_on(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, change INTEGER);
 CREATE TABLE override(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, wish INTEGER, reason TEXT,
-  by TEXT, until INTEGER, PRIMARY KEY(a_node, a_port, b_node, b_port));
+  by TEXT, until INTEGER, forced INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(a_node, a_port, b_node, b_port));
 CREATE TABLE setting(name TEXT PRIMARY KEY, value INTEGER);
 CREATE TABLE rank(node INTEGER PRIMARY KEY, rank INTEGER);
 CREATE TABLE energy_link(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, spent REAL, saved REAL);
@@ -39,7 +39,13 @@ CREATE TABLE energy_switch(node INTEGER PRIMARY KEY, spent REAL, saved REAL);
 CREATE TABLE energy_total(spent REAL, saved REAL);
 CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, kind TEXT, links TEXT, text TEXT);
 PRAGMA application_id = 0x4865646c;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
+)";
+
+/// From schema 1 to 2.
+constexpr const char* add_forced = R"(
+ALTER TABLE override ADD COLUMN forced INTEGER NOT NULL DEFAULT 0;
+PRAGMA user_version = 2;
 )";
 
 /// In the column `change` of `off`: confirmed, of no change that is under way.
@@ -108,6 +114,12 @@ Result<void> check_and_make(const Database& database) {
   const auto verdict = database.text("PRAGMA integrity_check(1)");
   const std::string found = verdict ? *verdict : verdict.error().message;
   if (found != "ok") return invalid(fmt::format(fmt::runtime(damaged), found));
+  if (*version == 1) {
+    Transaction transaction(database);
+    if (auto begun = transaction.begin(); !begun) return begun;
+    if (auto added = database.run(add_forced); !added) return added;
+    return transaction.commit();
+  }
   return {};
 }
 
@@ -271,11 +283,12 @@ class SqliteJournal final : public Journal {
                   std::span(&record.link, 1), bind_link);
     }
     return each(
-        "INSERT OR REPLACE INTO override VALUES(?,?,?,?,?,?,?,?)", std::span(&record, 1),
+        "INSERT OR REPLACE INTO override VALUES(?,?,?,?,?,?,?,?,?)", std::span(&record, 1),
         [this](Statement& row, const OverrideRecord& one) {
           bind_link(row, one.link);
           row.bind(static_cast<std::int64_t>(one.value.wish)).bind(one.value.reason).bind(one.value.by);
           row.bind(one.value.until ? std::optional{raw_at(*one.value.until)} : std::nullopt);
+          row.bind(std::int64_t{one.value.forced ? 1 : 0});
         });
   }
   Result<void> store(const ModeRecord& record, const Memory& /*after*/) {
@@ -353,6 +366,7 @@ class SqliteJournal final : public Journal {
       OverrideRecord record{link_from(row),
                             {enum_from<regulation::Wish>(row, 4), row.text(5), row.text(6), std::nullopt}};
       if (const auto until = row.maybe_integer(7)) record.value.until = instant(*until);
+      record.value.forced = row.integer(8) != 0;
       return record;
     });
     if (!found) return fail(found.error());

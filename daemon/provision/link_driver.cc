@@ -79,7 +79,8 @@ void LinkDriver::run(std::shared_ptr<const Survey> survey, std::vector<LinkJob> 
 std::string LinkDriver::name(LinkEnd end) const { return name_of(survey_->node(end.node), end.port); }
 
 std::optional<Step> LinkDriver::ask(std::size_t task, Which which) const {
-  const LinkEnd end = which == Which::Near ? tasks_[task].job.near : tasks_[task].job.far;
+  if (which == Which::Far && !tasks_[task].job.far) return std::nullopt;
+  const LinkEnd end = which == Which::Near ? tasks_[task].job.near : *tasks_[task].job.far;
   const auto path = route_to(*survey_, end);
   if (!path) return std::nullopt;
   return Step{.packet = transport::directed_smp({.attribute = mad::SmAttr::PortInfo,
@@ -158,7 +159,7 @@ bool LinkDriver::is_there(const Task& task) const {
       return near.physical == PhysState::Disabled && near.state == PortState::Down &&
              (!task.far || task.far->state == PortState::Down);
     case LinkJob::To::On:
-      return is_active(task.near) && is_active(task.far) && enables(near, task.job.mode);
+      return is_active(task.near) && (!task.job.far || is_active(task.far)) && enables(near, task.job.mode);
     case LinkJob::To::Reduced:
       return is_active(task.near) && is_active(task.far) && running(near) == task.job.mode;
   }
@@ -202,8 +203,8 @@ void LinkDriver::look(Instant now) {
           const Task& task = tasks_[index];
           if (task.decided()) continue;
           // A channel adapter is reached over the link itself.
-          if (which == Which::Far && task.job.to == LinkJob::To::Off &&
-              !survey_->node(task.job.far.node).is_switch()) {
+          if (which == Which::Far && task.job.far && task.job.to == LinkJob::To::Off &&
+              !survey_->node(task.job.far->node).is_switch()) {
             continue;
           }
           if (auto step = ask(index, which)) return step;
@@ -231,15 +232,17 @@ void LinkDriver::judge(Instant now) {
       const auto state = [](const std::optional<mad::PortInfo>& info) {
         return info ? fmt::format("{}/{}", to_string(info->state), to_string(info->physical)) : "silent";
       };
-      task.failure =
-          Error{ErrorCode::Unreachable,
-                fmt::format("{} is {} and {} is {} {:.1f} s after the order", name(task.job.near),
-                            state(task.near), name(task.job.far), state(task.far), seconds(now - begun_))};
+      task.failure = Error{ErrorCode::Unreachable,
+                           fmt::format("{} is {} and {} is {} {:.1f} s after the order", name(task.job.near),
+                                       state(task.near), task.job.far ? name(*task.job.far) : "its peer",
+                                       state(task.far), seconds(now - begun_))};
     } else {
       all = false;
       const bool up = task.near && task.near->physical == PhysState::LinkUp && !is_active(task.near);
       if (!off && up && !std::exchange(task.trained, true)) {
-        trained_({survey_->node(task.job.near.node).guid(), survey_->node(task.job.far.node).guid()}, now);
+        std::vector<NodeGuid> ends{survey_->node(task.job.near.node).guid()};
+        if (task.job.far) ends.push_back(survey_->node(task.job.far->node).guid());
+        trained_(ends, now);
       }
     }
   }

@@ -22,7 +22,8 @@ namespace heddle::provision {
 struct LinkJob {
   enum class To : std::uint8_t { Off, On, Reduced };
   LinkEnd near;  ///< is set
-  LinkEnd far;
+  /// None: nobody has seen its node while the link is off. Only On goes without.
+  std::optional<LinkEnd> far;
   To to = To::Off;
   /// Of Reduced: to be enabled at most. Of On: the full mode; where the port does not enable it, all that it
   /// supports is enabled.

@@ -125,7 +125,9 @@ void StandaloneActuator::drive(const std::shared_ptr<Run>& run, const Result<voi
     const PortRef& other = order.port == order.link.a ? order.link.b : order.link.a;
     const PortIndex near = survey ? survey->fabric->find_port(order.port) : no_port;
     const PortIndex far = survey ? survey->fabric->find_port(other) : no_port;
-    if (near == no_port || far == no_port) {
+    // What was cut off with the link is seen when it is back.
+    const bool far_is_needed = order.to != LinkTo::On;
+    if (near == no_port || (far == no_port && far_is_needed)) {
       failure = Error{ErrorCode::Unreachable, fmt::format("{} is not in the fabric at present",
                                                           to_string(near == no_port ? order.port : other))};
       continue;
@@ -151,7 +153,7 @@ void StandaloneActuator::drive(const std::shared_ptr<Run>& run, const Result<voi
     const auto to = order.to == LinkTo::Off  ? provision::LinkJob::To::Off
                     : order.to == LinkTo::On ? provision::LinkJob::To::On
                                              : provision::LinkJob::To::Reduced;
-    jobs.push_back({end(near), end(far), to, order.mode});
+    jobs.push_back({end(near), far == no_port ? std::nullopt : std::optional{end(far)}, to, order.mode});
     run->driven.push_back(i);
   }
   if (jobs.empty()) {

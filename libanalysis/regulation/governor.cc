@@ -70,6 +70,7 @@ std::vector<Action> Governor::Impl::on(const Event& event) {
   std::visit([this](const auto& what) { handle(what); }, event.what);
   if (network) {
     open_where_wanted();
+    open_strangers();
     consider();
   }
   due_ = earliest();
@@ -94,7 +95,9 @@ void Governor::Impl::handle(const Tick&) {
     report(ReportKind::Operator, {link},
            fmt::format("{}: {} by {} has expired", name(link), to_string(override.wish), override.by));
     refresh_exemptions();
-    if (const auto i = find(link); i && override.wish == Wish::Off) want(*i, "the operator's time is over");
+    if (override.wish != Wish::Off) continue;
+    if (const auto i = find(link)) want(*i, "the operator's time is over");
+    if (is_stranger(link)) strangers_.insert(link);
   }
   if (network) routing_tick();
 }

@@ -33,7 +33,6 @@ class Governor::Impl {
     Instant off_since;
     OffRecord off;        ///< while it leaves, drains, closes or is off
     bool wanted = false;  ///< is to be opened as soon as it can be
-    bool forced = false;  ///< an operator takes it whatever is cut off
     unsigned doubling = 0;
     std::deque<Instant> transitions;  ///< of the last 24 hours
     std::optional<Instant> retry_at;  ///< of an order that failed
@@ -109,6 +108,11 @@ class Governor::Impl {
   /// When the next Tick is due, from all that waits.
   [[nodiscard]] std::optional<Instant> earliest() const;
 
+  // governor_operator.cc
+  [[nodiscard]] std::vector<std::string> cut_off_without(LinkIndex link) const;
+  [[nodiscard]] std::optional<std::string> objection(LinkIndex link,
+                                                     const std::vector<std::string>& hosts) const;
+
   // governor_routing.cc: one change of tables at a time, and what is closed after it
   void consider();
   void begin(std::vector<Take> takes);
@@ -135,6 +139,11 @@ class Governor::Impl {
   /// One of its switches is gone.
   [[nodiscard]] bool dead(const LinkRecord& link) const;
   void open_where_wanted();
+  /// Off by this program's doing, with an end that has not been seen since the start.
+  [[nodiscard]] bool is_stranger(const LinkRef& link) const {
+    return memory.off.contains(link) && !find(link);
+  }
+  void open_strangers();
   void opened(StepId step, std::vector<LinkRef> failed, const std::string& why);
   /// All that regulation turned off; with `everything` also what operators did.
   enum class Whose : std::uint8_t { Regulation, Everybody };
@@ -174,6 +183,7 @@ class Governor::Impl {
   std::vector<power::LinkMode> modes_;  ///< scratch for problem()
   Troubles troubles_;
   std::set<NodeGuid> lost_switches_;
+  std::set<LinkRef> strangers_;  ///< to be opened
 
   // The change under way.
   std::optional<StepId> step_;

@@ -246,7 +246,8 @@ std::vector<Governor::Impl::Take> Governor::Impl::operator_takes() {
     if (!off && !widen) continue;
     LinkSet fewer = rest;
     fewer.erase(index);
-    if (!link.forced && !rules_hold(fewer)) {
+    const bool forced = off && memory.overrides.at(link.ref).forced;
+    if (!forced && !rules_hold(fewer)) {
       if (!widen && rules_hold(available())) bring_back(Whose::Regulation, "in place of " + name(index));
       continue;
     }

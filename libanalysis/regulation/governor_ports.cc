@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "regulation/governor_impl.h"
 
@@ -42,7 +43,9 @@ void Governor::Impl::open_where_wanted() {
       link.retry_at.reset();
       link.wanted = link.state == LinkState::Off;
     }
-    if (link.wanted && link.state == LinkState::Off && !link.retry_at && !dead(link))
+    // Behind a link that an operator took, a switch may seem dead that is only cut off.
+    const bool may_answer = !dead(link) || link.off.cause == Cause::Operator;
+    if (link.wanted && link.state == LinkState::Off && !link.retry_at && may_answer)
       links.push_back(LinkIndex{i});
   }
   if (links.empty()) return;
@@ -50,6 +53,21 @@ void Governor::Impl::open_where_wanted() {
   if (links.size() > 1 && at(links[1]).reason != why)
     why = fmt::format("{}: {}; and so on", name(links.front()), why);
   open(links, why);
+}
+
+void Governor::Impl::open_strangers() {
+  if (strangers_.empty()) return;
+  OpenStep step{next_change(), {}, 0};
+  SetPorts order{next_step(), {}};
+  for (const LinkRef& link : std::exchange(strangers_, {})) {
+    const OffRecord& off = memory.off.at(link);
+    step.links.push_back(link);
+    order.ports.push_back({link, off.port, off.full});
+  }
+  record(Intent{step.change, now_, {}, step.links});
+  report(ReportKind::Decided, step.links, "on: what is behind it has not been seen since it went off");
+  opening_.emplace(order.step, std::move(step));
+  actions_.emplace_back(std::move(order));
 }
 
 bool Governor::Impl::dead(const LinkRecord& link) const {
@@ -100,6 +118,7 @@ void Governor::Impl::opened(StepId id, std::vector<LinkRef> failed, const std::s
     if (link.state == LinkState::Opening) move(link, dead(link) ? LinkState::Lost : LinkState::Ready);
   }
   if (!outcome.on.empty()) report(ReportKind::Confirmed, outcome.on, "on");
+  if (again.empty() && !failed.empty()) report(ReportKind::Failed, failed, "turning links on: " + why);
   if (again.empty()) {
     record(std::move(outcome));
     return;
@@ -138,6 +157,10 @@ void Governor::Impl::bring_back(Whose whose, const std::string& why) {
     LinkRecord& link = records[i];
     const bool is_operators = wish(link.ref) == Wish::Off;
     if (!is_operators || whose == Whose::Everybody) want(LinkIndex{i}, why);
+  }
+  for (const auto& [link, off] : memory.off) {
+    const bool theirs = off.cause == Cause::Regulation || whose == Whose::Everybody;
+    if (theirs && is_stranger(link)) strangers_.insert(link);
   }
 }
 

@@ -38,6 +38,7 @@ struct Override {
   std::string reason;
   std::string by;
   std::optional<Instant> until;  ///< then Auto again
+  bool forced = false;           ///< of Off: whoever is cut off by it
   friend bool operator==(const Override&, const Override&) = default;
 };
 using Overrides = std::unordered_map<LinkRef, Override>;

@@ -121,16 +121,21 @@ std::optional<std::string> broken_rule(const Network& network, const LinkSet& ac
 std::vector<PortRef> cut_off_hosts(const Network& network, const LinkSet& active) {
   const LegalPaths paths(network.graph(), network.ranks(), &active);
   const auto hosts = network.host_switches();
-  // A switch counts as cut off where most others, or a manager, do not reach it.
+  // Those that a manager does not reach; of the others, those that most of the others do not reach.
   std::vector<std::uint8_t> is_cut(network.graph().size(), 0);
+  std::vector<SwitchIndex> managed;
   for (const SwitchIndex s : hosts) {
     const auto row = paths.distance(s);
-    const auto missing = std::count_if(hosts.begin(), hosts.end(),
-                                       [&](SwitchIndex to) { return row[to.raw()] == LegalPaths::far; });
-    is_cut[s.raw()] = 2 * static_cast<std::size_t>(missing) >= hosts.size() ? 1 : 0;
     for (const SwitchIndex manager : network.manager_switches()) {
       if (row[manager.raw()] == LegalPaths::far) is_cut[s.raw()] = 1;
     }
+    if (is_cut[s.raw()] == 0) managed.push_back(s);
+  }
+  for (const SwitchIndex s : managed) {
+    const auto row = paths.distance(s);
+    const auto missing = std::count_if(managed.begin(), managed.end(),
+                                       [&](SwitchIndex to) { return row[to.raw()] == LegalPaths::far; });
+    if (2 * static_cast<std::size_t>(missing) >= managed.size()) is_cut[s.raw()] = 1;
   }
   // Pairs that remain: the second of each.
   for (const SwitchIndex from : hosts) {

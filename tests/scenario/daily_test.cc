@@ -66,6 +66,27 @@ TEST_F(Daily, LoadThatOscillatesFasterThanTheLeastTimesMovesNoLinkOftenerThanThe
   EXPECT_LE(most, 12U);
 }
 
+TEST_F(Daily, LinksThatStayAreReducedAndWidenedAsTheLoadGoes) {
+  WorldOptions options;
+  options.governor = quick();
+  options.governor.select.reductions = {{LinkWidth::X4, LinkSpeed::Sdr}, {LinkWidth::X1, LinkSpeed::Sdr}};
+  options.sim.training_delay = std::chrono::milliseconds{500};
+  RegulatedWorld& world = begin(ring, options);
+  traffic(0.02);
+  // While one is away for a moment the rules must hold, so not each of the ring can be.
+  const auto& done = world.daemon->regulator().transitions();
+  ASSERT_TRUE(world.run([&] { return done.reduced == 2 && world.daemon->quiet(); }, 5min)) << events();
+  EXPECT_EQ(world.links_off().size(), 4U);
+  EXPECT_GE(figures().delivered, figures().wanted * 0.99);
+  expect_well();
+  traffic(1.0, 2);
+  ASSERT_TRUE(world.run(
+      [&] { return figures().delivered >= figures().wanted * 0.99 && world.daemon->quiet(); }, 2min))
+      << events();
+  expect_well();
+  EXPECT_EQ(done.failed, 0U);
+}
+
 TEST_F(Daily, ATreeUnderTheGeneralPolicyKeepsEveryRule) {
   WorldOptions options;
   options.governor = quick();

@@ -78,9 +78,112 @@ TEST_F(Operators, OnlyForceCutsHostsOffAndTheyAreNamedBefore) {
   const auto refused = ask(link, regulation::Wish::Off, "alice");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::Refused);
+  const Fabric& truth = world.fabric.description();
+  for (const std::size_t host : {2, 3}) {
+    EXPECT_THAT(refused.error().message,
+                ::testing::HasSubstr(truth.node(truth.port(hosts_[host]).node).description));
+  }
   world.run_for(20s);
   EXPECT_FALSE(is_off(link));
   EXPECT_THAT(world.watch.violations(), ::testing::IsEmpty());
+}
+
+TEST_F(Operators, WhatTheConfigurationPinsStaysOn) {
+  WorldOptions options;
+  options.governor = quick();
+  options.sim.training_delay = std::chrono::milliseconds{500};
+  options.pins = {"sw-0-0", "nowhere-*"};
+  RegulatedWorld& world = begin(ring, options);
+  traffic(0.05);
+  ASSERT_TRUE(comes_to(2)) << events();  // of the two trunks that do not end at sw-0-0
+  world.run_for(60s);
+  const Fabric& truth = world.fabric.description();
+  ASSERT_EQ(world.links_off().size(), 2U);
+  for (const LinkIndex link : world.links_off()) {
+    EXPECT_NE(truth.node(truth.link(link).a.node).description, "sw-0-0");
+    EXPECT_NE(truth.node(truth.link(link).b.node).description, "sw-0-0");
+  }
+  EXPECT_THAT(world.daemon->regulator().problems(),
+              ::testing::ElementsAre(::testing::HasSubstr("nowhere-*")));
+  expect_well();
+}
+
+class Forced : public Operators {
+ protected:
+  static constexpr std::string_view tree = "xgft:2;2,2;1,1";  // two leaves of two hosts below one switch
+
+  /// The other leaf is cut off, hosts and all.
+  void cut_off() {
+    WorldOptions options;
+    options.governor = quick();
+    options.sim.training_delay = std::chrono::milliseconds{500};
+    RegulatedWorld& world = begin(tree, options);
+    link_ = trunk_link(1);
+    world.watch.fault();  // hosts without a way are what is asked for
+    const auto answer =
+        ask(link_, regulation::Wish::Off, "alice", std::nullopt, regulation::Force::CutHostsOff);
+    ASSERT_TRUE(answer) << answer.error().message;
+    for (const std::size_t host : {2, 3}) {
+      EXPECT_THAT(*answer, ::testing::HasSubstr(host_name(host)));
+      EXPECT_THAT(events(), ::testing::HasSubstr(host_name(host)));
+    }
+    EXPECT_THAT(*answer, ::testing::Not(::testing::HasSubstr(host_name(0))));
+    ASSERT_TRUE(world.run([&] { return is_off(link_) && world.daemon->quiet(); }, 1min)) << events();
+    world.run_for(60s);
+    EXPECT_TRUE(is_off(link_)) << events();
+  }
+  [[nodiscard]] std::string host_name(std::size_t host) const {
+    const Fabric& truth = world_->fabric.description();
+    return truth.node(truth.port(hosts_[host]).node).description;
+  }
+  void restore() {
+    world_->daemon->regulator().restore("alice", world_->now, [](const Result<std::string>&) {});
+  }
+  void expect_everything_back() {
+    ASSERT_TRUE(world_->run([&] { return !is_off(link_) && world_->daemon->quiet(); }, 2min)) << events();
+    world_->run_for(30s);
+    ASSERT_TRUE(world_->run([&] { return world_->daemon->quiet(); }, 1min));
+    world_->watch.settled();
+    traffic(0.5, 2);
+    EXPECT_GE(figures().delivered, figures().wanted * 0.99) << events();
+    expect_well();
+    EXPECT_TRUE(world_->daemon->journal->memory().off.empty());
+    EXPECT_TRUE(world_->daemon->journal->memory().overrides.empty());
+  }
+  LinkIndex link_ = no_link;
+};
+
+TEST_F(Forced, CutsHostsOffNamesThemAndRestoreBringsThemBack) {
+  cut_off();
+  restore();
+  expect_everything_back();
+}
+
+TEST_F(Forced, AnotherWishBringsThemBack) {
+  cut_off();
+  ASSERT_TRUE(ask(link_, regulation::Wish::Auto, "bob"));
+  expect_everything_back();
+}
+
+TEST_F(Forced, SurvivesARestartThatSeesNothingBehindTheLink) {
+  for (const bool by_restore : {true, false}) {
+    cut_off();
+    world_->kill();
+    world_->run_for(5s);
+    world_->start();
+    ASSERT_TRUE(world_->run([&] { return world_->daemon->quiet(); }, 1min));
+    world_->run_for(60s);
+    EXPECT_TRUE(is_off(link_)) << events();
+    EXPECT_THAT(world_->daemon->regulator().problems(),
+                ::testing::Contains(::testing::HasSubstr("heddle link auto")));
+    if (by_restore) {
+      restore();
+    } else {
+      ASSERT_TRUE(ask(link_, regulation::Wish::Auto, "bob"));
+    }
+    expect_everything_back();
+    EXPECT_TRUE(world_->daemon->regulator().problems().empty());
+  }
 }
 
 TEST_F(Operators, WhatAnOperatorDisabledByOtherMeansStaysDisabled) {

@@ -75,11 +75,19 @@ class MortalJournal final : public journal::Journal {
   }
   [[nodiscard]] Result<std::vector<journal::Rank>> ranks() const override { return real_->ranks(); }
   Result<void> put_energy(const power::EnergyRecord& record) override {
-    return fate_.dead ? Result<void>{} : real_->put_energy(record);
+    fate_.pass(Fate::Moment::BeforeWrite);
+    if (fate_.dead) return {};
+    auto result = real_->put_energy(record);
+    fate_.pass(Fate::Moment::AfterWrite);
+    return result;
   }
   [[nodiscard]] Result<power::EnergyRecord> energy() const override { return real_->energy(); }
   Result<std::uint64_t> append(const journal::Event& event) override {
-    return fate_.dead ? Result<std::uint64_t>{0} : real_->append(event);
+    fate_.pass(Fate::Moment::BeforeWrite);
+    if (fate_.dead) return 0;
+    auto result = real_->append(event);
+    fate_.pass(Fate::Moment::AfterWrite);
+    return result;
   }
   [[nodiscard]] Result<std::vector<journal::Event>> events(std::uint64_t after,
                                                            std::size_t most) const override {
@@ -96,6 +104,7 @@ struct WorldOptions {
   transport::EngineOptions engine{};
   std::uint8_t lmc = 1;
   regulation::GovernorOptions governor{};
+  std::vector<std::string> pins{};
   provision::LinkDriverOptions driver{};
   FabricClock::duration sampling = std::chrono::seconds{1};
   FabricClock::duration light_sweep = std::chrono::seconds{10};
@@ -291,6 +300,7 @@ inline TestDaemon::TestDaemon(RegulatedWorld& world)
   const unsigned planes = world.options.lmc > 0 ? 2 : 1;
   regulate::RegulatorOptions options;
   options.governor = world.options.governor;
+  options.pins = world.options.pins;
   options.governor.planes = planes;
   options.governor.movement = planes > 1 ? regulation::Movement::Planes : regulation::Movement::Staged;
   regulation = std::make_unique<regulate::Standalone>(

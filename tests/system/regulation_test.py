@@ -16,6 +16,7 @@ QUICK = {
     "regulation.least_off": "1s",
     "regulation.drain": "200ms",
     "regulation.wake": "200ms",
+    "fabric.training_delay": "200ms",
     "regulation.break_even": "1",
     "sampling.interval": "200ms",
     "sm.lmc": "1",
@@ -60,7 +61,8 @@ class OnItsOwnFabric(unittest.TestCase):
             metrics = daemon.metrics()
             for line in ("heddle_energy_joules_total ", "heddle_energy_saved_joules_total ",
                          "heddle_link_power_state{", 'heddle_regulation_mode{mode="enforce"} 1',
-                         'heddle_link_transitions_total{to="off"} '):
+                         'heddle_link_transitions_total{to="off"} ', "heddle_link_energy_saved_joules_total{",
+                         "heddle_switch_energy_joules_total{"):
                 self.assertIn(line, metrics)
 
             daemon.heddle("restore")

@@ -111,6 +111,7 @@ regulation::Record a_record() {
       value.reason = "storage";
       value.by = "alice";
       if (*rc::gen::arbitrary<bool>()) value.until = some_time();
+      value.forced = *rc::gen::arbitrary<bool>();
       return regulation::OverrideRecord{some_link(), value};
     }
     case 3:
@@ -194,6 +195,26 @@ TEST_F(JournalTest, RefusesALaterSchema) {
   const auto journal = open_journal(path(), {});
   ASSERT_FALSE(journal);
   EXPECT_THAT(journal.error().message, HasSubstr("later version"));
+}
+
+TEST_F(JournalTest, TakesOverTheSchemaBefore) {
+  const regulation::OverrideRecord before{link(1, 2), {regulation::Wish::Off, "cable", "ada", std::nullopt}};
+  ASSERT_TRUE(open()->write(before));
+  sqlite3* raw = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(raw, "ALTER TABLE override DROP COLUMN forced; PRAGMA user_version=1", nullptr,
+                         nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(raw);
+  auto after = before;
+  {
+    auto journal = open();
+    ASSERT_TRUE(journal);
+    EXPECT_EQ(journal->memory().overrides.at(before.link), before.value);
+    after.value.forced = true;
+    ASSERT_TRUE(journal->write(after));
+  }
+  EXPECT_EQ(open()->memory().overrides.at(before.link), after.value);
 }
 
 TEST_F(JournalTest, RefusesADamagedPage) {
