@@ -50,7 +50,7 @@ Result<void> UpDownKeeper::begin(const Fabric& fabric) {
   }
   routing::UpDownOptions options;
   options.planes = planes();
-  if (known < fabric.switch_count()) {
+  if (known < fabric.switch_count() || known == 0) {
     auto fresh = routing::UpDownRouter::make(fabric, options);
     if (!fresh) return fail(fresh.error());
     if (2 * known < fabric.switch_count()) ranks_.clear();

@@ -45,6 +45,25 @@ std::shared_ptr<const Fabric> without(const Fabric& fabric, LinkIndex gone) {
   return builder.build();
 }
 
+TEST(UpDownKeeper, AFabricWithoutSwitchesIsNothingToRouteThrough) {
+  FabricBuilder builder;
+  Node host;
+  host.guid = NodeGuid{0x10};
+  host.type = NodeType::ChannelAdapter;
+  host.port_count = 1;
+  ASSERT_TRUE(builder.add_node(host));
+  const auto alone = builder.build();
+  // Its switch does not answer yet.
+  UpDownKeeper keeper(2);
+  const auto routes = keeper.route(*alone);
+  ASSERT_TRUE(routes) << routes.error().message;
+  EXPECT_TRUE(routes->tables.switches().empty());
+  EXPECT_EQ(keeper.unconnected(), 0U);
+  const auto whole = assign_lids(**generate("tree:k=2,n=2"), 0).value();
+  ASSERT_TRUE(keeper.route(*whole));
+  EXPECT_EQ(keeper.ranks().size(), whole->switch_count());
+}
+
 class UpDownKeeperTest : public testing::Test {
  protected:
   std::shared_ptr<const Fabric> full = assign_lids(**generate("tree:k=4,n=3"), 0).value();
