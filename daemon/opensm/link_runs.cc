@@ -30,7 +30,7 @@ void OpenSmActuator::refuse_closing(Run& run, const Error& error) {
 }
 
 void OpenSmActuator::begin_run(const std::shared_ptr<Run>& run, Instant now) {
-  bool closing = false;
+  std::vector<LinkRef> closing;
   for (std::size_t i = 0; i < run->orders.size(); ++i) {
     const LinkOrder& order = run->orders[i];
     if (order.to == LinkTo::Reduced && options_.reduction == Reduction::Refused) {
@@ -42,16 +42,17 @@ void OpenSmActuator::begin_run(const std::shared_ptr<Run>& run, Instant now) {
       closed_.erase(order.link);
     } else {
       closed_.insert(order.link);
-      closing = true;
+      closing.push_back(order.link);
     }
   }
-  if (!closing) {
+  if (closing.empty()) {
     run->ready = true;
     use_window(now);
     return;
   }
   // A plan with the links in `off`: from here on nothing that OpenSM does leads over them again.
   auto job = std::make_shared<Job>();
+  job->closing = std::move(closing);
   job->done = [this, run](const Result<void>& result, Instant at) {
     if (!result) refuse_closing(*run, result.error());
     run->ready = true;

@@ -129,10 +129,12 @@ void OpenSmActuator::read_back(Instant now) {
   Job& job = *jobs_.front();
   job.wait = Job::Wait::Reading;
   // Until the last stage, tables may still lead over what is to be avoided.
-  std::vector<UnusedLinks> unused{{std::nullopt, {closed_.begin(), closed_.end()}}};
+  using Tables = UnusedLinks::Tables;
+  std::vector<UnusedLinks> unused{{std::nullopt, job.closing, Tables::WithMulticast},
+                                  {std::nullopt, {closed_.begin(), closed_.end()}, Tables::Unicast}};
   const bool unused_by_now = job.avoid && !job.relaxed && job.stage + 1 >= job.stages;
   for (unsigned plane = 0; unused_by_now && plane < options_.planes; ++plane) {
-    if (is_planned(plane, job)) unused.push_back({plane, avoided_[plane]});
+    if (is_planned(plane, job)) unused.push_back({plane, avoided_[plane], Tables::Unicast});
   }
   check_.run(seat_.survey(), options_.planes, unused, options_.most_read_back, now,
              [this, mine = jobs_.front()](const Result<void>& result, Instant at) {

@@ -4,7 +4,7 @@
 /// - A plan is on disk before the plugin hears of it, and says everything: what happens to the daemon or to
 ///   OpenSM afterwards changes nothing of it.
 /// - A stage is confirmed when the plugin says so (every switch has answered, multicast included) and the
-///   tables beside the links concerned have been read back.
+///   tables beside the links concerned have been read back; those of multicast before links go off.
 /// - A port is set only between SUBNET UP and the next heavy sweep, and off only when a plan with the link in
 ///   `off` has been confirmed since.
 /// - Without a plugin, or while its OpenSM is not the master, nothing is ordered but links that come back.
@@ -79,6 +79,7 @@ class OpenSmActuator final : public regulate::Actuator {
     std::optional<unsigned> plane;              ///< none: all
     std::optional<std::vector<LinkRef>> avoid;  ///< none: only what is off has changed
     std::vector<std::vector<LinkRef>> from;     ///< per plane, when the job began
+    std::vector<LinkRef> closing;               ///< to be turned off when this is done
     Done done;
     Wait wait = Wait::Begin;
     std::uint32_t stage = 0;

@@ -18,8 +18,10 @@ namespace heddle::opensm {
 
 /// LIDs of this plane (none: all) must not leave by the ports of these links.
 struct UnusedLinks {
+  enum class Tables : std::uint8_t { Unicast, WithMulticast };
   std::optional<unsigned> plane;
   std::vector<LinkRef> links;
+  Tables tables = Tables::Unicast;
 };
 
 class TableCheck {
@@ -39,9 +41,19 @@ class TableCheck {
   struct Port {
     PortNum num;
     std::optional<unsigned> plane;
+    UnusedLinks::Tables tables;
   };
 
-  void judge(NodeIndex node, std::uint16_t block, std::span<const std::uint8_t> ports);
+  struct Read {
+    NodeIndex node;
+    mad::SmAttr table = mad::SmAttr::LinearForwardingTable;
+    std::uint32_t modifier = 0;
+  };
+
+  [[nodiscard]] std::vector<Read> reads() const;
+  void judge(const Read& read, mad::ConstSmpData data);
+  void judge_unicast(const Read& read, const mad::LftBlock& block);
+  void judge_multicast(const Read& read, const mad::MftBlock& block);
   [[nodiscard]] unsigned plane_of(Lid lid) const;
 
   std::uint64_t m_key_;

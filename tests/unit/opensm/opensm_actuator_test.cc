@@ -253,6 +253,32 @@ TEST(OpenSmActuator, DoesNotTakeThePluginsWordAlone) {
   EXPECT_THAT(written.error().message, HasSubstr("over a link that is to be unused"));
 }
 
+TEST(OpenSmActuator, LooksAtMulticastBeforeALinkGoesOff) {
+  World world("tree:k=3,n=2");
+  const LinkRef link = world.trunk(0);
+  const auto write_group = [&](std::uint16_t mask) {
+    const PortIndex agent = world.sim.fabric.description().find_port({link.b.node, PortNum{0}});
+    mad::Header header;
+    header.method = mad::Method::Set;
+    header.attribute = static_cast<std::uint16_t>(mad::SmAttr::MulticastForwardingTable);
+    header.modifier = 3;
+    mad::Bytes smp{};
+    mad::write_header(header, smp);
+    mad::MftBlock block;
+    block.masks[5] = mask;
+    mad::encode(block, mad::smp_data(smp));
+    ASSERT_TRUE(world.sim.fabric.ask(agent, smp, world.sim.ps()));
+  };
+  write_group(static_cast<std::uint16_t>(1U << link.b.port.raw()));
+  const auto failure = world.set(link, LinkTo::Off);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->code, ErrorCode::Conflict);
+  EXPECT_THAT(failure->message, HasSubstr("copies multicast LID 0xc065"));
+  EXPECT_EQ(world.state_of(link.a), PortState::Active);
+  write_group(1);
+  EXPECT_FALSE(world.set(link, LinkTo::Off));
+}
+
 TEST(OpenSmActuator, TurnsALinkOffAndOn) {
   World world("tree:k=3,n=2");
   const LinkRef link = world.trunk(0);
