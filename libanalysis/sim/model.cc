@@ -53,6 +53,7 @@ void Model::power_on(NodeIndex index) {
     node.switch_info.multicast_fdb_cap = mft_lids;
     node.switch_info.enhanced_port0 = described.enhanced_port0;
     node.switch_info.life_time = 18;
+    node.switch_info.optimized_sl_to_vl = options.traits.optimized_sl2vl ? 1 : 0;
   }
   for (unsigned p = 0; p <= node.port_count; ++p) {
     const PortIndex port{node.first_port.raw() + p};

@@ -18,6 +18,7 @@ struct NodeTraits {
   bool traps = true;                  ///< IsTrapSupported
   std::uint8_t data_vls = 8;          ///< 1, 2, 4, 8 or 15
   std::uint8_t arbitration_cap = 64;  ///< entries of each VLArb table
+  bool optimized_sl2vl = false;       ///< switches say that one Set may write the SL2VL tables of all ports
 };
 
 enum class Lids : std::uint8_t { Clear, Keep };

@@ -85,6 +85,7 @@ class Engine {
   std::map<std::tuple<const plan::QosTables*, unsigned, unsigned, unsigned>, bool> fitting_;
   std::vector<osm_physp_t*> forced_;    ///< ports whose need_update we set; valid until routing_done
   std::size_t unfit_ports_ = 0;         ///< in this QoS step
+  bool sl2vl_was_planned_ = false;      ///< since OpenSM's start
   std::uint64_t limits_asked_for_ = 0;  ///< epoch for which a heavy sweep was asked
   std::mutex pending_mutex_;
   std::vector<std::uint16_t> pending_;  ///< MLIDs that wait for their trees

@@ -29,8 +29,10 @@ void Engine::prepare_qos() {
   qos_ = plan != nullptr && plan->qos ? QosBook(*plan->qos) : QosBook();
   fitting_.clear();
   unfit_ports_ = 0;
-  // Where it is not null OpenSM programs SL2VL port by port instead of switch by switch.
-  if (engine_ != nullptr) engine_->update_sl2vl = qos_.has_sl2vl() ? &callbacks::update_sl2vl : nullptr;
+  // Where it is not null OpenSM programs SL2VL port by port instead of switch by switch. Switch by switch it
+  // looks at one port only, and would leave in the others what a plan has put there.
+  sl2vl_was_planned_ = sl2vl_was_planned_ || qos_.has_sl2vl();
+  if (engine_ != nullptr) engine_->update_sl2vl = sl2vl_was_planned_ ? &callbacks::update_sl2vl : nullptr;
   forced_.clear();
   if (qos_.empty()) return;
   if (!opensm_.subn.opt.qos) {

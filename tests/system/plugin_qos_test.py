@@ -96,6 +96,30 @@ class Qos(unittest.TestCase):
                 for row in rows:
                     self.assertEqual([int(vl) for vl in row.split("|")], levels)
 
+    def test_sl2vl_of_single_ports_comes_and_goes_where_switches_set_all_ports_at_once(self):
+        """OpenSM's optimized programming looks at one port of a switch, and would leave the others as they are."""
+        levels, plain = [7 - sl % 8 for sl in range(16)], [sl % 8 for sl in range(8)] * 2
+        own = {"vlarb_high": [[1, 1]], "vlarb_low": [[0, 9]], "high_limit": 3, "sl2vl": levels}
+        lines = ["qos TRUE", "use_optimized_slvl TRUE", f"qos_sl2vl {','.join(map(str, plain))}"]
+        with PluginFabric(TREE, "--data-vls", "8", "--optimized-sl2vl") as served:
+            served.start_opensm(lines=lines)
+            (guid, port), lid = served.cables()[0][0][0].split("/"), None
+            for line in served.run("ibswitches")[1].splitlines():
+                if guid in line:
+                    lid = int(re.search(r" lid (\d+) ", line).group(1))
+            planned = {**tables(1, 100, 7), "groups": [{"ports": [f"{guid}/{port}"], **own}]}
+            for epoch, qos, wanted in ((1, None, plain), (2, planned, levels), (3, None, plain), (4, planned, levels)):
+                served.new_plan(plan_text(epoch, qos=qos))
+                wait_until(lambda: self.rows(served, lid, port) == {tuple(wanted)}, 20, f"the table of plan {epoch}")
+                self.assertEqual(self.rows(served, lid, 1 if port != "1" else 2), {tuple(plain)})
+            self.assertEqual(served.errors(), [])
+
+    def rows(self, served, lid, out):
+        """SL2VL of an output port: what there is, over all cabled inputs."""
+        _, text, _ = served.run("smpquery", "sl2vl", lid, out)
+        found = re.findall(rf"^ports: in +([1-9]\d*), out +{out}: *\|(.*)\|", text, re.M)
+        return {tuple(int(vl) for vl in row.split("|")) for _, row in found}
+
     def test_tables_that_a_port_cannot_take_are_refused_whole(self):
         with PluginFabric(TREE, "--data-vls", "4") as served:
             served.write_plan(plan_text(1, qos=tables(1, 100, 7)))  # names VL 4 to 7

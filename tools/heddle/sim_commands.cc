@@ -106,6 +106,8 @@ void add_serve(CLI::App& sim, const Shared& arguments, Context& context) {
   serve->add_option("--seed", options.seed, "Of everything random");
   serve->add_option("--data-vls", options.data_vls, "Data VLs of every port: 1, 2, 4, 8 or 15")
       ->check(CLI::IsMember({1, 2, 4, 8, 15}));
+  serve->add_flag("--optimized-sl2vl", options.optimized_sl2vl,
+                  "Switches offer to set the SL2VL tables of all their ports at once");
   serve->add_flag(
       "--configured", options.configured,
       "With LIDs, min-hop tables and Active links from the start, as if a subnet manager had run");

@@ -23,6 +23,7 @@ sim::Options simulated(const SimServeOptions& options) {
   sim::Options simulated;
   simulated.seed = options.seed;
   simulated.traits.data_vls = static_cast<std::uint8_t>(options.data_vls);
+  simulated.traits.optimized_sl2vl = options.optimized_sl2vl;
   // umad2sim hands over 232 of the 256 bytes of a MAD: the 64-bit XmitWait would be what the program's memory
   // held before.
   simulated.traits.extended_errors = false;

@@ -21,6 +21,7 @@ struct SimServeOptions {
   double training_delay = 0;  ///< seconds
   std::uint64_t seed = 1;
   unsigned data_vls = 8;
+  bool optimized_sl2vl = false;
   bool configured = false;  ///< LIDs, tables and Active links are there from the start
 };
 
