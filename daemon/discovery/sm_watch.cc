@@ -64,8 +64,8 @@ void SmWatch::on_completion(const transport::Completion& completion) {
   const Lid lid = mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad)).master_sm_lid;
   if (lid != seen_.lid) seen_ = {.lid = lid, .answers = false, .info = std::nullopt};
   if (lid == no_lid) return end(completion.now);
-  ask(Op::Master, transport::lid_smp({.attribute = mad::SmAttr::SmInfo}, lid), agent_of_manager(lid),
-      completion.now);
+  ask(Op::Master, transport::lid_smp({.attribute = mad::SmAttr::SmInfo, .m_key = m_key_}, lid),
+      agent_of_manager(lid), completion.now);
 }
 
 void SmWatch::end(Instant now) {

@@ -91,6 +91,44 @@ class ClosedLoop(LoopTest):
         return said
 
 
+class Guarded(LoopTest):
+    """OpenSM guards the ports with an M_Key. The daemon sets them with the one of its own configuration."""
+
+    KEY = "0x1a2b3c4d5e6f7081"
+    RING = "torus:2x2,hosts=1,links=2"
+
+    def opensm(self, served, protection):
+        served.start_opensm("-s", "1", lines=[f"m_key {self.KEY}", f"m_key_protection_level {protection}",
+                                              "m_key_lease_period 0"])
+
+    def test_links_go_off_and_come_back_with_the_key(self):
+        """At level 2 not even a Get is answered without it."""
+        with PluginFabric(self.RING, "--training-delay", "0.2", plugin_socket=False) as served:
+            self.opensm(served, 2)
+            code, _, _ = served.run("smpquery", "-t", "100", "-D", "portinfo", "0,1", 0)
+            self.assertNotEqual(code, 0)
+            before = self.dead_ends(served)
+            with self.heddled(served, **{"fabric.m_key": self.KEY}) as daemon, self.told(served, daemon):
+                links = lambda: daemon.json("regulate")["links"]
+                daemon.wait_for_sweeps(2)
+                wait_until(lambda: links() == {"active": 4, "off": 4}, 60, "four links off")
+                daemon.heddle("restore")
+                wait_until(lambda: links() == {"active": 8}, 60, "all links back")
+            self.assertEqual(self.dead_ends(served), before)
+            self.assertEqual(served.errors(), [])
+
+    def test_without_the_key_nothing_goes_off_and_the_plan_says_so_again(self):
+        with PluginFabric(self.RING, plugin_socket=False) as served:
+            self.opensm(served, 1)
+            with self.heddled(served) as daemon, self.told(served, daemon):
+                daemon.wait_for_sweeps(2)
+                wait_until(lambda: daemon.json("regulate")["transitions"]["failed"] > 0, 60, "a failed change")
+                daemon.heddle("regulate", "advise")
+                wait_until(lambda: not self.plan(served)["off"], 60, "the plan without links that are off")
+                self.assertEqual(self.down(served), [])
+                self.expect_sound(served)
+
+
 class Regulation(LoopTest):
     TORUS = "torus:4x4,hosts=1,links=2"
 
