@@ -13,13 +13,13 @@ namespace {
 
 using routing::SwitchIndex;
 
-/// OpenSM's lock for reading.
-class ReadLock {
+/// OpenSM's lock, exclusively.
+class Lock {
  public:
-  explicit ReadLock(cl_plock_t& lock) : lock_{lock} { cl_plock_acquire(&lock_); }
-  ReadLock(const ReadLock&) = delete;
-  ReadLock& operator=(const ReadLock&) = delete;
-  ~ReadLock() { cl_plock_release(&lock_); }
+  explicit Lock(cl_plock_t& lock) : lock_{lock} { cl_plock_excl_acquire(&lock_); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() { cl_plock_release(&lock_); }
 
  private:
   cl_plock_t& lock_;
@@ -90,9 +90,14 @@ void Engine::set_hop_counts() {
   const routing::UpDownRouter& router = maker_.router();
   const std::vector<osm_switch_t*> all = switches();
   std::vector<std::pair<SwitchIndex, std::uint16_t>> lids;
+  std::vector<std::uint16_t> lid_of(all.size());
   for (const routing::Target& target : router.graph().targets()) {
-    if (target.kind == routing::TargetKind::Switch) lids.emplace_back(target.at, target.base.raw());
+    if (target.kind != routing::TargetKind::Switch) continue;
+    lids.emplace_back(target.at, target.base.raw());
+    lid_of[target.at.raw()] = target.base.raw();
   }
+  // Other ports of a switch that lead to the same one are asked for by nothing but the dump of the routes.
+  const bool dumped = osm_log_is_active(&opensm_.log, OSM_LOG_ROUTING) != 0;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i] == nullptr) continue;
     const SwitchIndex s{i};
@@ -102,6 +107,15 @@ void Engine::set_hop_counts() {
       const std::uint8_t hops = distance[at.raw()];
       if (hops == routing::LegalPaths::far) continue;
       (void)osm_switch_set_hops(all[i], lid, row[lid] == OSM_NO_PATH ? 0 : row[lid], hops);
+    }
+    for (const routing::Target& target : router.graph().targets()) {
+      if (!dumped || target.at == s || lid_of[target.at.raw()] == 0) continue;
+      for (unsigned offset = 0; offset < target.lid_count(); ++offset) {
+        const std::uint8_t port = row[target.base.raw() + offset];
+        const std::uint8_t hops = distance[target.at.raw()];
+        if (port == OSM_NO_PATH || hops == routing::LegalPaths::far) continue;
+        (void)osm_switch_set_hops(all[i], lid_of[target.at.raw()], port, hops);
+      }
     }
   }
 }
@@ -220,10 +234,15 @@ Confirmation Engine::routing_done(bool reroute) {
   result.stages = routes_->stages;
   result.errors = opensm_.subn.subnet_initialization_error != 0;
   {
-    const ReadLock lock(opensm_.lock);
+    const Lock lock(opensm_.lock);
     for_each<osm_switch_t>(opensm_.subn.sw_guid_tbl, [&](osm_switch_t& sw) {
       const bool known = sw.lft != nullptr && sw.new_lft != nullptr;
-      if (!known || std::memcmp(sw.lft, sw.new_lft, sw.max_lid_ho + 1U) != 0) ++result.switches_behind;
+      if (!known || std::memcmp(sw.lft, sw.new_lft, sw.max_lid_ho + 1U) != 0) {
+        ++result.switches_behind;
+      } else if (!result.errors) {
+        // Until the second heavy sweep OpenSM would write every block again at each reroute.
+        sw.need_update = 0;
+      }
     });
   }
   if (!reroute) return result;

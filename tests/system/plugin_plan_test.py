@@ -88,6 +88,16 @@ class Links(PlanTest):
             served.new_plan(plan_text(3, ranks, off=[ends], planes=[nothing, nothing]))
             self.expect_good(served, *ends)
 
+    def test_a_plan_that_changes_nothing_sends_nothing(self):
+        with PluginFabric(TREE) as served:
+            served.start_opensm()
+            ranks = self.ranks(served)
+            ends, _ = served.cables()[0]
+            served.new_plan(plan_text(1, ranks))
+            self.assertEqual(served.new_plan(plan_text(2, ranks))["lft_blocks"], 0)
+            self.assertGreater(served.new_plan(plan_text(3, ranks, off=[ends]))["lft_blocks"], 0)
+            self.assertEqual(served.new_plan(plan_text(4, ranks, off=[ends]))["lft_blocks"], 0)
+
     def test_stages_are_written_one_after_the_other(self):
         with PluginFabric("torus:5x5,hosts=1") as served:
             served.start_opensm()
