@@ -32,14 +32,21 @@ Evaluation::Evaluation(const SelectionProblem& problem, const SelectOptions& opt
 std::optional<std::vector<double>> Evaluation::loads(const routing::LinkSet& active) {
   ++spent_;
   const Network& network = *problem_.network;
-  const routing::LegalPaths paths(network.graph(), network.ranks(), &active);
-  if (broken_rule(network, paths)) return std::nullopt;
-  if (model_ == Model::Spread) return spread_loads(network, paths, active, problem_.traffic->matrix);
-  return table_loads(active);
+  if (model_ == Model::Spread) {
+    const routing::LegalPaths paths(network.graph(), network.ranks(), &active);
+    if (broken_rule(network, paths)) return std::nullopt;
+    return spread_loads(network, paths, active, problem_.traffic->matrix);
+  }
+  const auto& tables = problem_.network->tables(active, options_.plane);
+  if (broken_rule(network, network.paths(options_.plane))) return std::nullopt;
+  return walk(tables);
 }
 
 std::vector<double> Evaluation::table_loads(const routing::LinkSet& active) {
-  const auto& tables = problem_.network->tables(active, options_.plane);
+  return walk(problem_.network->tables(active, options_.plane));
+}
+
+std::vector<double> Evaluation::walk(const routing::ForwardingTables& tables) {
   if (!walk_) walk_.emplace(*problem_.network, tables, options_.plane);
   walk_->tables_changed();
   return walk_->loads(*problem_.traffic);

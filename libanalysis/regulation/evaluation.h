@@ -42,6 +42,8 @@ class Evaluation {
   [[nodiscard]] std::span<const double> ceilings() const { return ceiling_; }
 
  private:
+  [[nodiscard]] std::vector<double> walk(const routing::ForwardingTables& tables);
+
   const SelectionProblem& problem_;
   const SelectOptions& options_;
   Model model_ = Model::Tables;

@@ -78,8 +78,9 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   planned_at_.reset();
   latest_.reset();
   advised_.clear();
-  expected_.clear();
+  for (auto& expected : expected_) expected.clear();
   traffic_.reset();
+  for (auto& seen : seen_) seen.reset();
   sent_then_ = 0;
   distrust_ = 0;
   hold_until_.reset();

@@ -156,6 +156,7 @@ class Governor::Impl {
   // governor_planning.cc: what regulation wants
   void bring_what_is_needed();
   void learn_from_a_wrong_choice();
+  void estimate(const MeasuredLoads& loads);
   void choose();
   enum class Kind : std::uint8_t { Closing, Mode };
   [[nodiscard]] std::vector<Take> allowed_takes(const Selection& selection, Kind kind);
@@ -203,13 +204,19 @@ class Governor::Impl {
   std::optional<Instant> planned_at_;
   std::optional<MeasuredLoads> latest_;
   std::optional<Traffic> traffic_;  ///< as last estimated
+  struct Seen {
+    routing::LinkSet active;
+    MeasuredLoads loads;
+  };
+  std::optional<Seen> seen_[2];  ///< last, by the plane in use; of this network
   // How far predictions are trusted: whenever links must come back although the hosts send no more than when
   // they left, the margin grows and the next choice waits longer.
   double sent_then_ = 0;  ///< bit/s of all hosts at the last choice that was carried out
   unsigned distrust_ = 0;
   std::optional<Instant> hold_until_;
   std::vector<LinkRef> advised_;
-  std::vector<double> expected_;  ///< share of capacity by hop, of the last selection that was carried out
+  /// By plane: share of capacity by hop, of the last selection that was carried out.
+  std::vector<double> expected_[2];
 };
 
 template <class Predicate>

@@ -43,7 +43,7 @@ SelectionProblem Governor::Impl::problem(const LinkSet& available, const Measure
   problem.current = &confirmed;
   problem.loads = &loads;
   problem.modes = modes_;
-  problem.expected = expected_;
+  problem.expected = expected_[plane % 2];
   problem.traffic = traffic;
   return problem;
 }
@@ -96,19 +96,33 @@ void Governor::Impl::learn_from_a_wrong_choice() {
   hold_until_ = now_ + options.quiet * (1U << distrust_);
 }
 
+/// The loads of the other plane, when it was in use, tell what those of this one do not.
+void Governor::Impl::estimate(const MeasuredLoads& loads) {
+  EstimateOptions how;
+  how.plane = plane;
+  if (traffic_) how.prior = &traffic_->matrix;
+  const std::optional<Seen>& other = seen_[1 - plane % 2];
+  if (other && by_planes() && is_fitted(*network))
+    how.before = Observation{&other->loads, &network->tables(other->active, 1 - plane), 1 - plane};
+  traffic_ = estimate_traffic(*network, loads, network->tables(confirmed, plane), how);
+  seen_[plane % 2] = Seen{confirmed, loads};
+}
+
 /// Slow off: by the busiest loads of a whole window.
 void Governor::Impl::choose() {
   const MeasuredLoads loads = window_.peak();
   const LinkSet can_be = available();
-  EstimateOptions estimate;
-  estimate.plane = plane;
-  if (traffic_) estimate.prior = &traffic_->matrix;
-  traffic_ = estimate_traffic(*network, loads, network->tables(confirmed, plane), estimate);
+  estimate(loads);
   const SelectionProblem now = problem(can_be, loads, &*traffic_);
   SelectOptions select = options.select;
   select.margin = Ratio{std::min(0.6, select.margin.value() + 0.1 * distrust_)};
-  // Where traffic moves with the next change.
-  select.plane = options.movement == Movement::Planes ? (plane + 1) % 2 : plane;
+  // Where traffic moves with the next change, and back with the one after it.
+  if (options.movement == Movement::Planes) {
+    select.plane = (plane + 1) % 2;
+    select.next_plane = plane;
+  } else {
+    select.plane = plane;
+  }
   auto selection = select_links(now, select);
   if (!selection) {
     if (!plan || plan->note != selection.error().message)
@@ -159,7 +173,8 @@ void Governor::Impl::choose() {
       LinkSet rest = confirmed;
       for (const Take& take : takes) rest.erase(take.link);
       if (!rules_hold(rest) || !loads_fit(now, rest)) continue;
-      expected_ = selection->predicted;
+      expected_[select.plane % 2] = selection->predicted;
+      expected_[plane % 2] = select.next_plane ? selection->predicted_next : selection->predicted;
       sent_then_ = sent_by_all(loads);
       return begin(std::move(takes));
     }
@@ -207,10 +222,14 @@ std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection&
 
 bool Governor::Impl::loads_fit(const SelectionProblem& now, const LinkSet& active) {
   SelectOptions select = options.select;
-  select.plane = options.movement == Movement::Planes ? (plane + 1) % 2 : plane;
-  Evaluation evaluation{now, select};
-  evaluation.allow(evaluation.table_loads(on_links()));
-  return evaluation.fits(evaluation.table_loads(active));
+  const auto fits = [&](unsigned in_plane) {
+    select.plane = in_plane;
+    Evaluation evaluation{now, select};
+    evaluation.allow(fullest_of_trunk(*network, evaluation.table_loads(on_links())));
+    return evaluation.fits(evaluation.table_loads(active));
+  };
+  if (options.movement != Movement::Planes) return fits(plane);
+  return fits((plane + 1) % 2) && (select.policy != SelectPolicy::Trunk || fits(plane));
 }
 
 void Governor::Impl::advise(const Selection& selection) {

@@ -68,6 +68,8 @@ class Network {
   /// Tables over these links in one plane; the others are as the calls for them left them. Valid until the
   /// next call.
   const routing::ForwardingTables& tables(const routing::LinkSet& active, unsigned plane = 0);
+  /// Which paths are legal over the links of the last tables() for the plane.
+  [[nodiscard]] const routing::LegalPaths& paths(unsigned plane = 0) const { return router_.paths(plane); }
 
  private:
   Network(std::shared_ptr<const Fabric> fabric, routing::UpDownRouter router);

@@ -7,6 +7,7 @@
 
 #include "regulation/general_search.h"
 #include "regulation/trunk_policy.h"
+#include "regulation/trunk_settling.h"
 
 namespace heddle::regulation {
 namespace {
@@ -67,37 +68,6 @@ std::vector<double> redistributed(const SelectionProblem& problem, const LinkSet
   return loads;
 }
 
-/// Puts links back that the trunk rule would turn off, where the tables would not spread evenly enough over
-/// those that it keeps.
-std::vector<double> settle_trunks(const SelectionProblem& problem, Evaluation& evaluation,
-                                  TrunkChoice& choice) {
-  const Network& network = *problem.network;
-  std::vector<double> loads = evaluation.table_loads(choice.active);
-  for (unsigned round = 0; round < 16; ++round) {
-    bool changed = false;
-    for (const Trunk& trunk : network.trunks()) {
-      const auto crowded = [&](LinkIndex link) {
-        return choice.active.contains(link) &&
-               (!evaluation.fits(network.up_hop(link), loads[network.up_hop(link)]) ||
-                !evaluation.fits(network.down_hop(link), loads[network.down_hop(link)]));
-      };
-      if (std::none_of(trunk.links.begin(), trunk.links.end(), crowded)) continue;
-      const auto back = std::find_if(trunk.links.begin(), trunk.links.end(), [&](LinkIndex link) {
-        return problem.current->contains(link) && !choice.active.contains(link);
-      });
-      if (back == trunk.links.end()) continue;
-      choice.active.insert(*back);
-      changed = true;
-    }
-    if (!changed) break;
-    loads = evaluation.table_loads(choice.active);
-  }
-  std::erase_if(choice.decisions, [&](const LinkDecision& decision) {
-    return decision.turn == Turn::Off && choice.active.contains(decision.link);
-  });
-  return loads;
-}
-
 std::string general_reason(const SelectionProblem& problem, const SelectOptions& options, LinkIndex link,
                            bool on, double busiest, double load) {
   const Network& network = *problem.network;
@@ -142,23 +112,36 @@ void decide_modes(const SelectionProblem& problem, const SelectOptions& options,
   }
 }
 
+/// Of what each hop carries in the mode that its link was given.
+std::vector<double> shares(const SelectionProblem& problem, const Selection& selection,
+                           const std::vector<double>& loads) {
+  const Network& network = *problem.network;
+  std::vector<double> result(loads.size(), 0);
+  for (const Trunk& trunk : network.trunks()) {
+    for (const LinkIndex link : trunk.links) {
+      if (!selection.active.contains(link)) continue;
+      const power::LinkMode mode = selection.modes[link.raw()];
+      const double rate = data_rate(mode.width, mode.speed).value();
+      for (const std::uint32_t hop : {network.up_hop(link), network.down_hop(link)})
+        result[hop] = rate > 0 ? loads[hop] / rate : 0;
+    }
+  }
+  return result;
+}
+
 void sum_up(const SelectionProblem& problem, const SelectOptions& options, const std::vector<double>& loads,
             std::span<const double> limits, Selection& selection) {
   const Network& network = *problem.network;
   const Fabric& fabric = network.fabric();
-  selection.predicted.assign(loads.size(), 0);
   for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
     const LinkIndex link{i};
     if (!carries(problem, link)) continue;
     selection.all_on_watts += problem.power->link(fabric, link, power::mode_of(fabric.link(link)));
-    if (!selection.active.contains(link)) continue;
-    selection.watts += problem.power->link(fabric, link, selection.modes[i]);
-    const double rate = data_rate(selection.modes[i].width, selection.modes[i].speed).value();
-    for (const std::uint32_t hop : {network.up_hop(link), network.down_hop(link)}) {
-      selection.predicted[hop] = rate > 0 ? loads[hop] / rate : 0;
-      selection.busiest = std::max(selection.busiest, selection.predicted[hop]);
-    }
+    if (selection.active.contains(link))
+      selection.watts += problem.power->link(fabric, link, selection.modes[i]);
   }
+  selection.predicted = shares(problem, selection, loads);
+  for (const double share : selection.predicted) selection.busiest = std::max(selection.busiest, share);
   selection.least_watts = least_power(problem, options, limits);
 }
 
@@ -174,6 +157,12 @@ Result<Selection> select_general(const SelectionProblem& problem, const SelectOp
   selection.active = std::move(found->active);
   decide_modes(problem, options, found->loads, selection);
   sum_up(problem, options, found->loads, search.evaluation().ceilings(), selection);
+  if (options.next_plane && *options.next_plane != options.plane) {
+    SelectOptions next = options;
+    next.plane = *options.next_plane;
+    selection.predicted_next =
+        shares(problem, selection, Evaluation{problem, next}.table_loads(selection.active));
+  }
   LinkSet::for_each_difference(*problem.current, selection.active, [&](LinkIndex link) {
     if (problem.network->trunk_of(link) == Network::no_trunk) return;
     const bool on = selection.active.contains(link);
@@ -192,23 +181,33 @@ Result<Selection> select_general(const SelectionProblem& problem, const SelectOp
 }
 
 Result<Selection> select_by_trunks(const SelectionProblem& problem, const SelectOptions& options) {
-  Evaluation evaluation{problem, options};
+  SelectOptions next = options;
+  next.plane = options.next_plane.value_or(options.plane);
+  std::vector<Evaluation> planes;
+  planes.emplace_back(problem, options);
+  if (next.plane != options.plane) planes.emplace_back(problem, next);
   std::vector<double> limits;
-  std::vector<double> loads = problem.traffic == nullptr ? redistributed(problem, *problem.current)
-                                                         : evaluation.table_loads(*problem.current);
-  TrunkChoice choice = choose_by_trunks(problem, options, loads);
+  std::vector<std::vector<double>> loads;
   if (problem.traffic == nullptr) {
-    loads = redistributed(problem, choice.active);
+    loads.push_back(redistributed(problem, *problem.current));
   } else {
-    evaluation.allow(loads);
-    limits.assign(evaluation.ceilings().begin(), evaluation.ceilings().end());
-    loads = settle_trunks(problem, evaluation, choice);
+    for (Evaluation& plane : planes) loads.push_back(plane.table_loads(*problem.current));
+  }
+  TrunkChoice choice = choose_by_trunks(problem, options, loads.front());
+  if (problem.traffic == nullptr) {
+    loads.front() = redistributed(problem, choice.active);
+  } else {
+    for (std::size_t p = 0; p < planes.size(); ++p)
+      planes[p].allow(fullest_of_trunk(*problem.network, loads[p]));
+    limits.assign(planes.front().ceilings().begin(), planes.front().ceilings().end());
+    loads = settle_trunks(problem, planes, choice);
   }
   Selection selection;
   selection.active = std::move(choice.active);
   selection.decisions = std::move(choice.decisions);
-  decide_modes(problem, options, loads, selection);
-  sum_up(problem, options, loads, limits, selection);
+  decide_modes(problem, options, loads.front(), selection);
+  sum_up(problem, options, loads.front(), limits, selection);
+  if (loads.size() > 1) selection.predicted_next = shares(problem, selection, loads.back());
   return selection;
 }
 

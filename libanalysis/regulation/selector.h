@@ -52,6 +52,9 @@ struct SelectOptions {
   /// Sets of links that General may try, roughly: bounds its time.
   unsigned effort = 400;
   unsigned plane = 0;  ///< whose LIDs carry the traffic
+  /// To which the change after this one would move it. Trunk leaves what its tables need, too: else every
+  /// change would bring other links back.
+  std::optional<unsigned> next_plane{};
 };
 
 struct SelectionProblem {
@@ -84,6 +87,7 @@ struct Selection {
   std::vector<power::LinkMode> modes;   ///< by LinkIndex; off for what is not active
   std::vector<LinkDecision> decisions;  ///< differences to the current set
   std::vector<double> predicted;        ///< load of each directed cable between switches, share of capacity
+  std::vector<double> predicted_next;   ///< the same in `next_plane`; empty where there is none
   double busiest = 0;                   ///< largest of them
   Watts watts;                          ///< of all links between switches that are selected
   Watts all_on_watts;                   ///< of all available ones in full mode

@@ -1,7 +1,6 @@
 #include "regulation/table_walk.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace heddle::regulation {
 
@@ -14,7 +13,6 @@ using routing::TargetKind;
 TableWalk::TableWalk(const Network& network, const routing::ForwardingTables& tables, unsigned plane)
     : network_{network}, tables_{tables}, block_bytes_(routing::lids_per_block * network.graph().size()) {
   const auto& graph = network.graph();
-  of_target_.resize(graph.targets().size());
   for (std::uint32_t t = 0; t < graph.targets().size(); ++t) {
     const Target& target = graph.targets()[t];
     if (target.kind != TargetKind::Host) continue;
@@ -24,7 +22,6 @@ TableWalk::TableWalk(const Network& network, const routing::ForwardingTables& ta
     }
     for (std::size_t i = first; i < lids_.size(); ++i)
       lids_[i].part = 1.0 / static_cast<double>(lids_.size() - first);
-    of_target_[t] = {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(lids_.size() - first)};
   }
   position_.resize(graph.size());
   for (const SwitchIndex s : network.ranks().order()) {
@@ -95,54 +92,6 @@ std::vector<double> TableWalk::loads(const Traffic& traffic) {
     }
   }
   return result;
-}
-
-void TableWalk::scale(std::span<const double> ratio, Traffic& traffic) {
-  const auto& graph = network_.graph();
-  const auto hosts = network_.host_switches();
-  const std::size_t n = by_position_.size();
-  std::vector<double> log_ratio(ratio.size());
-  for (std::size_t h = 0; h < ratio.size(); ++h) log_ratio[h] = std::log(std::max(ratio[h], 1e-6));
-  std::vector<double> sum(n);
-  std::vector<std::uint32_t> length(n);
-  std::vector<double> factor(hosts.size());
-  const auto follow = [&](std::size_t p, const Step& next) {
-    sum[p] = sum[next.to] + log_ratio[next.hop];
-    length[p] = length[next.to] + 1;
-  };
-  for (const SwitchIndex at : hosts) {
-    const std::uint32_t to = network_.host_position(at);
-    std::fill(factor.begin(), factor.end(), 0);
-    double weight = 0;
-    for (const std::uint32_t t : graph.targets_at(at)) {
-      const auto [first, count] = of_target_[t];
-      for (const DestinationLid& each : std::span(lids_).subspan(first, count)) {
-        const double share = traffic.share[t] * each.part;
-        if (share <= 0) continue;
-        weight += share;
-        const std::uint8_t* entries = column(each.lid);
-        std::fill(sum.begin(), sum.end(), 0);
-        std::fill(length.begin(), length.end(), 0);
-        // Ways down are known from the bottom, ways up from the top: destination first in both.
-        for (std::size_t p = n; p-- > 0;) {
-          const Step next = step(p, entries[p]);
-          if (next.hop != HopMap::none && next.to > p) follow(p, next);
-        }
-        for (std::size_t p = 0; p < n; ++p) {
-          const Step next = step(p, entries[p]);
-          if (next.hop != HopMap::none && next.to < p) follow(p, next);
-        }
-        for (std::size_t s = 0; s < hosts.size(); ++s) {
-          const std::uint32_t p = position_[hosts[s].raw()];
-          if (length[p] > 0) factor[s] += share * std::exp(sum[p] / length[p]);
-        }
-      }
-    }
-    for (std::size_t s = 0; s < hosts.size(); ++s) {
-      if (factor[s] > 0 && weight > 0)
-        traffic.matrix.set(s, to, traffic.matrix.at(s, to) * factor[s] / weight);
-    }
-  }
 }
 
 }  // namespace heddle::regulation

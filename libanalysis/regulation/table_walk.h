@@ -20,14 +20,8 @@ class TableWalk {
   /// The tables hold something else than when they were read last.
   void tables_changed() { block_ = no_block; }
 
-  /// LIDs that carry traffic.
-  [[nodiscard]] std::size_t size() const { return lids_.size(); }
-
   /// bit/s of each directed cable between switches.
   [[nodiscard]] std::vector<double> loads(const Traffic& traffic);
-  /// Multiplies what each pair of switches sends by the geometric mean of the ratios of the hops on its way;
-  /// a ratio of 0 counts as that of almost nothing.
-  void scale(std::span<const double> ratio, Traffic& traffic);
 
  private:
   struct DestinationLid {
@@ -54,12 +48,7 @@ class TableWalk {
   std::vector<std::uint8_t> block_bytes_;  ///< LID by LID, the entries of all switches by position
   static constexpr std::size_t no_block = static_cast<std::size_t>(-1);
   std::size_t block_ = no_block;
-  struct Range {
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-  };
   std::vector<DestinationLid> lids_;        ///< ascending
-  std::vector<Range> of_target_;            ///< in lids_
   std::vector<std::uint32_t> by_position_;  ///< switch at each place of the order
   std::vector<std::uint32_t> position_;     ///< and back
 };

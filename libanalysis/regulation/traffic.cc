@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "regulation/table_walk.h"
+#include "regulation/traffic_fit.h"
 #include "routing/quality.h"
 
 namespace heddle::regulation {
@@ -44,8 +45,8 @@ double bits(float bytes_per_second) {
 
 double known(double value) { return std::isnan(value) ? 0 : value; }
 
-/// More entries than this in all passes together take too long for a plan.
-constexpr std::size_t most_work = 30'000'000;
+/// LIDs x switches up to which an estimate is fitted.
+constexpr std::size_t most_entries = 15'000'000;
 
 /// Rows and columns scaled towards what hosts send and receive; never above it, and up to it where a switch
 /// has a single host, whose traffic can go nowhere else.
@@ -146,48 +147,81 @@ MeasuredLoads measured_loads(const Network& network, const load::Sample& sample)
   return loads;
 }
 
-Traffic estimate_traffic(const Network& network, const MeasuredLoads& loads,
-                         const routing::ForwardingTables& tables, const EstimateOptions& options) {
+bool is_fitted(const Network& network) {
+  return network.graph().targets().size() * network.graph().size() <= most_entries;
+}
+
+namespace {
+
+struct HostSums {
+  std::vector<double> sent;
+  std::vector<double> received;
+};
+
+/// By host position.
+HostSums host_sums(const Network& network, const MeasuredLoads& loads) {
   const auto& graph = network.graph();
-  std::vector<double> sent(network.host_switches().size(), 0);
-  std::vector<double> received(sent.size(), 0);
+  HostSums sums{std::vector<double>(network.host_switches().size(), 0), {}};
+  sums.received = sums.sent;
   for (std::size_t t = 0; t < graph.targets().size(); ++t) {
     const Target& target = graph.targets()[t];
     if (target.kind != TargetKind::Host) continue;
-    sent[network.host_position(target.at)] += known(loads.sent[t]);
-    received[network.host_position(target.at)] += known(loads.received[t]);
+    sums.sent[network.host_position(target.at)] += known(loads.sent[t]);
+    sums.received[network.host_position(target.at)] += known(loads.received[t]);
   }
-  Traffic traffic{gravity(network, sent, received), shares(network, loads.received)};
+  return sums;
+}
 
-  if (options.prior != nullptr && options.prior->size() == traffic.matrix.size()) {
+/// To within 5 % of all.
+bool alike(const std::vector<double>& x, const std::vector<double>& y) {
+  double difference = 0;
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    difference += std::abs(x[i] - y[i]);
+    sum += x[i];
+  }
+  return difference <= 0.05 * sum;
+}
+
+}  // namespace
+
+Traffic estimate_traffic(const Network& network, const MeasuredLoads& loads,
+                         const routing::ForwardingTables& tables, const EstimateOptions& options) {
+  const auto [sent, received] = host_sums(network, loads);
+  Traffic traffic{gravity(network, sent, received), shares(network, loads.received)};
+  TrafficMatrix& matrix = traffic.matrix;
+  if (options.prior != nullptr && options.prior->size() == matrix.size()) {
     // Part of gravity stays in, so that a pair that was silent can be heard again.
     for (std::size_t s = 0; s < sent.size(); ++s) {
       for (std::size_t d = 0; d < sent.size(); ++d) {
-        if (s != d) traffic.matrix.set(s, d, 0.8 * options.prior->at(s, d) + 0.2 * traffic.matrix.at(s, d));
+        if (s != d) matrix.set(s, d, 0.9 * options.prior->at(s, d) + 0.1 * matrix.at(s, d));
       }
     }
-    fit_sums(network, sent, received, traffic.matrix);
+    fit_sums(network, sent, received, matrix);
   }
+  if (options.passes == 0 || !is_fitted(network)) return traffic;
 
-  TableWalk walk{network, tables, options.plane};
-  const std::size_t work = std::max<std::size_t>(1, 2 * walk.size() * graph.size());
-  const auto passes = std::min<std::size_t>(options.passes, most_work / work);
-  std::vector<double> ratio(graph.hop_count());
-  for (std::size_t pass = 0; pass < passes; ++pass) {
-    const std::vector<double> expected = walk.loads(traffic);
-    double largest = 0;
-    for (const double load : expected) largest = std::max(largest, load);
-    bool fits = true;
-    for (std::size_t h = 0; h < ratio.size(); ++h) {
-      ratio[h] = 1;
-      if (std::isnan(loads.hop[h]) || expected[h] <= 1e-9 * largest) continue;
-      ratio[h] = std::min(loads.hop[h] / expected[h], 1e3);
-      if (std::abs(ratio[h] - 1) > 1e-3) fits = false;
+  const Observation seen{&loads, &tables, options.plane};
+  if (options.before) {
+    const auto [sent_before, received_before] = host_sums(network, *options.before->loads);
+    if (alike(sent, sent_before) && alike(received, received_before)) {
+      TrafficFit fit{network, sent, received, matrix};
+      fit.observe(seen, traffic.share);
+      fit.observe(*options.before, traffic.share);
+      fit.cap();
+      if (fit.run(options.passes) <= 0.05) {
+        fit.store(matrix);
+        fit_sums(network, sent, received, matrix);
+        return traffic;
+      }
     }
-    if (fits) break;
-    walk.scale(ratio, traffic);
-    fit_sums(network, sent, received, traffic.matrix);
   }
+  TrafficFit fit{network, sent, received, matrix};
+  fit.observe(seen, traffic.share);
+  fit.cap();
+  (void)fit.run(options.passes);
+  fit.store(matrix);
+  fit_sums(network, sent, received, matrix);
   return traffic;
 }
 

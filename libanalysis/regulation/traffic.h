@@ -2,12 +2,12 @@
 ///
 /// Counters tell the load of each directed link. For tables that are not in force that is not enough: it
 /// takes how much each host switch sends to each other. The estimate begins with gravity (what leaves s goes
-/// to d in proportion to what enters d), and is then fitted to the loads of all links between switches
-/// (multiplicative algebraic reconstruction over the tables in force; Gordon, Bender and Herman, 1970): where
-/// a link carries more than the estimate says, all pairs that cross it are raised.
+/// to d in proportion to what enters d), or with an earlier one, and is then fitted to the loads of all links
+/// between switches (traffic_fit.h).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -57,15 +57,26 @@ struct Traffic {
   std::vector<double> share;  ///< by target: of what enters its switch; sums to 1 over a host switch
 };
 
+/// Loads, and the tables under which they were measured.
+struct Observation {
+  const MeasuredLoads* loads = nullptr;
+  const routing::ForwardingTables* tables = nullptr;
+  unsigned plane = 0;  ///< whose LIDs carried the traffic
+};
+
 struct EstimateOptions {
   /// Passes over all links; 0: gravity alone. Fewer are taken on large fabrics, so that a plan stays within
   /// its time.
-  unsigned passes = 20;
+  unsigned passes = 200;
   unsigned plane = 0;  ///< whose LIDs carry the traffic
-  /// An earlier estimate to begin from, under whatever tables: the loads of each set of tables tell something
-  /// that those of the others do not.
+  /// An earlier estimate to begin from, under whatever tables.
   const TrafficMatrix* prior = nullptr;
+  /// What was seen before under other tables. Left out where the hosts sent something else then, or where
+  /// both cannot be met by one matrix.
+  std::optional<Observation> before{};
 };
+/// Whether estimates are fitted to link loads: no on fabrics where that takes longer than a plan may.
+[[nodiscard]] bool is_fitted(const Network& network);
 /// `tables`: those in force while the loads were measured.
 [[nodiscard]] Traffic estimate_traffic(const Network& network, const MeasuredLoads& loads,
                                        const routing::ForwardingTables& tables,

@@ -26,6 +26,20 @@ double tolerated(const SelectionProblem& problem, const Trunk& trunk, double u_o
   return most;
 }
 
+std::vector<double> fullest_of_trunk(const Network& network, const std::vector<double>& loads) {
+  std::vector<double> result = loads;
+  for (const Trunk& trunk : network.trunks()) {
+    double most = 0;
+    for (const LinkIndex link : trunk.links)
+      most = std::max({most, loads[network.up_hop(link)], loads[network.down_hop(link)]});
+    for (const LinkIndex link : trunk.links) {
+      result[network.up_hop(link)] = most;
+      result[network.down_hop(link)] = most;
+    }
+  }
+  return result;
+}
+
 TrunkLoad trunk_load(const SelectionProblem& problem, const Trunk& trunk) {
   const Network& network = *problem.network;
   TrunkLoad result;

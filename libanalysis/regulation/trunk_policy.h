@@ -23,6 +23,10 @@ struct TrunkLoad {
 /// its fullest. Of the trunk, because the two LID planes load its links in another order.
 [[nodiscard]] double tolerated(const SelectionProblem& problem, const Trunk& trunk, double u_on);
 
+/// `loads` (bit/s by hop) with the most that any link of a trunk carries for each of them: where single flows
+/// fill a link, it is chance which one.
+[[nodiscard]] std::vector<double> fullest_of_trunk(const Network& network, const std::vector<double>& loads);
+
 /// Links that stay active, with a reason for each that changes.
 struct TrunkChoice {
   routing::LinkSet active;

@@ -29,27 +29,48 @@ struct Scene {
     options.planes = 1U << lmc;
     network = *Network::make(fabric, options);
     exempt = exemptions(*fabric, {}, {}, {});
-    all = routing::LinkSet::all(*fabric);
+    all = all_links();
     sample = sample_of(load);
   }
+  [[nodiscard]] routing::LinkSet all_links() const { return routing::LinkSet::all(*fabric); }
   [[nodiscard]] Lid manager() const {
     for (const Port& port : fabric->ports()) {
       if (fabric->node(port.node).type == NodeType::ChannelAdapter && port.lid != no_lid) return port.lid;
     }
     return no_lid;
   }
-  /// Every port is as full as uniform traffic makes it on a regular fabric: about `load`.
+  /// Every host sends `load` of its link to all others alike; links between switches carry what that makes.
   [[nodiscard]] std::shared_ptr<const load::Sample> sample_of(double load) const {
     auto result = std::make_shared<load::Sample>();
     result->fabric = fabric;
     result->ports.resize(fabric->ports().size());
-    for (const Link& link : fabric->links()) {
-      const double rate = data_rate(link.width, link.speed).value();
-      for (const LinkEnd end : {link.a, link.b}) {
-        load::PortSample& port = result->ports[fabric->port_index(end).raw()];
-        port.xmit_bytes_per_second = static_cast<float>(load * rate / 8);
-        port.congestion = 0;
+    const routing::SwitchGraph& graph = network->graph();
+    const auto set = [&](PortIndex port, double bits) {
+      result->ports[port.raw()].xmit_bytes_per_second = static_cast<float>(bits / 8);
+      result->ports[port.raw()].congestion = 0;
+    };
+    const double rate = load * network->capacity(fabric->port(graph.targets().back().port).link);
+    for (const routing::Target& target : graph.targets()) {
+      if (target.kind != routing::TargetKind::Host) continue;
+      set(target.port, rate);
+      set(fabric->port_index(graph.node(target.at), target.out), rate);
+    }
+    const auto hosts = network->host_switches();
+    const double count = static_cast<double>(graph.host_count());
+    Traffic traffic{TrafficMatrix{hosts.size()}, std::vector<double>(graph.targets().size(), 0)};
+    for (std::size_t s = 0; s < hosts.size(); ++s) {
+      const double from = graph.hosts_at(hosts[s]);
+      for (std::size_t d = 0; d < hosts.size(); ++d) {
+        if (s != d) traffic.matrix.set(s, d, from * rate * graph.hosts_at(hosts[d]) / (count - 1));
       }
+      for (const std::uint32_t t : graph.targets_at(hosts[s])) traffic.share[t] = 1 / from;
+    }
+    const std::vector<double> carried = predicted_loads(*network, network->tables(all_links()), traffic);
+    for (std::uint32_t i = 0; i < graph.size(); ++i) {
+      const routing::SwitchIndex s{i};
+      std::size_t at = graph.first_hop(s);
+      for (const routing::Hop& hop : graph.hops(s))
+        set(fabric->port_index(graph.node(s), hop.out), carried[at++]);
     }
     return result;
   }

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "fabric/generators.h"
+#include "regulation/trunk_policy.h"
 #include "routing/quality.h"
 
 namespace heddle::regulation {
@@ -26,14 +27,14 @@ struct Case {
   Traffic traffic;
   SelectionProblem problem;
 
-  explicit Case(const std::string& spec, bool manager = true) : fabric{*assign_lids(**generate(spec))} {
+  explicit Case(const std::string& spec, unsigned planes = 1)
+      : fabric{*assign_lids(**generate(spec), planes == 1 ? 0 : 1)} {
     NetworkOptions options;
-    if (manager) {
-      for (const Port& port : fabric->ports()) {
-        if (fabric->node(port.node).type == NodeType::ChannelAdapter && port.lid != no_lid) {
-          options.managers = {port.lid};
-          break;
-        }
+    options.planes = planes;
+    for (const Port& port : fabric->ports()) {
+      if (fabric->node(port.node).type == NodeType::ChannelAdapter && port.lid != no_lid) {
+        options.managers = {port.lid};
+        break;
       }
     }
     network = *Network::make(fabric, options);
@@ -75,8 +76,8 @@ struct Case {
     return 1 - selection.watts / selection.all_on_watts;
   }
   /// The largest utilization by the tables over these links.
-  [[nodiscard]] double busiest(const LinkSet& active) {
-    const auto predicted = predicted_loads(*network, network->tables(active), traffic);
+  [[nodiscard]] double busiest(const LinkSet& active, unsigned plane = 0) {
+    const auto predicted = predicted_loads(*network, network->tables(active, plane), traffic, plane);
     double most = 0;
     for (std::uint32_t i = 0; i < fabric->links().size(); ++i) {
       const LinkIndex link{i};
@@ -160,6 +161,40 @@ TEST(TrunkPolicyTest, BringsLinksBackAboveTheUpperThreshold) {
   EXPECT_EQ(selection->active.count(), 8U + 2U);
   EXPECT_EQ(selection->decisions.front().turn, Turn::On);
   EXPECT_EQ(needed_links(site.problem, {}, Ratio{0.2}).size(), 1U);
+}
+
+// Which links of a trunk stay is chosen by what they carry in both planes: traffic that moves to the other
+// one finds what it needs.
+TEST(TrunkPolicyTest, BothPlanesBearWhatIsLeft) {
+  Case site{"torus:8x8,hosts=1,links=4,speed=DDR", 2};
+  site.shift(9, 0.5);
+  SelectOptions options;
+  options.thresholds = {Ratio{0.39}, Ratio{0.8}};
+  const auto fullest = [&](const LinkSet& active, unsigned plane) {
+    const auto& tables = site.network->tables(active, plane);
+    return fullest_of_trunk(*site.network, predicted_loads(*site.network, tables, site.traffic, plane));
+  };
+  /// Hops of trunks of which a link is above u_on, and fuller than any was with all links on.
+  const auto crowded = [&](const LinkSet& active, unsigned plane) {
+    const auto before = fullest(site.current, plane);
+    const auto after = fullest(active, plane);
+    std::size_t count = 0;
+    for (std::size_t h = 0; h < after.size(); ++h)
+      if (after[h] > std::max(0.8 * site.rate(1), before[h]) + 1) ++count;
+    return count;
+  };
+  const auto narrow = select_links(site.problem, options);
+  options.next_plane = 1;
+  const auto selection = select_links(site.problem, options);
+  ASSERT_TRUE(narrow && selection);
+  ASSERT_EQ(selection->predicted_next.size(), selection->predicted.size());
+  EXPECT_EQ(crowded(narrow->active, 0), 0U);
+  EXPECT_GT(crowded(narrow->active, 1), 0U);
+  EXPECT_EQ(crowded(selection->active, 0), 0U);
+  EXPECT_EQ(crowded(selection->active, 1), 0U);
+  EXPECT_GT(site.share_off(*selection), 0.5);
+  for (const LinkDecision& decision : selection->decisions)
+    EXPECT_EQ(decision.turn == Turn::Off, !selection->active.contains(decision.link));
 }
 
 TEST(GeneralPolicyTest, KeepsATreeWhereNothingFlows) {

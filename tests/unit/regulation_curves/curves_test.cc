@@ -37,23 +37,22 @@ struct LoopCase {
   unsigned side;
   Pattern pattern;
   double load;
-  double least = 0.13;
 };
 class LoopTest : public testing::TestWithParam<LoopCase> {};
 
-// At least 13 % of the network's power (12 % where half of the fabric's trunks need two links and more: every
-// flow fills half a link) with throughput within 1 % of all links on, and no flow ever routed into a link
-// that is off.
+// At least 13 % of the network's power with throughput within 1 % of all links on, no flow ever routed into a
+// link that is off, and hardly a link that comes back.
 TEST_P(LoopTest, SavesThirteenPercentAndLosesNothing) {
-  const auto [side, pattern, load, least] = GetParam();
+  const auto [side, pattern, load] = GetParam();
   RegulatedFlows site{paper_torus(side), paper_options(SelectPolicy::Trunk)};
   site.set_traffic(pattern, load);
 
   const Watts all = site.power();
   site.settle();
-  EXPECT_GE(1 - site.power() / all, least);
+  EXPECT_GE(1 - site.power() / all, 0.13);
   EXPECT_GE(site.now().delivered, 0.99 * site.delivered_with_all_on());
   EXPECT_EQ(site.into_off, 0U);
+  EXPECT_LE(static_cast<double>(site.transitions), 1.25 * static_cast<double>(site.off()));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -63,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
                     LoopCase{4, Pattern::BitReversal, 0.3}, LoopCase{4, Pattern::BitReversal, 0.5},
                     LoopCase{8, Pattern::Neighbour, 0.1}, LoopCase{8, Pattern::Neighbour, 0.3},
                     LoopCase{8, Pattern::Neighbour, 0.5}, LoopCase{8, Pattern::BitReversal, 0.1},
-                    LoopCase{8, Pattern::BitReversal, 0.3}, LoopCase{8, Pattern::BitReversal, 0.5, 0.12}),
+                    LoopCase{8, Pattern::BitReversal, 0.3}, LoopCase{8, Pattern::BitReversal, 0.5}),
     [](const auto& each) {
       std::string text = std::to_string(each.param.side) + "x" + std::to_string(each.param.side) + "_" +
                          name(each.param.pattern) + "_" +

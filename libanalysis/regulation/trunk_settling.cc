@@ -1,0 +1,139 @@
+#include "regulation/trunk_settling.h"
+
+#include <algorithm>
+
+namespace heddle::regulation {
+namespace {
+
+/// Of each kind: a trunk that has more links may end up with one too many.
+constexpr unsigned most_rounds = 16;
+
+using Loads = std::vector<std::vector<double>>;
+
+class Settling {
+ public:
+  Settling(const SelectionProblem& problem, std::span<Evaluation> planes, TrunkChoice& choice)
+      : problem_{problem}, network_{*problem.network}, planes_{planes}, choice_{choice} {}
+
+  Loads run() {
+    loads_ = loads();
+    put_back();
+    if (planes_.front().model() == Evaluation::Model::Tables) try_others();
+    mend_decisions();
+    return std::move(loads_);
+  }
+
+ private:
+  [[nodiscard]] Loads loads() {
+    Loads result;
+    for (Evaluation& plane : planes_) result.push_back(plane.table_loads(choice_.active));
+    return result;
+  }
+
+  [[nodiscard]] bool crowded(const Trunk& trunk, const Loads& loads) const {
+    return std::any_of(trunk.links.begin(), trunk.links.end(), [&](LinkIndex link) {
+      if (!choice_.active.contains(link)) return false;
+      for (std::size_t p = 0; p < planes_.size(); ++p) {
+        for (const std::uint32_t hop : {network_.up_hop(link), network_.down_hop(link)}) {
+          if (!planes_[p].fits(hop, loads[p][hop])) return true;
+        }
+      }
+      return false;
+    });
+  }
+
+  void put_back() {
+    for (unsigned round = 0; round < most_rounds; ++round) {
+      bool changed = false;
+      for (const Trunk& trunk : network_.trunks()) {
+        if (!crowded(trunk, loads_)) continue;
+        const auto back = std::find_if(trunk.links.begin(), trunk.links.end(), [&](LinkIndex link) {
+          return problem_.current->contains(link) && !choice_.active.contains(link);
+        });
+        if (back == trunk.links.end()) continue;
+        choice_.active.insert(*back);
+        changed = true;
+      }
+      if (!changed) return;
+      loads_ = loads();
+    }
+  }
+
+  /// What one trunk keeps does not change what others carry, as long as it keeps any: so all trunks try one
+  /// of their links at once.
+  void try_others() {
+    std::vector<std::size_t> returned(network_.trunks().size(), 0);
+    for (const LinkDecision& decision : choice_.decisions) {
+      if (decision.turn == Turn::Off && choice_.active.contains(decision.link))
+        ++returned[network_.trunk_of(decision.link)];
+    }
+    struct Trial {
+      const Trunk* trunk;
+      std::size_t spare;             ///< links that the rule would do without
+      std::vector<LinkIndex> links;  ///< to try, the next one last
+    };
+    std::vector<Trial> trials;
+    for (std::size_t t = 0; t < returned.size(); ++t) {
+      const Trunk& trunk = network_.trunks()[t];
+      if (returned[t] == 0 || crowded(trunk, loads_)) continue;
+      Trial trial{&trunk, returned[t], {}};
+      for (const LinkIndex link : trunk.links) {
+        if (choice_.active.contains(link) && problem_.exempt[link.raw()] == Exempt::No)
+          trial.links.push_back(link);
+      }
+      trials.push_back(std::move(trial));
+    }
+    for (unsigned round = 0; round < most_rounds; ++round) {
+      std::vector<std::pair<Trial*, LinkIndex>> tried;
+      for (Trial& trial : trials) {
+        if (trial.spare == 0 || trial.links.empty()) continue;
+        tried.emplace_back(&trial, trial.links.back());
+        choice_.active.erase(trial.links.back());
+        trial.links.pop_back();
+      }
+      if (tried.empty()) return;
+      const Loads fewer = loads();
+      for (const auto& [trial, link] : tried) {
+        if (crowded(*trial->trunk, fewer)) {
+          choice_.active.insert(link);
+        } else {
+          --trial->spare;
+        }
+      }
+      loads_ = loads();
+    }
+  }
+
+  /// A link that leaves in place of another takes over its reason: the trunk's figures.
+  void mend_decisions() {
+    std::vector<std::vector<LinkIndex>> leaving(network_.trunks().size());
+    for (std::size_t t = 0; t < leaving.size(); ++t) {
+      for (const LinkIndex link : network_.trunks()[t].links) {
+        if (problem_.current->contains(link) && !choice_.active.contains(link)) leaving[t].push_back(link);
+      }
+    }
+    std::erase_if(choice_.decisions, [&](LinkDecision& decision) {
+      if (decision.turn != Turn::Off) return false;
+      auto& links = leaving[network_.trunk_of(decision.link)];
+      if (links.empty()) return true;
+      decision.link = links.back();
+      links.pop_back();
+      return false;
+    });
+  }
+
+  const SelectionProblem& problem_;
+  const Network& network_;
+  std::span<Evaluation> planes_;
+  TrunkChoice& choice_;
+  Loads loads_;
+};
+
+}  // namespace
+
+std::vector<std::vector<double>> settle_trunks(const SelectionProblem& problem, std::span<Evaluation> planes,
+                                               TrunkChoice& choice) {
+  return Settling{problem, planes, choice}.run();
+}
+
+}  // namespace heddle::regulation
