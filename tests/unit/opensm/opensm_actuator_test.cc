@@ -16,7 +16,6 @@ namespace heddle::opensm {
 namespace {
 
 using namespace std::chrono_literals;
-using regulate::LinkOrder;
 using regulate::LinkTo;
 using testing::HasSubstr;
 using Kind = PluginEvent::Kind;
