@@ -7,6 +7,10 @@
 namespace heddle::test {
 namespace {
 
+/// All of it; under sanitizers from the quietest hour until all are busy.
+constexpr int first_quarter = sanitized ? 4 * 4 : 0;
+constexpr int last_quarter = sanitized ? 10 * 4 : 24 * 4;
+
 class Day : public Story {
  protected:
   /// Bits that arrived of what was wanted, as rates at the end of each quarter of an hour.
@@ -25,22 +29,21 @@ class Day : public Story {
     // Shares of a host's link, hour by hour, to a host on the other side.
     constexpr double hours[24] = {0.10, 0.08, 0.05, 0.05, 0.05, 0.08, 0.15, 0.30, 0.55, 0.80, 0.90, 0.95,
                                   0.85, 0.90, 1.00, 0.95, 0.90, 0.75, 0.55, 0.40, 0.30, 0.25, 0.20, 0.15};
-    const Instant midnight = world.now;
+    const Instant begun = world.now;
     Delivered sum;
-    for (int quarter = 0; quarter < 96; ++quarter) {
+    for (int quarter = first_quarter; quarter < last_quarter; ++quarter) {
       traffic(hours[quarter / 4], 1 + static_cast<std::size_t>(quarter) % 7);
       world.run_for(15min);
       expect_well();
       sum.wanted += figures().wanted.value();
       sum.delivered += figures().delivered.value();
     }
-    EXPECT_EQ(world.now - midnight, FabricClock::duration{24h});
+    EXPECT_EQ(world.now - begun, FabricClock::duration{15min} * (last_quarter - first_quarter));
     return sum;
   }
 };
 
 TEST_F(Day, TwentyFourHoursSaveEnergyAndViolateNothing) {
-  if (sanitized) GTEST_SKIP() << "minutes under a sanitizer, and nothing that the other scenarios do not do";
   const Delivered all_on = pass(regulation::Mode::Off);
   const Delivered regulated = pass(regulation::Mode::Enforce);
   regulate::Regulator& regulator = world_->daemon->regulator();
@@ -56,12 +59,12 @@ TEST_F(Day, TwentyFourHoursSaveEnergyAndViolateNothing) {
   }
   const double share = energy.saved / (energy.saved + energy.spent);
   std::cout << fmt::format(
-      "24 h: {:.2f} kWh spent, {:.2f} kWh saved ({:.1f} %), {} links, {} transitions, at most {} of one "
+      "{} h: {:.2f} kWh spent, {:.2f} kWh saved ({:.1f} %), {} links, {} transitions, at most {} of one "
       "link, "
       "{:.2f} % of the traffic delivered ({:.2f} % with all links on), {} instants checked\n",
-      energy.spent.value() / 3.6e6, energy.saved.value() / 3.6e6, share * 100, links, all, most,
-      regulated.delivered / regulated.wanted * 100, all_on.delivered / all_on.wanted * 100,
-      world_->watch.instants());
+      (last_quarter - first_quarter) / 4, energy.spent.value() / 3.6e6, energy.saved.value() / 3.6e6,
+      share * 100, links, all, most, regulated.delivered / regulated.wanted * 100,
+      all_on.delivered / all_on.wanted * 100, world_->watch.instants());
   EXPECT_GT(share, 0.05);
   EXPECT_LE(most, regulation::GovernorOptions{}.most_transitions);
   EXPECT_GE(regulated.delivered, all_on.delivered * 0.99);

@@ -55,7 +55,7 @@ class Killing : public Story {
 
 // Under load what the dead daemon had turned off and is needed has to come back.
 TEST_F(Killing, AtEveryMomentOfAChangeThenLoad) {
-  std::uint64_t moment = 0;
+  std::uint64_t moment = first_case(3);
   while (killed_at(moment, 1.0)) {
     EXPECT_GE(figures().delivered, figures().wanted * 0.99) << "moment " << moment << "\n" << events();
     if (HasFailure()) return;

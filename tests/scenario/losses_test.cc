@@ -39,7 +39,7 @@ TEST_F(Losses, EachRequestAndEachAnswerOfAChangeLostOnce) {
   });
   const std::uint64_t all_requests = world_->fate.requests - requests;
   const std::uint64_t all_answers = world_->fate.answers - answers;
-  for (std::uint64_t n = 0; n < all_requests; n += stride) {
+  for (std::uint64_t n = first_case(0); n < all_requests; n += stride) {
     play([&] {
       const std::uint64_t lost = world_->fate.requests + n;
       world_->fate.on_request = [lost](std::uint64_t number, const mad::Packet&) {
@@ -50,7 +50,7 @@ TEST_F(Losses, EachRequestAndEachAnswerOfAChangeLostOnce) {
     expect_done(fmt::format("request {}", n));
     if (HasFailure()) return;
   }
-  for (std::uint64_t n = 0; n < all_answers; n += stride) {
+  for (std::uint64_t n = first_case(1); n < all_answers; n += stride) {
     play([&] {
       const std::uint64_t lost = world_->fate.answers + n;
       world_->fate.on_answer = [lost](std::uint64_t number) {
@@ -78,7 +78,7 @@ TEST_F(Losses, EachRequestOfAChangeWithoutAnyAnswer) {
   std::uint64_t requests = 0;
   play([&] { requests = world_->fate.requests; });
   const std::uint64_t all = world_->fate.requests - requests;
-  for (std::uint64_t n = 0; n < all; n += stride) {
+  for (std::uint64_t n = first_case(2); n < all; n += stride) {
     play([&] {
       const std::uint64_t first = world_->fate.requests + n;
       auto lost = std::make_shared<std::optional<mad::Packet>>();

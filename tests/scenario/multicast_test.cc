@@ -137,7 +137,7 @@ TEST_F(Multicast, GroupsThatNothingHappensToStayAsTheyAre) {
 TEST_F(Multicast, EachWriteOfAGroupLostOnceAndNeverAnswered) {
   std::uint64_t all = 0;
   for (const auto length : {FabricClock::duration{0}, FabricClock::duration{2s}}) {
-    for (std::uint64_t n = 0; n == 0 || n < all; n += sanitized ? 3 : 1) {
+    for (std::uint64_t n = 0; n == 0 || n < all; n += stride) {
       RegulatedWorld& world = begin_with_groups();
       std::uint64_t number = 0;
       std::optional<Instant> until;
