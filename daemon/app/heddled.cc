@@ -3,40 +3,19 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <boost/asio/post.hpp>
-#include <boost/asio/thread_pool.hpp>
-#include <optional>
 #include <utility>
 
-#include "app/alarm.h"
-#include "app/backend.h"
-#include "app/qos_service.h"
-#include "app/regulation.h"
-#include "app/service_notifier.h"
-#include "app/sm_observer.h"
-#include "control/api.h"
-#include "discovery/discovery.h"
-#include "fabric/node_names.h"
-#include "metrics/metrics.h"
-#include "metrics/subnet_manager_families.h"
-#include "provision/subnet_manager.h"
+#include "app/heddled_parts.h"
 #include "provision/up_down_keeper.h"
 #include "routing/link_set.h"
 #include "routing/minhop.h"
-#include "sampling/queue_probe.h"
-#include "sampling/sampler.h"
-#include "transport/transactions.h"
-#include "web/page.h"
 
 namespace heddle::app {
 
 namespace asio = boost::asio;
 
 namespace {
-
-/// How long a port's transmit queue is watched: long against a packet, short against what anybody waits for.
-constexpr FabricClock::duration queue_sampling = std::chrono::microseconds{100};
 
 transport::EngineOptions engine_options(const Config& config) {
   transport::EngineOptions options;
@@ -89,93 +68,6 @@ sampling::SamplerOptions sampler_options(const Config& config) {
 }
 
 }  // namespace
-
-/// The parts in the order in which they depend on each other; they go away in the opposite one.
-class Heddled::Parts final : public control::Daemon, private regulate::FabricSeat {
- public:
-  Parts(boost::asio::io_context& io, ConfigSource source, Config config, std::unique_ptr<Backend> backend,
-        NodeNames names);
-
-  Result<void> open();
-  Result<void> listen();
-  void begin();
-  void reload();
-  void stop();
-
-  [[nodiscard]] control::DaemonState state() const override;
-  [[nodiscard]] control::Pieces metrics() override;
-  Result<void> look_at_queues(const std::vector<PortIndex>& ports, sampling::QueueProbe::Done done) override;
-  control::QosControl* qos() override { return &qos_; }
-  [[nodiscard]] const regulate::Regulator* regulator() const override {
-    return regulation_ ? &std::as_const(*regulation_).regulator() : nullptr;
-  }
-  [[nodiscard]] Instant now() const override { return clock_.now(); }
-  void command(const Command& command) override {
-    command(regulation_->regulator(), clock_.now());
-    settle();
-  }
-
- private:
-  // What the regulation needs of the fabric.
-  [[nodiscard]] std::shared_ptr<const Survey> survey() const override { return survey_; }
-  void adopt(std::shared_ptr<const Survey> survey) override {
-    discovery_.adopt(survey);
-    use(std::move(survey));
-  }
-  void look_at(const std::vector<NodeGuid>& nodes, Instant now) override {
-    discovery_.rediscover(nodes, now);
-  }
-
-  void finish();
-  void on_unsolicited(const mad::Packet& packet, Instant at);
-  void on_sweep(const discovery::SweepReport& report);
-  void on_configured(const provision::ProvisionReport& report);
-  void use(std::shared_ptr<const Survey> survey);
-  [[nodiscard]] std::string why_not_to_write() const;
-  void on_sample(const std::shared_ptr<const load::Sample>& sample);
-  void settle();
-  void tell_metrics_of_the_master();
-  [[nodiscard]] bool is_master() const { return manager_ && manager_->is_master(); }
-  [[nodiscard]] control::SubnetManagerState subnet_manager_state() const;
-
-  boost::asio::io_context& io_;
-  ConfigSource source_;
-  Config config_;
-  std::unique_ptr<Backend> backend_;
-  NodeNames names_;
-  const transport::Clock& clock_;
-  Instant started_;
-
-  transport::TransactionEngine engine_;
-  discovery::Discovery discovery_;
-  std::unique_ptr<Regulation> regulation_;           ///< none where this can never be the subnet manager
-  std::optional<provision::SubnetManager> manager_;  ///< none when the configuration says never
-  SmObserver master_;
-  bool yields_ = false;  ///< another one was master: from then on this one only watches
-  sampling::Sampler sampler_;
-  sampling::QueueProbe queues_;
-  QosService qos_;
-  Alarm engine_alarm_;
-  Alarm sampler_alarm_;
-  Alarm queues_alarm_;
-  Alarm light_alarm_;
-  Alarm heavy_alarm_;
-  ServiceNotifier notifier_;
-
-  metrics::Metrics metrics_;
-  std::shared_ptr<metrics::SubnetManagerMetrics> master_metrics_ =
-      std::make_shared<metrics::SubnetManagerMetrics>();
-  asio::thread_pool scrapers_{1};  ///< makes the text of /metrics
-  web::Page page_;
-
-  std::shared_ptr<const Survey> survey_;   ///< as it was found, or as it was configured after that
-  std::vector<std::string> found_wrong_;   ///< by the last sweep
-  std::vector<std::string> could_not_do_;  ///< of the last configuration
-  bool stop_asked_ = false;
-  bool stopping_ = false;
-  std::unique_ptr<control::HttpServer> control_;
-  std::unique_ptr<control::HttpServer> tcp_;
-};
 
 Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config config,
                       std::unique_ptr<Backend> backend, NodeNames names)
@@ -386,112 +278,6 @@ void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample
                 seconds(sample->ended - sample->began) * 1e3, sample->failures.size());
 }
 
-std::string Heddled::Parts::why_not_to_write() const {
-  if (config_.fabric.read_only) return "fabric.read_only is set";
-  if (config_.opensm.plugin) return "OpenSM is the subnet manager (opensm.plugin is set)";
-  if (!manager_) return "this daemon is no subnet manager (sm.mode is off)";
-  if (manager_->is_master()) return {};
-  return yields_ ? "another subnet manager is master" : "this daemon is not the subnet manager yet";
-}
-
-control::SubnetManagerState Heddled::Parts::subnet_manager_state() const {
-  control::SubnetManagerState state;
-  state.moves = master_.moves();
-  if (is_master()) {
-    const transport::LocalPort local = backend_->transport().local();
-    state.role = "master";
-    state.master_lid = local.lid;
-    state.master_guid = local.guid;
-    state.priority = provision_options(config_).priority;
-    state.state = provision::to_string(mad::SmInfo::State::Master);
-    state.answers = true;
-    if (manager_->busy()) state.stage = "configuring";
-  } else {
-    const discovery::SmSight seen = master_.sight().value_or(discovery::SmSight{});
-    state.role = seen.lid == no_lid && !yields_ ? "none" : "observer";
-    state.master_lid = seen.lid;
-    state.answers = seen.answers;
-    if (seen.info) {
-      state.master_guid = seen.info->guid;
-      state.priority = seen.info->priority;
-      state.state = provision::to_string(seen.info->state);
-    }
-  }
-  if (survey_) {
-    const PortIndex port = survey_->fabric->find_port(state.master_lid);
-    if (port != no_port) state.master = names_.of(survey_->fabric->node(survey_->fabric->port(port).node));
-  }
-  return state;
-}
-
-void Heddled::Parts::tell_metrics_of_the_master() {
-  const control::SubnetManagerState state = subnet_manager_state();
-  metrics::SubnetManagerFigures figures{
-      .role = state.role, .master = std::nullopt, .answers = state.answers, .moves = state.moves};
-  if (state.master_guid) {
-    const auto coded = is_master() ? mad::SmInfo::State::Master : master_.sight()->info->state;
-    figures.master = {.guid = to_string(*state.master_guid),
-                      .node = state.master,
-                      .priority = state.priority.value_or(0),
-                      .state = static_cast<std::uint8_t>(coded)};
-  }
-  master_metrics_->set(std::move(figures));
-}
-
-control::DaemonState Heddled::Parts::state() const {
-  control::DaemonState state;
-  state.version = HEDDLE_VERSION;
-  state.backend = backend_->kind();
-  state.source = backend_->source();
-  state.uptime = clock_.now() - started_;
-  if (survey_) state.fabric = survey_->fabric;
-  state.subnet_manager = subnet_manager_state();
-  state.sample = sampler_.latest();
-  state.history = &sampler_.history();
-  state.sets = sampler_.sets();
-  state.name = [this](const Node& node) { return names_.of(node); };
-  state.problems = found_wrong_;
-  state.problems.insert(state.problems.end(), could_not_do_.begin(), could_not_do_.end());
-  for (auto& problem : qos_.problems()) state.problems.push_back(std::move(problem));
-  for (auto& warning : sampler_.warnings()) state.problems.push_back(std::move(warning));
-  if (regulation_) {
-    for (auto& problem : regulation_->regulator().problems()) state.problems.push_back(std::move(problem));
-  }
-  state.sampling.sweeps = sampler_.statistics().sweeps;
-  state.sampling.overruns = sampler_.statistics().late_sweeps;
-  state.sampling.interval = config_.sampling.interval;
-  if (state.sample) state.sampling.last_sweep = state.sample->ended - state.sample->began;
-  state.transactions = engine_.statistics();
-  return state;
-}
-
-Result<void> Heddled::Parts::look_at_queues(const std::vector<PortIndex>& ports,
-                                            sampling::QueueProbe::Done done) {
-  const auto sample = sampler_.latest();
-  // The sampler knows the agents of the fabric that it works on, which may not be the newest one yet.
-  if (!survey_ || !sample || sample->fabric != survey_->fabric) {
-    return fail(ErrorCode::Unreachable, "this fabric has not been sampled yet; ask again in a moment");
-  }
-  auto begun =
-      queues_.look(*survey_->fabric, sampler_.agents(), ports, queue_sampling, clock_.now(), std::move(done));
-  settle();
-  return begun;
-}
-
-control::Pieces Heddled::Parts::metrics() {
-  auto text = std::make_shared<metrics::Exposition>(metrics_.scrape());
-  return [this, text](control::NextPiece next) {
-    // Held as work on io_: the answer comes from the other thread.
-    asio::post(scrapers_, [this, text, next = std::move(next)]() mutable {
-      std::string piece;
-      text->next(piece, 256U << 10U);
-      asio::post(io_, [next = std::move(next), made = std::make_shared<const std::string>(std::move(piece))] {
-        next(made);
-      });
-    });
-  };
-}
-
 void Heddled::Parts::reload() {
   notifier_.reloading();
   auto fresh = source_.load();
@@ -506,7 +292,10 @@ void Heddled::Parts::reload() {
                           fresh->fabric.generate != config_.fabric.generate ||
                           fresh->fabric.scenario != config_.fabric.scenario ||
                           fresh->fabric.serve != config_.fabric.serve ||
-                          fresh->fabric.time_scale != config_.fabric.time_scale);
+                          fresh->fabric.time_scale != config_.fabric.time_scale ||
+                          fresh->fabric.training_delay != config_.fabric.training_delay);
+    fixed("metrics.energy", fresh->metrics.energy != config_.metrics.energy);
+    fixed("regulation.pin", fresh->regulation.pin != config_.regulation.pin);
     fixed("control.socket", fresh->control.socket != config_.control.socket);
     fixed("metrics.listen", fresh->metrics.listen != config_.metrics.listen);
     fixed("state.directory", fresh->state.directory != config_.state.directory);

@@ -1,0 +1,125 @@
+// What the daemon tells of itself: to the command line, to the page, to /metrics.
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "app/heddled_parts.h"
+
+namespace heddle::app {
+
+namespace asio = boost::asio;
+
+namespace {
+
+/// How long a port's transmit queue is watched: long against a packet, short against what anybody waits for.
+constexpr FabricClock::duration queue_sampling = std::chrono::microseconds{100};
+
+}  // namespace
+
+std::string Heddled::Parts::why_not_to_write() const {
+  if (config_.fabric.read_only) return "fabric.read_only is set";
+  if (config_.opensm.plugin) return "OpenSM is the subnet manager (opensm.plugin is set)";
+  if (!manager_) return "this daemon is no subnet manager (sm.mode is off)";
+  if (manager_->is_master()) return {};
+  return yields_ ? "another subnet manager is master" : "this daemon is not the subnet manager yet";
+}
+
+control::SubnetManagerState Heddled::Parts::subnet_manager_state() const {
+  control::SubnetManagerState state;
+  state.moves = master_.moves();
+  if (is_master()) {
+    const transport::LocalPort local = backend_->transport().local();
+    state.role = "master";
+    state.master_lid = local.lid;
+    state.master_guid = local.guid;
+    state.priority = provision::ProvisionOptions{}.priority;
+    state.state = provision::to_string(mad::SmInfo::State::Master);
+    state.answers = true;
+    if (manager_->busy()) state.stage = "configuring";
+  } else {
+    const discovery::SmSight seen = master_.sight().value_or(discovery::SmSight{});
+    state.role = seen.lid == no_lid && !yields_ ? "none" : "observer";
+    state.master_lid = seen.lid;
+    state.answers = seen.answers;
+    if (seen.info) {
+      state.master_guid = seen.info->guid;
+      state.priority = seen.info->priority;
+      state.state = provision::to_string(seen.info->state);
+    }
+  }
+  if (survey_) {
+    const PortIndex port = survey_->fabric->find_port(state.master_lid);
+    if (port != no_port) state.master = names_.of(survey_->fabric->node(survey_->fabric->port(port).node));
+  }
+  return state;
+}
+
+void Heddled::Parts::tell_metrics_of_the_master() {
+  const control::SubnetManagerState state = subnet_manager_state();
+  metrics::SubnetManagerFigures figures{
+      .role = state.role, .master = std::nullopt, .answers = state.answers, .moves = state.moves};
+  if (state.master_guid) {
+    const auto coded = is_master() ? mad::SmInfo::State::Master : master_.sight()->info->state;
+    figures.master = {.guid = to_string(*state.master_guid),
+                      .node = state.master,
+                      .priority = state.priority.value_or(0),
+                      .state = static_cast<std::uint8_t>(coded)};
+  }
+  master_metrics_->set(std::move(figures));
+}
+
+control::DaemonState Heddled::Parts::state() const {
+  control::DaemonState state;
+  state.version = HEDDLE_VERSION;
+  state.backend = backend_->kind();
+  state.source = backend_->source();
+  state.uptime = clock_.now() - started_;
+  if (survey_) state.fabric = survey_->fabric;
+  state.subnet_manager = subnet_manager_state();
+  state.sample = sampler_.latest();
+  state.history = &sampler_.history();
+  state.sets = sampler_.sets();
+  state.name = [this](const Node& node) { return names_.of(node); };
+  state.problems = found_wrong_;
+  state.problems.insert(state.problems.end(), could_not_do_.begin(), could_not_do_.end());
+  for (auto& problem : qos_.problems()) state.problems.push_back(std::move(problem));
+  for (auto& warning : sampler_.warnings()) state.problems.push_back(std::move(warning));
+  if (regulation_) {
+    for (auto& problem : regulation_->regulator().problems()) state.problems.push_back(std::move(problem));
+  }
+  state.sampling.sweeps = sampler_.statistics().sweeps;
+  state.sampling.overruns = sampler_.statistics().late_sweeps;
+  state.sampling.interval = config_.sampling.interval;
+  if (state.sample) state.sampling.last_sweep = state.sample->ended - state.sample->began;
+  state.transactions = engine_.statistics();
+  return state;
+}
+
+Result<void> Heddled::Parts::look_at_queues(const std::vector<PortIndex>& ports,
+                                            sampling::QueueProbe::Done done) {
+  const auto sample = sampler_.latest();
+  // The sampler knows the agents of the fabric that it works on, which may not be the newest one yet.
+  if (!survey_ || !sample || sample->fabric != survey_->fabric) {
+    return fail(ErrorCode::Unreachable, "this fabric has not been sampled yet; ask again in a moment");
+  }
+  auto begun =
+      queues_.look(*survey_->fabric, sampler_.agents(), ports, queue_sampling, clock_.now(), std::move(done));
+  settle();
+  return begun;
+}
+
+control::Pieces Heddled::Parts::metrics() {
+  auto text = std::make_shared<metrics::Exposition>(metrics_.scrape());
+  return [this, text](control::NextPiece next) {
+    // Held as work on io_: the answer comes from the other thread.
+    asio::post(scrapers_, [this, text, next = std::move(next)]() mutable {
+      std::string piece;
+      text->next(piece, 256U << 10U);
+      asio::post(io_, [next = std::move(next), made = std::make_shared<const std::string>(std::move(piece))] {
+        next(made);
+      });
+    });
+  };
+}
+
+}  // namespace heddle::app
