@@ -99,8 +99,8 @@ MulticastGroups::Wanted MulticastGroups::trees(const Routes& routes,
     }
     if (!members.empty() && is_whole(graph, routes.in_all_planes, tree, members)) continue;
 
-    const auto grow = [&](const routing::LinkSet& permitted) {
-      return routing::grow_tree(graph, routes.order->ranks(), permitted, members, lid.raw());
+    const auto grow = [&, turn = lid.raw()](const routing::LinkSet& permitted) {
+      return routing::grow_tree(graph, routes.order->ranks(), permitted, members, turn);
     };
     auto grown = grow(routes.in_all_planes);
     if (grown.unreached > 0) {
