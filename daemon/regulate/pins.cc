@@ -1,5 +1,7 @@
 #include "regulate/pins.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -19,8 +21,9 @@ Pins find_pins(std::shared_ptr<const Fabric> fabric, const NodeNames& names,
     if (!is_switch(link.a) || !is_switch(link.b)) continue;
     const std::string a = texts.port(link.a);
     const std::string b = texts.port(link.b);
-    const std::array<std::string, 6> called{a + " -- " + b,          b + " -- " + a,         a, b,
-                                            texts.node(link.a.node), texts.node(link.b.node)};
+    const std::array<std::string, 6> called{
+        fmt::format("{} -- {}", a, b), fmt::format("{} -- {}", b, a), a, b,
+        texts.node(link.a.node),       texts.node(link.b.node)};
     bool pinned = false;
     for (std::size_t i = 0; i < patterns.size(); ++i) {
       const bool fits = std::any_of(called.begin(), called.end(), [&](const std::string& text) {

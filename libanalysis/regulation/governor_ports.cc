@@ -56,14 +56,19 @@ void Governor::Impl::open_where_wanted() {
 }
 
 void Governor::Impl::open_strangers() {
-  if (strangers_.empty()) return;
-  OpenStep step{next_change(), {}, 0};
-  SetPorts order{next_step(), {}};
+  std::vector<PortOrder> ports;
+  std::vector<LinkRef> links;
   for (const LinkRef& link : std::exchange(strangers_, {})) {
+    // It may have come in sight.
+    if (const auto known = find(link)) want(*known, "what is behind it is wanted");
+    if (!is_stranger(link)) continue;
     const OffRecord& off = memory.off.at(link);
-    step.links.push_back(link);
-    order.ports.push_back({link, off.port, off.full});
+    links.push_back(link);
+    ports.push_back({link, off.port, off.full});
   }
+  if (links.empty()) return;
+  OpenStep step{next_change(), std::move(links), 0};
+  SetPorts order{next_step(), std::move(ports)};
   record(Intent{step.change, now_, {}, step.links});
   report(ReportKind::Decided, step.links, "on: what is behind it has not been seen since it went off");
   opening_.emplace(order.step, std::move(step));

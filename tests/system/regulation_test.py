@@ -6,6 +6,7 @@ import time
 import unittest
 
 from daemon_under_test import Daemon
+from plugin_fabric import PluginFabric
 from served_fabric import SHIM, ServedFabric, wait_until
 
 RING = "torus:2x2,hosts=1,links=2,width=4x,speed=DDR"  # four switches, four trunks of two links
@@ -111,6 +112,34 @@ class Killed(unittest.TestCase):
                 daemon.heddle("restore")
                 wait_until(lambda: links_in(daemon, "active") == 8, 60, "everything back")
                 self.assertEqual(self.disabled(fabric), 0)
+
+
+class AfterOpenSm(unittest.TestCase):
+    """OpenSM made the groups and is gone; heddled takes its place, without a subnet administrator."""
+
+    def test_its_multicast_groups_go_round_links_that_are_off(self):
+        hosts = [f"host-{number}" for number in range(4)]
+        with PluginFabric(RING) as fabric:
+            log = fabric.directory / "opensm.log"
+            settings = fabric.directory / "plain.conf"
+            settings.write_text("force_log_flush TRUE\n")
+            opensm = fabric.start("opensm", "-F", settings, "-e", "-f", log, "-D", "0x03", node="host-0 mlx5_0")
+            wait_until(lambda: log.exists() and "SUBNET UP" in log.read_text(errors="replace"), 60, "SUBNET UP")
+            for host in hosts:
+                fabric.join(host)
+            wait_until(lambda: fabric.multicast_arrives(hosts), 60, "the group's tree")
+            opensm.send_signal(signal.SIGKILL)
+            opensm.wait(20)
+            before = fabric.heddle("status")["multicast_dead_ends"]
+            with Daemon({"fabric.backend": "umad", "metrics.listen": "", **QUICK},
+                        {"LD_PRELOAD": SHIM, "IBSIM_SOCKNAME": fabric.name, "SIM_HOST": "host-0 mlx5_0"}) as daemon:
+                daemon.wait_for_sweeps(3)
+                wait_until(lambda: links_in(daemon, "off") == 4, 60, "one link of each trunk off")
+                self.assertIn("multicast groups of an earlier subnet manager are kept", daemon.log_text())
+                self.assertTrue(fabric.multicast_arrives(hosts))
+                self.assertEqual(daemon.json("regulate")["transitions"]["failed"], 0)
+            self.assertTrue(fabric.multicast_arrives(hosts))
+            self.assertEqual(fabric.heddle("status")["multicast_dead_ends"], before)
 
 
 if __name__ == "__main__":
