@@ -25,7 +25,6 @@ BesideOpenSm::BesideOpenSm(const regulate::RegulatorOptions& options, transport:
   } else if (const auto ranks = journal_.ranks()) {
     keeper_.remember(*ranks);
   }
-  if (plan) actuator_.remember_off(plan->off);
 }
 
 std::shared_ptr<const Survey> BesideOpenSm::complete(std::shared_ptr<const Survey> survey) const {
@@ -57,6 +56,12 @@ void BesideOpenSm::surveyed(const Survey& survey, std::vector<Lid> managers, Ins
 void BesideOpenSm::begin(Instant now) {
   if (std::exchange(begun_, true)) return;
   regulator_.on_fabric(*known_, now);
+  // Not what the plan has as off: of a change that was interrupted, links may be up.
+  std::vector<LinkRef> off;
+  for (const regulation::OffRecord& record : regulator_.governor().off_links()) {
+    if (!record.mode.on()) off.push_back(record.link);
+  }
+  actuator_.remember_off(off);
 }
 
 void BesideOpenSm::look_at_mastership(Instant now) {

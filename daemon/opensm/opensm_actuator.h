@@ -59,7 +59,7 @@ class OpenSmActuator final : public regulate::Actuator {
 
   /// The order of the switches, for every plan from here on.
   void use_ranks(std::vector<std::pair<NodeGuid, std::uint16_t>> ranks) { ranks_ = std::move(ranks); }
-  /// What was off before the daemon started.
+  /// What is off already when the regulation begins.
   void remember_off(const std::vector<LinkRef>& links) { closed_.insert(links.begin(), links.end()); }
 
   void on_plugin(const PluginEvent& event, Instant now);
