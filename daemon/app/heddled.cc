@@ -17,6 +17,9 @@ namespace asio = boost::asio;
 
 namespace {
 
+/// From a change that regulation made to when viewers are told: those that come together are told together.
+constexpr FabricClock::duration page_delay = std::chrono::milliseconds{100};
+
 transport::EngineOptions engine_options(const Config& config) {
   transport::EngineOptions options;
   options.window = static_cast<std::uint32_t>(config.sampling.window);
@@ -125,6 +128,10 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                      heavy_alarm_.set(now + config_.sweep.heavy_interval);
                      settle();
                    }},
+      page_alarm_{io, clock_,
+                  [this](Instant) {
+                    if (sampler_.latest()) page_.publish(sampler_.latest());
+                  }},
       notifier_{io},
       metrics_{[this](const Node& node) { return names_.of(node); }},
       page_{*this, [this](std::function<void()> then) { asio::post(io_, std::move(then)); }} {
@@ -143,14 +150,16 @@ Result<void> Heddled::Parts::open() {
   if (config_.fabric.read_only) return {};
   if (config_.sm.mode != SmMode::Auto && !config_.opensm.plugin) return {};
   if (config_.opensm.plugin || config_.sm.engine == RoutingEngine::UpDown) {
-    auto regulation = Regulation::open({.io = io_,
-                                        .clock = clock_,
-                                        .engine = engine_,
-                                        .seat = *this,
-                                        .migrator = backend_->migrator(),
-                                        .names = names_,
-                                        .settle = [this] { settle(); }},
-                                       config_);
+    auto regulation =
+        Regulation::open({.io = io_,
+                          .clock = clock_,
+                          .engine = engine_,
+                          .seat = *this,
+                          .migrator = backend_->migrator(),
+                          .names = names_,
+                          .settle = [this] { settle(); },
+                          .logged = [this] { page_alarm_.set_no_later(clock_.now() + page_delay); }},
+                         config_);
     if (!regulation) return fail(regulation.error());
     regulation_ = *std::move(regulation);
     metrics_.add(regulation_->metrics());

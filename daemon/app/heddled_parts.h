@@ -45,6 +45,9 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   [[nodiscard]] control::Pieces metrics() override;
   Result<void> look_at_queues(const std::vector<PortIndex>& ports, sampling::QueueProbe::Done done) override;
   control::QosControl* qos() override { return &qos_; }
+  [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const override {
+    return manager_ ? manager_->lids_through(port) : std::nullopt;
+  }
   [[nodiscard]] const regulate::Regulator* regulator() const override {
     return regulation_ ? &std::as_const(*regulation_).regulator() : nullptr;
   }
@@ -99,6 +102,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   Alarm queues_alarm_;
   Alarm light_alarm_;
   Alarm heavy_alarm_;
+  Alarm page_alarm_;
   ServiceNotifier notifier_;
 
   metrics::Metrics metrics_;

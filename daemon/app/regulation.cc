@@ -30,9 +30,12 @@ provision::LinkDriverOptions driver_options(const Config& config) {
   return options;
 }
 
-void log(const journal::Event& event) {
-  spdlog::info("regulation: {}: {}{}{}", event.kind, event.links, event.links.empty() ? "" : ": ",
-               event.text);
+regulate::Regulator::Log log_and(std::function<void()> tell) {
+  return [tell = std::move(tell)](const journal::Event& event) {
+    spdlog::info("regulation: {}: {}{}{}", event.kind, event.links, event.links.empty() ? "" : ": ",
+                 event.text);
+    tell();
+  };
 }
 
 }  // namespace
@@ -66,7 +69,7 @@ Regulation::Regulation(const Around& around, const Config& config, std::unique_p
   if (config.opensm.plugin) return;
   standalone_.emplace(regulator_options(config, around.names, calendar), config.sm.lmc > 0 ? 2U : 1U,
                       around.engine, around.seat, *journal_, config.sm.lmc > 0 ? around.migrator : nullptr,
-                      log, driver_options(config));
+                      log_and(around.logged), driver_options(config));
 }
 
 Result<void> Regulation::listen_for_plugin(const Config& config, const journal::Calendar& calendar) {
@@ -93,7 +96,8 @@ Result<void> Regulation::listen_for_plugin(const Config& config, const journal::
   options.reduction = config.opensm.reduction ? opensm::Reduction::Allowed : opensm::Reduction::Refused;
   options.driver = driver_options(config);
   beside_.emplace(regulator_options(config, around_.names, calendar), around_.engine, around_.seat, *plugin_,
-                  *journal_, config.opensm.lmc > 0 ? around_.migrator : nullptr, log, options);
+                  *journal_, config.opensm.lmc > 0 ? around_.migrator : nullptr, log_and(around_.logged),
+                  options);
   return {};
 }
 

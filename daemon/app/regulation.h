@@ -28,6 +28,8 @@ class Regulation {
     NodeNames names{};
     /// Called after each of its events: others may have something to do.
     std::function<void()> settle;
+    /// Called after each event that is logged: links have changed, or are about to.
+    std::function<void()> logged;
   };
 
   /// Opens the journal in the state directory, and listens for the plugin where there is one. Errors: of

@@ -2,6 +2,7 @@
 /// what only reads, TCP.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "control/http.h"
@@ -22,6 +23,12 @@ class Daemon : public RegulationDesk {
   /// Unreachable while the fabric is not sampled yet.
   virtual Result<void> look_at_queues(const std::vector<PortIndex>& ports,
                                       sampling::QueueProbe::Done done) = 0;
+
+  /// What a switch forwards through this port, where this daemon writes the tables; none where it does not,
+  /// or where the port is not a switch's.
+  [[nodiscard]] virtual std::optional<std::vector<Lid>> lids_through(const PortRef& /*port*/) const {
+    return std::nullopt;
+  }
 
   /// None: there is nothing under /v1/qos.
   virtual QosControl* qos() { return nullptr; }

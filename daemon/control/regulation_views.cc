@@ -51,6 +51,18 @@ std::string_view turn_name(regulation::Turn turn) {
   return "unknown";
 }
 
+json::object power_link(const regulation::LinkStatus& link, const LinkNames& names, Instant now) {
+  return {{"name", names.of(link.link)},
+          {"state", to_string(link.state)},
+          {"mode", power::to_string(link.mode)},
+          {"full", power::to_string(link.full)},
+          {"exempt", to_string(link.exempt)},
+          {"wish", to_string(link.wish)},
+          {"for_seconds", seconds(now - link.since)},
+          {"transitions", link.transitions},
+          {"reason", link.reason}};
+}
+
 json::object energy(const power::EnergyTotals& totals) {
   return {{"spent_joules", totals.spent.value()}, {"saved_joules", totals.saved.value()}};
 }
@@ -112,19 +124,18 @@ json::value power_links_view(const Regulator& regulator, Instant now) {
   json::array links;
   if (regulator.governor().reference()) {
     const LinkNames names{regulator.governor().reference()};
-    for (const auto& link : regulator.governor().links()) {
-      links.push_back(json::object{{"name", names.of(link.link)},
-                                   {"state", to_string(link.state)},
-                                   {"mode", power::to_string(link.mode)},
-                                   {"full", power::to_string(link.full)},
-                                   {"exempt", to_string(link.exempt)},
-                                   {"wish", to_string(link.wish)},
-                                   {"for_seconds", seconds(now - link.since)},
-                                   {"transitions", link.transitions},
-                                   {"reason", link.reason}});
-    }
+    for (const auto& link : regulator.governor().links()) links.push_back(power_link(link, names, now));
   }
   return json::object{{"links", std::move(links)}};
+}
+
+json::value power_link_view(const Regulator& regulator, const LinkRef& link, Instant now) {
+  if (!regulator.governor().reference()) return nullptr;
+  const LinkNames names{regulator.governor().reference()};
+  for (const auto& status : regulator.governor().links()) {
+    if (status.link == link) return power_link(status, names, now);
+  }
+  return nullptr;
 }
 
 json::value energy_view(const Regulator& regulator) {

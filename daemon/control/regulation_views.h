@@ -14,6 +14,9 @@ namespace heddle::control {
 [[nodiscard]] boost::json::value regulation_view(const regulate::Regulator& regulator);
 [[nodiscard]] boost::json::value plan_view(const regulate::Regulator& regulator, Instant now);
 [[nodiscard]] boost::json::value power_links_view(const regulate::Regulator& regulator, Instant now);
+/// As an entry of power_links_view(); null for a link that is not regulated.
+[[nodiscard]] boost::json::value power_link_view(const regulate::Regulator& regulator, const LinkRef& link,
+                                                 Instant now);
 [[nodiscard]] boost::json::value energy_view(const regulate::Regulator& regulator);
 [[nodiscard]] boost::json::value events_view(const std::vector<journal::Event>& events, std::uint64_t after);
 

@@ -408,14 +408,20 @@ Result<json::value> profile_view(const DaemonState& state, const Query& query) {
   return view;
 }
 
-Result<json::value> link_view(const DaemonState& state, const Query& query) {
+Result<LinkIndex> link_named(const DaemonState& state, const Query& query) {
   if (!state.fabric) return fail(no_fabric());
   const auto end = port_named(state, query);
   if (!end) return fail(end.error());
   const LinkIndex index = state.fabric->port(*end).link;
   if (index == no_link)
     return fail(ErrorCode::NotFound, fmt::format("there is no cable in {}", end_name(state, *end)));
-  const Link& link = state.fabric->link(index);
+  return index;
+}
+
+Result<json::value> link_view(const DaemonState& state, const Query& query) {
+  const auto index = link_named(state, query);
+  if (!index) return fail(index.error());
+  const Link& link = state.fabric->link(*index);
   json::object view =
       row_view(state, {&link, fmt::format("{} -- {}", end_name(state, link.a), end_name(state, link.b)),
                        sample_of(state, link.a), sample_of(state, link.b)});

@@ -23,6 +23,8 @@ using Query = std::map<std::string, std::string>;
 
 /// Query: name ("node/port" of either end). As links_view says it, with both ports' counters and the number
 /// of the sweep. Errors: Invalid, NotFound.
+/// The link at the port that the query's `name` says. Errors: Unreachable, Invalid, NotFound.
+[[nodiscard]] Result<LinkIndex> link_named(const DaemonState& state, const Query& query);
 [[nodiscard]] Result<boost::json::value> link_view(const DaemonState& state, const Query& query);
 
 /// Query: match (glob), type (switch, ca).

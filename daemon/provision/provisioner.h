@@ -69,6 +69,10 @@ class Provisioner {
   [[nodiscard]] bool may_use(const PortRef& port) const {
     return writer_.may_use(port) || multicast_.may_use(port);
   }
+  /// What a switch was seen to forward through this port.
+  [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const {
+    return writer_.lids_through(port);
+  }
   /// Whether the local port's IsSM bit is this program's doing: from a first run that found no other subnet
   /// manager on, to one that does.
   [[nodiscard]] bool is_sm() const { return is_sm_; }

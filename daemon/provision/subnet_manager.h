@@ -32,6 +32,10 @@ class SubnetManager {
   void rewrite_tables(Instant now, Written done);
   /// Whether a forwarding table holds, or may hold, an entry that leaves by this port.
   [[nodiscard]] bool may_use(const PortRef& port) const { return provisioner_.may_use(port); }
+  /// What a switch was seen to forward through this port.
+  [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const {
+    return provisioner_.lids_through(port);
+  }
   /// Since the last run that nobody else's being master stopped.
   [[nodiscard]] bool is_master() const { return state_ == mad::SmInfo::State::Master; }
 

@@ -217,6 +217,18 @@ void TableWriter::finish(Instant now) {
   done(report, now);
 }
 
+std::optional<std::vector<Lid>> TableWriter::lids_through(const PortRef& port) const {
+  const auto it = known_.find(port.node);
+  if (it == known_.end()) return std::nullopt;
+  std::vector<Lid> lids;
+  const Table& table = it->second;
+  for (std::size_t lid = 0; lid < table.bytes.size(); ++lid) {
+    if (table.bytes[lid] == port.port.raw() && table.known[lid / block_size])
+      lids.emplace_back(static_cast<std::uint16_t>(lid));
+  }
+  return lids;
+}
+
 bool TableWriter::may_use(const PortRef& port) const {
   const auto it = known_.find(port.node);
   if (it == known_.end()) return false;

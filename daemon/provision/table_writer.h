@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -60,6 +61,9 @@ class TableWriter {
   /// Whether some switch holds, or may hold, an entry that leaves by one of these ports. Port numbers of
   /// switches that were never written count as not in use.
   [[nodiscard]] bool may_use(const PortRef& port) const;
+  /// LIDs that the switch has confirmed to forward through this port, in order; none for a switch that was
+  /// never written.
+  [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const;
 
  private:
   struct Table {

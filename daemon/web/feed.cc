@@ -13,7 +13,7 @@ namespace {
 std::string number(double figure) { return std::isnan(figure) ? "null" : fmt::format("{:.6g}", figure); }
 
 struct Texts {
-  std::string utilization, congestion, errors, state, locality;
+  std::string utilization, congestion, errors, state, locality, power, drift;
 };
 
 /// What a frame says besides its columns.
@@ -38,16 +38,21 @@ std::string sums_text(const load::Sample* sample) {
 
 std::string frame_text(const Head& head, const Texts& texts) {
   return fmt::format(R"({{"seq":{},"shape":"{}","sweep":{},"at":{:.3f},"least":{},"total":{},)"
-                     R"("utilization":"{}","congestion":"{}","errors":"{}","state":"{}","locality":"{}"}})",
+                     R"("utilization":"{}","congestion":"{}","errors":"{}","state":"{}","locality":"{}",)"
+                     R"("power":"{}","drift":"{}"}})",
                      head.sequence, head.shape, head.sweep, seconds(head.at.time_since_epoch()), head.least,
                      sums_text(head.sums), texts.utilization, texts.congestion, texts.errors, texts.state,
-                     texts.locality);
+                     texts.locality, texts.power, texts.drift);
 }
 
 Texts differences(Picture& shown, const Picture& to, std::int64_t least) {
   return {difference(shown.utilization, to.utilization, least),
-          difference(shown.congestion, to.congestion, least), difference(shown.errors, to.errors),
-          difference(shown.state, to.state), difference(shown.locality, to.locality)};
+          difference(shown.congestion, to.congestion, least),
+          difference(shown.errors, to.errors),
+          difference(shown.state, to.state),
+          difference(shown.locality, to.locality),
+          difference(shown.power, to.power),
+          difference(shown.drift, to.drift)};
 }
 
 control::Piece event(const char* name, const std::string& data) {
@@ -64,8 +69,8 @@ std::string slice_text(const load::Sample& like, const Picture& picture, const s
 
 /// Outlives the Feed where a viewer's connection does, and then knows nothing to send.
 struct Feed::State : std::enable_shared_from_this<Feed::State> {
-  State(Later later_, Shape shape_of_, FeedLimits limits_)
-      : later{std::move(later_)}, shape_of{std::move(shape_of_)}, limits{limits_} {}
+  State(Later later_, Shape shape_of_, Look look_, FeedLimits limits_)
+      : later{std::move(later_)}, shape_of{std::move(shape_of_)}, look{std::move(look_)}, limits{limits_} {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
@@ -96,7 +101,7 @@ struct Feed::State : std::enable_shared_from_this<Feed::State> {
     ++sequence;
     whole = nullptr;
     std::string fresh = shape_of(sample);
-    Picture picture = picture_of(*sample);
+    Picture picture = look(*sample);
     if (!shown || fresh != shape || picture.locality.size() != shown->locality.size()) {
       shape = std::move(fresh);
       shown = std::move(picture);
@@ -135,6 +140,7 @@ struct Feed::State : std::enable_shared_from_this<Feed::State> {
 
   Later later;
   Shape shape_of;
+  Look look;
   FeedLimits limits;
   std::shared_ptr<const load::Sample> sample;
   std::uint64_t sequence = 0;
@@ -145,8 +151,8 @@ struct Feed::State : std::enable_shared_from_this<Feed::State> {
   std::vector<std::weak_ptr<Viewer>> viewers;
 };
 
-Feed::Feed(Later later, Shape shape, FeedLimits limits)
-    : state_{std::make_shared<State>(std::move(later), std::move(shape), limits)} {}
+Feed::Feed(Later later, Shape shape, Look look, FeedLimits limits)
+    : state_{std::make_shared<State>(std::move(later), std::move(shape), std::move(look), limits)} {}
 
 void Feed::publish(std::shared_ptr<const load::Sample> sample) { state_->publish(std::move(sample)); }
 

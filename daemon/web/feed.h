@@ -32,10 +32,11 @@ class Feed {
   using Later = std::function<void(std::function<void()>)>;
   /// Identifies what the columns of a picture belong to: the fabric's nodes, cables and sets.
   using Shape = std::function<std::string(const std::shared_ptr<const load::Sample>&)>;
+  using Look = std::function<Picture(const load::Sample&)>;
 
-  Feed(Later later, Shape shape, FeedLimits limits = {});
+  Feed(Later later, Shape shape, Look look, FeedLimits limits = {});
 
-  /// A complete sweep.
+  /// A complete sweep; or the same one again, if what else a picture shows has changed.
   void publish(std::shared_ptr<const load::Sample> sample);
   /// The body of one viewer's answer. Errors: Unreachable when there are too many viewers.
   [[nodiscard]] Result<control::Pieces> subscribe();

@@ -2,15 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "control/regulation_views.h"
 #include "control/views.h"
+#include "fabric/change.h"
 #include "web/asset_response.h"
 #include "web/assets.h"
 #include "web/profiles.h"
+#include "web/standing.h"
 
 namespace heddle::web {
 namespace {
@@ -53,12 +57,6 @@ std::optional<std::size_t> nearest(const std::vector<Instant>& times, double at)
   return best;
 }
 
-Response link(const DaemonState& state, const Request& request) {
-  const auto view = control::link_view(state, request.query);
-  return view ? control::text_response("application/json", boost::json::serialize(*view))
-              : control::error_response(view.error());
-}
-
 Response profile(const DaemonState& state, const Request& request) {
   if (!has_history(state)) return not_yet();
   const auto text = summed_profile(state, request.query);
@@ -75,7 +73,35 @@ Page::Page(control::Daemon& daemon, Feed::Later later, FeedLimits limits)
               state.sample = sample;
               return current(state).shape;
             },
-            limits} {}
+            [this](const load::Sample& sample) { return look(sample); }, limits} {}
+
+Picture Page::look(const load::Sample& sample) {
+  Picture picture = picture_of(sample);
+  if (const auto* regulator = daemon_.regulator(); regulator != nullptr && regulator->governor().reference())
+    add_power(picture, sample, regulator->governor().links());
+  if (const auto* qos = daemon_.qos();
+      qos != nullptr && qos->keeper().verified() && qos->keeper().ports() > 0)
+    add_drift(picture, sample, qos->keeper().drift());
+  return picture;
+}
+
+Response Page::link(const Request& request) {
+  const DaemonState state = daemon_.state();
+  auto view = control::link_view(state, request.query);
+  if (!view) return control::error_response(view.error());
+  boost::json::object& object = view->as_object();
+  const LinkIndex index = *control::link_named(state, request.query);
+  const Link& link = state.fabric->link(index);
+  object["routes"] = boost::json::object{};
+  for (const auto& [key, end] : {std::pair{"a_to_b", link.a}, std::pair{"b_to_a", link.b}}) {
+    const PortRef from{state.fabric->node(end.node).guid, end.port};
+    object["routes"].as_object()[key] = routes_view(*state.fabric, daemon_.lids_through(from));
+  }
+  object["regulation"] = nullptr;
+  if (const auto* regulator = daemon_.regulator())
+    object["regulation"] = control::power_link_view(*regulator, link_ref(*state.fabric, link), daemon_.now());
+  return control::text_response("application/json", boost::json::serialize(*view));
+}
 
 const Topology& Page::current(const DaemonState& state) {
   if (drawn_ != state.sample->fabric || sets_drawn_ != state.sample->set_names) {
@@ -115,9 +141,10 @@ Response Page::slice(const Request& request) {
   const auto kept = state.history->times();
   const auto place = nearest(kept, at);
   if (!place) return not_yet();
-  return control::text_response("application/json",
-                                slice_text(*state.sample, picture_of(*state.sample, *state.history, *place),
-                                           current(state).shape, kept[*place]));
+  return control::text_response(
+      "application/json",
+      slice_text(*state.sample, picture_of(*state.sample, *state.history, *place, state.sets.get()),
+                 current(state).shape, kept[*place]));
 }
 
 Response Page::events() {
@@ -132,7 +159,7 @@ control::Handler Page::handler(control::Handler next) {
     if (request.post) return next(request, respond);
     if (request.path == "/v1/page/topology") return respond(topology(request));
     if (request.path == "/v1/page/events") return respond(events());
-    if (request.path == "/v1/page/link") return respond(link(daemon_.state(), request));
+    if (request.path == "/v1/page/link") return respond(link(request));
     if (request.path == "/v1/page/times") return respond(times(daemon_.state()));
     if (request.path == "/v1/page/slice") return respond(slice(request));
     if (request.path == "/v1/page/profile") return respond(profile(daemon_.state(), request));

@@ -16,7 +16,7 @@ class Page {
   /// `daemon` must outlive the page, and the page the servers that use its handler.
   Page(control::Daemon& daemon, Feed::Later later, FeedLimits limits = {});
 
-  /// Each complete sweep.
+  /// Each complete sweep; or the last one again, when regulation has changed links since.
   void publish(const std::shared_ptr<const load::Sample>& sample) { feed_.publish(sample); }
 
   /// Answers what is the page's, and hands the rest to `next`.
@@ -26,6 +26,9 @@ class Page {
   [[nodiscard]] control::Response topology(const control::Request& request);
   [[nodiscard]] control::Response slice(const control::Request& request);
   [[nodiscard]] control::Response events();
+  [[nodiscard]] control::Response link(const control::Request& request);
+  /// The sample, and what regulation and QoS say at this moment.
+  [[nodiscard]] Picture look(const load::Sample& sample);
   /// Of the state's sample, made anew when its fabric is another one.
   const Topology& current(const control::DaemonState& state);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "web/vlq.h"
 
@@ -17,15 +18,25 @@ std::int64_t locality_thousandths(float ratio) {
   return load::is_known(ratio) ? std::lround(std::clamp(ratio, -1.9F, 1.0F) * 1000) : unknown_locality;
 }
 
-std::int64_t errors_of(const load::PortSample& sample) {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < load::counter_count; ++i) {
-    const auto counter = static_cast<load::Counter>(i);
-    if (counter != load::Counter::XmitWait && (load::error_counters & load::mask(counter)) != 0)
-      sum += sample.totals[i];
-  }
+std::int64_t shown_errors(std::uint64_t errors) {
   constexpr std::uint64_t most = std::uint64_t{1} << 53U;  // what a number of the page holds exactly
-  return static_cast<std::int64_t>(std::min(sum, most));
+  return static_cast<std::int64_t>(std::min(errors, most));
+}
+
+/// What the rates of the ports were, as far as utilization tells.
+std::vector<load::PortSample> rates_of(const Fabric& fabric, const load::History& history,
+                                       std::size_t place) {
+  std::vector<load::PortSample> ports(fabric.ports().size());
+  for (const Link& link : fabric.links()) {
+    const double bytes = data_rate(link.width, link.speed).value() / 8;
+    for (const auto& [from, to] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}}) {
+      const PortIndex port = fabric.port_index(from);
+      const auto rate = static_cast<float>(history.point(place, port).utilization * bytes);
+      ports[port.raw()].xmit_bytes_per_second = rate;
+      ports[fabric.port_index(to).raw()].rcv_bytes_per_second = rate;
+    }
+  }
+  return ports;
 }
 
 /// Differences of a column by size; what they take as text, about.
@@ -46,8 +57,13 @@ void count(Sizes& changed, Sizes& bytes, const Column& shown, const Column& to) 
 
 Picture blank_picture(const load::Sample& like) {
   const std::size_t links = like.fabric->links().size();
-  return {Column(2 * links, unknown_ratio), Column(2 * links, unknown_ratio), Column(2 * links, 0),
-          Column(links, 0), Column(like.locality.size(), unknown_locality)};
+  return {Column(2 * links, unknown_ratio),
+          Column(2 * links, unknown_ratio),
+          Column(2 * links, 0),
+          Column(links, 0),
+          Column(like.locality.size(), unknown_locality),
+          Column(links, 0),
+          Column(2 * links, unknown_drift)};
 }
 
 Picture picture_of(const load::Sample& sample) {
@@ -60,7 +76,7 @@ Picture picture_of(const load::Sample& sample) {
       const load::PortSample& port = sample.port(ends[e]);
       picture.utilization[2 * i + e] = thousandths(port.utilization);
       picture.congestion[2 * i + e] = thousandths(port.congestion);
-      picture.errors[2 * i + e] = errors_of(port);
+      picture.errors[2 * i + e] = shown_errors(load::error_count(port));
     }
     const auto state = std::min(fabric.port(link.a).state, fabric.port(link.b).state);
     picture.state[i] = static_cast<std::int64_t>(state);
@@ -70,9 +86,11 @@ Picture picture_of(const load::Sample& sample) {
   return picture;
 }
 
-Picture picture_of(const load::Sample& like, const load::History& history, std::size_t place) {
+Picture picture_of(const load::Sample& like, const load::History& history, std::size_t place,
+                   const load::LocalitySets* sets) {
   Picture picture = blank_picture(like);
   const Fabric& fabric = *like.fabric;
+  const auto errors = place < history.sweeps() ? history.errors(place) : std::vector<std::uint64_t>{};
   for (std::size_t i = 0; i < fabric.links().size(); ++i) {
     const Link& link = fabric.links()[i];
     const std::array ends{link.a, link.b};
@@ -80,9 +98,17 @@ Picture picture_of(const load::Sample& like, const load::History& history, std::
       const load::HistoryPoint point = history.point(place, fabric.port_index(ends[e]));
       picture.utilization[2 * i + e] = thousandths(point.utilization);
       picture.congestion[2 * i + e] = thousandths(point.congestion);
+      if (place < history.sweeps())
+        picture.errors[2 * i + e] = shown_errors(errors[fabric.port_index(ends[e]).raw()]);
     }
     const auto state = std::min(fabric.port(link.a).state, fabric.port(link.b).state);
     picture.state[i] = static_cast<std::int64_t>(state);
+  }
+  if (sets != nullptr && place < history.sweeps() && sets->names() == like.set_names) {
+    std::vector<load::SetLocality> locality;
+    sets->evaluate(fabric, rates_of(fabric, history, place), locality);
+    for (std::size_t i = 0; i < locality.size() && i < picture.locality.size(); ++i)
+      picture.locality[i] = locality_thousandths(locality[i].total);
   }
   return picture;
 }

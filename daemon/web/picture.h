@@ -2,7 +2,8 @@
 /// two such pictures as text. Pure.
 ///
 /// A direction of a link has the number 2 * link + 0 from end a, + 1 from end b. Utilization and congestion
-/// are in thousandths, locality likewise (negative where other people's traffic crosses a set).
+/// are in thousandths, locality likewise (negative where other people's traffic crosses a set). Power and
+/// drift are as they stand, whatever sweep the rest is of (web/standing.h).
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "load/history.h"
+#include "load/locality.h"
 #include "load/sample.h"
 
 namespace heddle::web {
@@ -20,20 +22,25 @@ using Column = std::vector<std::int64_t>;
 inline constexpr std::int64_t unknown_ratio = -1;
 inline constexpr std::int64_t unknown_locality = -2000;
 
+inline constexpr std::int64_t unknown_drift = -1;
+
 struct Picture {
   Column utilization;  ///< by direction
   Column congestion;   ///< by direction
   Column errors;       ///< by direction: counted so far at the port that it leaves
   Column state;        ///< by link: PortState of the lower end
   Column locality;     ///< by set, of its total
+  Column power;        ///< by link: PowerState
+  Column drift;        ///< by direction, of the port that it leaves: Drift
 };
 
 /// Of the fabric's links and sets, with nothing known.
 [[nodiscard]] Picture blank_picture(const load::Sample& like);
 [[nodiscard]] Picture picture_of(const load::Sample& sample);
-/// Utilization and congestion of an earlier sweep, at its place in `history` (0: the oldest kept); what is
-/// not kept is unknown.
-[[nodiscard]] Picture picture_of(const load::Sample& like, const load::History& history, std::size_t place);
+/// Of an earlier sweep, at its place in `history` (0: the oldest kept); what is not kept is unknown. Locality
+/// by the utilizations, of `sets`, if they are there.
+[[nodiscard]] Picture picture_of(const load::Sample& like, const load::History& history, std::size_t place,
+                                 const load::LocalitySets* sets = nullptr);
 
 /// The entries of `to` that differ from `shown` by at least `least`: pairs of the distance from the entry
 /// before and the difference. Takes them over into `shown`. Precondition: the columns are of one length.

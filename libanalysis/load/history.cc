@@ -17,7 +17,13 @@ float unpacked(std::uint16_t cell) { return cell == nothing ? unknown : static_c
 
 }  // namespace
 
-History::History(std::size_t depth) : depth_{depth}, at_(depth) { assert(depth > 0); }
+History::History(std::size_t depth) : depth_{depth}, at_(depth), grown_(depth) { assert(depth > 0); }
+
+std::size_t History::bytes() const {
+  std::size_t bytes = cells_.capacity() * sizeof(Cell) + errors_.capacity() * sizeof(errors_[0]);
+  for (const auto& row : grown_) bytes += row.capacity() * sizeof(Growth);
+  return bytes;
+}
 
 void History::rebase(std::shared_ptr<const Fabric> fabric) {
   const auto old_fabric = std::move(fabric_);
@@ -46,7 +52,9 @@ void History::rebase(std::shared_ptr<const Fabric> fabric) {
     if (kept[c]) continue;
     free_.push_back(static_cast<std::uint32_t>(c));
     for (std::size_t row = 0; row < filled_; ++row) cells_[row * width_ + c] = {nothing, nothing};
+    errors_[c] = never_read;
   }
+  for (auto& row : grown_) std::erase_if(row, [&](const Growth& growth) { return !kept[growth.column]; });
   if (wanted > free_.size()) widen(width_ + wanted - free_.size());
   for (std::size_t port = 0; port < column_.size(); ++port) {
     if (column_[port] != no_column || fabric_->ports()[port].link == no_link) continue;
@@ -64,16 +72,26 @@ void History::widen(std::size_t columns) {
   cells_ = std::move(wider);
   for (std::size_t c = columns; c-- > width_;) free_.push_back(static_cast<std::uint32_t>(c));
   width_ = columns;
+  errors_.resize(width_, never_read);
 }
 
 void History::append(const Sample& sample) {
   assert(sample.fabric == fabric_);
   Cell* row = cells_.data() + next_ * width_;
   std::fill_n(row, width_, Cell{nothing, nothing});
+  auto& grown = grown_[next_];
+  grown.clear();
   for (std::size_t port = 0; port < column_.size(); ++port) {
     if (column_[port] == no_column) continue;
     const PortSample& from = sample.ports[port];
     row[column_[port]] = {packed(from.utilization), packed(from.congestion)};
+    const std::uint64_t errors = error_count(from);
+    std::uint64_t& before = errors_[column_[port]];
+    if (before < errors && before != never_read) {
+      grown.push_back(
+          {column_[port], static_cast<std::uint32_t>(std::min<std::uint64_t>(errors - before, UINT32_MAX))});
+    }
+    before = errors;
   }
   at_[next_] = sample.ended;
   next_ = (next_ + 1) % depth_;
@@ -94,6 +112,20 @@ std::vector<Instant> History::times() const {
   times.reserve(filled_);
   for (std::size_t place = 0; place < filled_; ++place) times.push_back(at_[row_of(place)]);
   return times;
+}
+
+std::vector<std::uint64_t> History::errors(std::size_t place) const {
+  assert(place < filled_);
+  std::vector<std::uint64_t> by_column = errors_;
+  for (std::size_t later = place + 1; later < filled_; ++later) {
+    for (const Growth& growth : grown_[row_of(later)]) by_column[growth.column] -= growth.errors;
+  }
+  std::vector<std::uint64_t> errors(column_.size());
+  for (std::size_t port = 0; port < column_.size(); ++port) {
+    if (column_[port] != no_column && by_column[column_[port]] != never_read)
+      errors[port] = by_column[column_[port]];
+  }
+  return errors;
 }
 
 HistoryPoint History::point(std::size_t place, PortIndex port) const {

@@ -47,6 +47,16 @@ struct PortSample {
   PortStatus status = PortStatus::NotSampled;
 };
 
+/// Errors of all kinds that were counted at a port, waiting for credits not among them.
+[[nodiscard]] inline std::uint64_t error_count(const PortSample& port) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < counter_count; ++i) {
+    const auto counter = static_cast<Counter>(i);
+    if (counter != Counter::XmitWait && (error_counters & mask(counter)) != 0) sum += port.totals[i];
+  }
+  return sum;
+}
+
 /// Sums and means over a switch's or the whole fabric's links.
 struct Figures {
   double xmit_bytes_per_second = 0;

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -9,11 +10,14 @@ import tempfile
 import unittest
 
 import hostile_names
+import qos_drift
 from daemon_under_test import BUILD, FABRICS, HEDDLE, SOURCE, Daemon
+from prometheus_test import Prometheus
+from served_fabric import Programs
 
 PACKAGES = BUILD / "daemon/web/page"
 CHROMIUM = shutil.which("chromium")
-EVERYTHING = "drag,map,numbers,link,table,search,keyboard,deep_links,time"
+EVERYTHING = "map,drag,numbers,link,table,search,keyboard,deep_links,time"
 
 
 def free_port():
@@ -36,21 +40,26 @@ class PageTest(unittest.TestCase):
     def look(self, settings, checks=EVERYTHING):
         with serving(settings) as daemon:
             daemon.wait_for_sweeps(3)
-            done = subprocess.run(
-                ["node", SOURCE / "tests/system/page_browser.mjs", checks, daemon.url],
-                env={
-                    **os.environ,
-                    "HEDDLE_PAGE_PACKAGES": str(PACKAGES),
-                    "HEDDLE_CHROMIUM": CHROMIUM,
-                    "HEDDLE_PROGRAM": str(HEDDLE),
-                    "HEDDLE_SOCKET": str(daemon.socket),
-                },
-                capture_output=True,
-                text=True,
-                timeout=240,
-                check=False,
-            )
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr + daemon.log_text())
+            self.look_at(daemon, checks)
+
+    def look_at(self, daemon, checks, **environment):
+        done = subprocess.run(
+            ["node", SOURCE / "tests/system/page_browser.mjs", checks, daemon.url],
+            env={
+                **os.environ,
+                "HEDDLE_PAGE_PACKAGES": str(PACKAGES),
+                "HEDDLE_CHROMIUM": CHROMIUM,
+                "HEDDLE_PROGRAM": str(HEDDLE),
+                "HEDDLE_SOCKET": str(daemon.socket),
+                **environment,
+            },
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr + daemon.log_text())
+        print(done.stdout, end="")
 
     def test_a_fat_tree(self):
         self.look({"fabric.generate": "tree:k=6,n=3"})
@@ -64,6 +73,38 @@ class PageTest(unittest.TestCase):
 
     def test_a_link_that_is_turned_off(self):
         self.look({"fabric.generate": "tree:k=4,n=3"}, "forced_off")
+
+    def test_qos_tables_that_somebody_else_writes(self):
+        name = f"heddle-page-{os.getpid()}"
+        with serving({"fabric.generate": "tree:k=2,n=2", "fabric.serve": name, "sweep.light_interval": "200ms"}) as daemon:
+            daemon.wait_for(lambda status: status["subnet_manager"]["role"] == "master", "master")
+            daemon.wait_for_sweeps(3)
+            plan, _ = qos_drift.design(daemon.directory)
+            daemon.heddle("qos", "push", str(plan))
+            node = daemon.json("nodes")["nodes"][0]
+            with Programs(name, daemon.directory) as programs:
+                qos_drift.overwrite(programs, node["lid"], 1)
+            self.assertEqual(daemon.heddle_raw("qos", "verify").returncode, 1)
+            self.look_at(daemon, "drift")
+
+    @unittest.skipIf(shutil.which("prometheus") is None, "prometheus is not installed")
+    def test_a_report_of_what_prometheus_keeps(self):
+        with serving({"fabric.generate": "tree:k=4,n=3", "sampling.interval": "200ms"}) as daemon:
+            with Prometheus(daemon.url.removeprefix("http://")) as prometheus:
+                daemon.wait_for_sweeps(3)
+                prometheus.wait_for("count_over_time(heddle_link_utilization_ratio[1h]) > 25")
+                out = daemon.directory / "report.html"
+                url = f"http://127.0.0.1:{prometheus.port}"
+                daemon.heddle("report", "--last", "10s", "--prometheus", url, "--out", str(out))
+                most = prometheus.query("max(max_over_time(heddle_link_utilization_ratio[10s]))")[0]["value"][1]
+            html = out.read_text()
+            self.assertIn(f"{float(most):.1%}".replace("%", " %"), html)
+            busiest = re.search(r"<h2>Busiest links</h2>.*?</table>", html, re.DOTALL)[0]
+            self.assertNotIn("<td class=\"right\">-</td>", busiest)  # Prometheus has both directions
+            curves = re.findall(r'<path d="(M[^"]*)" fill="none" stroke="#(?:1f6fb2|b8720a)"', html)
+            self.assertGreaterEqual(len(curves), 8)
+            self.assertTrue(all(curve.count("L") >= 2 for curve in curves), curves)
+            self.look_at(daemon, "report", HEDDLE_REPORT=str(out), HEDDLE_REPORT_SAYS="Prometheus: the last")
 
     def test_hostile_names(self):
         with tempfile.TemporaryDirectory() as directory:

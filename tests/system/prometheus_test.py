@@ -27,14 +27,14 @@ def free_port():
 
 
 class Prometheus:
-    """A context: prometheus scrapes one target every 200 ms, and evaluates rules as often."""
+    """A context: prometheus scrapes its targets every 200 ms, and evaluates rules as often."""
 
-    def __init__(self, target, rules=()):
+    def __init__(self, *targets, rules=()):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heddle-prometheus-"))
         self.port = free_port()
         config = {"global": {"evaluation_interval": "200ms"}, "rule_files": [str(file) for file in rules],
                   "scrape_configs": [{"job_name": "heddle", "scrape_interval": "200ms", "scrape_timeout": "200ms",
-                                      "static_configs": [{"targets": [target]}]}]}
+                                      "static_configs": [{"targets": list(targets)}]}]}
         (self.directory / "prometheus.yml").write_text(json.dumps(config))  # JSON is YAML
         self.process = None
 

@@ -76,7 +76,8 @@ class FeedTest : public testing::Test {
   std::string shape = "a";
   std::unique_ptr<Feed> feed = std::make_unique<Feed>(
       [this](std::function<void()> then) { waiting.push_back(std::move(then)); },
-      [this](const std::shared_ptr<const load::Sample>&) { return shape; }, FeedLimits{3, 100'000, 2});
+      [this](const std::shared_ptr<const load::Sample>&) { return shape; },
+      [](const load::Sample& sample) { return picture_of(sample); }, FeedLimits{3, 100'000, 2});
 };
 
 TEST_F(FeedTest, BeginsWithThePictureAndGoesOnWithWhatChanges) {

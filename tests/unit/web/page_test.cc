@@ -129,6 +129,16 @@ TEST_F(PageTest, TellsALinkWithItsCounters) {
   EXPECT_EQ(ask("/v1/page/link").status, 400U);
 }
 
+TEST_F(PageTest, TellsWhatALinkLeadsTo) {
+  sweep(0.5F);
+  const Node& leaf = fabric.fabric->node(NodeIndex{0});
+  const auto link = [&] { return json_of(ask("/v1/page/link", {{"name", to_string(leaf.guid) + "/1"}})); };
+  EXPECT_TRUE(link().at("routes").at("a_to_b").is_null());
+  EXPECT_TRUE(link().at("regulation").is_null());
+  daemon.lids = {Lid{1}, Lid{2}};
+  EXPECT_EQ(link().at("routes").at("a_to_b").at("lids").to_number<int>(), 2);
+}
+
 TEST_F(PageTest, PushesEventsWhosePictureIsComplete) {
   sweep(0.5F);
   page.publish(daemon.state_.sample);

@@ -89,6 +89,37 @@ TEST(Picture, OfAnEarlierSweepComesFromTheHistory) {
   EXPECT_EQ(history.times().size(), 3U);
 }
 
+TEST(Picture, OfAnEarlierSweepHasItsLocalityAndErrors) {
+  SampledFabric fabric{"tree:k=2,n=2"};
+  load::History history{4};
+  history.rebase(fabric.fabric);
+  const Link& link = fabric.fabric->links()[3];
+  const std::size_t port = fabric.fabric->port_index(link.b).raw();
+  for (const std::uint64_t errors : {5U, 5U, 12U}) {
+    const auto sample = fabric.sample(0);
+    sample->ports[port].totals[load::at(load::Counter::SymbolErrors)] = errors;
+    for (const Link& cable : fabric.fabric->links()) {
+      // Hosts send, and in the second sweep nothing of it leaves their leaf.
+      for (const auto end : {cable.a, cable.b}) {
+        const bool host = fabric.fabric->node(end.node).type != NodeType::Switch;
+        const bool between = fabric.fabric->node(cable.a.node).type == fabric.fabric->node(cable.b.node).type;
+        if (host || (between && sample->number != 2))
+          sample->ports[fabric.fabric->port_index(end).raw()].utilization = 0.5F;
+      }
+    }
+    history.append(*sample);
+  }
+  const auto now = fabric.sample(0.9F);
+  EXPECT_EQ(picture_of(*now, history, 0).errors[7], 5);
+  EXPECT_EQ(picture_of(*now, history, 1).errors[7], 5);
+  EXPECT_EQ(picture_of(*now, history, 2).errors[7], 12);
+  EXPECT_EQ(picture_of(*now, history, 2).errors[6], 0);
+  const std::size_t leaf = 0;  // each leaf with its hosts is a set
+  EXPECT_EQ(picture_of(*now, history, 1, fabric.sets.get()).locality[leaf], 1000);
+  EXPECT_LT(picture_of(*now, history, 2, fabric.sets.get()).locality[leaf], 500);
+  EXPECT_EQ(picture_of(*now, history, 1).locality[leaf], unknown_locality);
+}
+
 TEST(FittingDifference, ShowsEverythingThatFits) {
   SampledFabric fabric{"tree:k=4,n=3"};
   const Picture before = picture_of(*fabric.sample(0.1F));

@@ -63,7 +63,9 @@ class StillDaemon final : public control::Daemon {
   Result<void> look_at_queues(const std::vector<PortIndex>&, sampling::QueueProbe::Done) override {
     return fail(ErrorCode::Unsupported, "no queues here");
   }
+  [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef&) const override { return lids; }
   control::DaemonState state_;
+  std::optional<std::vector<Lid>> lids;
 };
 
 }  // namespace heddle::web

@@ -25,8 +25,6 @@ export interface Overlay {
 export interface Context {
   /** By node: position of the innermost set that it belongs to, or -1. */
   setOf: Int32Array;
-  power: Map<string, string> | null;
-  drift: Map<string, string> | null;
 }
 
 // The square root shows differences where most links are: far below their rate.
@@ -56,13 +54,9 @@ const powerKinds = [
   { step: 1, label: 'off', dark: '#e8e8f0', light: '#20242c' },
   { step: 2, label: 'off by an operator', dark: '#cc79a7', light: '#a8487f' },
 ];
-export function powerStep(state: string | undefined, portState: number): number {
-  if (state === undefined) return portState >= 4 ? 4 : portState === 0 ? unknownStep : 1;
-  if (/forced.?off/.test(state)) return 2;
-  if (/forced.?on/.test(state)) return 5;
-  if (/^off|^down/.test(state)) return 1;
-  if (/^on|^up|active/.test(state)) return 4;
-  return 3;
+/** The kinds are the numbers that the daemon sends; a link that is not regulated is told by the state of its ports. */
+function powerStep(power: number, portState: number): number {
+  return power > 0 ? power : portState >= 4 ? 4 : portState === 0 ? unknownStep : 1;
 }
 
 export const overlays: Overlay[] = [
@@ -93,7 +87,7 @@ export const overlays: Overlay[] = [
   },
   {
     key: 'power', title: 'Power', unit: 'state of the links', ticks: [], kinds: powerKinds,
-    link: (frame, topology, direction, context) => powerStep(context.power?.get(`${topology.portName(direction >> 1, 'a')} -- ${topology.portName(direction >> 1, 'b')}`), frame.state[direction >> 1]!),
+    link: (frame, _, direction) => powerStep(frame.power[direction >> 1]!, frame.state[direction >> 1]!),
     node: () => unknownStep,
   },
   {
@@ -102,12 +96,7 @@ export const overlays: Overlay[] = [
       { step: 4, label: 'as designed', dark: '#4f7fb0', light: '#4f7fb0' },
       { step: 1, label: 'differs', dark: '#e69f00', light: '#c77f00' },
     ],
-    link: (_frame, topology, direction, context) => {
-      if (!context.drift) return unknownStep;
-      const l = direction >> 1;
-      const [node, port] = direction % 2 === 0 ? [topology.links.a[l]!, topology.links.a_port[l]!] : [topology.links.b[l]!, topology.links.b_port[l]!];
-      return context.drift.has(`${topology.nodes.guid[node]}/${port}`) ? 1 : 4;
-    },
+    link: (frame, _, direction) => { const drift = frame.drift[direction]!; return drift < 0 ? unknownStep : drift > 0 ? 1 : 4; },
     node: () => unknownStep,
   },
 ];

@@ -9,7 +9,7 @@ export interface Totals {
 }
 interface FrameText {
   seq: number; shape: string; sweep: number; at: number; least: number; total: Totals | null;
-  utilization: string; congestion: string; errors: string; state: string; locality: string;
+  utilization: string; congestion: string; errors: string; state: string; locality: string; power: string; drift: string;
 }
 
 /** Figures of one sweep. Ratios in thousandths, -1 for what nobody knows; directions as in Topology.leaving(). */
@@ -19,6 +19,10 @@ export class Frame {
   readonly errors: Float64Array;
   readonly state: Uint8Array;
   readonly locality: Int16Array;
+  /** By link: what regulation has made of it (daemon/web/standing.h). Not kept of earlier sweeps, and neither is drift. */
+  readonly power: Uint8Array;
+  /** By direction, of the port that it leaves: 1 if its QoS tables are not those pushed, -1 if nobody has compared them. */
+  readonly drift: Int8Array;
   at = 0;
   sweep = 0;
   /** Changes of a ratio below this many thousandths may not have been told. */
@@ -31,6 +35,8 @@ export class Frame {
     this.errors = new Float64Array(2 * topology.linkCount);
     this.state = new Uint8Array(topology.linkCount);
     this.locality = new Int16Array(topology.sets.length).fill(-2000);
+    this.power = new Uint8Array(topology.linkCount);
+    this.drift = new Int8Array(2 * topology.linkCount).fill(-1);
   }
 
   take(text: FrameText): void {
@@ -39,6 +45,8 @@ export class Frame {
     advance(this.errors, text.errors);
     advance(this.state, text.state);
     advance(this.locality, text.locality);
+    advance(this.power, text.power);
+    advance(this.drift, text.drift);
     this.at = text.at;
     this.sweep = text.sweep;
     this.least = text.least;
@@ -134,7 +142,7 @@ export class Store {
       }
       this.live!.take(text);
       this.sequence = text.seq;
-      this.times.push(text.at);
+      if (this.times.at(-1) !== text.at) this.times.push(text.at); // or the same sweep again, of which links have changed since
       if (this.depth > 0 && this.times.length > this.depth) this.times.splice(0, this.times.length - this.depth);
       if (this.connection !== 'live') this.connect('live');
       this.tell('time');

@@ -7,8 +7,6 @@ export interface View {
   element: HTMLElement;
   title: string;
   map?: FabricMap;
-  /** The step of the power overlay at which a link is shown. */
-  power?(link: number): number;
   /** The figures are those of another sweep. */
   onFrame?(): void;
   /** The fabric is another one. Without it, the view is made anew. */

@@ -5,7 +5,7 @@ const digits = new Int8Array(128).fill(-1);
   digits[c.charCodeAt(0)] = i;
 });
 
-type Numbers = Int16Array | Float64Array | Uint8Array;
+type Numbers = Int16Array | Float64Array | Uint8Array | Int8Array;
 
 /** Adds the differences to the column. Throws on text that is no frame's. */
 export function advance(column: Numbers, text: string): void {

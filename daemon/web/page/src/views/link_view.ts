@@ -1,5 +1,5 @@
 import { fill, h } from '../dom';
-import { powerLinks, type PowerLink } from '../extras';
+import type { PowerLink } from '../extras';
 import { bits, bytes, count, duration, ratio } from '../format';
 import { ProfileCharts } from '../profile';
 import { href } from '../router';
@@ -8,8 +8,9 @@ import type { MakeView } from '../view';
 import { missing } from './missing';
 
 interface Direction { bytes_per_second: number | null; packets_per_second?: number | null; utilization: number | null; congestion: number | null; bytes_total?: number; errors_total?: number }
+interface Routes { lids: number; hosts: number; switches: number }
 interface End { node: string; guid: string; port: number; type: string; counters?: Record<string, number> }
-interface LinkAnswer { name: string; a: End; b: End; width: string; speed: string; gbit_per_second: number; state: string; a_to_b: Direction; b_to_a: Direction; sweep?: number;  }
+interface LinkAnswer { name: string; a: End; b: End; width: string; speed: string; gbit_per_second: number; state: string; a_to_b: Direction; b_to_a: Direction; sweep?: number; regulation: PowerLink | null; routes: { a_to_b: Routes | null; b_to_a: Routes | null } }
 
 export const linkView: MakeView = (store, place) => {
   const topology = store.topology!;
@@ -17,14 +18,14 @@ export const linkView: MakeView = (store, place) => {
   const node = topology.node(guid);
   const link = node === undefined ? undefined : topology.linkAt(node, Number(port));
   if (link === undefined) return missing(`There is no link at port ${port} of ${guid}.`);
-  const own: number = link;
   const [a, b] = [topology.links.a[link]!, topology.links.b[link]!];
   const figures = h('div', { class: 'figures' });
   const counters = h('div');
   const charts = new ProfileCharts(store, `node=${topology.nodes.guid[a]}&port=${topology.links.a_port[link]}`,
     [`to ${topology.nodes.name[b]}`, `to ${topology.nodes.name[a]}`], topology.gbit(link) || 1);
 
-  const show = (answer: LinkAnswer, power: PowerLink | undefined): void => {
+  const show = (answer: LinkAnswer): void => {
+    const power = answer.regulation;
     const row = (title: string, value: (d: Direction) => string): HTMLElement =>
       h('tr', null, h('th', { scope: 'row' }, title), h('td', { class: 'right' }, value(answer.a_to_b)), h('td', { class: 'right' }, value(answer.b_to_a)));
     const head = h('tr', null, h('td'), h('th', { scope: 'col', class: 'right' }, `to ${answer.b.node}`), h('th', { scope: 'col', class: 'right' }, `to ${answer.a.node}`));
@@ -35,7 +36,8 @@ export const linkView: MakeView = (store, place) => {
         row('Rate', (d) => bits(d.bytes_per_second === null ? null : d.bytes_per_second * 8)),
         row('Packets', (d) => (d.packets_per_second === null || d.packets_per_second === undefined ? '–' : count(Math.round(d.packets_per_second)) + ' /s')),
         row('Sent so far', (d) => bytes(d.bytes_total)),
-        row('Errors so far', (d) => count(d.errors_total)))),
+        row('Errors so far', (d) => count(d.errors_total)),
+        h('tr', null, h('th', { scope: 'row' }, 'Routes to'), h('td', { class: 'right' }, destinations(answer.routes.a_to_b, answer.a)), h('td', { class: 'right' }, destinations(answer.routes.b_to_a, answer.b))))),
       h('dl', null,
         h('dt', null, 'Width and speed'), h('dd', null, `${answer.width} ${answer.speed}, ${answer.gbit_per_second} Gbit/s of data`),
         h('dt', null, 'State'), h('dd', null, answer.state),
@@ -52,8 +54,7 @@ export const linkView: MakeView = (store, place) => {
     try {
       const answer = await ask<LinkAnswer>(`/v1/page/link?name=${topology.nodes.guid[a]}/${topology.links.a_port[link]}`);
       open = counters.querySelector('details')?.open ?? open;
-      const power = await powerLinks(store);
-      show(answer, power?.find((link) => link.name === `${topology.portName(own, 'a')} -- ${topology.portName(own, 'b')}`));
+      show(answer);
       const details = counters.querySelector('details');
       if (details) details.open = open;
     } catch (error) {
@@ -73,6 +74,14 @@ export const linkView: MakeView = (store, place) => {
     leave: () => charts.dispose(),
   };
 };
+
+/** How much of the fabric is reached through the port of this end. */
+function destinations(routes: Routes | null, from: End): string {
+  if (routes === null) return from.type === 'switch' ? 'not known' : 'all';
+  if (routes.lids === 0) return 'nobody';
+  const parts = [routes.hosts > 0 && `${count(routes.hosts)} host${routes.hosts > 1 ? 's' : ''}`, routes.switches > 0 && `${count(routes.switches)} switch${routes.switches > 1 ? 'es' : ''}`];
+  return parts.filter(Boolean).join(', ') || `${count(routes.lids)} LIDs`;
+}
 
 function regulated(power: PowerLink): string {
   const parts = [`${power.state} for ${duration(power.for_seconds)}`, `mode ${power.mode}`];

@@ -7,12 +7,11 @@ import type { Hit } from '../scene';
 import { css, rgb } from '../scales';
 import { isDark, onTheme } from '../theme';
 import type { MakeView } from '../view';
-import { loadExtras } from '../extras';
 
 export const mapView: MakeView = (store, place) => {
   let chosen = overlay(place.query.get('overlay') ?? undefined);
   let selected: Hit | null = null;
-  const context: Context = { setOf: new Int32Array(), power: null, drift: null };
+  const context: Context = { setOf: new Int32Array() };
   const legend = h('div', { class: 'legend' });
   const tip = h('div', { class: 'tip', hidden: true });
   const card = h('aside', { class: 'card', hidden: true, 'aria-live': 'polite' });
@@ -111,8 +110,10 @@ export const mapView: MakeView = (store, place) => {
         swatch.style.background = css(rgb(dark ? kind.dark : kind.light));
         return h('div', { class: 'kind' }, swatch, kind.label);
       }));
-      const unknown = (chosen.key === 'power' && !context.power) || (chosen.key === 'qos' && !context.drift);
-      if (unknown) append(legend, [h('div', { class: 'quiet' }, chosen.key === 'power' ? 'No regulation runs: port states are shown.' : 'No tables have been verified.')]);
+      const words = chosen.key === 'power'
+        ? !store.live?.power.some((state) => state > 0) && 'No regulation runs: port states are shown.'
+        : !store.live?.drift.some((drift) => drift >= 0) && 'No tables have been verified.';
+      append(legend, [words && h('div', { class: 'quiet' }, words), store.past && h('div', { class: 'quiet' }, 'As it is at this moment: earlier states are not kept.')]);
       return;
     }
     const ramp = h('div', { class: 'ramp' });
@@ -134,15 +135,15 @@ export const mapView: MakeView = (store, place) => {
     amend({ overlay: key === overlays[0]!.key ? undefined : key });
     showPicker();
     look();
-    void extras();
   }
   function look(): void {
     map.setLooks(chosen);
     showLegend();
-    if (store.frame) map.setFrame(store.frame, chosen, context);
+    setFrame();
   }
-  async function extras(): Promise<void> {
-    if (await loadExtras(store, chosen.key, context)) look();
+  function setFrame(): void {
+    const frame = chosen.kinds ? store.live : store.frame;
+    if (frame && map.scene) map.setFrame(frame, chosen, context);
   }
 
   function findSelected(name: string | null): void {
@@ -181,20 +182,18 @@ export const mapView: MakeView = (store, place) => {
   };
   showPicker();
   if (store.topology) onTopology();
-  void extras();
   const stop = onTheme(look);
   return {
     element,
     title: 'Map',
     map,
-    power: (link) => overlay('power').link(store.live!, store.topology!, 2 * link, context),
     onTopology,
     onFrame: () => {
       if (!store.frame || !map.scene) return;
-      map.setFrame(store.frame, chosen, context);
+      setFrame();
       if (selected) showCard();
       put(note, store.frame.least > 1 ? `Changes below ${(store.frame.least / 10).toFixed(1)} % may be shown later.` : '');
-      if (chosen.kinds) void extras();
+      if (chosen.kinds) showLegend();
     },
     onPlace: (to) => {
       if ((to.query.get('overlay') ?? overlays[0]!.key) !== chosen.key) choose(to.query.get('overlay') ?? overlays[0]!.key);
