@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "heddle/json_access.h"
 #include "heddle/prometheus_client.h"
@@ -113,6 +114,8 @@ Result<void> read_ring(const Client& client, double last, ReportData& data) {
   return {};
 }
 
+/// A port as Prometheus has it: of a switch, GUID and number. The GUID there is the port's own in a channel
+/// adapter, of which only the name is known here.
 using PortKey = std::pair<std::string, std::string>;
 
 Result<std::map<PortKey, double>> by_port(const PrometheusClient& prometheus, const std::string& expression) {
@@ -122,15 +125,19 @@ Result<std::map<PortKey, double>> by_port(const PrometheusClient& prometheus, co
   for (const auto& one : *series) {
     const auto& pair = array_at(one, "value");
     if (pair.size() != 2) continue;
-    figures[{text_at(one, "metric.guid"), text_at(one, "metric.port")}] =
-        std::strtod(text_at(pair[1], "").c_str(), nullptr);
+    const double figure = std::strtod(text_at(pair[1], "").c_str(), nullptr);
+    for (const char* by : {"metric.guid", "metric.node"})
+      figures.try_emplace({text_at(one, by), text_at(one, "metric.port")}, figure);
   }
   return figures;
 }
 
-/// The port at the other end of each link, as Prometheus names it.
+const std::string& key_of(const ReportNode& node) { return node.type == 's' ? node.guid : node.name; }
+PortKey own_end(const ReportData& data, const ReportLink& link) {
+  return {key_of(data.nodes[link.a]), std::to_string(link.port)};
+}
 PortKey other_end(const ReportData& data, const ReportLink& link) {
-  return {data.nodes[link.b].guid, link.name.substr(link.name.rfind('/') + 1)};
+  return {key_of(data.nodes[link.b]), link.name.substr(link.name.rfind('/') + 1)};
 }
 
 Result<void> read_prometheus(const PrometheusClient& prometheus, double last, ReportData& data) {
@@ -158,7 +165,7 @@ Result<void> read_prometheus(const PrometheusClient& prometheus, double last, Re
   };
   std::size_t known = 0;
   for (ReportLink& link : data.links) {
-    link.out = of({link.guid, std::to_string(link.port)});
+    link.out = of(own_end(data, link));
     link.in = of(other_end(data, link));
     known += std::isnan(link.mean()) ? 0 : 1;
   }
@@ -181,21 +188,65 @@ std::vector<std::size_t> by_load(const ReportData& data) {
   return order;
 }
 
-std::vector<double> range_of(const PrometheusClient& prometheus, const PortKey& key, double last,
-                             std::vector<double>& at) {
-  const auto series = prometheus.range(
-      fmt::format(R"(heddle_link_utilization_ratio{{guid="{}",port="{}"}})", key.first, key.second), last,
-      std::max(1.0, last / profile_points));
-  std::vector<double> figures;
-  if (!series || series->empty()) return figures;
-  at.clear();
-  for (const auto& pair : array_at(series->front(), "values")) {
-    const auto* two = pair.if_array();
-    if (two == nullptr || two->size() != 2) continue;
-    at.push_back(number_at((*two)[0], ""));
-    figures.push_back(std::strtod(text_at((*two)[1], "").c_str(), nullptr));
+/// A string of PromQL.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
+const char* label_of(const ReportNode& node) { return node.type == 's' ? "guid" : "node"; }
+
+std::string selector(const ReportNode& node, const PortKey& key) {
+  return fmt::format(R"(heddle_link_utilization_ratio{{{}={},port={}}})", label_of(node), quoted(key.first),
+                     quoted(key.second));
+}
+
+/// Of one direction, by time.
+std::map<double, double> figures_of(const boost::json::array& series, const ReportNode& node,
+                                    const PortKey& key) {
+  std::map<double, double> figures;
+  for (const auto& one : series) {
+    if (text_at(one, fmt::format("metric.{}", label_of(node))) != key.first ||
+        text_at(one, "metric.port") != key.second) {
+      continue;
+    }
+    for (const auto& pair : array_at(one, "values")) {
+      const auto* two = pair.if_array();
+      if (two == nullptr || two->size() != 2) continue;
+      figures[number_at((*two)[0], "")] = std::strtod(text_at((*two)[1], "").c_str(), nullptr);
+    }
   }
   return figures;
+}
+
+/// Both directions at the same times, in seconds before the last of them.
+void read_profile(const PrometheusClient& prometheus, const ReportData& data, const ReportLink& link,
+                  double last, Profile& profile) {
+  const ReportNode& a = data.nodes[link.a];
+  const ReportNode& b = data.nodes[link.b];
+  const auto series =
+      prometheus.range(selector(a, own_end(data, link)) + " or " + selector(b, other_end(data, link)), last,
+                       std::max(1.0, last / profile_points));
+  if (!series) return;
+  const auto out = figures_of(*series, a, own_end(data, link));
+  const auto in = figures_of(*series, b, other_end(data, link));
+  std::set<double> times;
+  for (const auto* direction : {&out, &in}) {
+    for (const auto& [at, figure] : *direction) times.insert(at);
+  }
+  const auto find = [](const std::map<double, double>& figures, double at) {
+    const auto it = figures.find(at);
+    return it == figures.end() ? unknown_figure : it->second;
+  };
+  for (const double at : times) {
+    profile.at.push_back(at - *times.rbegin());
+    profile.out.push_back(find(out, at));
+    profile.in.push_back(find(in, at));
+  }
 }
 
 void read_profiles(const Client& client, const std::optional<PrometheusClient>& prometheus, double last,
@@ -205,10 +256,7 @@ void read_profiles(const Client& client, const std::optional<PrometheusClient>& 
     const ReportLink& link = data.links[order[i]];
     Profile profile{link.name, {}, {}, {}};
     if (prometheus) {
-      profile.out = range_of(*prometheus, {link.guid, std::to_string(link.port)}, last, profile.at);
-      std::vector<double> ignored;
-      profile.in = range_of(*prometheus, other_end(data, link), last, ignored);
-      profile.in.resize(profile.out.size(), unknown_figure);
+      read_profile(*prometheus, data, link, last, profile);
     } else {
       const auto answer = client.get(fmt::format("/v1/profile?name={}%2F{}", link.guid, link.port));
       if (!answer) continue;
