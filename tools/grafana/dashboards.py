@@ -150,3 +150,27 @@ dashboard("qos", "Heddle: QoS", [
           description="Compared every qos.verify_interval, and by heddle qos verify, which names them."),
     panel("Ports written again when they came back", "none", ("increase(heddle_qos_reapplied_ports_total[5m])", "in 5 minutes")),
 ])
+
+KWH = "/ 3.6e6"
+IN_STATE = "count(heddle_link_power_state == {}) or vector(0)"
+
+dashboard("energy", "Heddle: energy and regulation", [
+    stat("Power", "watt", "heddle_power_watts"),
+    stat("Saved at this moment", "watt", "heddle_power_saving_watts"),
+    stat("Share of what all links would draw", "percentunit", "heddle_power_watts / (heddle_power_watts + heddle_power_saving_watts)"),
+    stat("Saved so far", "kwatth", f"heddle_energy_saved_joules_total {KWH}"),
+    stat("Links off", "none", IN_STATE.format(0)),
+    stat("Links reduced", "none", IN_STATE.format(1)),
+    panel("Power of all switches, by the power model", "watt", ("heddle_power_watts", "drawn"),
+          ("heddle_power_watts + heddle_power_saving_watts", "with all links on in full")),
+    panel("Energy", "kwatth", (f"increase(heddle_energy_joules_total[1h]) {KWH}", "spent in an hour"),
+          (f"increase(heddle_energy_saved_joules_total[1h]) {KWH}", "saved in an hour")),
+    panel("Links between switches", "none", (IN_STATE.format(2), "on"), (IN_STATE.format(1), "reduced"), (IN_STATE.format(0), "off")),
+    panel("Links turned", "none", ("increase(heddle_link_transitions_total[5m])", "{{to}}, in 5 minutes"),
+          description="failed: a switch did not do as it was told"),
+    panel("Mode", "none", ("heddle_regulation_mode == 1", "{{mode}}"), kind="table"),
+    panel("Links that are off", "none", ("heddle_link_power_state == 0", ""), kind="table",
+          description="heddle links --power says why"),
+    panel("What regulation costs", "percentunit", ('heddle_fabric_utilization_ratio{stat="max"}', "busiest link"),
+          ('heddle_fabric_congestion_ratio{stat="max"}', "longest wait for credits")),
+])
