@@ -113,7 +113,7 @@ export function steps(of: Overlay, dark: boolean): Step[] {
   } else {
     for (let i = 0; i < 255; ++i) {
       const at = i / 254;
-      all[i] = { colour: colour(of.scale!, at, dark), alpha: 0.3 + 0.7 * Math.min(1, at * 1.6), width: 1 + 2.2 * at * at };
+      all[i] = { colour: colour(of.scale!, at, dark), alpha: 0.5 + 0.5 * Math.min(1, at * 1.6), width: 1 + 2.2 * at * at };
     }
   }
   return all;

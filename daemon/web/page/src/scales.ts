@@ -15,10 +15,13 @@ export function rgb(hex: string): Rgb {
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
-/** Position 0 to 1. On a light ground the scale is turned round, so that little fades into the ground there, too. */
+/** How far into a scale a dark ground lets colours begin: what comes before cannot be told from it. */
+const darkest = 0.22;
+
+/** Position 0 to 1. On a light ground the scale is turned round, so that little is near to the ground there, too. */
 export function colour(name: ScaleName, position: number, dark: boolean): Rgb {
   const table = stops[name];
-  const at = Math.min(Math.max(dark ? position : 1 - position, 0), 1) * (table.length - 1);
+  const at = Math.min(Math.max(dark ? darkest + (1 - darkest) * position : 1 - position, 0), 1) * (table.length - 1);
   const below = Math.min(Math.floor(at), table.length - 2);
   const [from, to] = [rgb(table[below]!), rgb(table[below + 1]!)];
   return from.map((value, i) => Math.round(value + (to[i]! - value) * (at - below))) as Rgb;
