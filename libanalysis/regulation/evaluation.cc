@@ -27,6 +27,7 @@ Evaluation::Evaluation(const SelectionProblem& problem, const SelectOptions& opt
     }
   }
   if (network.graph().size() * network.graph().host_count() > most_entries) model_ = Model::Spread;
+  if (model_ == Model::Tables && options.next_plane != options.plane) next_plane_ = options.next_plane;
 }
 
 std::optional<std::vector<double>> Evaluation::loads(const routing::LinkSet& active) {
@@ -37,19 +38,25 @@ std::optional<std::vector<double>> Evaluation::loads(const routing::LinkSet& act
     if (broken_rule(network, paths)) return std::nullopt;
     return spread_loads(network, paths, active, problem_.traffic->matrix);
   }
-  const auto& tables = problem_.network->tables(active, options_.plane);
+  (void)problem_.network->tables(active, options_.plane);
   if (broken_rule(network, network.paths(options_.plane))) return std::nullopt;
-  return walk(tables);
+  return table_loads(active);
 }
 
 std::vector<double> Evaluation::table_loads(const routing::LinkSet& active) {
-  return walk(problem_.network->tables(active, options_.plane));
+  std::vector<double> loads = walk(active, options_.plane, walk_);
+  if (!next_plane_) return loads;
+  const std::vector<double> next = walk(active, *next_plane_, next_walk_);
+  for (std::size_t h = 0; h < loads.size(); ++h) loads[h] = std::max(loads[h], next[h]);
+  return loads;
 }
 
-std::vector<double> Evaluation::walk(const routing::ForwardingTables& tables) {
-  if (!walk_) walk_.emplace(*problem_.network, tables, options_.plane);
-  walk_->tables_changed();
-  return walk_->loads(*problem_.traffic);
+std::vector<double> Evaluation::walk(const routing::LinkSet& active, unsigned plane,
+                                     std::optional<TableWalk>& walk) {
+  const auto& tables = problem_.network->tables(active, plane);
+  if (!walk) walk.emplace(*problem_.network, tables, plane);
+  walk->tables_changed();
+  return walk->loads(*problem_.traffic);
 }
 
 bool Evaluation::fits(const std::vector<double>& loads) const {

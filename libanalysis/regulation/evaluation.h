@@ -23,7 +23,7 @@ class Evaluation {
   [[nodiscard]] Model model() const { return model_; }
   [[nodiscard]] unsigned spent() const { return spent_; }
 
-  /// bit/s by hop, or nothing where a rule is broken.
+  /// bit/s by hop, the greater of those in both planes; or nothing where a rule is broken.
   [[nodiscard]] std::optional<std::vector<double>> loads(const routing::LinkSet& active);
   /// By the tables, whatever the model.
   [[nodiscard]] std::vector<double> table_loads(const routing::LinkSet& active);
@@ -42,7 +42,8 @@ class Evaluation {
   [[nodiscard]] std::span<const double> ceilings() const { return ceiling_; }
 
  private:
-  [[nodiscard]] std::vector<double> walk(const routing::ForwardingTables& tables);
+  [[nodiscard]] std::vector<double> walk(const routing::LinkSet& active, unsigned plane,
+                                         std::optional<TableWalk>& walk);
 
   const SelectionProblem& problem_;
   const SelectOptions& options_;
@@ -50,7 +51,9 @@ class Evaluation {
   unsigned spent_ = 0;
   std::vector<double> limit_;
   std::vector<double> ceiling_;
+  std::optional<unsigned> next_plane_;
   std::optional<TableWalk> walk_;
+  std::optional<TableWalk> next_walk_;
 };
 
 }  // namespace heddle::regulation

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "regulation/trunk_settling.h"
 #include "routing/balance.h"
 
 namespace heddle::regulation {
@@ -52,7 +53,7 @@ double GeneralSearch::watts(const LinkSet& active) const {
 std::optional<Found> GeneralSearch::run() {
   auto loads = evaluation_.loads(*problem_.available);
   if (!loads) return std::nullopt;
-  evaluation_.allow(*loads);
+  evaluation_.allow(fullest_of_trunk(network_, *loads));
   const Found everything{*problem_.available, std::move(*loads)};
   Found best = everything;
   if (auto found = thinned(everything)) best = std::move(*found);
@@ -92,6 +93,7 @@ std::optional<Found> GeneralSearch::thinned(const Found& everything) {
     for (; taken < spare.size(); ++taken) active.erase(spare[taken]);
   }
   if (active == everything.active) return std::nullopt;
+  if (evaluation_.model() == Evaluation::Model::Tables) return settled(everything, std::move(active));
   for (unsigned round = 0; round < 24; ++round) {
     auto loads = evaluation_.loads(active);
     if (!loads) return std::nullopt;
@@ -99,6 +101,19 @@ std::optional<Found> GeneralSearch::thinned(const Found& everything) {
     if (!relieve(active, *loads)) return std::nullopt;
   }
   return std::nullopt;
+}
+
+/// As the trunk rule does it, from everything.
+std::optional<Found> GeneralSearch::settled(const Found& everything, LinkSet active) {
+  SelectionProblem from_all = problem_;
+  from_all.current = &everything.active;
+  TrunkChoice choice{std::move(active), {}};
+  LinkSet::for_each_difference(everything.active, choice.active, [&](LinkIndex link) {
+    choice.decisions.push_back({link, Turn::Off, power::off_mode, {}});
+  });
+  std::vector<double> loads = settle_trunks(from_all, evaluation_, choice);
+  if (!evaluation_.fits(loads)) return std::nullopt;
+  return Found{std::move(choice.active), std::move(loads)};
 }
 
 /// Removes links one by one, those with the least load first, as long as that is allowed.

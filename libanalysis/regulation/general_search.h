@@ -34,6 +34,7 @@ class GeneralSearch {
   [[nodiscard]] double watts(const routing::LinkSet& active) const;
 
   std::optional<Found> thinned(const Found& everything);
+  std::optional<Found> settled(const Found& everything, routing::LinkSet active);
   std::optional<Found> grown();
   void thin_out(Found& found);
   void settle(Found& found);

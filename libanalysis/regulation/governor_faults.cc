@@ -78,7 +78,7 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   planned_at_.reset();
   latest_.reset();
   advised_.clear();
-  for (auto& expected : expected_) expected.clear();
+  expected_.clear();
   traffic_.reset();
   for (auto& seen : seen_) seen.reset();
   sent_then_ = 0;

@@ -164,7 +164,11 @@ class Governor::Impl {
   void advise(const Selection& selection);
   [[nodiscard]] SelectionProblem problem(const routing::LinkSet& available, const MeasuredLoads& loads,
                                          const Traffic* traffic) const;
-  [[nodiscard]] bool loads_fit(const SelectionProblem& problem, const routing::LinkSet& active);
+  /// Trunks with a link that would be above its limit, ascending.
+  [[nodiscard]] std::vector<std::uint32_t> crowded_trunks(const SelectionProblem& problem,
+                                                          const routing::LinkSet& active);
+  /// How selections are made: for the planes that traffic goes to next.
+  [[nodiscard]] SelectOptions select_options() const;
   [[nodiscard]] std::vector<Take> operator_takes();
 
   // governor_faults.cc
@@ -215,8 +219,7 @@ class Governor::Impl {
   unsigned distrust_ = 0;
   std::optional<Instant> hold_until_;
   std::vector<LinkRef> advised_;
-  /// By plane: share of capacity by hop, of the last selection that was carried out.
-  std::vector<double> expected_[2];
+  std::vector<double> expected_;  ///< share of capacity by hop, of the last selection that was carried out
 };
 
 template <class Predicate>

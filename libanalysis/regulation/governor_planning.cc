@@ -43,7 +43,7 @@ SelectionProblem Governor::Impl::problem(const LinkSet& available, const Measure
   problem.current = &confirmed;
   problem.loads = &loads;
   problem.modes = modes_;
-  problem.expected = expected_[plane % 2];
+  problem.expected = expected_;
   problem.traffic = traffic;
   return problem;
 }
@@ -114,15 +114,8 @@ void Governor::Impl::choose() {
   const LinkSet can_be = available();
   estimate(loads);
   const SelectionProblem now = problem(can_be, loads, &*traffic_);
-  SelectOptions select = options.select;
+  SelectOptions select = select_options();
   select.margin = Ratio{std::min(0.6, select.margin.value() + 0.1 * distrust_)};
-  // Where traffic moves with the next change, and back with the one after it.
-  if (options.movement == Movement::Planes) {
-    select.plane = (plane + 1) % 2;
-    select.next_plane = plane;
-  } else {
-    select.plane = plane;
-  }
   auto selection = select_links(now, select);
   if (!selection) {
     if (!plan || plan->note != selection.error().message)
@@ -157,7 +150,7 @@ void Governor::Impl::choose() {
                                   [](const LinkDecision& decision) { return decision.turn == Turn::On; });
   if (brings) {
     // Another choice of links is worth its transitions only if it saves a good part, or if it must be.
-    const bool must = options.select.policy == SelectPolicy::Trunk || !loads_fit(now, confirmed);
+    const bool must = options.select.policy == SelectPolicy::Trunk || !crowded_trunks(now, confirmed).empty();
     if (!must && plan->watts_then > 0.97 * plan->watts_now) return;
     for (const LinkDecision& decision : selection->decisions) {
       const LinkRecord& link = at(decision.link);
@@ -169,14 +162,22 @@ void Governor::Impl::choose() {
   for (const Kind kind : {Kind::Closing, Kind::Mode}) {
     std::vector<Take> takes = allowed_takes(*selection, kind);
     // Part of a selection may load links more than all of it: a smaller part, then.
-    for (; !takes.empty(); takes.resize(takes.size() / 2)) {
+    while (!takes.empty()) {
       LinkSet rest = confirmed;
       for (const Take& take : takes) rest.erase(take.link);
-      if (!rules_hold(rest) || !loads_fit(now, rest)) continue;
-      expected_[select.plane % 2] = selection->predicted;
-      expected_[plane % 2] = select.next_plane ? selection->predicted_next : selection->predicted;
-      sent_then_ = sent_by_all(loads);
-      return begin(std::move(takes));
+      const std::size_t before = takes.size();
+      if (rules_hold(rest)) {
+        const std::vector<std::uint32_t> crowded = crowded_trunks(now, rest);
+        if (crowded.empty()) {
+          expected_ = selection->predicted;
+          sent_then_ = sent_by_all(loads);
+          return begin(std::move(takes));
+        }
+        std::erase_if(takes, [&](const Take& take) {
+          return std::binary_search(crowded.begin(), crowded.end(), network->trunk_of(take.link));
+        });
+      }
+      if (takes.size() == before) takes.resize(before / 2);
     }
   }
 }
@@ -198,12 +199,21 @@ bool Governor::Impl::may_take(LinkIndex link, Turn turn) {
 std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection& selection, Kind kind) {
   std::vector<Take> takes;
   const std::size_t most = options.most_closing == 0 ? records.size() : options.most_closing;
-  for (const LinkDecision& decision : selection.decisions) {
-    if (takes.size() >= most || kind != Kind::Closing) break;
-    if (decision.turn == Turn::Off && may_take(decision.link, decision.turn))
-      takes.push_back({decision.link, power::off_mode, Cause::Regulation, decision.reason});
+  if (kind == Kind::Closing) {
+    // Whole trunks, as they were predicted: part of one may deal its LIDs less evenly.
+    std::map<std::uint32_t, std::vector<const LinkDecision*>> by_trunk;
+    for (const LinkDecision& decision : selection.decisions) {
+      if (decision.turn == Turn::Off) by_trunk[network->trunk_of(decision.link)].push_back(&decision);
+    }
+    for (const auto& [trunk, decisions] : by_trunk) {
+      if (!takes.empty() && takes.size() + decisions.size() > most) break;
+      for (const LinkDecision* decision : decisions) {
+        if (takes.size() < most && may_take(decision->link, decision->turn))
+          takes.push_back({decision->link, power::off_mode, Cause::Regulation, decision->reason});
+      }
+    }
+    return takes;
   }
-  if (kind == Kind::Closing) return takes;
   // A reduced link is away for a moment: as many at a time as can be missed together.
   LinkSet rest = confirmed;
   for (const LinkDecision& decision : selection.decisions) {
@@ -220,16 +230,33 @@ std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection&
   return takes;
 }
 
-bool Governor::Impl::loads_fit(const SelectionProblem& now, const LinkSet& active) {
+std::vector<std::uint32_t> Governor::Impl::crowded_trunks(const SelectionProblem& now,
+                                                          const LinkSet& active) {
+  const SelectOptions select = select_options();
+  Evaluation evaluation{now, select};
+  evaluation.allow(fullest_of_trunk(*network, evaluation.table_loads(on_links())));
+  const std::vector<double> loads = evaluation.table_loads(active);
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t t = 0; t < network->trunks().size(); ++t) {
+    const auto& links = network->trunks()[t].links;
+    const bool fits = std::all_of(links.begin(), links.end(), [&](LinkIndex link) {
+      const std::uint32_t up = network->up_hop(link);
+      const std::uint32_t down = network->down_hop(link);
+      return evaluation.fits(up, loads[up]) && evaluation.fits(down, loads[down]);
+    });
+    if (!fits) result.push_back(t);
+  }
+  return result;
+}
+
+SelectOptions Governor::Impl::select_options() const {
   SelectOptions select = options.select;
-  const auto fits = [&](unsigned in_plane) {
-    select.plane = in_plane;
-    Evaluation evaluation{now, select};
-    evaluation.allow(fullest_of_trunk(*network, evaluation.table_loads(on_links())));
-    return evaluation.fits(evaluation.table_loads(active));
-  };
-  if (options.movement != Movement::Planes) return fits(plane);
-  return fits((plane + 1) % 2) && (select.policy != SelectPolicy::Trunk || fits(plane));
+  select.plane = plane;
+  if (options.movement == Movement::Planes) {
+    select.plane = (plane + 1) % 2;
+    select.next_plane = plane;
+  }
+  return select;
 }
 
 void Governor::Impl::advise(const Selection& selection) {

@@ -157,12 +157,6 @@ Result<Selection> select_general(const SelectionProblem& problem, const SelectOp
   selection.active = std::move(found->active);
   decide_modes(problem, options, found->loads, selection);
   sum_up(problem, options, found->loads, search.evaluation().ceilings(), selection);
-  if (options.next_plane && *options.next_plane != options.plane) {
-    SelectOptions next = options;
-    next.plane = *options.next_plane;
-    selection.predicted_next =
-        shares(problem, selection, Evaluation{problem, next}.table_loads(selection.active));
-  }
   LinkSet::for_each_difference(*problem.current, selection.active, [&](LinkIndex link) {
     if (problem.network->trunk_of(link) == Network::no_trunk) return;
     const bool on = selection.active.contains(link);
@@ -181,33 +175,23 @@ Result<Selection> select_general(const SelectionProblem& problem, const SelectOp
 }
 
 Result<Selection> select_by_trunks(const SelectionProblem& problem, const SelectOptions& options) {
-  SelectOptions next = options;
-  next.plane = options.next_plane.value_or(options.plane);
-  std::vector<Evaluation> planes;
-  planes.emplace_back(problem, options);
-  if (next.plane != options.plane) planes.emplace_back(problem, next);
+  Evaluation evaluation{problem, options};
   std::vector<double> limits;
-  std::vector<std::vector<double>> loads;
+  std::vector<double> loads = problem.traffic == nullptr ? redistributed(problem, *problem.current)
+                                                         : evaluation.table_loads(*problem.current);
+  TrunkChoice choice = choose_by_trunks(problem, options, loads);
   if (problem.traffic == nullptr) {
-    loads.push_back(redistributed(problem, *problem.current));
+    loads = redistributed(problem, choice.active);
   } else {
-    for (Evaluation& plane : planes) loads.push_back(plane.table_loads(*problem.current));
-  }
-  TrunkChoice choice = choose_by_trunks(problem, options, loads.front());
-  if (problem.traffic == nullptr) {
-    loads.front() = redistributed(problem, choice.active);
-  } else {
-    for (std::size_t p = 0; p < planes.size(); ++p)
-      planes[p].allow(fullest_of_trunk(*problem.network, loads[p]));
-    limits.assign(planes.front().ceilings().begin(), planes.front().ceilings().end());
-    loads = settle_trunks(problem, planes, choice);
+    evaluation.allow(fullest_of_trunk(*problem.network, loads));
+    limits.assign(evaluation.ceilings().begin(), evaluation.ceilings().end());
+    loads = settle_trunks(problem, evaluation, choice);
   }
   Selection selection;
   selection.active = std::move(choice.active);
   selection.decisions = std::move(choice.decisions);
-  decide_modes(problem, options, loads.front(), selection);
-  sum_up(problem, options, loads.front(), limits, selection);
-  if (loads.size() > 1) selection.predicted_next = shares(problem, selection, loads.back());
+  decide_modes(problem, options, loads, selection);
+  sum_up(problem, options, loads, limits, selection);
   return selection;
 }
 

@@ -52,8 +52,9 @@ struct SelectOptions {
   /// Sets of links that General may try, roughly: bounds its time.
   unsigned effort = 400;
   unsigned plane = 0;  ///< whose LIDs carry the traffic
-  /// To which the change after this one would move it. Trunk leaves what its tables need, too: else every
-  /// change would bring other links back.
+  /// To which the change after this one would move it. What its tables need stays on, too: else every change
+  /// would bring other links back. On large fabrics both deal their LIDs evenly enough, and only `plane` is
+  /// looked at.
   std::optional<unsigned> next_plane{};
 };
 
@@ -86,13 +87,13 @@ struct Selection {
   routing::LinkSet active;
   std::vector<power::LinkMode> modes;   ///< by LinkIndex; off for what is not active
   std::vector<LinkDecision> decisions;  ///< differences to the current set
-  std::vector<double> predicted;        ///< load of each directed cable between switches, share of capacity
-  std::vector<double> predicted_next;   ///< the same in `next_plane`; empty where there is none
-  double busiest = 0;                   ///< largest of them
-  Watts watts;                          ///< of all links between switches that are selected
-  Watts all_on_watts;                   ///< of all available ones in full mode
-  Watts least_watts;                    ///< no allowed set draws less
-  std::string note;                     ///< what the selector could not do, in words; empty if nothing
+  /// Load of each directed cable between switches, share of capacity; of both planes the greater.
+  std::vector<double> predicted;
+  double busiest = 0;  ///< largest of them
+  Watts watts;         ///< of all links between switches that are selected
+  Watts all_on_watts;  ///< of all available ones in full mode
+  Watts least_watts;   ///< no allowed set draws less
+  std::string note;    ///< what the selector could not do, in words; empty if nothing
 };
 
 /// Errors: Refused when even all available links together break a rule, with the rule.

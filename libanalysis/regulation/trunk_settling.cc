@@ -8,37 +8,30 @@ namespace {
 /// Of each kind: a trunk that has more links may end up with one too many.
 constexpr unsigned most_rounds = 16;
 
-using Loads = std::vector<std::vector<double>>;
+using Loads = std::vector<double>;
 
 class Settling {
  public:
-  Settling(const SelectionProblem& problem, std::span<Evaluation> planes, TrunkChoice& choice)
-      : problem_{problem}, network_{*problem.network}, planes_{planes}, choice_{choice} {}
+  Settling(const SelectionProblem& problem, Evaluation& evaluation, TrunkChoice& choice)
+      : problem_{problem}, network_{*problem.network}, evaluation_{evaluation}, choice_{choice} {}
 
   Loads run() {
     loads_ = loads();
     put_back();
-    if (planes_.front().model() == Evaluation::Model::Tables) try_others();
+    if (evaluation_.model() == Evaluation::Model::Tables) try_others();
     mend_decisions();
     return std::move(loads_);
   }
 
  private:
-  [[nodiscard]] Loads loads() {
-    Loads result;
-    for (Evaluation& plane : planes_) result.push_back(plane.table_loads(choice_.active));
-    return result;
-  }
+  [[nodiscard]] Loads loads() { return evaluation_.table_loads(choice_.active); }
 
   [[nodiscard]] bool crowded(const Trunk& trunk, const Loads& loads) const {
     return std::any_of(trunk.links.begin(), trunk.links.end(), [&](LinkIndex link) {
-      if (!choice_.active.contains(link)) return false;
-      for (std::size_t p = 0; p < planes_.size(); ++p) {
-        for (const std::uint32_t hop : {network_.up_hop(link), network_.down_hop(link)}) {
-          if (!planes_[p].fits(hop, loads[p][hop])) return true;
-        }
-      }
-      return false;
+      const std::uint32_t up = network_.up_hop(link);
+      const std::uint32_t down = network_.down_hop(link);
+      return choice_.active.contains(link) &&
+             (!evaluation_.fits(up, loads[up]) || !evaluation_.fits(down, loads[down]));
     });
   }
 
@@ -124,16 +117,16 @@ class Settling {
 
   const SelectionProblem& problem_;
   const Network& network_;
-  std::span<Evaluation> planes_;
+  Evaluation& evaluation_;
   TrunkChoice& choice_;
   Loads loads_;
 };
 
 }  // namespace
 
-std::vector<std::vector<double>> settle_trunks(const SelectionProblem& problem, std::span<Evaluation> planes,
-                                               TrunkChoice& choice) {
-  return Settling{problem, planes, choice}.run();
+std::vector<double> settle_trunks(const SelectionProblem& problem, Evaluation& evaluation,
+                                  TrunkChoice& choice) {
+  return Settling{problem, evaluation, choice}.run();
 }
 
 }  // namespace heddle::regulation

@@ -2,7 +2,6 @@
 /// that it keeps. They deal LIDs, and two that carry much may meet on one link.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "regulation/evaluation.h"
@@ -10,11 +9,10 @@
 
 namespace heddle::regulation {
 
-/// Puts links back where the tables of any of the planes would load one of a trunk above its limit; then
-/// tries to do without others of that trunk instead. Returns the loads of each plane over what is left on,
-/// and mends the decisions of `choice`.
-[[nodiscard]] std::vector<std::vector<double>> settle_trunks(const SelectionProblem& problem,
-                                                             std::span<Evaluation> planes,
-                                                             TrunkChoice& choice);
+/// Puts links back where the tables would load one of a trunk above its limit; then tries to do without
+/// others of that trunk instead (not on large fabrics). Returns the loads over what is left on, and mends the
+/// decisions of `choice`.
+[[nodiscard]] std::vector<double> settle_trunks(const SelectionProblem& problem, Evaluation& evaluation,
+                                                TrunkChoice& choice);
 
 }  // namespace heddle::regulation

@@ -1,6 +1,7 @@
 // Prints the tables of docs/regulation.md: power and throughput of the paper's tori as links are turned off,
 // what the governor saves under each pattern, and how near a three-level tree comes to the least.
-//   regulation_curves [DIRECTORY]   also writes curves.csv and plot.gp there
+//   regulation_curves [DIRECTORY]   also writes curves.csv and plot.gp there, of which gnuplot makes the
+//                                   figures of docs/figures
 
 #include <chrono>
 #include <cstdio>
@@ -14,24 +15,37 @@ namespace {
 
 using regulation::SelectPolicy;
 
+constexpr unsigned random_orders = 20;
+
 void draw_curves(std::ofstream* csv) {
-  std::printf("\nfabric pattern load: links off, power W, throughput %% of what is offered\n");
+  if (csv != nullptr) *csv << "side,pattern,load,order,links_off,power_w,delivered,least,most\n";
+  std::printf(
+      "\nfabric pattern load, order in which links leave: links off/power W/throughput %% of what is "
+      "offered\n");
   for (const unsigned side : {4U, 8U}) {
     RegulatedFlows site{paper_torus(side), paper_options(SelectPolicy::Trunk)};
-    for (const auto& [pattern, load] : {std::pair{Pattern::Uniform, 0.5},
-                                        {Pattern::Uniform, 1.0},
-                                        {Pattern::BitReversal, 1.0},
-                                        {Pattern::Neighbour, 1.0}}) {
-      site.set_traffic(pattern, load);
-      std::printf("%ux%u %s %.1f:", side, side, name(pattern), load);
-      for (const CurvePoint& point : curve(site, site.network->trunks().size() / 4)) {
-        std::printf(" %zu/%.0f/%.1f", point.off, point.watts, 100 * point.delivered);
-        if (csv != nullptr) {
-          *csv << side << ',' << name(pattern) << ',' << load << ',' << point.off << ',' << point.watts << ','
-               << point.delivered << '\n';
+    std::vector<Order> random;
+    for (unsigned seed = 1; seed <= random_orders; ++seed) random.push_back(at_random(*site.network, seed));
+    const std::vector<Order> turns{by_turns(*site.network)};
+    for (const Pattern pattern : {Pattern::Uniform, Pattern::BitReversal, Pattern::Neighbour}) {
+      for (const double load : {0.5, 1.0}) {
+        site.set_traffic(pattern, load);
+        for (const auto& [order, orders] : {std::pair{"turns", &turns}, {"random", &random}}) {
+          const auto points = curve(site, site.network->trunks().size() / 8, *orders);
+          std::printf("%ux%u %s %.1f %s:", side, side, name(pattern), load, order);
+          for (const CurvePoint& point : points) {
+            std::printf(" %zu/%.0f/%.1f", point.off, point.watts, 100 * point.delivered);
+            if (csv == nullptr) continue;
+            *csv << side << ',' << name(pattern) << ',' << load << ',' << order << ',' << point.off << ','
+                 << point.watts << ',' << point.delivered << ',' << point.least << ',' << point.most << '\n';
+          }
+          const Line line = fit_line(points);
+          std::printf(
+              "\n  from %zu off a line: %.2f %%, and %.2f points for every 100 links; R2 %.3f, farthest %.1f "
+              "points\n",
+              line.from, 100 * line.at_from, 1e4 * line.per_link, line.explained, 100 * line.farthest);
         }
       }
-      std::printf("\n");
     }
   }
 }
@@ -114,15 +128,30 @@ void compare_trees() {
 }
 
 void write_plot(const std::filesystem::path& directory) {
-  std::ofstream plot{directory / "plot.gp"};
-  plot << "set terminal svg size 900,420\nset output 'curves.svg'\nset datafile separator ','\n"
-          "set multiplot layout 1,2\nset key bottom left\nset xlabel 'links off'\nset yrange [0:]\n"
-          "set title '8x8 torus: network power, W'\n"
-          "plot 'curves.csv' using ($1==8 && stringcolumn(2) eq 'uniform' && $3==1 ? $4 : NaN):5 with "
-          "linespoints title 'any traffic'\n"
-          "set title '8x8 torus: throughput, share of what is offered'\n"
-          "plot for [p in 'uniform bit-reversal neighbour'] 'curves.csv' using "
-          "($1==8 && stringcolumn(2) eq p && $3==1 ? $4 : NaN):6 with linespoints title p\n";
+  std::ofstream{directory / "plot.gp"} << R"(set terminal svg size 720,420
+set datafile separator ','
+set key bottom left
+set grid
+set xlabel 'links off, %'
+set xrange [0:75]
+rows(side, pattern, load, order) = sprintf( \
+  "< awk -F, '$1==%s && $2==\"%s\" && $3==%s && $4==\"%s\"' curves.csv", side, pattern, load, order)
+set output 'regulation-power.svg'
+set ylabel 'network power, % of all links on'
+set yrange [75:100]
+plot rows('4', 'uniform', '0.5', 'random') using ($5/1.28):($6/9.53) with linespoints title '4x4 torus', \
+     rows('8', 'uniform', '0.5', 'random') using ($5/5.12):($6/38.11) with lines title '8x8 torus'
+set output 'regulation-throughput-8x8.svg'
+set ylabel 'throughput, % of all links on'
+set yrange [50:102]
+all(load, pattern) = real(system(sprintf("awk -F, '$1==8 && $2==\"%s\" && $3==%s && $5==0 {print $7; exit}' curves.csv", pattern, load)))
+u = all('0.5', 'uniform'); v = all('1', 'uniform'); b = all('0.5', 'bit-reversal'); n = all('1', 'neighbour')
+plot rows('8', 'neighbour', '1', 'random') using ($5/5.12):(100*$7/n) with linespoints title 'neighbour, load 1.0', \
+     rows('8', 'uniform', '0.5', 'random') using ($5/5.12):(100*$7/u) with linespoints title 'uniform, load 0.5', \
+     rows('8', 'uniform', '0.5', 'turns') using ($5/5.12):(100*$7/u) with lines dashtype 2 title 'uniform, load 0.5, by turns', \
+     rows('8', 'bit-reversal', '0.5', 'random') using ($5/5.12):(100*$7/b) with linespoints title 'bit reversal, load 0.5', \
+     rows('8', 'uniform', '1', 'random') using ($5/5.12):(100*$7/v) with linespoints title 'uniform, load 1.0'
+)";
 }
 
 }  // namespace

@@ -4,11 +4,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "fabric/generators.h"
 #include "regulation/governor.h"
 #include "routing/quality.h"
@@ -268,30 +271,106 @@ class RegulatedFlows {
   return options;
 }
 
-/// Links off, in steps, as the trunk rule would take them: one of every trunk, then a second of every trunk,
-/// then a third.
+/// Orders in which links leave, until one of each trunk is left.
+using Order = std::vector<LinkIndex>;
+/// One of every trunk, then a second of every trunk, and so on.
+[[nodiscard]] inline Order by_turns(const regulation::Network& network) {
+  Order order;
+  std::size_t longest = 0;
+  for (const auto& trunk : network.trunks()) longest = std::max(longest, trunk.links.size());
+  for (std::size_t nth = 1; nth < longest; ++nth) {
+    for (const regulation::Trunk& trunk : network.trunks()) {
+      if (nth < trunk.links.size()) order.push_back(trunk.links[trunk.links.size() - nth]);
+    }
+  }
+  return order;
+}
+/// Any link that is not the last of its trunk may be next.
+[[nodiscard]] inline Order at_random(const regulation::Network& network, std::uint64_t seed) {
+  Random random{seed};
+  Order all;
+  std::vector<std::size_t> left;
+  for (const regulation::Trunk& trunk : network.trunks()) {
+    all.insert(all.end(), trunk.links.begin(), trunk.links.end());
+    left.push_back(trunk.links.size());
+  }
+  for (std::size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random.below(i)]);
+  std::erase_if(all, [&](LinkIndex link) {
+    std::size_t& on = left[network.trunk_of(link)];
+    return on == 1 || on-- == 0;
+  });
+  return all;
+}
+
+/// What is delivered as links leave, as a mean over several orders.
 struct CurvePoint {
   std::size_t off = 0;
   double watts = 0;
   double delivered = 0;  ///< share of what is wanted
+  double least = 1;      ///< of the orders
+  double most = 0;
 };
-[[nodiscard]] inline std::vector<CurvePoint> curve(RegulatedFlows& site, std::size_t step) {
-  std::vector<LinkIndex> order;
-  for (std::size_t nth = 1; nth < 4; ++nth) {
-    for (const regulation::Trunk& trunk : site.network->trunks()) {
-      if (nth < trunk.links.size()) order.push_back(trunk.links[trunk.links.size() - nth]);
-    }
-  }
+[[nodiscard]] inline std::vector<CurvePoint> curve(RegulatedFlows& site, std::size_t step,
+                                                   std::span<const Order> orders) {
   std::vector<CurvePoint> points;
-  site.up = routing::LinkSet::all(*site.fabric);
-  for (std::size_t off = 0; off <= order.size(); ++off) {
-    if (off > 0) site.up.erase(order[off - 1]);
-    if (off % step != 0 && off != order.size()) continue;
-    const Delivery delivery = site.deliver(site.up, 0);
-    points.push_back({off, site.power().value(), delivery.delivered / delivery.wanted});
+  for (const Order& order : orders) {
+    std::size_t at = 0;
+    site.up = routing::LinkSet::all(*site.fabric);
+    for (std::size_t off = 0; off <= order.size(); ++off) {
+      if (off > 0) site.up.erase(order[off - 1]);
+      if (off % step != 0 && off != order.size()) continue;
+      const Delivery delivery = site.deliver(site.up, 0);
+      const double share = delivery.delivered / delivery.wanted;
+      if (at == points.size()) points.push_back({off, site.power().value()});
+      CurvePoint& point = points[at++];
+      point.delivered += share / static_cast<double>(orders.size());
+      point.least = std::min(point.least, share);
+      point.most = std::max(point.most, share);
+    }
   }
   site.up = routing::LinkSet::all(*site.fabric);
   return points;
+}
+
+/// Least squares over what is delivered from the last point on that keeps all but 0.5 % of what all links
+/// deliver.
+struct Line {
+  std::size_t from = 0;  ///< links off
+  double at_from = 0;    ///< delivered, on the line
+  double per_link = 0;   ///< change of it with each link
+  double explained = 0;  ///< share of the variance (R squared)
+  double farthest = 0;   ///< of a point from the line
+};
+[[nodiscard]] inline Line fit_line(std::span<const CurvePoint> points) {
+  std::size_t first = 0;
+  while (first + 1 < points.size() && points[first + 1].delivered > points[0].delivered - 0.005) ++first;
+  points = points.subspan(first);
+  double x = 0;
+  double y = 0;
+  for (const CurvePoint& point : points) {
+    x += static_cast<double>(point.off) / static_cast<double>(points.size());
+    y += point.delivered / static_cast<double>(points.size());
+  }
+  double xx = 0;
+  double xy = 0;
+  double yy = 0;
+  for (const CurvePoint& point : points) {
+    const double dx = static_cast<double>(point.off) - x;
+    const double dy = point.delivered - y;
+    xx += dx * dx;
+    xy += dx * dy;
+    yy += dy * dy;
+  }
+  Line line{points.front().off};
+  if (xx <= 0 || yy <= 0) return line;
+  line.per_link = xy / xx;
+  line.at_from = y + line.per_link * (static_cast<double>(line.from) - x);
+  line.explained = xy * xy / (xx * yy);
+  for (const CurvePoint& point : points) {
+    const double there = line.at_from + line.per_link * static_cast<double>(point.off - line.from);
+    line.farthest = std::max(line.farthest, std::abs(point.delivered - there));
+  }
+  return line;
 }
 
 }  // namespace heddle::testing_support

@@ -11,7 +11,8 @@ using regulation::SelectPolicy;
 TEST(CurvesTest, PowerFallsLinearlyByUpTo19Percent) {
   RegulatedFlows site{paper_torus(4), paper_options(SelectPolicy::Trunk)};
   site.set_traffic(Pattern::Neighbour, 0.1);
-  const auto points = curve(site, 8);
+  const std::vector<Order> orders{by_turns(*site.network), at_random(*site.network, 1)};
+  const auto points = curve(site, 8, orders);
   ASSERT_GT(points.size(), 5U);
   // 2 x 0.95 W a link (table 1).
   for (const CurvePoint& point : points)
@@ -22,15 +23,52 @@ TEST(CurvesTest, PowerFallsLinearlyByUpTo19Percent) {
 TEST(CurvesTest, NeighbourTrafficKeepsItsThroughputWithOneLinkATrunk) {
   RegulatedFlows site{paper_torus(4), paper_options(SelectPolicy::Trunk)};
   site.set_traffic(Pattern::Neighbour, 0.5);
-  for (const CurvePoint& point : curve(site, 16)) EXPECT_NEAR(point.delivered, 1, 0.01);
+  const std::vector<Order> orders{by_turns(*site.network), at_random(*site.network, 1)};
+  for (const CurvePoint& point : curve(site, 16, orders)) EXPECT_NEAR(point.least, 1, 0.01);
 }
 
-TEST(CurvesTest, UniformTrafficLosesThroughputOnceLinksAreFull) {
-  RegulatedFlows site{paper_torus(8), paper_options(SelectPolicy::Trunk)};
-  site.set_traffic(Pattern::Uniform, 1.0);
-  const auto points = curve(site, 128);
-  ASSERT_EQ(points.size(), 4U);
-  for (std::size_t i = 1; i < points.size(); ++i) EXPECT_LT(points[i].delivered, points[i - 1].delivered);
+// Over random orders; when links leave by turns, it falls whenever the last trunk has one less.
+TEST(CurvesTest, UniformTrafficLosesThroughputLinearly) {
+  for (const double load : {0.5, 1.0}) {
+    SCOPED_TRACE(load);
+    RegulatedFlows site{paper_torus(8), paper_options(SelectPolicy::Trunk)};
+    site.set_traffic(Pattern::Uniform, load);
+    std::vector<Order> orders;
+    for (unsigned seed = 1; seed <= 5; ++seed) orders.push_back(at_random(*site.network, seed));
+    const auto points = curve(site, 48, orders);
+    ASSERT_EQ(points.size(), 9U);
+    for (std::size_t i = 1; i < points.size(); ++i)
+      EXPECT_LE(points[i].delivered, points[i - 1].delivered + 0.002);
+    const Line line = fit_line(points);
+    EXPECT_LT(line.per_link, -2e-4);
+    EXPECT_GT(line.explained, 0.96);
+    EXPECT_LT(line.farthest, 0.04);
+  }
+}
+
+TEST(CurvesTest, RandomOrdersLeaveOneLinkOfEachTrunk) {
+  RegulatedFlows site{paper_torus(4), paper_options(SelectPolicy::Trunk)};
+  for (const Order& order : {by_turns(*site.network), at_random(*site.network, 3)}) {
+    auto left = routing::LinkSet::all(*site.fabric);
+    for (const LinkIndex link : order) left.erase(link);
+    EXPECT_EQ(order.size(), 96U);
+    EXPECT_EQ(site.fabric->links().size() - left.count(), 96U);
+    for (const auto& trunk : site.network->trunks())
+      EXPECT_TRUE(std::any_of(trunk.links.begin(), trunk.links.end(),
+                              [&](LinkIndex link) { return left.contains(link); }));
+  }
+}
+
+TEST(CurvesTest, ALineIsFoundBehindTheKnee) {
+  std::vector<CurvePoint> points;
+  for (std::size_t off = 0; off <= 100; off += 10)
+    points.push_back({off, 0, off <= 40 ? 1.0 : 1.0 - 0.002 * static_cast<double>(off - 40)});
+  const Line line = fit_line(points);
+  EXPECT_EQ(line.from, 40U);
+  EXPECT_NEAR(line.at_from, 1, 1e-9);
+  EXPECT_NEAR(line.per_link, -0.002, 1e-9);
+  EXPECT_NEAR(line.explained, 1, 1e-9);
+  EXPECT_NEAR(line.farthest, 0, 1e-9);
 }
 
 struct LoopCase {
