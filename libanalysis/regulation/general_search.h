@@ -33,10 +33,12 @@ class GeneralSearch {
   [[nodiscard]] double watts(LinkIndex link) const { return watts_[link.raw()]; }
   [[nodiscard]] double watts(const routing::LinkSet& active) const;
 
+  // general_search.cc: from everything
   std::optional<Found> thinned(const Found& everything);
   std::optional<Found> settled(const Found& everything, routing::LinkSet active);
-  std::optional<Found> grown();
   void thin_out(Found& found);
+
+  // general_widening.cc: where tables are less even than even spreading
   void settle(Found& found);
   bool widen(routing::LinkSet& active, const std::vector<double>& loads) const;
   [[nodiscard]] bool carries(routing::SwitchIndex s, const routing::LinkSet& active,
@@ -45,12 +47,11 @@ class GeneralSearch {
                   std::vector<std::size_t> on) const;
   bool add_way_up(routing::LinkSet& active, routing::SwitchIndex s) const;
 
-  // Skeleton.
-  routing::LinkSet skeleton() const;
+  // general_growth.cc: from a skeleton
+  std::optional<Found> grown();
+  [[nodiscard]] routing::LinkSet skeleton() const;
   void connect(routing::LinkSet& active, routing::SwitchIndex from, routing::SwitchIndex to) const;
   [[nodiscard]] std::optional<routing::SwitchIndex> anchor() const;
-
-  // Growth.
   bool relieve(routing::LinkSet& active, const std::vector<double>& loads) const;
   bool add_ways_up(routing::LinkSet& active, routing::SwitchIndex s, const std::vector<double>& loads) const;
 

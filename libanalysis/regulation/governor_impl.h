@@ -123,16 +123,19 @@ class Governor::Impl {
   void close_ports();
   void ports_closed(const std::vector<LinkRef>& failed);
   void finish(std::string note);
+  void order_migration(unsigned to);
+  void step_done();
+  [[nodiscard]] PortRef commanded_side(LinkIndex link, const routing::LegalPaths& paths) const;
+  void routing_tick();
+
+  // governor_mending.cc: changes that fail, are not wanted any more, or lose their links
+  void step_failed(const std::string& why, const std::vector<LinkRef>& links);
   /// The links that were to leave stay; tables that are being written are finished first.
   void call_off(const std::string& why);
   void mend(const std::string& why);
   void order_mend();
-  void order_migration(unsigned to);
-  void step_done();
-  void step_failed(const std::string& why, const std::vector<LinkRef>& links);
   void forget_step();
-  [[nodiscard]] PortRef commanded_side(LinkIndex link, const routing::LegalPaths& paths) const;
-  void routing_tick();
+  void drop_change(const std::string& why);
 
   // governor_ports.cc: coming back
   void open(const std::vector<LinkIndex>& links, const std::string& why);
@@ -158,24 +161,25 @@ class Governor::Impl {
   void learn_from_a_wrong_choice();
   void estimate(const MeasuredLoads& loads);
   void choose();
-  enum class Kind : std::uint8_t { Closing, Mode };
-  [[nodiscard]] std::vector<Take> allowed_takes(const Selection& selection, Kind kind);
-  [[nodiscard]] bool may_take(LinkIndex link, Turn turn);
   void advise(const Selection& selection);
   [[nodiscard]] SelectionProblem problem(const routing::LinkSet& available, const MeasuredLoads& loads,
                                          const Traffic* traffic) const;
+  /// How selections are made: for the planes that traffic goes to next.
+  [[nodiscard]] SelectOptions select_options() const;
+
+  // governor_takes.cc: which links leave with the next change
+  enum class Kind : std::uint8_t { Closing, Mode };
+  [[nodiscard]] std::vector<Take> allowed_takes(const Selection& selection, Kind kind);
+  [[nodiscard]] bool may_take(LinkIndex link, Turn turn);
   /// Trunks with a link that would be above its limit, ascending.
   [[nodiscard]] std::vector<std::uint32_t> crowded_trunks(const SelectionProblem& problem,
                                                           const routing::LinkSet& active);
-  /// How selections are made: for the planes that traffic goes to next.
-  [[nodiscard]] SelectOptions select_options() const;
   [[nodiscard]] std::vector<Take> operator_takes();
 
   // governor_faults.cc
   void lose(LinkIndex link, const std::string& why);
   void repair(const std::string& why);
   void adopt(std::shared_ptr<const Fabric> reference, std::vector<Lid> managers);
-  void drop_change(const std::string& why);
 
   Instant now_;
   std::vector<Action> actions_;
