@@ -31,13 +31,12 @@ std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection&
   std::vector<Take> takes;
   const std::size_t most = options.most_closing == 0 ? records.size() : options.most_closing;
   if (kind == Kind::Closing) {
-    // Whole trunks, as they were predicted: part of one may deal its LIDs less evenly.
+    // Trunk by trunk: a whole one is as it was predicted.
     std::map<std::uint32_t, std::vector<const LinkDecision*>> by_trunk;
     for (const LinkDecision& decision : selection.decisions) {
       if (decision.turn == Turn::Off) by_trunk[network->trunk_of(decision.link)].push_back(&decision);
     }
     for (const auto& [trunk, decisions] : by_trunk) {
-      if (!takes.empty() && takes.size() + decisions.size() > most) break;
       for (const LinkDecision* decision : decisions) {
         if (takes.size() < most && may_take(decision->link, decision->turn))
           takes.push_back({decision->link, power::off_mode, Cause::Regulation, decision->reason});
