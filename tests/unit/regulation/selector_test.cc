@@ -174,13 +174,14 @@ TEST(TrunkPolicyTest, BothPlanesBearWhatIsLeft) {
     const auto& tables = site.network->tables(active, plane);
     return fullest_of_trunk(*site.network, predicted_loads(*site.network, tables, site.traffic, plane));
   };
-  /// Hops of trunks of which a link is above u_on, and fuller than any was with all links on.
+  /// Hops of trunks of which a link is above u_on, and fuller than any was with all links on, in either
+  /// plane.
   const auto crowded = [&](const LinkSet& active, unsigned plane) {
-    const auto before = fullest(site.current, plane);
+    const std::vector<double> before[] = {fullest(site.current, 0), fullest(site.current, 1)};
     const auto after = fullest(active, plane);
     std::size_t count = 0;
     for (std::size_t h = 0; h < after.size(); ++h)
-      if (after[h] > std::max(0.8 * site.rate(1), before[h]) + 1) ++count;
+      if (after[h] > std::max({0.8 * site.rate(1), before[0][h], before[1][h]}) + 1) ++count;
     return count;
   };
   const auto narrow = select_links(site.problem, options);
