@@ -11,7 +11,8 @@ from page_test import CHROMIUM, PACKAGES, serving
 
 QUIET = '[[phase]]\npattern = "neighbour"\nload = 0.05\n'
 # Links go off after seconds, not minutes.
-QUICK = {"regulation.mode": "enforce", "regulation.quiet": "5s", "regulation.least_on": "5s", "regulation.drain": "1s", "sm.lmc": "1"}
+QUICK = {"regulation.mode": "enforce", "regulation.quiet": "5s", "regulation.least_on": "5s", "regulation.drain": "1s",
+         "regulation.break_even": "1", "sm.lmc": "1"}
 
 
 def take(settings, pictures, seconds):
@@ -29,5 +30,5 @@ if __name__ == "__main__":
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as scenario:
         scenario.write(QUIET)
         scenario.flush()
-        take({"fabric.generate": "tree:k=6,n=3", "fabric.scenario": scenario.name, **QUICK}, ["power", "plan"], 60)
+        take({"fabric.generate": "torus:4x4,hosts=2,links=4", "fabric.scenario": scenario.name, **QUICK}, ["power", "plan"], 40)
     take({"fabric.generate": "torus:8x8,hosts=2"}, ["torus"], 10)
