@@ -8,6 +8,7 @@
 #include <CLI/Formatter.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <chrono>
 #include <cmath>
 #include <memory>
 #include <ostream>
@@ -33,6 +34,7 @@ struct TestOptions {
   double tolerance = 0.5;  // percentage points: what the thesis saw between model and switch
   std::string device = "mlx5_0";
   unsigned seconds = 30;
+  double settle = 0;  // seconds
 };
 
 struct Flow {
@@ -88,7 +90,8 @@ Result<std::vector<Flow>> run_flows(const TestOptions& given, const qos::Program
     programming = std::move(result->programming);
     rates = std::move(result->rates);
   } else {
-    auto result = test_on_served_fabric(given.name, given.fabric.from, given.fabric.to, sls);
+    auto result = test_on_served_fabric(given.name, given.fabric.from, given.fabric.to, sls,
+                                        std::chrono::milliseconds{std::llround(given.settle * 1000)});
     if (!result) return fail(result.error());
     rates = *std::move(result);
   }
@@ -181,16 +184,16 @@ void add_qos_test(CLI::App& qos, Program& program) {
       test->add_option("--from", given->fabric.from, "The sending host; else the first")->type_name("NODE");
   auto* to =
       test->add_option("--to", given->fabric.to, "The receiving host; else the last")->type_name("NODE");
+  auto* name = test->add_option("--name", given->name,
+                                "Test a served fabric (heddle sim serve, or heddled's fabric.serve) with the "
+                                "tables that it has")
+                   ->needs(from)
+                   ->needs(to)
+                   ->excludes(fabric)
+                   ->type_name("NAME");
   test->add_option("--vls", given->fabric.vls, "Data VLs of the simulated ports")
       ->check(CLI::IsMember({1, 2, 4, 8, 15}))
-      ->excludes(
-          test->add_option("--name", given->name,
-                           "Test a served fabric (heddle sim serve, or heddled's fabric.serve) with the "
-                           "tables that it has")
-              ->needs(from)
-              ->needs(to)
-              ->excludes(fabric)
-              ->type_name("NAME"))
+      ->excludes(name)
       ->capture_default_str();
   test->add_option("--entries", given->fabric.entries, "Entries of the tables of the simulated ports")
       ->check(CLI::Range(1, 64))
@@ -209,6 +212,12 @@ void add_qos_test(CLI::App& qos, Program& program) {
   test->add_option("--tolerance", given->tolerance, "Percentage points between measured and predicted")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  test->add_option("--settle", given->settle,
+                   "How long flows on a served fabric run before they are measured; at packet level some "
+                   "simulated milliseconds")
+      ->needs(name)
+      ->check(CLI::Range(0.0, 3600.0))
+      ->type_name("SECONDS");
   test->add_option("--device", given->device, "Of the lines for hardware")->capture_default_str();
   test->add_option("--seconds", given->seconds, "Of the lines for hardware")
       ->check(CLI::Range(1, 86400))

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <thread>
 
 #include "fabric/source.h"
 #include "heddle/json_access.h"
@@ -131,7 +132,8 @@ Result<QosTestResult> test_on_own_fabric(const QosTestFabric& how, const qos::Pr
 }
 
 Result<std::vector<BitRate>> test_on_served_fabric(const std::string& name, const std::string& from,
-                                                   const std::string& to, const std::vector<Sl>& sls) {
+                                                   const std::string& to, const std::vector<Sl>& sls,
+                                                   std::chrono::milliseconds settle) {
   std::vector<std::int64_t> flows;
   std::optional<Error> error;
   for (const Sl sl : sls) {
@@ -146,6 +148,7 @@ Result<std::vector<BitRate>> test_on_served_fabric(const std::string& name, cons
   }
   std::vector<BitRate> rates;
   if (!error) {
+    std::this_thread::sleep_for(settle);
     const auto list = simserve::command(name, json::object{{"command", "traffic"}, {"action", "list"}});
     if (!list) error = list.error();
     const json::value answer = list ? json::value(*list) : json::value();

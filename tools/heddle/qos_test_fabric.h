@@ -2,6 +2,7 @@
 /// one flow per SL between two hosts, each trying to fill the link, all at once (spec/qos.md 6).
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -32,11 +33,13 @@ struct QosTestResult {
                                                        const qos::AnalyzerOptions& options);
 
 /// The same on a fabric that somebody serves (heddle sim serve, or heddled with fabric.serve), with the
-/// tables that its ports have. The flows are taken away again.
+/// tables that its ports have. The flows are taken away again. They run for `settle` before they are
+/// measured: at packet level a rate is that of the last whole simulated millisecond.
 [[nodiscard]] Result<std::vector<BitRate>> test_on_served_fabric(const std::string& name,
                                                                  const std::string& from,
                                                                  const std::string& to,
-                                                                 const std::vector<Sl>& sls);
+                                                                 const std::vector<Sl>& sls,
+                                                                 std::chrono::milliseconds settle);
 
 /// What the analyzer says that each flow gets, of what all get.
 [[nodiscard]] Result<std::vector<double>> predicted_shares(const qos::Programming& programming,
