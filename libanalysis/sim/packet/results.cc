@@ -49,14 +49,17 @@ std::string name_of(const Experiment& experiment, std::uint8_t sl) {
   return found == experiment.traffic.end() ? fmt::format("SL{}", sl) : found->name;
 }
 
-/// Text within JSON or CSV quotes; what would end them is left out.
-std::string plain(std::string_view text) {
+std::string without(std::string_view text, std::string_view unwanted) {
   std::string result;
   for (const char c : text) {
-    if (c >= ' ' && c != '"' && c != '\\' && c != ',' && c != '\'') result += c;
+    if (c >= ' ' && unwanted.find(c) == std::string_view::npos) result += c;
   }
   return result;
 }
+/// A CSV cell or text within gnuplot's quotes; what would end them is left out.
+std::string plain(std::string_view text) { return without(text, "\"\\,'"); }
+/// Text within JSON's quotes.
+std::string in_json(std::string_view text) { return without(text, "\"\\"); }
 
 std::string flow_json(const PointResult& result, const Flow& flow) {
   return fmt::format(R"({{"throughput":{:.6f},"share":{:.6f},"messages":{},"packets":{},"flits":{},)"
@@ -97,9 +100,9 @@ Estimate estimate(std::span<const double> values) {
 }
 
 std::string results_json(const Experiment& experiment, std::span<const PointResult> results) {
-  std::string text =
-      fmt::format("{{\"title\":\"{}\",\"fabric\":\"{}\",\"warm_up\":{},\"measure\":{},\"points\":[",
-                  plain(experiment.title), plain(experiment.source), experiment.warm_up, experiment.measure);
+  std::string text = fmt::format(
+      "{{\"title\":\"{}\",\"fabric\":\"{}\",\"warm_up\":{},\"measure\":{},\"points\":[",
+      in_json(experiment.title), in_json(experiment.source), experiment.warm_up, experiment.measure);
   bool first = true;
   for (const PointResult& result : results) {
     const Totals& t = result.totals;
@@ -108,7 +111,7 @@ std::string results_json(const Experiment& experiment, std::span<const PointResu
         "\"broken\":{},"
         "\"unroutable\":{},\"lost\":{},\"discarded\":{},\"in_flight\":{},\"flit_hops\":{}{},"
         "\"links\":{{\"mean\":{:.6f},\"max\":{:.6f},\"stalled\":{:.6f}}},\"sl\":{{{}}},\"vl\":{{{}}}}}",
-        first ? "" : ",", plain(experiment.variants[result.point.variant].name),
+        first ? "" : ",", in_json(experiment.variants[result.point.variant].name),
         experiment.loads[result.point.load], experiment.seeds[result.point.seed], result.hosts, t.injected,
         t.delivered, t.broken, t.unroutable, t.lost, t.discarded, result.in_flight, t.flit_hops,
         result.workload.empty() ? "" : ",\"traces\":" + result.workload, result.links.mean, result.links.max,
