@@ -1,10 +1,13 @@
 """Traffic packet by packet: OpenSM's own tables route it, perfquery and heddled see what it does."""
 
+import os
 import re
 import tempfile
 import unittest
 
 from daemon_under_test import Daemon
+from qos_test import design
+from regulation_test import QUICK, RING, links_in
 from served_fabric import Programs, ServedFabric, wait_until
 
 TREE = "tree:k=2,n=2,speed=EDR"
@@ -80,6 +83,48 @@ class InTheDaemon(unittest.TestCase):
                     code, output, complaints = programs.run("perfquery", "-x")
                     self.assertEqual((code, complaints), (0, []))
                     self.assertGreater(counters(output)["PortXmitData"] + counters(output)["PortRcvData"], 0)
+
+    def test_links_are_empty_of_packets_before_they_go_off(self):
+        light = SCENARIO.replace("incast", "uniform").replace("0.6", "0.01")
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as scenario:
+            scenario.write(light)
+            scenario.flush()
+            with Daemon({"fabric.generate": RING, "fabric.plane": "packet", "fabric.scenario": scenario.name,
+                         **QUICK, "regulation.mode": "advise"}) as daemon:
+                daemon.wait_for_sweeps(5)
+
+                def total(name):
+                    lines = re.findall(rf"^infiniband_\w+_port_{name}_total\{{.*\}} ([0-9.e+]+)$", daemon.metrics(), re.MULTILINE)
+                    self.assertTrue(lines, name)
+                    return sum(map(float, lines))
+
+                # What hosts send before there are routes is discarded, and counted.
+                wait_until(lambda: total("transmit_data_bytes") > 1e6, 60, "traffic")
+                discarded = total("transmit_discards")
+                daemon.heddle("regulate", "enforce")
+                wait_until(lambda: links_in(daemon, "off") == 4, 60, "one link of each trunk off")
+                moved = total("transmit_data_bytes")
+                wait_until(lambda: total("transmit_data_bytes") > 1.2 * moved, 60, "traffic over the others")
+                self.assertEqual(total("transmit_discards"), discarded)
+                daemon.heddle("restore")
+                wait_until(lambda: links_in(daemon, "active") == 8, 30, "everything back")
+                self.assertEqual(total("transmit_discards"), discarded)
+
+    def test_arbiters_give_packets_the_shares_that_a_plan_promises(self):
+        name = f"heddle-packets-{os.getpid()}"
+        with Daemon({"fabric.generate": TREE, "fabric.plane": "packet", "fabric.time_scale": "0.001",
+                     "fabric.serve": name, "metrics.listen": "", "sampling.interval": "2ms",
+                     "sweep.light_interval": "100ms"}) as daemon:
+            daemon.wait_for(lambda status: status["subnet_manager"]["role"] == "master", "master")
+            plan, _ = design(daemon.directory)
+            test = ["qos", "test", str(plan), "--name", name, "--from", "host-0 mlx5_0", "--to", "host-3 mlx5_0",
+                    "--packet-bytes", "4096", "--tolerance", "1"]
+            at_once = daemon.heddle_raw(*test)
+            self.assertEqual(at_once.returncode, 1)  # no millisecond has passed: nothing is measured yet
+            daemon.heddle("qos", "push", str(plan))
+            after = daemon.json(*test, "--settle", "5")
+            for flow, wanted in zip(after["flows"], (50, 25, 15, 10)):
+                self.assertAlmostEqual(flow["measured_percent"], wanted, delta=1)
 
 
 if __name__ == "__main__":
