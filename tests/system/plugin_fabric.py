@@ -219,10 +219,11 @@ class WithPlugin:
     def join(self, host):
         """Makes a host a member of the broadcast group, as IPoIB does. The MLID."""
         guid = re.search(rf'H-([0-9a-f]+)"\[1\]\(([0-9a-f]+)\).*"{host} ', self.run("ibnetdiscover")[1])
+        # For a build with sanitizers: the shim comes before their library, and copies more than it has received.
         code, text, complaints = self.run(BUILD / "tests/system/join_group", self.lid_of("host-0 mlx5_0"), BROADCAST,
                                           "fe80000000000000" + guid.group(2).zfill(16), node=f"{host} mlx5_0",
-                                          ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0")  # the shim is preloaded
-        assert (code, complaints) == (0, []), text
+                                          ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0:replace_intrin=0")
+        assert (code, complaints) == (0, []), (code, complaints, text)
         return text.strip()
 
     def multicast_arrives(self, hosts, forbidden=()):
