@@ -46,7 +46,6 @@ export class Painter {
   private links: Uint8Array = new Uint8Array();
   private nodeSteps: Uint8Array = new Uint8Array();
   private unsent = false;
-  private seen = false;
   private picture: { view: View; options: Options; next: number } | null = null;
 
   constructor(readonly canvas: HTMLCanvasElement) {
@@ -174,7 +173,6 @@ export class Painter {
   resize(): void {
     const gl = this.gl;
     this.picture = null;
-    this.seen = false;
     this.size = [this.canvas.width, this.canvas.height];
     const [colour, depth] = this.surface;
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.aside);
@@ -204,8 +202,7 @@ export class Painter {
     if (!this.picture || !this.pace.ready()) return false;
     const { options, next } = this.picture;
     const end = 2 * (options.hosts ? this.linkCount : this.switchLinks);
-    // Nobody sees anything yet that could be moved meanwhile: all at once is soonest.
-    const count = this.seen ? Math.min(this.pace.batch, end - next) : end - next;
+    const count = Math.min(this.pace.batch, end - next);
     this.drawLines(next, count);
     this.picture.next += count;
     const complete = this.picture.next >= end;
@@ -256,7 +253,6 @@ export class Painter {
   /** The complete picture, with what is written on `ink` over it, which has its size. Precondition: not busy. */
   show(ink: HTMLCanvasElement | null): void {
     const gl = this.gl;
-    this.seen = true;
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.aside);
     gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
     gl.blitFramebuffer(0, 0, ...this.size, 0, 0, ...this.size, gl.COLOR_BUFFER_BIT, gl.NEAREST);
