@@ -11,10 +11,12 @@
 #include <sstream>
 #include <string>
 
+#include "support/places.h"
+
 namespace heddle {
 
 inline void expect_golden(const std::string& name, const std::string& actual) {
-  const auto path = std::filesystem::path{HEDDLE_SOURCE_DIR} / "tests/golden" / name;
+  const auto path = test::source_directory() / "tests/golden" / name;
   if (std::getenv("HEDDLE_UPDATE_GOLDEN") != nullptr) {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream{path, std::ios::binary} << actual;

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "support/places.h"
+
 namespace heddle::app {
 namespace {
 
@@ -62,7 +64,7 @@ TEST(Config, ListsAreListsOrTextWithCommas) {
 
 // After a change of the keys: heddled --print-config > systemd/heddle.toml
 TEST(Config, TheShippedFileIsTheDefault) {
-  std::ifstream file{HEDDLE_SOURCE_DIR "/systemd/heddle.toml"};
+  std::ifstream file{test::source_directory() / "systemd/heddle.toml"};
   std::ostringstream text;
   text << file.rdbuf();
   EXPECT_EQ(text.str(), default_config_text());

@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "fabric/ibnetdiscover.h"
+#include "support/places.h"
 #include "unit/fabric/same_fabric.h"
 
 namespace heddle {
@@ -27,8 +28,8 @@ void PrintTo(const Published& file, std::ostream* out) { *out << file.name; }
 class PublishedFabrics : public testing::TestWithParam<Published> {
  protected:
   void SetUp() override {
-    const std::string path =
-        std::string{HEDDLE_SHARED_DATA} + "/fabrics/" + GetParam().name + ".ibnetdiscover";
+    const std::filesystem::path path =
+        test::shared_data() / "fabrics" / (std::string{GetParam().name} + ".ibnetdiscover");
     if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not here";
     std::ifstream in{path, std::ios::binary};
     const std::string text{std::istreambuf_iterator<char>{in}, {}};

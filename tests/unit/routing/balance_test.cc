@@ -9,6 +9,7 @@
 #include "routing/proof.h"
 #include "routing/quality.h"
 #include "routing/updn.h"
+#include "support/places.h"
 #include "unit/routing/test_fabrics.h"
 
 namespace heddle::routing {
@@ -43,7 +44,7 @@ TEST(Balance, ATorusOnOneVl) {
 class SharedFabric : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    path_ = std::string(HEDDLE_SHARED_DATA "/fabrics/") + GetParam() + ".ibnetdiscover";
+    path_ = (test::shared_data() / "fabrics" / (std::string(GetParam()) + ".ibnetdiscover")).string();
     if (!std::filesystem::exists(path_)) GTEST_SKIP() << path_ << " is not there";
   }
   std::string path_;

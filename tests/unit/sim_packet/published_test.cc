@@ -9,11 +9,12 @@
 
 #include "qos/analyzer.h"
 #include "sim/packet/experiment.h"
+#include "support/places.h"
 
 namespace heddle::packet {
 namespace {
 
-const std::filesystem::path directory{HEDDLE_SOURCE_DIR "/tests/experiments"};
+const std::filesystem::path directory = test::source_directory() / "tests/experiments";
 
 Result<Experiment> read(const std::filesystem::path& path) {
   std::ostringstream text;
