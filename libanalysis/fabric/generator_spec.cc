@@ -12,8 +12,8 @@
 namespace heddle {
 namespace {
 
-constexpr std::array<std::string_view, 7> kinds{"xgft", "tree",       "fattree", "torus",
-                                                "mesh", "dragonfly+", "random"};
+constexpr std::array<std::string_view, 8> kinds{"xgft", "tree",       "fattree", "torus",
+                                                "mesh", "dragonfly+", "random",  "grown"};
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -195,6 +195,11 @@ Result<GeneratorSpec> parse_keys(std::string_view kind, std::string_view text) {
     words.need("global", shape.global);
     words.read("links", shape.links);
     spec.shape = shape;
+  } else if (kind == "grown") {
+    GrownSpec shape;
+    words.read("seed", shape.seed);
+    words.read("hosts", shape.hosts);
+    spec.shape = shape;
   } else {
     RandomSpec shape;
     words.need("switches", shape.switches);
@@ -203,7 +208,7 @@ Result<GeneratorSpec> parse_keys(std::string_view kind, std::string_view text) {
     words.read("seed", shape.seed);
     spec.shape = shape;
   }
-  read_common(words, spec);
+  if (kind != "grown") read_common(words, spec);
   if (auto ok = words.finish(); !ok) return fail(ok.error());
   return spec;
 }
@@ -229,6 +234,9 @@ struct ShapeText {
   }
   std::string operator()(const RandomSpec& s) const {
     return fmt::format("random:switches={},hosts={},links={},seed={}", s.switches, s.hosts, s.links, s.seed);
+  }
+  std::string operator()(const GrownSpec& s) const {
+    return fmt::format("grown:seed={}{}", s.seed, s.hosts == 0 ? "" : fmt::format(",hosts={}", s.hosts));
   }
 };
 
@@ -260,6 +268,7 @@ Result<GeneratorSpec> parse_generator_spec(std::string_view text) {
 
 std::string to_string(const GeneratorSpec& spec) {
   std::string text = std::visit(ShapeText{}, spec.shape);
+  if (std::holds_alternative<GrownSpec>(spec.shape)) return text;
   text += fmt::format(",width={},speed={}", to_string(spec.width), to_string(spec.speed));
   if (spec.switch_ports != 0) text += fmt::format(",ports={}", spec.switch_ports);
   return text;

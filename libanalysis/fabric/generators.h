@@ -11,8 +11,10 @@
 ///   torus:8x8,hosts=8,links=10              mesh:4x4x2,hosts=1,links=2
 ///   dragonfly+:groups=9,leaves=4,spines=4,hosts=4,global=2
 ///   random:switches=20,hosts=40,links=50,ports=12,seed=7
+///   grown:seed=7                            grown:seed=7,hosts=600
 ///
-/// and after any of them `,width=4x,speed=HDR,ports=36` (ports of every switch; no fewer than it uses).
+/// and after any of them but the last `,width=4x,speed=HDR,ports=36` (ports of every switch; no fewer than it
+/// uses).
 #pragma once
 
 #include <cstdint>
@@ -83,8 +85,17 @@ struct RandomSpec {
   std::uint64_t seed = 1;
 };
 
+/// A site that grew over years: islands of leaves and spines, rails, one or two directors, joined by cores or
+/// by a few cables; three generations of speed, trunks of different size, cables that are missing, hosts on
+/// upper switches, a management island, aggregation nodes, and switches that share one description. Width,
+/// speed and ports are drawn, those of the GeneratorSpec do not count.
+struct GrownSpec {
+  std::uint64_t seed = 1;
+  unsigned hosts = 0;  ///< adapters besides aggregation nodes; 0: drawn, 20 to 4,000
+};
+
 struct GeneratorSpec {
-  std::variant<XgftSpec, TreeSpec, FatTreeSpec, GridSpec, DragonflyPlusSpec, RandomSpec> shape;
+  std::variant<XgftSpec, TreeSpec, FatTreeSpec, GridSpec, DragonflyPlusSpec, RandomSpec, GrownSpec> shape;
   LinkWidth width = LinkWidth::X4;
   LinkSpeed speed = LinkSpeed::Hdr;
   unsigned switch_ports = 0;  ///< 0: as many as the switch with the most cables of its kind needs

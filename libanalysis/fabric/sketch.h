@@ -48,5 +48,6 @@ using Drawing = Result<std::shared_ptr<const Fabric>>;
 [[nodiscard]] Drawing draw(const GeneratorSpec& spec, const GridSpec& shape);
 [[nodiscard]] Drawing draw(const GeneratorSpec& spec, const DragonflyPlusSpec& shape);
 [[nodiscard]] Drawing draw(const GeneratorSpec& spec, const RandomSpec& shape);
+[[nodiscard]] Drawing draw(const GeneratorSpec& spec, const GrownSpec& shape);
 
 }  // namespace heddle::sketch

@@ -198,7 +198,8 @@ void add_fabric_commands(Program& program) {
           "spec", options->source,
           "As in tree:k=18,n=3,full  xgft:3;18,18,36;1,18,18  fattree:hosts=5000  torus:8x8,hosts=4,links=2  "
           "mesh:4x4x2  dragonfly+:groups=9,leaves=4,spines=4,hosts=4,global=2  "
-          "random:switches=20,hosts=40,links=50,seed=7; then width=, speed=, ports=")
+          "random:switches=20,hosts=40,links=50,seed=7; then width=, speed=, ports=; "
+          "or a site that grew: grown:seed=7,hosts=600")
       ->required();
   generated->add_flag("--lids", options->lids, "Give LIDs, as a subnet manager would");
   generated->add_option("--lmc", options->lmc, "Give each port of a channel adapter 2^LMC LIDs")
