@@ -1,0 +1,99 @@
+/// What is known of a cable: whether packets may be led over it. Off from the moment in which a Set that
+/// takes it away is sent, until requests that were sent after that Set's answer have been answered "Active"
+/// by both ends. What a test cut, and what fell by itself, is told apart from what a Set took away.
+#pragma once
+
+#include <array>
+
+#include "check/recording.h"
+
+namespace wire {
+
+class Link {
+ public:
+  /// A Set is sent that takes it away, or has it train (PortPhysicalState Polling).
+  enum class Taken : std::uint8_t { Away, Training };
+  void taken(Taken how, Time now) {
+    if (!is_held_) held_since_ = now;
+    is_held_ = true;
+    training_ = how == Taken::Training;
+    active_ = {};
+    barrier_ = now;
+  }
+  /// Such a Set was answered, or given up: what was asked before then tells nothing.
+  void taking_ended(Time now) { barrier_ = now; }
+
+  void cut(Time now) {
+    ++cuts_;
+    fell(now);
+  }
+  void mended(Time now) {
+    if (cuts_ > 0) --cuts_;
+    active_ = {};
+    barrier_ = now;
+  }
+
+  /// An answer says what state the port at this end is in.
+  void heard(std::size_t end, bool is_active, Time asked, Time now) {
+    if (asked <= barrier_) return;
+    was_heard_ = true;
+    if (is_active && cuts_ == 0) {
+      active_[end] = true;
+      active_asked_[end] = asked;
+      if (is_usable()) is_held_ = fell_ = training_ = false;
+      return;
+    }
+    if (is_active) return;
+    if (active_[end] && asked > active_asked_[end]) {
+      if (is_usable()) fell(now);
+      active_[end] = false;
+    }
+    if (fell_ && seen_ == 0) seen_ = now;
+  }
+
+  [[nodiscard]] bool is_usable() const { return active_[0] && active_[1] && cuts_ == 0; }
+  [[nodiscard]] bool is_unknown() const { return !was_heard_ && !is_held_ && !fell_; }
+  [[nodiscard]] bool is_training() const { return training_ || !is_held_; }
+  [[nodiscard]] bool is_cut() const { return cuts_ > 0; }
+  [[nodiscard]] Time held_since() const { return held_since_; }
+
+  /// Whether an entry that may be there since then leads into it by no fault of the tables: it fell, and
+  /// whoever wrote the entry could not have read so. `grace`: what lies between an answer and a program's
+  /// acting on it.
+  [[nodiscard]] bool excuses(Time entry_since, Time grace) const {
+    if (is_forced_) return true;
+    if (!fell_ || (is_held_ && held_since_ < fell_since_)) return false;
+    return seen_ == 0 || entry_since <= seen_ + grace;
+  }
+  [[nodiscard]] bool has_fallen() const { return fell_ && !(is_held_ && held_since_ < fell_since_); }
+
+  /// An operator took it away though hosts are behind it.
+  void force(bool forced) { is_forced_ = forced; }
+  [[nodiscard]] bool is_forced() const { return is_forced_; }
+
+ private:
+  void fell(Time now) {
+    if (!fell_) {
+      fell_since_ = now;
+      seen_ = 0;
+    }
+    fell_ = true;
+    active_ = {};
+    barrier_ = now;
+  }
+
+  std::array<bool, 2> active_{};
+  std::array<Time, 2> active_asked_{};
+  Time barrier_ = 0;  ///< only what was asked later tells anything
+  bool was_heard_ = false;
+  int cuts_ = 0;  ///< by a test: the cable itself, and a node at its end
+  bool fell_ = false;
+  Time fell_since_ = 0;
+  Time seen_ = 0;  ///< first answer that says so; 0: none yet
+  bool is_held_ = false;
+  bool training_ = false;
+  Time held_since_ = 0;
+  bool is_forced_ = false;
+};
+
+}  // namespace wire

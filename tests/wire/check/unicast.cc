@@ -1,0 +1,291 @@
+#include "check/unicast.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace wire {
+namespace {
+
+constexpr int no_entry = 0xff;
+
+Channel channel(const Topology& topology, End from) {
+  const int cable = topology.cable_at(from);
+  return 2 * cable + (topology.cable(cable).a == from ? 0 : 1);
+}
+
+}  // namespace
+
+const std::array<std::pair<unsigned, Wrong>, 6> Unicast::kinds{{{NoEntry, Wrong::DeadEnd},
+                                                                {Held, Wrong::Off},
+                                                                {Training, Wrong::NotActive},
+                                                                {Fallen, Wrong::KnownCut},
+                                                                {Circle, Wrong::Loop},
+                                                                {Elsewhere, Wrong::Misdelivery}}};
+
+Unicast::Unicast(const World& world, const Rules& rules, Report& report)
+    : world_{world},
+      topology_{world.topology()},
+      rules_{rules},
+      report_{report},
+      dependencies_{topology_.cables().size()},
+      is_source_(topology_.switches().size()),
+      has_manager_(topology_.switches().size()),
+      pairs_(World::lid_limit),
+      owners_(World::lid_limit),
+      is_reached_(World::lid_limit) {
+  walk_.flags.resize(topology_.switches().size());
+  walk_.visited.resize(topology_.switches().size());
+}
+
+bool Unicast::update_sources() {
+  const auto sources = is_source_;
+  const auto managers = has_manager_;
+  for (int s = 0; s < topology_.switch_count(); ++s)
+    is_source_[static_cast<std::size_t>(s)] = world_.has_hosts(s) ? 1 : 0;
+  for (const End manager : world_.managers()) {
+    const int node = topology_.is_switch(manager.node) ? manager.node : topology_.peer(manager).node;
+    if (node >= 0) has_manager_[static_cast<std::size_t>(topology_.node(node).switch_number)] = 1;
+  }
+  return sources != is_source_ || managers != has_manager_;
+}
+
+bool Unicast::is_judged(int lid, int source) const {
+  const End owner = world_.owner(lid);
+  if (topology_.is_switch(owner.node)) return has_manager_[static_cast<std::size_t>(source)] != 0;
+  return is_source_[static_cast<std::size_t>(source)] != 0 || world_.managers().contains(owner);
+}
+
+void Unicast::check(const Changes& changes, Time now) {
+  if (changes.hosts && update_sources()) {
+    for (const int lid : world_.lids()) check_lid(lid, now);
+    return;
+  }
+  for (const int lid : changes.lids) check_lid(lid, now);
+}
+
+unsigned Unicast::step(int switch_number, int lid, const Candidate& candidate, int& next) const {
+  next = -1;
+  const int node = topology_.switches()[static_cast<std::size_t>(switch_number)];
+  const End owner = world_.owner(lid);
+  if (candidate.value == 0) return owner.node == node ? 0U : Elsewhere;
+  const End out{node, candidate.value};
+  const int cable = candidate.value == no_entry ? -1 : topology_.cable_at(out);
+  if (cable < 0) return NoEntry;
+  const Link& link = world_.link(cable);
+  if (!link.is_usable()) {
+    if (link.is_unknown()) return Unknown;
+    if (link.excuses(candidate.since, rules_.grace)) return Excused;
+    if (link.has_fallen()) return Fallen;
+    const bool fresh = candidate.since > link.held_since();
+    if (link.is_training()) return Training | (fresh ? FreshTraining : 0U);
+    return Held | (fresh ? FreshHeld : 0U);
+  }
+  const End in = topology_.peer(out);
+  if (!topology_.is_switch(in.node)) return in == owner ? 0U : Elsewhere;
+  next = topology_.node(in.node).switch_number;
+  return 0;
+}
+
+unsigned Unicast::follow(int switch_number, int lid) {
+  const auto at = static_cast<std::size_t>(switch_number);
+  if (walk_.visited[at] == 1) return Circle;
+  if (walk_.visited[at] == 2) return walk_.flags[at];
+  walk_.visited[at] = 1;
+  unsigned flags = 0;
+  if (world_.is_unknown(switch_number, lid)) flags |= Unknown;
+  if (const auto* const entries = world_.entry(switch_number, lid)) {
+    for (const Candidate& each : *entries) {
+      int next = -1;
+      flags |= step(switch_number, lid, each, next);
+      if (next >= 0) flags |= follow(next, lid);
+    }
+  }
+  walk_.visited[at] = 2;
+  return walk_.flags[at] = flags;
+}
+
+void Unicast::check_lid(int lid, Time now) {
+  auto& pairs = pairs_[static_cast<std::size_t>(lid)];
+  const End owner = world_.owner(lid);
+  if (!(owners_[static_cast<std::size_t>(lid)] == owner)) {
+    owners_[static_cast<std::size_t>(lid)] = owner;
+    pairs.assign(topology_.switches().size(), Pair{});
+    is_reached_[static_cast<std::size_t>(lid)] = 0;
+  }
+  if (owner.node < 0) {
+    dependencies_.replace(lid, {});
+    return;
+  }
+  std::fill(walk_.visited.begin(), walk_.visited.end(), 0);
+  if (is_reached_[static_cast<std::size_t>(lid)] == 0) {
+    // While a fabric comes up: every way ends at the switch of its owner, so that there is none before there.
+    const int last = topology_.is_switch(owner.node) ? owner.node : topology_.peer(owner).node;
+    if (last < 0 || !topology_.is_switch(last) || follow(topology_.node(last).switch_number, lid) != 0)
+      return;
+    is_reached_[static_cast<std::size_t>(lid)] = 1;
+  }
+  for (int s = 0; s < topology_.switch_count(); ++s) {
+    Pair& pair = pairs[static_cast<std::size_t>(s)];
+    if (pair.standing == Standing::Never && !is_judged(lid, s)) continue;
+    judge(lid, s, pair, follow(s, lid), now);
+  }
+  const std::vector<Channel> cycle = dependencies_.replace(lid, edges_of(lid));
+  if (cycle.empty()) return;
+  std::string text =
+      fmt::format("packets may wait for each other in a circle, the last entry for LID {}:", lid);
+  std::vector<int> nodes;
+  for (const Channel each : cycle) {
+    const Cable& cable = topology_.cable(each / 2);
+    const End from = each % 2 == 0 ? cable.a : cable.b;
+    text += " " + topology_.show(from);
+    nodes.push_back(from.node);
+  }
+  report_.found(Wrong::Deadlock, text, nodes);
+}
+
+void Unicast::judge(int lid, int source, Pair& pair, unsigned flags, Time now) {
+  unsigned wrong = 0;
+  if (flags == 0) {
+    pair.standing = Standing::Established;
+  } else if (pair.standing == Standing::Established) {
+    if ((flags & Excused) != 0 || !is_judged(lid, source))
+      pair.standing = Standing::Broken;
+    else
+      wrong = flags & all_wrong;
+  }
+  if (flags != 0 && pair.standing == Standing::Broken) {
+    wrong = (flags & Fallen) | ((flags & FreshHeld) != 0 ? Held : 0U) |
+            ((flags & FreshTraining) != 0 ? Training : 0U);
+    if ((flags & Circle) != 0) report_.excused_loop();
+  }
+  for (const auto& [flag, kind] : kinds) {
+    if ((wrong & flag & ~pair.wrong) != 0) tell(lid, source, flag, kind);
+    if ((pair.wrong & flag & ~wrong) != 0) report_.ended(kind, pair.since);
+  }
+  if (wrong != 0 && pair.wrong == 0) pair.since = now;
+  pair.wrong = wrong;
+}
+
+void Unicast::tell(int lid, int source, unsigned flag, Wrong kind) {
+  const End owner = world_.owner(lid);
+  std::string text = fmt::format("from {} to LID {} (plane {} of {}):",
+                                 topology_.node(topology_.switches()[static_cast<std::size_t>(source)]).name,
+                                 lid, lid - world_.base_lid(lid), topology_.show(owner));
+  std::vector<int> nodes;
+  std::vector<std::uint8_t> seen(topology_.switches().size());
+  for (int at = source; at >= 0;) {
+    const int node = topology_.switches()[static_cast<std::size_t>(at)];
+    nodes.push_back(node);
+    text += " " + topology_.node(node).name;
+    if (std::exchange(seen[static_cast<std::size_t>(at)], 1) != 0) break;
+    const auto* const entries = world_.entry(at, lid);
+    if (entries == nullptr) break;
+    int onward = -1;
+    for (const Candidate& each : *entries) {
+      int next = -1;
+      const unsigned flags = step(at, lid, each, next);
+      const bool leads_there = next >= 0 && (walk_.flags[static_cast<std::size_t>(next)] & flag) != 0;
+      const bool in_circle = flag == Circle && next >= 0 && seen[static_cast<std::size_t>(next)] != 0;
+      if ((flags & flag) == 0 && !leads_there && !in_circle) continue;
+      text += fmt::format("/{}{}", each.value, entries->size() > 1 ? " (old or new)" : "");
+      onward = next;
+      if (next < 0) nodes.push_back(topology_.peer({node, each.value}).node);
+      break;
+    }
+    at = onward;
+  }
+  report_.found(kind, text, nodes);
+}
+
+std::vector<Dependencies::Edge> Unicast::edges_of(int lid) {
+  const auto& pairs = pairs_[static_cast<std::size_t>(lid)];
+  std::vector<Dependencies::Edge> edges;
+  std::vector<int> queue;
+  std::vector<std::uint8_t> reached(topology_.switches().size());
+  for (int s = 0; s < topology_.switch_count(); ++s) {
+    if (!is_judged(lid, s) || pairs[static_cast<std::size_t>(s)].standing != Standing::Established) continue;
+    reached[static_cast<std::size_t>(s)] = 1;
+    queue.push_back(s);
+  }
+  const auto each_hop = [&](int from, const std::function<void(Channel, int)>& then) {
+    const auto* const entries = world_.entry(from, lid);
+    if (entries == nullptr) return;
+    for (const Candidate& each : *entries) {
+      int next = -1;
+      step(from, lid, each, next);
+      if (next >= 0)
+        then(channel(topology_, {topology_.switches()[static_cast<std::size_t>(from)], each.value}), next);
+    }
+  };
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    each_hop(queue[i], [&](Channel, int next) {
+      if (std::exchange(reached[static_cast<std::size_t>(next)], 1) == 0) queue.push_back(next);
+    });
+  }
+  for (const int from : queue) {
+    each_hop(from, [&](Channel held, int next) {
+      each_hop(next, [&](Channel wanted, int) { edges.push_back(Dependencies::edge(held, wanted)); });
+    });
+  }
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  return edges;
+}
+
+std::vector<int> Unicast::islands() const {
+  std::vector<int> root(topology_.nodes().size());
+  std::iota(root.begin(), root.end(), 0);
+  const auto find = [&](int node) {
+    while (root[static_cast<std::size_t>(node)] != node) node = root[static_cast<std::size_t>(node)];
+    return node;
+  };
+  for (int c = 0; c < static_cast<int>(topology_.cables().size()); ++c) {
+    if (world_.link(c).is_cut() || world_.link(c).is_forced()) continue;
+    root[static_cast<std::size_t>(find(topology_.cable(c).a.node))] = find(topology_.cable(c).b.node);
+  }
+  std::vector<int> result(root.size());
+  for (std::size_t n = 0; n < root.size(); ++n) result[n] = find(static_cast<int>(n));
+  return result;
+}
+
+void Unicast::check_lasting() {
+  const std::vector<int> island = islands();
+  for (const int lid : world_.lids()) {
+    const End owner = world_.owner(lid);
+    for (int s = 0; s < topology_.switch_count(); ++s) {
+      const auto& pairs = pairs_[static_cast<std::size_t>(lid)];
+      if (pairs.empty() || pairs[static_cast<std::size_t>(s)].standing != Standing::Broken) continue;
+      const int node = topology_.switches()[static_cast<std::size_t>(s)];
+      if (!is_judged(lid, s) ||
+          island[static_cast<std::size_t>(node)] != island[static_cast<std::size_t>(owner.node)])
+        continue;
+      report_.found(Wrong::StaysBroken,
+                    fmt::format("{} has no way to LID {} of {}, though cables join them",
+                                topology_.node(node).name, lid, topology_.show(owner)),
+                    {node, owner.node});
+    }
+  }
+}
+
+void Unicast::finish() {
+  std::size_t all = 0;
+  std::size_t established = 0;
+  for (const int lid : world_.lids()) {
+    const auto& pairs = pairs_[static_cast<std::size_t>(lid)];
+    for (int s = 0; s < topology_.switch_count(); ++s) {
+      if (!is_judged(lid, s)) continue;
+      ++all;
+      if (pairs.empty()) continue;
+      const Pair& pair = pairs[static_cast<std::size_t>(s)];
+      if (pair.standing != Standing::Never) ++established;
+      for (const auto& [flag, kind] : kinds)
+        if ((pair.wrong & flag) != 0) report_.ended(kind, pair.since);
+    }
+  }
+  report_.pairs(all, established);
+}
+
+}  // namespace wire

@@ -1,0 +1,87 @@
+/// Follows packets of every LID from every switch that hosts send from, whatever each switch's entry may be
+/// at this instant, and holds the result against the one promise: a pair that once had a way has one at every
+/// instant. A cut or a dead node excuses the pairs whose packets it met, until all that their tables may hold
+/// leads to the LID again; nothing else excuses.
+#pragma once
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "check/dependencies.h"
+#include "check/report.h"
+#include "check/world.h"
+
+namespace wire {
+
+struct Rules {
+  /// Between an answer that says that a link fell, and a table that may still be written in ignorance of it.
+  Time grace = 10'000'000;
+  /// In which what a cut broke must be back where cables could carry it; 0: not asked for.
+  Time back_within = 0;
+};
+
+class Unicast {
+ public:
+  Unicast(const World& world, const Rules& rules, Report& report);
+
+  void check(const Changes& changes, Time now);
+  /// Pairs that a fault broke and that cables could join again: called when they must be back.
+  void check_lasting();
+  /// At the end of the recording.
+  void finish();
+
+ private:
+  // What a walk may meet.
+  enum Flag : unsigned {
+    NoEntry = 1U << 0,
+    Held = 1U << 1,
+    Training = 1U << 2,
+    Fallen = 1U << 3,
+    Circle = 1U << 4,
+    Elsewhere = 1U << 5,
+    all_wrong = (1U << 6) - 1,
+    Excused = 1U << 6,
+    Unknown = 1U << 7,
+    FreshHeld = 1U << 8,  ///< by an entry that was written after the link was taken away
+    FreshTraining = 1U << 9,
+  };
+  static const std::array<std::pair<unsigned, Wrong>, 6> kinds;
+  enum class Standing : std::uint8_t { Never, Established, Broken };
+  struct Pair {
+    Standing standing = Standing::Never;
+    unsigned wrong = 0;  ///< flags that are reported already
+    Time since = 0;
+  };
+  struct Walk {
+    std::vector<unsigned> flags;        ///< by switch
+    std::vector<std::uint8_t> visited;  ///< 0 no, 1 under way, 2 done
+  };
+
+  void check_lid(int lid, Time now);
+  unsigned follow(int switch_number, int lid);
+  /// Of one entry; `next`: the switch that it leads to, or -1.
+  unsigned step(int switch_number, int lid, const Candidate& candidate, int& next) const;
+  void judge(int lid, int source, Pair& pair, unsigned flags, Time now);
+  void tell(int lid, int source, unsigned flag, Wrong kind);
+  std::vector<Dependencies::Edge> edges_of(int lid);
+  bool update_sources();  ///< whether there are others
+  /// Whether packets from there to that LID are judged: those between hosts, and between managers and
+  /// switches.
+  [[nodiscard]] bool is_judged(int lid, int source) const;
+  [[nodiscard]] std::vector<int> islands() const;
+
+  const World& world_;
+  const Topology& topology_;
+  const Rules& rules_;
+  Report& report_;
+  Dependencies dependencies_;
+  std::vector<std::uint8_t> is_source_;  ///< by switch
+  std::vector<std::uint8_t> has_manager_;
+  std::vector<std::vector<Pair>> pairs_;  ///< by LID, then switch
+  std::vector<End> owners_;               ///< whose the pairs are
+  std::vector<std::uint8_t> is_reached_;  ///< by LID: its owner's switch has had a way to it
+  Walk walk_;
+};
+
+}  // namespace wire

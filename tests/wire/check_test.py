@@ -1,0 +1,304 @@
+"""The judge is judged: every wrong that is planted in a recording must be seen, and what is sound must pass."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from synthetic import ACTIVE, DOWN, INIT, Fabric, Recording
+
+CHECKER = pathlib.Path(os.environ["HEDDLE_BUILD"]) / "tests/wire/wire_check"
+
+# a - b
+# |   |    and a host at each: port 1. Ports 2 lead clockwise (a b c d), ports 3 back.
+# d - c
+RING = Fabric(3, [(("a", 2), ("b", 3)), (("b", 2), ("c", 3)), (("c", 2), ("d", 3)), (("d", 2), ("a", 3)),
+                  (("a", 1), ("ha", 1)), (("b", 1), ("hb", 1)), (("c", 1), ("hc", 1)), (("d", 1), ("hd", 1))])
+LIDS = {"ha": 1, "hb": 2, "hc": 3, "hd": 4, "a": 5, "b": 6, "c": 7, "d": 8}
+# Up and down with a on top and c at the bottom, c by b.
+UP_DOWN = {"a": {1: 1, 2: 2, 3: 2, 4: 3, 5: 0, 6: 2, 7: 2, 8: 3},
+           "b": {1: 3, 2: 1, 3: 2, 4: 3, 5: 3, 6: 0, 7: 2, 8: 3},
+           "c": {1: 3, 2: 3, 3: 1, 4: 2, 5: 3, 6: 3, 7: 0, 8: 2},
+           "d": {1: 2, 2: 2, 3: 3, 4: 1, 5: 2, 6: 2, 7: 3, 8: 0}}
+
+
+def with_entries(name, **changes):
+    """Entries of a switch, some of them others: lid3=2."""
+    return {**UP_DOWN[name], **{int(lid[3:]): port for lid, port in changes.items()}}
+
+
+class Judged(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.wire = Recording(RING, "ha")
+        self.wire.bring_up(LIDS, UP_DOWN)
+
+    def judge(self, *options, wire=None):
+        """Counts and text."""
+        (wire or self.wire).write(self.directory)
+        done = subprocess.run([CHECKER, "--fabric", self.directory / "fabric.net", "--recordings", self.directory,
+                               "--commands", self.directory / "commands", *options], capture_output=True, text=True, timeout=60)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        counts = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual(done.returncode, 1 if counts["violations"] else 0)
+        return counts, done.stdout
+
+    def expect(self, *kinds, options=(), times=1):
+        counts, text = self.judge(*options)
+        self.assertEqual(set(counts["violations"]), set(kinds), text)
+        for kind in kinds:
+            self.assertGreaterEqual(counts["violations"][kind]["times"], times)
+        return text
+
+    def without_link_cd(self):
+        """Nothing leads over c/2 -- d/3."""
+        self.wire.write_table("c", with_entries("c", lid4=3, lid8=3))
+        self.wire.write_table("d", with_entries("d", lid3=2, lid7=2))
+
+
+class Sound(Judged):
+    def test_a_fabric_that_comes_up(self):
+        counts, text = self.judge()
+        self.assertEqual((counts["violations"], counts["pairs"], counts["established"]), ({}, 20, 20), text)
+        self.assertGreater(counts["instants"], 20)
+
+    def test_a_link_that_goes_off_and_comes_back(self):
+        self.without_link_cd()
+        self.wire.disable("c", 2)
+        self.wire.enable("c", 2)
+        for name, port in (("c", 2), ("d", 3)):
+            self.wire.see(name, port, INIT)
+            self.wire.activate(name, port)
+        self.wire.write_table("c", UP_DOWN["c"])
+        self.wire.write_table("d", UP_DOWN["d"])
+        self.expect()
+
+    def test_an_answer_that_is_lost_and_settled_by_a_get(self):
+        asked = self.wire.send_table("c", with_entries("c", lid4=3, lid8=3))
+        self.wire.lost(asked)
+        self.wire.write_table("d", with_entries("d", lid3=2, lid7=2))
+        read = self.wire.ask("c", 1, 0x19, 0)
+        self.wire.answer(read, self.wire.table(with_entries("c", lid4=3, lid8=3)))
+        self.wire.disable("c", 2)
+        self.expect()
+
+    def test_what_a_cut_breaks(self):
+        self.wire.command("cut", "c", 2)
+        self.wire.see("c", 2, DOWN)
+        self.without_link_cd()
+        self.expect(options=("--back-within", "1"))
+
+
+class Planted(Judged):
+    def test_port_off_too_early(self):
+        asked = self.wire.send_table("c", with_entries("c", lid4=3, lid8=3))
+        self.wire.write_table("d", with_entries("d", lid3=2, lid7=2))
+        self.wire.disable("c", 2)
+        self.wire.answer(asked)
+        text = self.expect("off")
+        self.assertIn("from c to LID 4 (plane 0 of hd/1): c/2 (old or new)", text)
+        self.assertIn("Set PortInfo 2 state - physical 3 at c", text)
+
+    def test_dropped_answer(self):
+        self.wire.write_table("d", with_entries("d", lid3=2, lid7=2))
+        asked = self.wire.send_table("c", with_entries("c", lid4=3, lid8=3))
+        self.wire.lost(asked)
+        self.wire.disable("c", 2)
+        self.expect("off")
+
+    def test_a_late_copy_of_a_set(self):
+        asked = self.wire.send_table("c", UP_DOWN["c"])
+        self.wire.answer(asked)
+        self.without_link_cd()
+        self.wire.answer(asked)  # applied once more
+        self.wire.disable("c", 2)
+        self.expect("off")
+
+    def use_while(self, *ends):
+        """The link is back, Active at these ends only, and c leads over it."""
+        self.without_link_cd()
+        self.wire.disable("c", 2)
+        self.wire.enable("c", 2)
+        for name, port in ends:
+            self.wire.activate(name, port)
+        self.wire.write_table("c", UP_DOWN["c"])
+
+    def test_use_before_active(self):
+        for ends in ((), (("c", 2),), (("d", 3),)):
+            with self.subTest(ends):
+                self.setUp()
+                self.use_while(*ends)
+                self.expect("not-active")
+
+    def test_active_that_was_asked_before_the_port_went_off(self):
+        self.without_link_cd()
+        asked = [self.wire.ask(name, 1, 0x15, port) for name, port in (("c", 2), ("d", 3))]
+        self.wire.disable("c", 2)
+        for each in asked:
+            self.wire.answer(each, self.wire.port_info(state=ACTIVE))
+        self.wire.write_table("c", UP_DOWN["c"])
+        self.expect("off")
+
+    def test_rotated_entries(self):
+        table = UP_DOWN["a"]
+        self.wire.write_table("a", {lid: table[lid % 8 + 1] for lid in table})
+        self.expect("misdelivery", "loop", "deadlock")
+
+    def test_no_entry(self):
+        self.wire.write_table("b", with_entries("b", lid3=0xFF))
+        self.expect("dead-end")
+
+    # The cable a/3 -- d/2 is to go: hosts at a and b reach d by c then. In stages: first b, then a.
+
+    def stage_1(self):
+        return self.wire.send_table("b", with_entries("b", lid4=2, lid8=2))
+
+    def stage_2(self):
+        return self.wire.send_table("a", with_entries("a", lid4=2, lid8=2))
+
+    def stage_3(self):
+        return self.wire.send_table("d", with_entries("d", lid1=3, lid2=3, lid5=3, lid6=3))
+
+    def test_stages_in_order(self):
+        for stage in (self.stage_1, self.stage_2, self.stage_3):
+            self.wire.answer(stage())
+        self.wire.disable("a", 3)
+        # From d by c up to b: against the order, but no cycle without the link that is off.
+        self.expect(options=("--ignore", "deadlock"))
+
+    def test_all_stages_at_once(self):
+        asked = [self.stage_1(), self.stage_2(), self.stage_3()]
+        for each in asked:
+            self.wire.answer(each)
+        self.expect("loop", "deadlock")
+
+    def test_reversed_batches(self):
+        for stage in (self.stage_2, self.stage_1):
+            self.wire.answer(stage())
+        text = self.expect("loop", "deadlock")
+        self.assertIn("a/2 (old or new) b/3 a", text)
+
+    def test_minimal_hops_on_a_ring(self):
+        self.wire.write_table("d", with_entries("d", lid2=2))
+        # Each clockwise to the one beyond its neighbour.
+        self.wire.write_table("a", with_entries("a", lid3=2))
+        self.wire.write_table("b", with_entries("b", lid4=2))
+        self.wire.write_table("c", with_entries("c", lid1=2))
+        text = self.expect("deadlock")
+        self.assertIn("wait for each other", text)
+
+    def test_packets_in_flight(self):
+        self.without_link_cd()
+        self.wire.disable("c", 2)
+        self.expect(options=("--lag", "10"))
+        self.expect("off", options=("--lag", "50"))
+
+
+class Faults(Judged):
+    def test_a_cut_excuses_nobody_else(self):
+        self.wire.command("cut", "c", 2)
+        self.wire.see("c", 2, DOWN)
+        self.without_link_cd()
+        self.wire.write_table("a", with_entries("a", lid2=0xFF))
+        self.expect("dead-end")
+
+    def test_a_cut_that_is_known_is_not_written(self):
+        self.wire.command("cut", "c", 2)
+        self.wire.see("c", 2, DOWN)
+        self.without_link_cd()
+        self.wire.time += 20_000_000
+        self.wire.write_table("c", UP_DOWN["c"])
+        self.expect("known-cut")
+
+    def test_a_cut_that_nobody_knows_of_may_be_written(self):
+        self.without_link_cd()
+        self.wire.command("cut", "c", 2)
+        self.wire.time += 20_000_000
+        self.wire.write_table("c", UP_DOWN["c"])
+        self.expect()
+
+    def test_a_mended_link_that_trains(self):
+        self.wire.command("cut", "c", 2)
+        self.wire.see("c", 2, DOWN)
+        self.without_link_cd()
+        self.wire.command("mend", "c", 2)
+        self.wire.see("c", 2, INIT)
+        self.wire.time += 20_000_000
+        self.wire.write_table("c", UP_DOWN["c"])
+        self.expect("known-cut")
+
+    def test_what_stays_broken_though_cables_are_there(self):
+        self.wire.command("cut", "c", 2)
+        self.wire.see("c", 2, DOWN)
+        self.wire.time += 3_000_000_000
+        self.wire.see("c", 2, DOWN)
+        self.expect()
+        self.expect("stays-broken", options=("--back-within", "2"))
+
+    def test_a_switch_that_was_off_has_forgotten_its_table(self):
+        self.wire.command("kill", "d")
+        self.wire.write_table("a", with_entries("a", lid4=0xFF, lid8=0xFF))
+        self.wire.command("revive", "d")
+        for name, port in (("d", 1), ("d", 2), ("a", 3), ("d", 3), ("c", 2), ("hd", 1)):
+            self.wire.activate(name, port) if name != "hd" else self.wire.answer(
+                self.wire.ask("hd", 2, 0x15, 1), self.wire.port_info(4, ACTIVE))
+        self.wire.write_table("d", UP_DOWN["d"])
+        self.wire.write_table("a", UP_DOWN["a"])
+        self.expect()
+        self.wire.write_table("a", with_entries("a", lid4=0xFF))
+        self.expect("dead-end")
+
+
+class Groups(Judged):
+    def setUp(self):
+        super().setUp()
+        # a in the middle; members at b, c and d.
+        for name, ports in (("a", (2, 3)), ("b", (1, 2, 3)), ("c", (1, 3)), ("d", (1, 2))):
+            self.wire.write_group(name, ports)
+
+    def test_a_tree(self):
+        self.expect()
+
+    def test_a_circle(self):
+        self.wire.write_group("c", (1, 2, 3))
+        self.wire.write_group("d", (1, 2, 3))
+        self.expect("multicast-twice")
+
+    def test_into_a_link_that_is_off(self):
+        self.without_link_cd()
+        # What the new tree has not goes first: c by d.
+        for name, ports in (("b", (1, 3)), ("c", (1,)), ("d", (1, 2, 3)), ("c", (1, 2))):
+            self.wire.write_group(name, ports)
+        self.wire.disable("c", 2)
+        self.expect("multicast-off")
+
+
+class Unjudged(unittest.TestCase):
+    def test_nothing_to_judge_is_an_error(self):
+        with tempfile.TemporaryDirectory() as name:
+            directory = pathlib.Path(name)
+            wire = Recording(RING, "ha")
+            wire.write(directory)
+            (directory / "1-1.wire").unlink()
+            done = subprocess.run([CHECKER, "--fabric", directory / "fabric.net", "--recordings", directory],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("no recording", done.stderr)
+
+    def test_a_record_that_was_cut_short_is_left_out(self):
+        with tempfile.TemporaryDirectory() as name:
+            directory = pathlib.Path(name)
+            wire = Recording(RING, "ha")
+            wire.bring_up(LIDS, UP_DOWN)
+            wire.write(directory)
+            whole = (directory / "1-1.wire").read_bytes()
+            (directory / "1-1.wire").write_bytes(whole[:-100])
+            done = subprocess.run([CHECKER, "--fabric", directory / "fabric.net", "--recordings", directory],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
