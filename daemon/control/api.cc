@@ -12,16 +12,16 @@
 namespace heddle::control {
 namespace {
 
-Response json_response(const Result<boost::json::value>& value) {
+Response view_response(const Result<boost::json::value>& value) {
   if (!value) return error_response(value.error());
-  return text_response("application/json", boost::json::serialize(*value) + "\n");
+  return json_response(*value);
 }
 
 Response fabric_response(const DaemonState& state, const Query& query) {
   const auto it = query.find("format");
   const std::string format = it == query.end() ? "json" : it->second;
-  if (format == "json") return json_response(fabric_view(state));
-  if (!state.fabric) return json_response(fabric_view(state));
+  if (format == "json") return view_response(fabric_view(state));
+  if (!state.fabric) return view_response(fabric_view(state));
   if (format == "ibnetdiscover") return text_response("text/plain", write_ibnetdiscover(*state.fabric));
   return error_response(
       {ErrorCode::Invalid, fmt::format("format must be json or ibnetdiscover, not '{}'", format)});
@@ -34,17 +34,17 @@ struct Route {
 
 constexpr std::array routes{
     Route{"/v1/status",
-          [](const DaemonState& state, const Query&) { return json_response(status_view(state)); }},
+          [](const DaemonState& state, const Query&) { return view_response(status_view(state)); }},
     Route{"/v1/links", [](const DaemonState& state,
-                          const Query& query) { return json_response(links_view(state, query)); }},
+                          const Query& query) { return view_response(links_view(state, query)); }},
     Route{"/v1/nodes", [](const DaemonState& state,
-                          const Query& query) { return json_response(nodes_view(state, query)); }},
+                          const Query& query) { return view_response(nodes_view(state, query)); }},
     Route{"/v1/node", [](const DaemonState& state,
-                         const Query& query) { return json_response(node_view(state, query)); }},
+                         const Query& query) { return view_response(node_view(state, query)); }},
     Route{"/v1/profile", [](const DaemonState& state,
-                            const Query& query) { return json_response(profile_view(state, query)); }},
+                            const Query& query) { return view_response(profile_view(state, query)); }},
     Route{"/v1/locality",
-          [](const DaemonState& state, const Query&) { return json_response(locality_view(state)); }},
+          [](const DaemonState& state, const Query&) { return view_response(locality_view(state)); }},
     Route{"/v1/fabric", fabric_response},
 };
 
@@ -61,7 +61,7 @@ Handler api_handler(Daemon& daemon) {
       if (!ports) return respond(error_response(ports.error()));
       auto begun =
           daemon.look_at_queues(*ports, [&daemon, respond](const std::vector<sampling::QueueLook>& looks) {
-            respond(json_response(queues_view(daemon.state(), looks)));
+            respond(view_response(queues_view(daemon.state(), looks)));
           });
       if (!begun) respond(error_response(begun.error()));
       return;

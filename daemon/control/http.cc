@@ -11,6 +11,10 @@ Response text_response(std::string content_type, std::string body) {
   return {200, std::move(content_type), std::make_shared<const std::string>(std::move(body)), {}};
 }
 
+Response json_response(const boost::json::value& value) {
+  return text_response("application/json", boost::json::serialize(value) + "\n");
+}
+
 Response error_response(const Error& error) {
   const auto status = [&]() -> unsigned {
     switch (error.code) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <boost/json/fwd.hpp>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -47,6 +48,7 @@ struct Response {
 
 /// Ready-made answers.
 [[nodiscard]] Response text_response(std::string content_type, std::string body);
+[[nodiscard]] Response json_response(const boost::json::value& value);
 [[nodiscard]] Response error_response(const Error& error);
 
 /// Must be called once, on the io_context thread; after the client is gone it does nothing.

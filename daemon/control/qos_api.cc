@@ -15,10 +15,6 @@ namespace json = boost::json;
 /// Ports by name in one answer; how many there are is said besides.
 constexpr std::size_t most_listed = 1000;
 
-Response json_response(const json::value& value) {
-  return text_response("application/json", json::serialize(value) + "\n");
-}
-
 json::object finding_view(const QosControl& qos, const PortRef& port, const std::string& text) {
   return {{"port", qos.name_of(port)}, {"guid", to_string(port.node)}, {"what", text}};
 }

@@ -17,10 +17,6 @@ namespace {
 namespace json = boost::json;
 using regulate::Regulator;
 
-Response json_response(const json::value& value) {
-  return text_response("application/json", json::serialize(value) + "\n");
-}
-
 /// The body's members, each of which must be known and of its type.
 class Arguments {
  public:

@@ -12,7 +12,7 @@ namespace {
 
 using transport::Outcome;
 
-constexpr std::size_t most_in_engine = 512;
+constexpr std::size_t most_asked_at_once = 512;
 
 /// What a snapshot takes from a port of a switch.
 bool same(const mad::PortInfo& x, const mad::PortInfo& y) {
@@ -51,7 +51,7 @@ void LightSweep::start(std::shared_ptr<const Survey> survey, LookAt look_at, Ins
 }
 
 void LightSweep::pump(Instant now) {
-  while (!tasks_.empty() && asked_ < most_in_engine) {
+  while (!tasks_.empty() && asked_ < most_asked_at_once) {
     const Task task = tasks_.front();
     tasks_.pop_front();
     const SurveyNode& node = survey_->node(task.node);

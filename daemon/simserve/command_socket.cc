@@ -16,7 +16,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t largest_command = 64 * 1024;
-constexpr int batch = 16;
+constexpr int commands_at_a_time = 16;
 
 std::string answer_to(std::string_view text, Commands& commands, Picoseconds now) {
   boost::system::error_code error;
@@ -75,7 +75,7 @@ void CommandSocket::listen() {
 
 void CommandSocket::serve() {
   PeerAddress from;
-  for (int i = 0; i < batch; ++i) {
+  for (int i = 0; i < commands_at_a_time; ++i) {
     const auto size = socket_.receive_from(room_, from);
     if (!size) return;
     const std::size_t length = std::min(*size, room_.size());

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::chrono::milliseconds tick_interval{50};
 constexpr int ticks_between_roll_calls = 20;
-constexpr int batch = 64;
+constexpr int received_at_a_time = 64;
 constexpr std::uint32_t most_clients = 60000;
 
 std::span<const std::uint8_t> bytes_of(const ControlMessage& message) {
@@ -82,7 +82,7 @@ void Server::listen(Listener& listener) {
 void Server::serve(Listener& listener) {
   ControlMessage message;
   PeerAddress from;
-  for (int i = 0; i < batch; ++i) {
+  for (int i = 0; i < received_at_a_time; ++i) {
     const auto size =
         listener.socket.receive_from({reinterpret_cast<std::uint8_t*>(&message), sizeof message}, from);
     if (!size) return;

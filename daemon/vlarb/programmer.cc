@@ -12,7 +12,6 @@ namespace heddle::vlarb {
 namespace {
 
 using transport::Completion;
-using transport::Outcome;
 
 /// Enough to keep the window of the transaction engine full while each node is asked a few things at a time.
 constexpr std::size_t jobs_at_once = 512;
@@ -25,7 +24,7 @@ constexpr unsigned slot_shift = 16;
 constexpr unsigned what_shift = 8;
 
 std::string why_not(const Completion& completion) {
-  if (completion.outcome == Outcome::Refused)
+  if (completion.outcome == transport::Outcome::Refused)
     return fmt::format("refused with status {:#06x}", completion.status);
   return std::string(to_string(completion.outcome));
 }
@@ -268,10 +267,10 @@ void Programmer::on_completion(const Completion& completion) {
                  static_cast<std::uint8_t>(completion.context & 0xffU)};
   Job& job = jobs_[slot];
   --job.waiting;
-  if (completion.outcome == Outcome::Stopped) {
+  if (completion.outcome == transport::Outcome::Stopped) {
     report_.failure = Error{ErrorCode::Unreachable, "stopped while QoS tables were being read or written"};
   }
-  if (completion.outcome != Outcome::Answered) {
+  if (completion.outcome != transport::Outcome::Answered) {
     if (job.silence.empty()) {
       const bool map = what.what == What::Map || what.what == What::MapOfAllInputs;
       job.silence =

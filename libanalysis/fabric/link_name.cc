@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view between = " -- ";
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_spaces(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
   return text;
@@ -61,7 +61,7 @@ std::string FabricNames::link(LinkIndex link) const {
 }
 
 Result<NodeIndex> FabricNames::find_node(std::string_view text) const {
-  text = trimmed(text);
+  text = without_spaces(text);
   if (const auto guid = guid_of(text)) {
     const NodeIndex index = fabric_->find_node(*guid);
     if (index != no_node) return index;
@@ -84,7 +84,7 @@ Result<NodeIndex> FabricNames::find_node(std::string_view text) const {
 }
 
 Result<LinkEnd> FabricNames::find_port(std::string_view text) const {
-  text = trimmed(text);
+  text = without_spaces(text);
   const std::size_t slash = text.rfind('/');
   unsigned number = 0;
   if (slash != std::string_view::npos) {

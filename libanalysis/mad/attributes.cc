@@ -133,8 +133,8 @@ void fields(const Io& io, V& x) requires std::is_same_v<std::remove_const_t<V>, 
 
 constexpr std::size_t notice_details_offset = 10;
 
-std::uint16_t load16(const std::uint8_t* p) { return static_cast<std::uint16_t>((p[0] << 8U) | p[1]); }
-void store16(std::uint8_t* p, std::uint16_t value) {
+std::uint16_t read16(const std::uint8_t* p) { return static_cast<std::uint16_t>((p[0] << 8U) | p[1]); }
+void write16(std::uint8_t* p, std::uint16_t value) {
   p[0] = static_cast<std::uint8_t>(value >> 8U);
   p[1] = static_cast<std::uint8_t>(value);
 }
@@ -192,8 +192,8 @@ void encode(const Notice& value, SmpData data) {
   std::copy(value.details.begin(), value.details.end(), data.begin() + notice_details_offset);
 }
 
-Lid Notice::data_lid() const { return Lid{load16(details.data())}; }
-void Notice::set_data_lid(Lid lid) { store16(details.data(), lid.raw()); }
+Lid Notice::data_lid() const { return Lid{read16(details.data())}; }
+void Notice::set_data_lid(Lid lid) { write16(details.data(), lid.raw()); }
 
 template <>
 LftBlock decode(ConstSmpData data) {
@@ -211,23 +211,23 @@ void encode(const LftBlock& value, SmpData data) {
 template <>
 MftBlock decode(ConstSmpData data) {
   MftBlock block;
-  for (std::size_t i = 0; i < block.masks.size(); ++i) block.masks[i] = load16(&data[2 * i]);
+  for (std::size_t i = 0; i < block.masks.size(); ++i) block.masks[i] = read16(&data[2 * i]);
   return block;
 }
 template <>
 void encode(const MftBlock& value, SmpData data) {
-  for (std::size_t i = 0; i < value.masks.size(); ++i) store16(&data[2 * i], value.masks[i]);
+  for (std::size_t i = 0; i < value.masks.size(); ++i) write16(&data[2 * i], value.masks[i]);
 }
 
 template <>
 PKeyBlock decode(ConstSmpData data) {
   PKeyBlock block;
-  for (std::size_t i = 0; i < block.keys.size(); ++i) block.keys[i] = load16(&data[2 * i]);
+  for (std::size_t i = 0; i < block.keys.size(); ++i) block.keys[i] = read16(&data[2 * i]);
   return block;
 }
 template <>
 void encode(const PKeyBlock& value, SmpData data) {
-  for (std::size_t i = 0; i < value.keys.size(); ++i) store16(&data[2 * i], value.keys[i]);
+  for (std::size_t i = 0; i < value.keys.size(); ++i) write16(&data[2 * i], value.keys[i]);
 }
 
 template <>

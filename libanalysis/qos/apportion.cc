@@ -6,7 +6,7 @@
 namespace heddle::qos {
 namespace {
 
-constexpr int most_steps = 4000;
+constexpr int most_splits_tried = 4000;
 
 /// The least error of a split within so many entries. For an error, each part has a range, and what a
 /// range may grow by an entry falls from entry to entry: taking the largest growth first shows what sum can
@@ -112,7 +112,7 @@ class Splitter {
  private:
   void descend(std::size_t i, std::uint32_t total, std::uint32_t entries, double error) {
     const auto rest = static_cast<std::uint32_t>(shares_.size() - i);
-    if (++steps_ > most_steps) return;
+    if (++steps_ > most_splits_tried) return;
     if (rest == 0) {
       if (total != 0) return;
       found_.push_back({parts_, error});

@@ -11,7 +11,7 @@ namespace heddle::qos {
 namespace {
 
 /// A VL that carries something.
-struct Lane {
+struct CarryingLane {
   Vl wanted;
   double share = 0;
   Priority priority = Priority::High;
@@ -63,7 +63,7 @@ class Fitter {
     double sum = 0;
     for (const auto& service : before_.vls) {
       if (sls_on(wanted_.map, service.vl).empty()) continue;
-      Lane lane{service.vl, service.share.value(), Priority::High};
+      CarryingLane lane{service.vl, service.share.value(), Priority::High};
       const bool room = port_.low_entries > 0 && port_.data_vls > 1;
       if (!serves(wanted_.tables.high, service.vl) && room) lane.priority = Priority::Low;
       sum += lane.share;
@@ -71,12 +71,13 @@ class Fitter {
     }
     for (auto& lane : lanes_) lane.share = sum > 0 ? lane.share / sum : 1;
     // The high table must not be empty.
-    if (std::ranges::none_of(lanes_, [](const Lane& lane) { return lane.priority == Priority::High; })) {
+    if (std::ranges::none_of(lanes_,
+                             [](const CarryingLane& lane) { return lane.priority == Priority::High; })) {
       for (auto& lane : lanes_) lane.priority = Priority::High;
     }
   }
 
-  [[nodiscard]] bool is_starved(const Lane& lane) const {
+  [[nodiscard]] bool is_starved(const CarryingLane& lane) const {
     return wanted_.tables.limit == no_limit && lane.priority == Priority::Low;
   }
 
@@ -99,14 +100,14 @@ class Fitter {
       request.sls.push_back(sl);
     }
     for (auto& sl : request.sls) sl.share /= shares;
-    if (std::ranges::any_of(lanes_, [this](const Lane& lane) { return is_starved(lane); }))
+    if (std::ranges::any_of(lanes_, [this](const CarryingLane& lane) { return is_starved(lane); }))
       --request.port.data_vls;
     const auto designed = design(request);
     if (!designed) return fail(designed.error());
     out_.programming.tables = designed->tables;
     std::uint8_t used = 0;
     for (const auto& sl : designed->sls) {
-      Lane& lane = lanes_[sl.request.sl.raw()];
+      CarryingLane& lane = lanes_[sl.request.sl.raw()];
       lane.vl = sl.vl;
       lane.vl_share = sl.vl_share * shares;
       used = std::max<std::uint8_t>(used, sl.vl.raw() + 1U);
@@ -121,7 +122,7 @@ class Fitter {
     auto& tables = out_.programming.tables;
     tables.limit = no_limit;
     const std::size_t room = std::min<std::size_t>(port_.data_vls - first_vl, port_.low_entries);
-    for (Lane& lane : lanes_) {
+    for (CarryingLane& lane : lanes_) {
       if (!is_starved(lane)) continue;
       std::uint8_t weight = 1;
       for (const auto& entry : wanted_.tables.low) {
@@ -139,13 +140,13 @@ class Fitter {
 
   void map_sls() {
     for (unsigned sl = 0; sl < sl_count; ++sl) {
-      const auto lane = std::ranges::find(lanes_, wanted_.map.vl[sl], &Lane::wanted);
+      const auto lane = std::ranges::find(lanes_, wanted_.map.vl[sl], &CarryingLane::wanted);
       out_.programming.map.vl[sl] = lane == lanes_.end() ? drop_vl : lane->vl;
     }
   }
 
   void compare(const Analysis& after) {
-    for (const Lane& lane : lanes_) {
+    for (const CarryingLane& lane : lanes_) {
       const VlService* got = find(after, lane.vl);
       const VlService* wanted = find(before_, lane.wanted);
       if (got == nullptr || wanted == nullptr) continue;
@@ -158,7 +159,7 @@ class Fitter {
   std::uint32_t packet_bytes_;
   AnalyzerOptions options_;
   Analysis before_;
-  std::vector<Lane> lanes_;
+  std::vector<CarryingLane> lanes_;
   Fitted out_;
 };
 

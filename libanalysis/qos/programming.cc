@@ -16,9 +16,9 @@ namespace {
 namespace json = boost::json;
 
 /// Reads the keys of the `qos` part; errors name file and key.
-class Reader {
+class ProgrammingReader {
  public:
-  Reader(const json::object& qos, const std::string& name) : qos_{qos}, name_{name} {}
+  ProgrammingReader(const json::object& qos, const std::string& name) : qos_{qos}, name_{name} {}
 
   Result<Programming> read() {
     static constexpr std::array<std::string_view, 4> keys{"vlarb_high", "vlarb_low", "high_limit", "sl2vl"};
@@ -133,7 +133,7 @@ Result<Programming> parse_plan(std::string_view text, const std::string& name) {
   const auto* qos = root.is_object() ? root.get_object().if_contains("qos") : nullptr;
   if (qos == nullptr || !qos->is_object())
     return fail(ErrorCode::Invalid, fmt::format("{}: no object 'qos'", name));
-  return Reader{qos->get_object(), name}.read();
+  return ProgrammingReader{qos->get_object(), name}.read();
 }
 
 std::string plan_text(const Programming& programming) {

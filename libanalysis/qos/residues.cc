@@ -10,7 +10,7 @@ constexpr std::int64_t word_bits = 64;
 constexpr std::int64_t most_members = 128;
 
 /// Nearly always of small numbers, which are divided several times as fast.
-std::int64_t modulo(std::int64_t a, std::int64_t b) {
+std::int64_t residue_of(std::int64_t a, std::int64_t b) {
   if (static_cast<std::uint64_t>(a) < std::uint64_t{1} << 32U)
     return static_cast<std::uint32_t>(a) % static_cast<std::uint32_t>(b);
   const std::int64_t rest = a % b;
@@ -23,7 +23,7 @@ std::int64_t ahead(Progression of, std::int64_t from, std::int64_t enough) {
   // The least of (value + i x step) mod m for i = 0 .. last. Whenever the sum passes m it starts anew below
   // step, at a value that is one of a progression modulo step itself.
   std::int64_t m = of.modulus;
-  std::int64_t value = modulo(of.first - from, m);
+  std::int64_t value = residue_of(of.first - from, m);
   std::int64_t step = of.step;
   std::int64_t last = of.count - 1;
   std::int64_t least = value;
@@ -36,8 +36,8 @@ std::int64_t ahead(Progression of, std::int64_t from, std::int64_t enough) {
     const std::int64_t times = (step * last + value) / m;
     if (times == 0) break;
     // After passing m for the k-th time: (value - k m) mod step, k = 1 .. times.
-    value = modulo(value - m, step);
-    const std::int64_t shrunk = modulo(-m, step);
+    value = residue_of(value - m, step);
+    const std::int64_t shrunk = residue_of(-m, step);
     m = step;
     step = shrunk;
     last = times - 1;
@@ -48,7 +48,7 @@ std::int64_t ahead(Progression of, std::int64_t from, std::int64_t enough) {
 
 std::int64_t behind(const Progression& of, std::int64_t from) {
   const std::int64_t m = of.modulus;
-  return ahead({modulo(-of.first, m), modulo(-of.step, m), of.count, m}, modulo(-from, m));
+  return ahead({residue_of(-of.first, m), residue_of(-of.step, m), of.count, m}, residue_of(-from, m));
 }
 
 void ResidueSet::begin(std::int64_t modulus, std::int64_t most) {
@@ -85,7 +85,7 @@ void ResidueSet::end() {
 }
 
 std::int64_t ResidueSet::ahead(std::int64_t from) const {
-  const std::int64_t start = modulo(from, modulus_);
+  const std::int64_t start = residue_of(from, modulus_);
   if (!is_dense()) {
     const auto next = std::ranges::lower_bound(members_, start);
     return next == members_.end() ? members_.front() + modulus_ - start : *next - start;
@@ -106,7 +106,7 @@ std::int64_t ResidueSet::ahead(std::int64_t from) const {
 }
 
 std::int64_t ResidueSet::behind(std::int64_t from) const {
-  const std::int64_t start = modulo(from, modulus_);
+  const std::int64_t start = residue_of(from, modulus_);
   if (!is_dense()) {
     const auto next = std::ranges::upper_bound(members_, start);
     return next == members_.begin() ? start + modulus_ - members_.back() : start - *std::prev(next);

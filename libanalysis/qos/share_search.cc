@@ -13,7 +13,7 @@ namespace {
 
 /// Errors closer than this are equal.
 constexpr double same = 1e-12;
-constexpr std::size_t most_listed = 32;
+constexpr std::size_t most_candidates = 32;
 constexpr std::size_t most_splits = 32;
 /// Pairs of a high total and a low side that are looked at before the search is called incomplete.
 constexpr std::uint64_t most_pairs = 200'000;
@@ -207,9 +207,9 @@ class Search {
     std::vector<std::pair<std::uint64_t, Counts>> listed;
     const auto trim = [&] {
       std::ranges::stable_sort(listed, {}, [](const auto& each) { return each.first; });
-      if (listed.size() <= most_listed) return;
+      if (listed.size() <= most_candidates) return;
       result_.all_listed = false;
-      listed.resize(most_listed);
+      listed.resize(most_candidates);
     };
     Counts counts;
     for (const auto& low : lows_) {
@@ -231,7 +231,7 @@ class Search {
           const auto distance = least_distance(problem_, each);
           listed.emplace_back(distance, std::move(each));
         }
-        if (listed.size() > 8 * most_listed) trim();
+        if (listed.size() > 8 * most_candidates) trim();
       }
     }
     if (listed.empty()) listed.emplace_back(0, first_);

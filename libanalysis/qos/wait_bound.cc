@@ -7,10 +7,10 @@
 namespace heddle::qos {
 namespace {
 
-std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+std::uint64_t rounded_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 /// The packets of one VL.
-struct Sizes {
+struct EntrySizes {
   std::uint64_t smallest = 0;
   std::uint64_t largest = 0;
   std::uint64_t grain = 0;  ///< greatest common divisor
@@ -50,9 +50,9 @@ class WaitBound {
   }
 
  private:
-  static Sizes sizes(const AnalyzerOptions& options, unsigned vl) {
+  static EntrySizes sizes(const AnalyzerOptions& options, unsigned vl) {
     if (options.rounding == Rounding::Units) return {weight_unit_bytes, weight_unit_bytes, weight_unit_bytes};
-    Sizes sizes;
+    EntrySizes sizes;
     const auto& mix = options.packets[vl];
     sizes.smallest = *std::ranges::min_element(mix);
     sizes.largest = *std::ranges::max_element(mix);
@@ -69,9 +69,9 @@ class WaitBound {
       const std::uint64_t weight = std::uint64_t{entry.weight} * weight_unit_bytes;
       // The last packet of a turn starts while a byte of weight is left.
       const std::uint64_t bytes =
-          largest == smallest ? ceil_div(weight, largest) * largest : weight - 1 + largest;
-      const std::uint64_t turns = rounding == Rounding::Deficit ? ceil_div(largest, weight) : 1;
-      out.push_back({entry.vl.raw(), bytes, ceil_div(weight, smallest), turns});
+          largest == smallest ? rounded_up(weight, largest) * largest : weight - 1 + largest;
+      const std::uint64_t turns = rounding == Rounding::Deficit ? rounded_up(largest, weight) : 1;
+      out.push_back({entry.vl.raw(), bytes, rounded_up(weight, smallest), turns});
     }
     return out;
   }
@@ -178,13 +178,13 @@ class WaitBound {
     }
     if (largest == 0 || limit_ == one_packet) return largest;
     // Before the last packet, the bytes sent are a multiple of the grain and below the limit.
-    return ceil_div(limit_bytes_, grain) * grain - grain + largest;
+    return rounded_up(limit_bytes_, grain) * grain - grain + largest;
   }
 
   HighLimit limit_;
   std::uint64_t limit_bytes_;
   LowGrant grant_;
-  std::array<Sizes, max_data_vls> sizes_;
+  std::array<EntrySizes, max_data_vls> sizes_;
   std::vector<Entry> high_;
   std::array<bool, max_data_vls> is_high_{};
   Windows high_windows_;

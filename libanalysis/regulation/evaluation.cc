@@ -8,7 +8,7 @@ namespace heddle::regulation {
 namespace {
 
 /// Switches x LIDs up to which a trial follows every LID: a 16 x 16 torus with two hosts a switch.
-constexpr std::size_t most_entries = 150'000;
+constexpr std::size_t most_walked_entries = 150'000;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ Evaluation::Evaluation(const SelectionProblem& problem, const SelectOptions& opt
       limit_[hop] = (1 - options.margin.value()) * ceiling_[hop];
     }
   }
-  if (network.graph().size() * network.graph().host_count() > most_entries) model_ = Model::Spread;
+  if (network.graph().size() * network.graph().host_count() > most_walked_entries) model_ = Model::Spread;
   if (model_ == Model::Tables && options.next_plane != options.plane) next_plane_ = options.next_plane;
 }
 

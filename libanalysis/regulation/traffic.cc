@@ -46,7 +46,7 @@ double bits(float bytes_per_second) {
 double known(double value) { return std::isnan(value) ? 0 : value; }
 
 /// LIDs x switches up to which an estimate is fitted.
-constexpr std::size_t most_entries = 15'000'000;
+constexpr std::size_t most_fitted_entries = 15'000'000;
 
 /// Rows and columns scaled towards what hosts send and receive; never above it, and up to it where a switch
 /// has a single host, whose traffic can go nowhere else.
@@ -148,7 +148,7 @@ MeasuredLoads measured_loads(const Network& network, const load::Sample& sample)
 }
 
 bool is_fitted(const Network& network) {
-  return network.graph().targets().size() * network.graph().size() <= most_entries;
+  return network.graph().targets().size() * network.graph().size() <= most_fitted_entries;
 }
 
 namespace {

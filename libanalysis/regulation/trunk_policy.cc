@@ -8,7 +8,7 @@
 namespace heddle::regulation {
 namespace {
 
-double percent(double ratio) { return 100 * ratio; }
+double in_percent(double ratio) { return 100 * ratio; }
 
 power::LinkMode full_mode(const SelectionProblem& problem, LinkIndex link) {
   return power::mode_of(problem.network->fabric().link(link));
@@ -99,8 +99,8 @@ TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOption
       choice.decisions.push_back(
           {link, Turn::Off, power::off_mode,
            fmt::format("trunk at {:.0f} % of {} links, below {:.0f} %; {:.0f} % on {} stays below {:.0f} %",
-                       percent(measured), before, percent(u_off), percent(load.busiest / capacity), left,
-                       percent(u_on))});
+                       in_percent(measured), before, in_percent(u_off), in_percent(load.busiest / capacity),
+                       left, in_percent(u_on))});
     }
     if (left < before) continue;
     std::size_t on = before;
@@ -117,7 +117,7 @@ TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOption
                ? std::string{"no link of its trunk is on"}
                : fmt::format(
                      "trunk at {:.0f} % of {} links, its fullest at {:.0f} %, above {:.0f} %; {} take it",
-                     percent(measured), before, percent(load.highest), percent(u_on), on)});
+                     in_percent(measured), before, in_percent(load.highest), in_percent(u_on), on)});
     }
   }
   return choice;
@@ -157,10 +157,10 @@ std::vector<LinkDecision> needed_links(const SelectionProblem& problem, const Se
     const std::string reason =
         blocked > waiting.value()
             ? fmt::format("waiting {:.0f} % of the time at {:.0f} % of {} links, above {:.0f} %",
-                          percent(blocked), percent(load.utilization()), load.on.size(),
-                          percent(waiting.value()))
+                          in_percent(blocked), in_percent(load.utilization()), load.on.size(),
+                          in_percent(waiting.value()))
             : fmt::format("fullest of {} links at {:.0f} %, above {:.0f} %", load.on.size(),
-                          percent(load.highest), percent(u_on));
+                          in_percent(load.highest), in_percent(u_on));
     double capacity = load.capacity;
     bool first = true;
     for (const LinkIndex link : load.off) {

@@ -296,7 +296,7 @@ class Prover {
   Proof proof_;
 };
 
-std::string name_of(const Fabric& fabric, const SwitchGraph& graph, SwitchIndex s) {
+std::string switch_name(const Fabric& fabric, const SwitchGraph& graph, SwitchIndex s) {
   return fmt::format("\"{}\" ({})", fabric.node(graph.node(s)).description, to_string(graph.guid(s)));
 }
 
@@ -359,7 +359,7 @@ std::string describe(const Finding& finding, const Fabric& fabric, const SwitchG
     }
   }
   for (const Step& step : finding.steps) {
-    text += fmt::format("\n  {} port {}", name_of(fabric, graph, step.sw), step.out.raw());
+    text += fmt::format("\n  {} port {}", switch_name(fabric, graph, step.sw), step.out.raw());
     if (step.out == no_path) text += " (no entry)";
     text += fmt::format(" [table {}", step.table);
     if (finding.fault == Fault::Deadlock) text += fmt::format(", VL {}, LID {}", step.vl, step.lid.raw());

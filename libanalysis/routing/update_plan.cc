@@ -203,9 +203,9 @@ std::vector<Lid> differing_lids(const ForwardingTables& before, const Forwarding
 }
 
 /// The entries of all switches for some LIDs, a row per LID.
-class Columns {
+class TableColumns {
  public:
-  explicit Columns(const ForwardingTables& tables) : tables_{tables} {}
+  explicit TableColumns(const ForwardingTables& tables) : tables_{tables} {}
 
   void load(std::span<const Lid> lids) {
     bytes_.resize(lids.size() * tables_.switch_count());
@@ -242,8 +242,8 @@ Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, con
     }
   }
   Planner planner(graph, ranks);
-  Columns old_columns(before);
-  Columns new_columns(after);
+  TableColumns old_columns(before);
+  TableColumns new_columns(after);
   constexpr std::size_t at_once = 256;  // rows of this many bytes per switch stay in the cache
   for (std::size_t first = 0; first < lids.size(); first += at_once) {
     const auto some = std::span(lids).subspan(first, std::min(at_once, lids.size() - first));

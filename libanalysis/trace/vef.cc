@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t most_tasks = 1U << 20U;
 constexpr std::uint64_t most_records = 0xfffffffeU;
-constexpr std::uint64_t most_ticks = std::uint64_t{1} << 60U;
+constexpr std::uint64_t most_delta_ticks = std::uint64_t{1} << 60U;
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40U;
 constexpr std::uint64_t any_id = ~std::uint64_t{0};
 
@@ -145,7 +145,7 @@ class Reader {
   Result<Read> when(Fields& fields) const {
     const auto dep = fields.number("Dep", trace_.version == Version::Vef3 ? 7 : 3);
     if (!dep) return fail(dep.error());
-    const auto ticks = fields.number("dTime", most_ticks);
+    const auto ticks = fields.number("dTime", most_delta_ticks);
     if (!ticks) return fail(ticks.error());
     Read read;
     read.when.dependency = static_cast<Dependency>(*dep % 4);

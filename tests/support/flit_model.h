@@ -204,7 +204,7 @@ class FlitModel {
     for (std::uint32_t id = 0; id < inputs_.size(); ++id) cross(id);
     for (std::size_t id = 0; id < ports_.size(); ++id) {
       if (net_.ports[id].host_side) continue;
-      const bool thrown_away = !ports_[id].up && plane_.closed_link == ClosedLink::Discard;
+      const bool thrown_away = !ports_[id].up && plane_.closed_link == packet::ClosedLink::Discard;
       for (PortLane& lane : ports_[id].lanes) {
         while (!lane.headers.empty() && lane.headers.front().second <= now_ &&
                (thrown_away || too_old(lane))) {
@@ -464,7 +464,7 @@ class FlitModel {
       finish(flit.packet, false);
       give_back_lost(port, flit);
     }
-    if (port.host_side || plane_.closed_link == ClosedLink::Hold) return;
+    if (port.host_side || plane_.closed_link == packet::ClosedLink::Hold) return;
     for (PortLane& lane : state.lanes) {
       while (!lane.headers.empty() && lane.headers.front().second < now_) discard(lane, port);
     }

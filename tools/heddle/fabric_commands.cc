@@ -33,7 +33,7 @@ const std::map<std::string, FabricFormat> formats{{"text", FabricFormat::Text},
                                                   {"ibnetdiscover", FabricFormat::Ibnetdiscover}};
 
 /// What the subcommands' options fill in.
-struct Options {
+struct FabricOptions {
   std::string source;
   std::string other;
   std::string node_names;
@@ -66,11 +66,11 @@ Result<std::shared_ptr<const Fabric>> obtain(const std::string& source, const Co
   return std::move(parsed->fabric);
 }
 
-Result<NodeNames> names_of(const Options& options) {
+Result<NodeNames> names_of(const FabricOptions& options) {
   return options.node_names.empty() ? NodeNames{} : NodeNames::load(options.node_names);
 }
 
-Result<void> put(const std::string& text, const Options& options, Context& context) {
+Result<void> put(const std::string& text, const FabricOptions& options, Context& context) {
   if (options.output.empty()) {
     *context.out << text;
     return {};
@@ -81,7 +81,8 @@ Result<void> put(const std::string& text, const Options& options, Context& conte
   return {};
 }
 
-Result<void> write(const std::shared_ptr<const Fabric>& fabric, const Options& options, Context& context) {
+Result<void> write(const std::shared_ptr<const Fabric>& fabric, const FabricOptions& options,
+                   Context& context) {
   const auto names = names_of(options);
   if (!names) return fail(names.error());
   const FabricFormat format =
@@ -89,7 +90,7 @@ Result<void> write(const std::shared_ptr<const Fabric>& fabric, const Options& o
   return put(fabric_text(fabric, format, *names), options, context);
 }
 
-Result<void> generate_fabric(const Options& options, Context& context) {
+Result<void> generate_fabric(const FabricOptions& options, Context& context) {
   auto fabric = generate(options.source);
   if (!fabric) return fail(fabric.error());
   if (options.lids || options.lmc > 0) {
@@ -99,7 +100,7 @@ Result<void> generate_fabric(const Options& options, Context& context) {
   return write(*fabric, options, context);
 }
 
-Result<void> export_fabric(const Options& options, Context& context) {
+Result<void> export_fabric(const FabricOptions& options, Context& context) {
   const bool json = context.format == Format::Json || formats.at(options.format) == FabricFormat::Json;
   if (options.source.empty() && options.node_names.empty() && json) {
     // The daemon's own words have its epoch, its names and the states of ports, which its text has not.
@@ -111,7 +112,7 @@ Result<void> export_fabric(const Options& options, Context& context) {
   return write(*fabric, options, context);
 }
 
-Result<void> show_fabric(const Options& options, Context& context) {
+Result<void> show_fabric(const FabricOptions& options, Context& context) {
   const auto fabric = obtain(options.source, context);
   if (!fabric) return fail(fabric.error());
   if (options.show_format != "summary") {
@@ -140,7 +141,7 @@ Result<std::shared_ptr<const Fabric>> obtain_for_comparison(const std::string& s
   return std::move(again->fabric);
 }
 
-Result<void> diff_fabrics(const Options& options, Context& context) {
+Result<void> diff_fabrics(const FabricOptions& options, Context& context) {
   const auto before = obtain_for_comparison(options.source, context);
   if (!before) return fail(before.error());
   const auto after = obtain_for_comparison(options.other, context);
@@ -157,14 +158,14 @@ Result<void> diff_fabrics(const Options& options, Context& context) {
   return {};
 }
 
-void add_output_options(CLI::App& command, Options& options) {
+void add_output_options(CLI::App& command, FabricOptions& options) {
   command.add_option("--format", options.format, "text, json, dot or ibnetdiscover (which ibsim reads, too)")
       ->check(CLI::IsMember(formats))
       ->option_text("FORMAT [ibnetdiscover]");
   command.add_option("-o,--output", options.output, "Write to this file");
 }
 
-void add_names_option(CLI::App& command, Options& options) {
+void add_names_option(CLI::App& command, FabricOptions& options) {
   command.add_option("--node-name-map", options.node_names, "Names of nodes, in OpenSM's format")
       ->check(CLI::ExistingFile);
 }
@@ -173,7 +174,7 @@ void add_names_option(CLI::App& command, Options& options) {
 
 void add_fabric_commands(Program& program) {
   Context& context = program.context();
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<FabricOptions>();
   auto* group = program.app().add_subcommand("fabric", "Show, export, generate and compare fabrics");
   group->require_subcommand(1);
 

@@ -142,7 +142,7 @@ void print_state(const value& answer, Context& context) {
   print_reduced(answer, context);
 }
 
-Result<void> show(const Result<value>& answer, Context& context) {
+Result<void> show_qos(const Result<value>& answer, Context& context) {
   if (!answer) return fail(answer.error());
   if (context.format == Format::Json) {
     print_json(*answer, context);
@@ -173,12 +173,13 @@ void add_qos_push(CLI::App& qos, Program& program) {
 
   auto* state = qos.add_subcommand("show", "What was pushed, and what the last comparison found");
   Program::on(*state, [&program] {
-    return show(Client{program.context().socket}.get("/v1/qos"), program.context());
+    return show_qos(Client{program.context().socket}.get("/v1/qos"), program.context());
   });
 
   auto* forget = qos.add_subcommand("forget", "Forget what was pushed; the tables stay in the fabric");
   Program::on(*forget, [&program] {
-    return show(Client{program.context().socket}.post("/v1/qos/forget", json::object{}), program.context());
+    return show_qos(Client{program.context().socket}.post("/v1/qos/forget", json::object{}),
+                    program.context());
   });
 }
 

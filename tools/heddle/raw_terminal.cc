@@ -15,14 +15,14 @@ namespace {
 
 // Signals can only reach globals.
 volatile std::sig_atomic_t asked_to_end = 0;
-termios before{};
+termios before_raw{};
 
 void on_end(int) { asked_to_end = 1; }
 void on_resize(int) {}  // interrupts poll()
 
 void put(std::string_view text) {
   while (!text.empty()) {
-    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno != EINTR) return;
     if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -44,8 +44,8 @@ Result<void> RawTerminal::check() {
 
 RawTerminal::RawTerminal() {
   asked_to_end = 0;
-  tcgetattr(STDIN_FILENO, &before);
-  termios raw = before;
+  tcgetattr(STDIN_FILENO, &before_raw);
+  termios raw = before_raw;
   raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
   raw.c_cc[VMIN] = 0;
   raw.c_cc[VTIME] = 0;
@@ -57,7 +57,7 @@ RawTerminal::RawTerminal() {
 
 RawTerminal::~RawTerminal() {
   put("\033[?25h\033[?1049l");
-  tcsetattr(STDIN_FILENO, TCSANOW, &before);
+  tcsetattr(STDIN_FILENO, TCSANOW, &before_raw);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGWINCH}) handle(signal, SIG_DFL);
 }
 

@@ -51,7 +51,7 @@ std::optional<double> seconds_from(const std::string& text) {
 }
 
 template <class Print>
-Result<void> show(Context& context, const std::string& target, Print print) {
+Result<void> show_view(Context& context, const std::string& target, Print print) {
   const auto answer = Client{context.socket}.get(target);
   if (!answer) return fail(answer.error());
   if (context.format == Format::Json) {
@@ -118,7 +118,7 @@ void add_regulate(Program& program) {
   command->add_option("MODE", *mode, "off, advise (say what would be done) or enforce (do it)")
       ->check(CLI::IsMember({"off", "advise", "enforce"}));
   Program::on(*command, [&context, mode]() -> Result<void> {
-    if (mode->empty()) return show(context, "/v1/regulation", print_regulation);
+    if (mode->empty()) return show_view(context, "/v1/regulation", print_regulation);
     return order(context, "/v1/regulation", {{"mode", *mode}});
   });
 }
@@ -161,7 +161,7 @@ void add_regulation_commands(Program& program) {
   add_regulate(program);
   auto* plan =
       program.app().add_subcommand("plan", "What the regulation would change, why, and what it saves");
-  Program::on(*plan, [&context] { return show(context, "/v1/plan", print_plan); });
+  Program::on(*plan, [&context] { return show_view(context, "/v1/plan", print_plan); });
   auto* link =
       program.app().add_subcommand("link", "Force a link off or on, or give it back to the regulation");
   link->require_subcommand(1);
@@ -170,7 +170,7 @@ void add_regulation_commands(Program& program) {
   add_link_wish(*link, context, "auto", "Let the regulation decide again");
   add_link_wish(*link, context, "pin", "Leave it on, in full width and speed");
   auto* energy = program.app().add_subcommand("energy", "What was spent and saved, by switch and by link");
-  Program::on(*energy, [&context] { return show(context, "/v1/energy", print_energy); });
+  Program::on(*energy, [&context] { return show_view(context, "/v1/energy", print_energy); });
   auto* restore = program.app().add_subcommand(
       "restore", "Bring everything back on, take wishes for off away, and only advise from here on");
   Program::on(*restore, [&context] { return order(context, "/v1/restore", {}); });

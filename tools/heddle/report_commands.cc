@@ -18,13 +18,13 @@
 namespace heddle::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   double last = 24 * 3600;
   std::string prometheus;
   std::string output;
 };
 
-Result<void> report(const Options& options, Context& context) {
+Result<void> report(const ReportOptions& options, Context& context) {
   const auto data = gather_report(Client{context.socket}, options.last, options.prometheus);
   if (!data) return fail(data.error());
   const std::string html = report_html(*data);
@@ -43,7 +43,7 @@ Result<void> report(const Options& options, Context& context) {
 
 void add_report_commands(Program& program) {
   Context& context = program.context();
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReportOptions>();
   auto* command = program.app().add_subcommand(
       "report", "One HTML file: map, busiest and idlest links, profiles, locality, errors, energy, changes");
   command->add_option("--last", options->last, "How far back, as 30m or 24h; heddled itself keeps minutes")

@@ -20,7 +20,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct Options {
+struct CheckOptions {
   std::string fabric;
   std::vector<std::string> lfts;
   std::vector<std::string> transition;
@@ -59,15 +59,16 @@ json::object to_json(const routing::Finding& finding, const routing::SwitchGraph
 }
 
 /// A fabric without LIDs takes those of the first dump.
-Result<std::shared_ptr<const Fabric>> fabric_for(const Options& options, const routing::LftDump& dump,
+Result<std::shared_ptr<const Fabric>> fabric_for(const CheckOptions& options, const routing::LftDump& dump,
                                                  Context& context) {
   auto fabric = fabric_as_it_is(options.fabric, context);
   if (!fabric || has_lids(**fabric)) return fabric;
   return routing::with_lids_of(dump, **fabric);
 }
 
-void print(const routing::Proof& proof, const std::vector<double>& largest_over_mean, const Options& options,
-           const Fabric& fabric, const routing::SwitchGraph& graph, Context& context) {
+void print(const routing::Proof& proof, const std::vector<double>& largest_over_mean,
+           const CheckOptions& options, const Fabric& fabric, const routing::SwitchGraph& graph,
+           Context& context) {
   if (context.format == Format::Json) {
     json::array findings;
     for (const routing::Finding& finding : proof.findings) findings.push_back(to_json(finding, graph));
@@ -98,7 +99,7 @@ void print(const routing::Proof& proof, const std::vector<double>& largest_over_
   }
 }
 
-Result<void> run(const Options& options, Context& context) {
+Result<void> run(const CheckOptions& options, Context& context) {
   const bool moves = !options.transition.empty();
   if (moves == !options.lfts.empty()) {
     return fail(ErrorCode::Invalid, "either --lfts or --transition is wanted");
@@ -146,7 +147,7 @@ Result<void> run(const Options& options, Context& context) {
 
 void add_route_check(Program& program, CLI::App& group) {
   Context& context = program.context();
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CheckOptions>();
   auto* command = group.add_subcommand("check", "Prove or refute tables, of OpenSM or of anyone");
   command
       ->add_option("--fabric", options->fabric,

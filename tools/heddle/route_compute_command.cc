@@ -24,7 +24,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct Options {
+struct ComputeOptions {
   std::string fabric;
   std::string engine = "updn";
   std::optional<unsigned> lmc;
@@ -36,7 +36,7 @@ struct Options {
 };
 
 /// One engine's tables in figures.
-struct Report {
+struct ComputeReport {
   std::string engine;
   double seconds = 0;
   double largest = 0;
@@ -54,8 +54,8 @@ bool has_fault(const routing::Proof& proof, routing::Fault fault) {
                      [&](const routing::Finding& finding) { return finding.fault == fault; });
 }
 
-Result<routing::Routes> compute(const Fabric& fabric, const routing::LinkSet& active, const Options& options,
-                                routing::Engine engine, double& seconds) {
+Result<routing::Routes> compute(const Fabric& fabric, const routing::LinkSet& active,
+                                const ComputeOptions& options, routing::Engine engine, double& seconds) {
   routing::RouteOptions wanted;
   wanted.vls = options.vls;
   if (!options.roots.empty()) {
@@ -69,8 +69,8 @@ Result<routing::Routes> compute(const Fabric& fabric, const routing::LinkSet& ac
   return routes;
 }
 
-Report measure(const routing::Routes& routes, const routing::LinkSet& active, unsigned samples) {
-  Report report;
+ComputeReport measure(const routing::Routes& routes, const routing::LinkSet& active, unsigned samples) {
+  ComputeReport report;
   const routing::Loads loads = routing::all_to_all(routes.graph, routes.tables);
   report.largest = loads.largest();
   const double mean = loads.mean(routes.graph, active);
@@ -90,7 +90,7 @@ Report measure(const routing::Routes& routes, const routing::LinkSet& active, un
   return report;
 }
 
-json::object to_json(const Report& report) {
+json::object to_json(const ComputeReport& report) {
   if (!report.refusal.empty()) return {{"engine", report.engine}, {"refused", report.refusal}};
   json::array warnings;
   for (const std::string& warning : report.warnings) warnings.emplace_back(warning);
@@ -114,7 +114,7 @@ std::string verdict(const routing::Proof& proof) {
   return proof.holds() ? "proved" : "incomplete";
 }
 
-void print(const std::vector<Report>& reports, Context& context) {
+void print(const std::vector<ComputeReport>& reports, Context& context) {
   Table table{{{"ENGINE"},
                {"TIME", Align::Right},
                {"LARGEST/MEAN", Align::Right},
@@ -123,7 +123,7 @@ void print(const std::vector<Report>& reports, Context& context) {
                {"VLS", Align::Right},
                {"BROKEN", Align::Right},
                {"PROOF"}}};
-  for (const Report& report : reports) {
+  for (const ComputeReport& report : reports) {
     if (!report.refusal.empty()) {
       table.add({report.engine, "-", "-", "-", "-", "-", "-", "refused"});
       continue;
@@ -133,16 +133,16 @@ void print(const std::vector<Report>& reports, Context& context) {
                fmt::format("{}", report.vls), fmt::format("{}", report.proof.broken), verdict(report.proof)});
   }
   table.print(*context.out, context.colour);
-  for (const Report& report : reports) {
+  for (const ComputeReport& report : reports) {
     if (!report.refusal.empty()) *context.out << report.engine << ": " << report.refusal << '\n';
   }
 }
 
-void warn(const Report& report, Context& context) {
+void warn(const ComputeReport& report, Context& context) {
   for (const std::string& warning : report.warnings) *context.err << "heddle: warning: " << warning << '\n';
 }
 
-Result<void> run_compute(const Options& options, Context& context) {
+Result<void> run_compute(const ComputeOptions& options, Context& context) {
   const auto engine = routing::engine_from(options.engine);
   if (!engine) {
     return fail(ErrorCode::Invalid,
@@ -160,7 +160,7 @@ Result<void> run_compute(const Options& options, Context& context) {
     file << routing::write_lft_dump(**fabric, routes->graph, routes->tables) << std::flush;
     if (!file) return fail(ErrorCode::Io, fmt::format("{}: cannot be written", options.lfts));
   }
-  Report report = measure(*routes, *active, options.samples);
+  ComputeReport report = measure(*routes, *active, options.samples);
   report.engine = options.engine;
   report.seconds = seconds;
   warn(report, context);
@@ -172,15 +172,15 @@ Result<void> run_compute(const Options& options, Context& context) {
   return {};
 }
 
-Result<void> run_compare(const Options& options, Context& context) {
+Result<void> run_compare(const ComputeOptions& options, Context& context) {
   const auto fabric = fabric_with_lids(options.fabric, options.lmc, context);
   if (!fabric) return fail(fabric.error());
   const auto active = links_without(*fabric, options.without);
   if (!active) return fail(active.error());
-  std::vector<Report> reports;
+  std::vector<ComputeReport> reports;
   for (const auto engine : {routing::Engine::UpDown, routing::Engine::FatTree, routing::Engine::DimOrder,
                             routing::Engine::MinHop}) {
-    Report report;
+    ComputeReport report;
     double seconds = 0;
     const auto routes = compute(**fabric, *active, options, engine, seconds);
     if (routes) {
@@ -196,7 +196,7 @@ Result<void> run_compare(const Options& options, Context& context) {
   }
   if (context.format == Format::Json) {
     json::array all;
-    for (const Report& report : reports) all.push_back(to_json(report));
+    for (const ComputeReport& report : reports) all.push_back(to_json(report));
     print_json(all, context);
   } else {
     print(reports, context);
@@ -204,7 +204,7 @@ Result<void> run_compare(const Options& options, Context& context) {
   return {};
 }
 
-void add_shared(CLI::App& command, Options& options) {
+void add_shared(CLI::App& command, ComputeOptions& options) {
   command.add_option("--fabric", options.fabric, route_fabric_help)->required();
   command.add_option("--lmc", options.lmc, "Assign LIDs, 2^LMC to each port of a channel adapter")
       ->check(CLI::Range(0, 7));
@@ -222,7 +222,7 @@ void add_shared(CLI::App& command, Options& options) {
 
 void add_route_compute(Program& program, CLI::App& group) {
   Context& context = program.context();
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ComputeOptions>();
   auto* command = group.add_subcommand("compute", "Tables of one engine, measured and proved");
   add_shared(*command, *options);
   command->add_option("--engine", options->engine, "updn, ftree, dor or minhop")
@@ -233,7 +233,7 @@ void add_route_compute(Program& program, CLI::App& group) {
 
 void add_route_compare(Program& program, CLI::App& group) {
   Context& context = program.context();
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ComputeOptions>();
   auto* command = group.add_subcommand("compare", "All engines side by side");
   add_shared(*command, *options);
   Program::on(*command, [options, &context] { return run_compare(*options, context); });

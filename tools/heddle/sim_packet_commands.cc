@@ -23,7 +23,7 @@
 namespace heddle::cli {
 namespace {
 
-struct Options {
+struct PacketOptions {
   std::string experiment;
   std::string directory;
   unsigned threads = 0;
@@ -39,7 +39,7 @@ Result<void> write(const std::filesystem::path& path, const std::string& text) {
 }
 
 /// One line, overwritten: how far it is and how long it will still take.
-packet::Progress progress_bar(Context& context, const Options& options) {
+packet::Progress progress_bar(Context& context, const PacketOptions& options) {
   if (options.quiet) return {};
   const auto begin = std::chrono::steady_clock::now();
   return [&context, begin](std::size_t done, std::size_t all) {
@@ -52,7 +52,7 @@ packet::Progress progress_bar(Context& context, const Options& options) {
   };
 }
 
-Result<void> run(const Options& options, Context& context) {
+Result<void> run(const PacketOptions& options, Context& context) {
   const auto text = read_text_file(options.experiment);
   if (!text) return fail(text.error());
   auto experiment = packet::read_experiment(*text, options.experiment);
@@ -95,7 +95,7 @@ Result<void> run(const Options& options, Context& context) {
   return {};
 }
 
-Result<void> plot(const Options& options) {
+Result<void> plot(const PacketOptions& options) {
   const std::filesystem::path directory{options.directory};
   if (!std::filesystem::exists(directory / "plot.gp")) {
     return fail(
@@ -115,7 +115,7 @@ Result<void> plot(const Options& options) {
 }  // namespace
 
 void add_sim_packet_commands(CLI::App& sim, Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PacketOptions>();
 
   auto* run_command = sim.add_subcommand("run", "Carry out an experiment: all its variants, loads and seeds");
   run_command->add_option("experiment", options->experiment, "TOML file")->required();

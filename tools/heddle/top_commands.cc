@@ -17,7 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-struct Options {
+struct TopOptions {
   std::string sort = "utilization";
   double interval = 1;
 };
@@ -31,7 +31,7 @@ void ask(TopScreen& screen, const Client& client) {
   screen.links(std::move(*links));
 }
 
-Result<void> top(const Options& options, Context& context) {
+Result<void> top(const TopOptions& options, Context& context) {
   if (auto terminal = RawTerminal::check(); !terminal) return terminal;
   const Client client{context.socket};
   // What cannot work is said before the screen is taken.
@@ -57,7 +57,7 @@ Result<void> top(const Options& options, Context& context) {
 
 void add_top_commands(Program& program) {
   Context& context = program.context();
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TopOptions>();
   auto* command = program.app().add_subcommand("top", "The busiest links, live, on a terminal; q quits");
   command->add_option("--sort", options->sort, "utilization, congestion, rate, errors or name")
       ->check(CLI::IsMember({"utilization", "congestion", "rate", "errors", "name"}))

@@ -11,7 +11,7 @@ constexpr std::uint64_t bits_per_unit = 32;
 constexpr Vl any_vl{0};
 constexpr std::uint64_t ticks_per_second = MeterBank::picoseconds_per_second / counter_tick.count();
 
-BitRate from_meter_units(std::uint64_t rate) {
+BitRate rate_of(std::uint64_t rate) {
   return BitRate{static_cast<double>(rate) / static_cast<double>(MeterBank::rate_unit)};
 }
 
@@ -110,7 +110,7 @@ Picoseconds FlowPlane::queue_delay(PortIndex port, Vl vl, Picoseconds now) {
 BitRate FlowPlane::rate(TrafficId flow, Picoseconds at) {
   catch_up(at);
   flush();
-  return from_meter_units(flows_[flow.raw()].rate);
+  return rate_of(flows_[flow.raw()].rate);
 }
 
 RouteEnd FlowPlane::route_end(TrafficId flow, Picoseconds at) {
@@ -125,7 +125,7 @@ BitRate FlowPlane::sent(PortIndex port, Picoseconds at) {
   meters_.for_each(port, [&](MeterBank::Key key, std::uint64_t rate) {
     if (key.what == What::Data) sum += rate;
   });
-  return from_meter_units(sum);
+  return rate_of(sum);
 }
 
 Ratio FlowPlane::waiting(PortIndex port, Picoseconds at) {
@@ -142,8 +142,8 @@ FlowFigures FlowPlane::figures(Picoseconds at) {
   figures.flows = count_;
   figures.unroutable = unroutable_;
   figures.into_off_link = into_off_link_;
-  figures.wanted = from_meter_units(wanted_);
-  figures.delivered = from_meter_units(totals_.rate(all, {What::Data, any_vl}));
+  figures.wanted = rate_of(wanted_);
+  figures.delivered = rate_of(totals_.rate(all, {What::Data, any_vl}));
   figures.delivered_bytes = MeterBank::whole(totals_.volume(all, {What::Data, any_vl}, at), 8);
   figures.lost_bytes = MeterBank::whole(totals_.volume(all, {What::Discard, any_vl}, at), 8);
   return figures;

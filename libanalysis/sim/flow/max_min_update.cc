@@ -12,11 +12,11 @@
 namespace heddle::sim {
 namespace {
 
-constexpr double rounding = 1e-12;
+constexpr double relative_rounding = 1e-12;
 
 bool same(double a, double b) {
   if (std::isinf(a) || std::isinf(b)) return a == b;
-  return std::abs(a - b) <= rounding * std::max(a, b);
+  return std::abs(a - b) <= relative_rounding * std::max(a, b);
 }
 
 bool later(double a, double b) { return a > b; }
@@ -48,7 +48,7 @@ double MaxMin::fair_level(std::uint32_t channel) {
     weight += flow.weight;
   }
   const double capacity = capacity_[channel];
-  if (limits_.empty() || wanted <= capacity * (1 + rounding)) return none;
+  if (limits_.empty() || wanted <= capacity * (1 + relative_rounding)) return none;
   // Each round takes out the flows that stop below the level so far, which raises it.
   double left = capacity;
   double level = left / weight;

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::shared_ptr<const Fabric> parse(const std::string& text) {
+std::shared_ptr<const Fabric> parsed(const std::string& text) {
   return parse_ibnetdiscover(text, "topo").value().fabric;
 }
 
@@ -31,8 +31,8 @@ TEST(FabricChange, NothingBetweenTwoOfAKind) {
 }
 
 TEST(FabricChange, ACableIsPluggedElsewhere) {
-  const auto before = parse(two_switches);
-  const auto after = parse(
+  const auto before = parsed(two_switches);
+  const auto after = parsed(
       "switchguid=0xa\nSwitch 4 \"a\" # \"a\" base port 0 lid 1 lmc 0\n[1] \"b\"[1]\n[3] \"b\"[2]\n\n"
       "switchguid=0xb\nSwitch 4 \"b\" # \"b\" base port 0 lid 2 lmc 0\n[1] \"a\"[1]\n[2] \"a\"[3]\n\n");
   const auto change = compare(*before, *after);
@@ -50,8 +50,8 @@ TEST(FabricChange, ACableIsPluggedElsewhere) {
 }
 
 TEST(FabricChange, NodesComeGoAndAreRenamed) {
-  const auto before = parse(two_switches);
-  const auto after = parse(
+  const auto before = parsed(two_switches);
+  const auto after = parsed(
       "switchguid=0xa\nSwitch 4 \"a\" # \"edge\" base port 0 lid 7 lmc 0\n\nswitchguid=0xc\nSwitch 4 "
       "\"c\"\n\n");
   const auto change = compare(*before, *after);
@@ -68,7 +68,7 @@ TEST(FabricChange, NodesComeGoAndAreRenamed) {
 
 TEST(FabricChange, ANodeWithOtherPortsIsAnother) {
   const auto change =
-      compare(*parse("switchguid=0xa\nSwitch 4 \"a\"\n"), *parse("switchguid=0xa\nSwitch 5 \"a\"\n"));
+      compare(*parsed("switchguid=0xa\nSwitch 4 \"a\"\n"), *parsed("switchguid=0xa\nSwitch 5 \"a\"\n"));
   EXPECT_THAT(change.nodes_added, ElementsAre(NodeGuid{0xa}));
   EXPECT_THAT(change.nodes_removed, ElementsAre(NodeGuid{0xa}));
   EXPECT_THAT(change.ports_changed, IsEmpty());
@@ -84,7 +84,7 @@ TEST(FabricChange, ASubnetManagerAssignsLids) {
 }
 
 TEST(FabricChange, LinksAreNamedTheSameFromBothEnds) {
-  const auto fabric = parse(two_switches);
+  const auto fabric = parsed(two_switches);
   for (const Link& link : fabric->links()) {
     EXPECT_EQ(link_ref(*fabric, link), link_ref(*fabric, Link{link.b, link.a}));
   }

@@ -19,7 +19,7 @@ std::shared_ptr<const Fabric> make(std::string_view text) {
   return fabric ? *fabric : nullptr;
 }
 
-std::string error_of(std::string_view text) {
+std::string refusal_of(std::string_view text) {
   const auto fabric = generate(text);
   return fabric ? "no error" : fabric.error().message;
 }
@@ -246,29 +246,29 @@ TEST(GeneratorSpec, ToldFromFileNames) {
 }
 
 TEST(GeneratorSpec, ErrorsSayWhatIsWrong) {
-  EXPECT_THAT(error_of("ring:4"), HasSubstr("one of xgft, tree"));
-  EXPECT_THAT(error_of("tree:k=4"), HasSubstr("n=NUMBER is missing"));
-  EXPECT_THAT(error_of("tree:k=4,n=2,m=1"), HasSubstr("\"m\" is not known"));
-  EXPECT_THAT(error_of("tree:k=4,k=4,n=2"), HasSubstr("given twice"));
-  EXPECT_THAT(error_of("tree:k=-4,n=2"), HasSubstr("k=-4"));
-  EXPECT_THAT(error_of("tree:k=400,n=2"), HasSubstr("k from 1 to 127"));
-  EXPECT_THAT(error_of("tree:k=60,n=9"), HasSubstr("more than 200000 nodes"));
-  EXPECT_THAT(error_of("xgft:2;4,4;1"), HasSubstr("all three must agree"));
-  EXPECT_THAT(error_of("xgft:2;4,0;1,1"), HasSubstr("1 or more"));
-  EXPECT_THAT(error_of("xgft:0;;"), HasSubstr("not a number"));
-  EXPECT_THAT(error_of("torus:8x,hosts=1"), HasSubstr("not a number"));
-  EXPECT_THAT(error_of("torus:2x2x2x2"), HasSubstr("1 to 3 dimensions"));
-  EXPECT_THAT(error_of("torus:4x4,hosts=8,links=10,ports=40"), HasSubstr("has 48 cables"));
-  EXPECT_THAT(error_of("torus:4x4,links=90"), HasSubstr("254 is the most"));
-  EXPECT_THAT(error_of("torus:4x4,speed=FAST"), HasSubstr("like HDR"));
-  EXPECT_THAT(error_of("torus:4294967295x4294967295x2"), HasSubstr("nodes"));
-  EXPECT_THAT(error_of("fattree:hosts=5000,radix=7"), HasSubstr("even number"));
-  EXPECT_THAT(error_of("fattree:hosts=5000,radix=8"), HasSubstr("1 to 128 hosts"));
-  EXPECT_THAT(error_of("dragonfly+:groups=9,leaves=2,spines=2,hosts=1,global=1"),
+  EXPECT_THAT(refusal_of("ring:4"), HasSubstr("one of xgft, tree"));
+  EXPECT_THAT(refusal_of("tree:k=4"), HasSubstr("n=NUMBER is missing"));
+  EXPECT_THAT(refusal_of("tree:k=4,n=2,m=1"), HasSubstr("\"m\" is not known"));
+  EXPECT_THAT(refusal_of("tree:k=4,k=4,n=2"), HasSubstr("given twice"));
+  EXPECT_THAT(refusal_of("tree:k=-4,n=2"), HasSubstr("k=-4"));
+  EXPECT_THAT(refusal_of("tree:k=400,n=2"), HasSubstr("k from 1 to 127"));
+  EXPECT_THAT(refusal_of("tree:k=60,n=9"), HasSubstr("more than 200000 nodes"));
+  EXPECT_THAT(refusal_of("xgft:2;4,4;1"), HasSubstr("all three must agree"));
+  EXPECT_THAT(refusal_of("xgft:2;4,0;1,1"), HasSubstr("1 or more"));
+  EXPECT_THAT(refusal_of("xgft:0;;"), HasSubstr("not a number"));
+  EXPECT_THAT(refusal_of("torus:8x,hosts=1"), HasSubstr("not a number"));
+  EXPECT_THAT(refusal_of("torus:2x2x2x2"), HasSubstr("1 to 3 dimensions"));
+  EXPECT_THAT(refusal_of("torus:4x4,hosts=8,links=10,ports=40"), HasSubstr("has 48 cables"));
+  EXPECT_THAT(refusal_of("torus:4x4,links=90"), HasSubstr("254 is the most"));
+  EXPECT_THAT(refusal_of("torus:4x4,speed=FAST"), HasSubstr("like HDR"));
+  EXPECT_THAT(refusal_of("torus:4294967295x4294967295x2"), HasSubstr("nodes"));
+  EXPECT_THAT(refusal_of("fattree:hosts=5000,radix=7"), HasSubstr("even number"));
+  EXPECT_THAT(refusal_of("fattree:hosts=5000,radix=8"), HasSubstr("1 to 128 hosts"));
+  EXPECT_THAT(refusal_of("dragonfly+:groups=9,leaves=2,spines=2,hosts=1,global=1"),
               HasSubstr("reach 2 other groups"));
-  EXPECT_THAT(error_of("random:switches=5,hosts=1,links=3"), HasSubstr("at least 4"));
-  EXPECT_THAT(error_of("random:switches=5,hosts=1,links=30,ports=4"), HasSubstr("ports=4 is too few"));
-  EXPECT_THAT(error_of("random:switches=2,hosts=0,links=4294967295"), HasSubstr("254 is the most"));
+  EXPECT_THAT(refusal_of("random:switches=5,hosts=1,links=3"), HasSubstr("at least 4"));
+  EXPECT_THAT(refusal_of("random:switches=5,hosts=1,links=30,ports=4"), HasSubstr("ports=4 is too few"));
+  EXPECT_THAT(refusal_of("random:switches=2,hosts=0,links=4294967295"), HasSubstr("254 is the most"));
 }
 
 TEST(AssignLids, EveryPortThatIsAddressedHasItsOwnAlignedBlock) {

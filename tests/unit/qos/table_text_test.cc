@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-ArbEntry entry(unsigned vl, unsigned weight) {
+ArbEntry entry_of(unsigned vl, unsigned weight) {
   return {Vl{static_cast<std::uint8_t>(vl)}, static_cast<std::uint8_t>(weight)};
 }
 
@@ -22,13 +22,13 @@ std::string repeated(const std::string& line, int times) {
 TEST(TableText, LinesOfTheThesis) {
   const auto table = parse_table("# high\n0,8\n\n1, 255 # bulk\r\n0,0", "a.txt", WhichTable::High);
   ASSERT_TRUE(table) << table.error().message;
-  EXPECT_EQ(*table, (ArbTable{entry(0, 8), entry(1, 255), entry(0, 0)}));
+  EXPECT_EQ(*table, (ArbTable{entry_of(0, 8), entry_of(1, 255), entry_of(0, 0)}));
 }
 
 TEST(TableText, OptionsOfOpenSm) {
   const auto table = parse_table("0:4,1:0, 14:255\n", "opensm", WhichTable::High);
   ASSERT_TRUE(table) << table.error().message;
-  EXPECT_EQ(*table, (ArbTable{entry(0, 4), entry(1, 0), entry(14, 255)}));
+  EXPECT_EQ(*table, (ArbTable{entry_of(0, 4), entry_of(1, 0), entry_of(14, 255)}));
 }
 
 TEST(TableText, AnEmptyLowTableIsATable) {
@@ -78,7 +78,7 @@ TEST(TableText, Sl2Vl) {
 }
 
 TEST(TableText, OptionsForOneKindOfPort) {
-  VlArbitration tables{{entry(0, 4), entry(1, 8)}, {}, HighLimit{3}};
+  VlArbitration tables{{entry_of(0, 4), entry_of(1, 8)}, {}, HighLimit{3}};
   Sl2Vl map;
   map.vl[1] = Vl{1};
   EXPECT_EQ(opensm_options("qos_swe", tables, map, 2),
@@ -92,7 +92,7 @@ TEST(TableText, WhatIsWrittenIsReadBack) {
         rc::gen::pair(rc::gen::inRange(0, 15), rc::gen::inRange(0, 256)));
     ArbTable table;
     for (const auto& [vl, weight] : pairs) {
-      if (table.size() < max_entries) table.push_back(entry(vl, weight));
+      if (table.size() < max_entries) table.push_back(entry_of(vl, weight));
     }
     RC_ASSERT(parse_table(to_lines(table), "f", WhichTable::Low).value() == table);
     RC_ASSERT(parse_table(to_opensm(table), "f", WhichTable::Low).value() == table);
@@ -109,13 +109,13 @@ TEST(TableText, AnyBytesAreATableOrAnError) {
 }
 
 TEST(Tables, CheckAgainstAPort) {
-  VlArbitration tables{{entry(3, 1)}, {entry(4, 1)}, HighLimit{1}};
+  VlArbitration tables{{entry_of(3, 1)}, {entry_of(4, 1)}, HighLimit{1}};
   EXPECT_TRUE(check(tables, {.data_vls = 8}));
   EXPECT_THAT(check(tables, {.data_vls = 4}).error().message, HasSubstr("low table, entry 0: VL4 is beyond"));
   EXPECT_THAT(check(tables, {.low_entries = 0}).error().message, HasSubstr("low table: 1 entries"));
-  tables.high = {entry(0, 0)};
+  tables.high = {entry_of(0, 0)};
   EXPECT_THAT(check(tables, {}).error().message, HasSubstr("high table: no entry"));
-  tables.high = {entry(15, 0)};
+  tables.high = {entry_of(15, 0)};
   EXPECT_THAT(check(tables, {}).error().message, HasSubstr("VL15 cannot be"));
 }
 

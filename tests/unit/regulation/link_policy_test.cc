@@ -8,7 +8,7 @@
 namespace heddle::regulation {
 namespace {
 
-std::shared_ptr<const Fabric> torus() { return *assign_lids(**generate("torus:3x3,hosts=1,links=2")); }
+std::shared_ptr<const Fabric> torus_fabric() { return *assign_lids(**generate("torus:3x3,hosts=1,links=2")); }
 
 std::size_t count(const std::vector<Exempt>& exempt, Exempt what) {
   return static_cast<std::size_t>(std::count(exempt.begin(), exempt.end(), what));
@@ -24,14 +24,14 @@ LinkRef switch_link(const Fabric& fabric) {
 }
 
 TEST(LinkPolicyTest, HostLinksAreNeverRegulated) {
-  const auto fabric = torus();
+  const auto fabric = torus_fabric();
   const auto exempt = exemptions(*fabric, {}, {}, {});
   EXPECT_EQ(count(exempt, Exempt::HostLink), 9U);
   EXPECT_EQ(count(exempt, Exempt::No), 36U);
 }
 
 TEST(LinkPolicyTest, PinsOverridesAndTroublesExempt) {
-  const auto fabric = torus();
+  const auto fabric = torus_fabric();
   const LinkRef link = switch_link(*fabric);
   PolicyOptions options;
   options.pinned.insert(link);
@@ -43,7 +43,7 @@ TEST(LinkPolicyTest, PinsOverridesAndTroublesExempt) {
 }
 
 TEST(LinkPolicyTest, ALinkOfAnotherCableIsNotMeant) {
-  const auto fabric = torus();
+  const auto fabric = torus_fabric();
   LinkRef wrong = switch_link(*fabric);
   wrong.b.port = PortNum{200};
   PolicyOptions options;
@@ -69,7 +69,7 @@ TEST(LinkPolicyTest, LinksInsideAChassisAreKeptUnlessToldOtherwise) {
 }
 
 TEST(TopologyTest, WhatIsOffIsPutBack) {
-  const auto full = torus();
+  const auto full = torus_fabric();
   const LinkRef gone = switch_link(*full);
   FabricBuilder builder;
   for (const Node& node : full->nodes()) ASSERT_TRUE(builder.add_node(node));

@@ -125,7 +125,7 @@ TEST(Conservation, WhileLinksCloseAndOpen) {
   EXPECT_TRUE(rc::check("every packet is delivered or counted", [] {
     DataPlane with = any_plane();
     const auto at = any_fabric(with);
-    with.closed_link = *rc::gen::element(ClosedLink::Discard, ClosedLink::Hold);
+    with.closed_link = *rc::gen::element(packet::ClosedLink::Discard, packet::ClosedLink::Hold);
     with.head_lifetime = *rc::gen::inRange<Cycle>(100, 400);
     PacketSim sim = simulator(at, with);
     Random random{*rc::gen::arbitrary<std::uint64_t>()};

@@ -47,7 +47,7 @@ Plant mixed_rates() {
   return made;
 }
 
-DataPlane any_plane() {
+DataPlane plane_of_any_size() {
   const int vls = *rc::gen::inRange(1, 5);
   const std::int32_t largest = *rc::gen::inRange(1, 12);
   DataPlane with = plane(vls, largest, largest * *rc::gen::inRange(1, 4) + *rc::gen::inRange(0, 4));
@@ -63,7 +63,7 @@ DataPlane any_plane() {
   with.allocation_passes = *rc::gen::inRange(1, 4);
   if (with.model == SwitchModel::InfiniBand) with.input_lanes = *rc::gen::element(1, 1, 2, 3);
   if (*rc::gen::element(false, false, true)) with.head_lifetime = *rc::gen::inRange<Cycle>(1, 120);
-  with.closed_link = *rc::gen::element(ClosedLink::Discard, ClosedLink::Hold);
+  with.closed_link = *rc::gen::element(packet::ClosedLink::Discard, packet::ClosedLink::Hold);
   with.output_lanes = *rc::gen::inRange(1, 4);
   if (*rc::gen::arbitrary<bool>()) with.sharing = {.least = 0.25, .greatest = 2.5};
   with.switch_scheduler.discipline = *rc::gen::element(Discipline::RoundRobin, Discipline::InfiniBand,
@@ -149,7 +149,7 @@ class Pair {
 
 TEST(Equivalence, OfPacketsAndFlits) {
   EXPECT_TRUE(rc::check("same deliveries in the same cycles", [] {
-    const DataPlane with = any_plane();
+    const DataPlane with = plane_of_any_size();
     Pair pair{any_fabric(), with};
     Random random{*rc::gen::arbitrary<std::uint64_t>()};
     pair.send_at_random(random, 150, *rc::gen::element<Cycle>(50, 400, 2000), with.vls, 3 * with.max_packet);
@@ -203,7 +203,7 @@ TEST(Equivalence, WhereACycleHasHundredsOfEvents) {
 
 TEST(Equivalence, WithRingRules) {
   EXPECT_TRUE(rc::check("bubble and date line", [] {
-    DataPlane with = any_plane();
+    DataPlane with = plane_of_any_size();
     with.model = SwitchModel::InfiniBand;
     with.vls = *rc::gen::element(2, 4);
     with.ring_rule = *rc::gen::element(RingRule::Bubble, RingRule::DateLine);
@@ -224,7 +224,7 @@ TEST(Equivalence, WithRingRules) {
 
 TEST(Equivalence, WhileLinksCloseUnderPackets) {
   EXPECT_TRUE(rc::check("same losses", [] {
-    const DataPlane with = any_plane();
+    const DataPlane with = plane_of_any_size();
     const Plant at = any_fabric();
     Pair pair{at, with};
     Random random{*rc::gen::arbitrary<std::uint64_t>()};

@@ -11,7 +11,7 @@ using testing_support::plane;
 using testing_support::plant;
 using testing_support::simulator;
 
-struct Log : DeliveryListener {
+struct LatencyLog : DeliveryListener {
   std::vector<Delivery> all;
   void delivered(const Delivery& delivery) override { all.push_back(delivery); }
 };
@@ -20,7 +20,7 @@ struct Log : DeliveryListener {
 Cycle alone(const testing_support::Plant& at, const DataPlane& with, std::uint32_t source,
             std::uint32_t target, std::int32_t flits) {
   PacketSim sim = simulator(at, with);
-  Log log;
+  LatencyLog log;
   sim.listen(&log);
   sim.send({.source = source, .target = target, .flits = flits}, 7);
   sim.run_until_idle(100000);
