@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/heddled_parts.h"
+#include "version/version.h"
 
 namespace heddle::app {
 
@@ -70,7 +71,7 @@ void Heddled::Parts::tell_metrics_of_the_master() {
 
 control::DaemonState Heddled::Parts::state() const {
   control::DaemonState state;
-  state.version = HEDDLE_VERSION;
+  state.version = version();
   state.backend = backend_->kind();
   state.source = backend_->source();
   state.uptime = clock_.now() - started_;

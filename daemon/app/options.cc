@@ -4,6 +4,9 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <ostream>
+#include <string>
+
+#include "version/version.h"
 
 namespace heddle::app {
 
@@ -23,7 +26,7 @@ std::variant<ConfigSource, ExitWith> parse_options(int argc, const char* const* 
   bool check = false;
   bool print = false;
   CLI::App app{"heddled: manages a live InfiniBand fabric. See heddled(8).", "heddled"};
-  app.set_version_flag("--version", "heddled " HEDDLE_VERSION);
+  app.set_version_flag("--version", "heddled " + std::string{version_and_commit()});
   app.add_option("--config", source.file, "Configuration file; without it the defaults hold");
   app.add_option("--set", source.overrides, "Override one key: section.key=value; may be repeated")
       ->take_all()

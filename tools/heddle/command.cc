@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "heddle/json_text.h"
+#include "version/version.h"
 
 namespace heddle::cli {
 namespace {
@@ -39,7 +40,7 @@ Program::Program(std::ostream& out, std::ostream& err) : app_{std::make_unique<C
   app_->name("heddle");
   app_->description("Heddle: measures, shows and manages a live InfiniBand fabric.");
   app_->footer("Exit status: 0 done, 1 refused or failed, 2 wrong usage. See also heddle(1), heddled(8).");
-  app_->set_version_flag("--version", "heddle " HEDDLE_VERSION);
+  app_->set_version_flag("--version", "heddle " + std::string{version_and_commit()});
   app_->require_subcommand(1);
   app_->fallthrough();
   app_->add_option("--socket", context_.socket, "Control socket of heddled")->capture_default_str();
