@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
 #include <string_view>
 
 #include "control/views.h"

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
 #include <charconv>
 #include <cmath>
 
