@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t switch_guids = 0x0248'4501'0000'0000;
 constexpr std::uint64_t host_guids = 0x0248'4502'0000'0000;
 
-constexpr std::uint32_t mellanox = 0x2c9;
+constexpr std::uint32_t mellanox_vendor = 0x2c9;
 constexpr std::uint16_t quantum = 0xd2f0;
 constexpr std::uint16_t connectx6 = 0x101b;
 
@@ -27,7 +27,7 @@ NodeIndex Sketch::add_switch(const std::string& name, unsigned used_ports) {
   node.guid = NodeGuid{switch_guids + (std::uint64_t{switches_++} << 8U)};
   node.type = NodeType::Switch;
   node.port_count = static_cast<std::uint8_t>(std::max(used_ports, switch_ports_));
-  node.vendor_id = mellanox;
+  node.vendor_id = mellanox_vendor;
   node.device_id = quantum;
   node.system_image_guid = node.guid.raw();
   node.description = name;
@@ -45,7 +45,7 @@ NodeIndex Sketch::add_host(unsigned ports) {
   Node node;
   node.guid = NodeGuid{host_guids + (std::uint64_t{hosts_} << 8U)};
   node.port_count = static_cast<std::uint8_t>(ports);
-  node.vendor_id = mellanox;
+  node.vendor_id = mellanox_vendor;
   node.device_id = connectx6;
   node.system_image_guid = node.guid.raw();
   node.description = fmt::format("host-{} mlx5_0", hosts_++);
