@@ -17,7 +17,9 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 from plugin_fabric import PluginFabric  # noqa: E402
-from served_fabric import wait_until  # noqa: E402
+from served_fabric import ServedFabric, wait_until  # noqa: E402
+
+ServedFabric.watched = False  # recording takes time
 
 
 def moment(log, words):

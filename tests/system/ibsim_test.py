@@ -10,7 +10,7 @@ import time
 import unittest
 
 from daemon_under_test import HEDDLE, Daemon
-from served_fabric import SHIM, Programs, wait_until
+from served_fabric import Programs, wait_until
 
 EXAMPLES = pathlib.Path("/usr/share/doc/ibsim-utils/net-examples")
 
@@ -41,7 +41,7 @@ class Ibsim(Programs):
 
     def heddled(self, settings):
         return Daemon({"fabric.backend": "umad", "metrics.listen": "", "sampling.interval": "200ms", **settings},
-                      {"LD_PRELOAD": SHIM, "IBSIM_SOCKNAME": self.name})
+                      self.shim())
 
 
 def cables(file):

@@ -5,7 +5,7 @@ import signal
 import unittest
 
 from daemon_under_test import Daemon
-from served_fabric import SHIM, ServedFabric, wait_until
+from served_fabric import ServedFabric, wait_until
 
 # One that stands by takes over when the master has not answered twice in 200 ms.
 POLLING = "force_log_flush TRUE\nsminfo_polling_timeout 200\npolling_retry_number 2\nsm_priority {priority}\n"
@@ -16,6 +16,7 @@ class Mastership(unittest.TestCase):
         self.served = self.enterContext(ServedFabric("tree:k=2,n=2"))
 
     def opensm(self, node, priority):
+        self.served.leave_unjudged()
         settings = self.served.directory / f"{node}.conf"
         settings.write_text(POLLING.format(priority=priority))
         log = self.served.directory / f"{node}.log"
@@ -25,7 +26,7 @@ class Mastership(unittest.TestCase):
     def heddled(self, **settings):
         return Daemon({"fabric.backend": "umad", "sweep.light_interval": "200ms", "sampling.interval": "200ms",
                        "sampling.timeout": "50ms", **settings},
-                      {"LD_PRELOAD": SHIM, "IBSIM_SOCKNAME": self.served.name, "SIM_HOST": "host-0 mlx5_0"})
+                      self.served.shim("host-0 mlx5_0"))
 
     def manager(self, daemon, condition, what):
         return daemon.wait_for(lambda status: condition(status["subnet_manager"]), what)["subnet_manager"]

@@ -6,7 +6,7 @@ import re
 import unittest
 
 from daemon_under_test import Daemon
-from served_fabric import SHIM, wait_until
+from served_fabric import wait_until
 
 FAST = {"regulation.mode": "enforce", "regulation.quiet": "1s", "regulation.least_on": "100ms", "regulation.least_off": "100ms",
         "regulation.drain": "200ms", "regulation.wake": "100ms", "regulation.break_even": "1.0",
@@ -18,7 +18,7 @@ class LoopTest(unittest.TestCase):
     def heddled(self, served, **settings):
         return Daemon({"fabric.backend": "umad", "metrics.listen": "", "opensm.plugin": "true",
                        "opensm.socket": served.socket, "state.directory": served.directory, **FAST, **settings},
-                      {"LD_PRELOAD": SHIM, "IBSIM_SOCKNAME": served.name})
+                      served.shim())
 
     def down(self, served):
         """Ports of switches that are cabled and whose link is down, as "0xGUID/PORT"."""

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from plugin_fabric import PLUGIN, PluginFabric, plan_text
-from served_fabric import SHIM, wait_until
+from served_fabric import wait_until
 
 
 def runtime():
@@ -31,7 +31,7 @@ class Sanitized(unittest.TestCase):
             known.write_text("".join(f"interceptor_via_lib:{name}\n" for name in ("libumad2sim", "libibumad", "libosmvendor")))
             options = f"detect_leaks=0:log_path={found}:abort_on_error=1:suppressions={known}"
             opensm = served.start("opensm", "-F", served.settings("qos TRUE"), "-e", "-f", served.log, "-D", "0x03", "-l", "1",
-                                  LD_PRELOAD=f"{runtime()}:{SHIM}", ASAN_OPTIONS=options,
+                                  LD_PRELOAD=f"{runtime()}:{served.shim()['LD_PRELOAD']}", ASAN_OPTIONS=options,
                                   UBSAN_OPTIONS=f"print_stacktrace=1:log_path={found}")
             try:
                 wait_until(lambda: served.sweeps() > 0 or opensm.poll() is not None, 60, "SUBNET UP")

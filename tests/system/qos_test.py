@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 from daemon_under_test import HEDDLE, Daemon
-from served_fabric import SHIM, Programs, ServedFabric
+from served_fabric import Programs, ServedFabric
 
 REQUEST = """
 [port]
@@ -197,7 +197,7 @@ class ThroughLibibumad(Tables):
         self.served = self.enterContext(ServedFabric("tree:k=2,n=2"))
         self.daemon = self.enterContext(Daemon(
             {"fabric.backend": "umad", "sweep.light_interval": "200ms", "sampling.interval": "200ms"},
-            {"LD_PRELOAD": SHIM, "IBSIM_SOCKNAME": self.served.name, "SIM_HOST": "host-0 mlx5_0"}))
+            self.served.shim("host-0 mlx5_0")))
         self.plan, self.qos = design(self.daemon.directory)
 
     def query(self, what, *where):

@@ -7,7 +7,7 @@ import unittest
 
 from daemon_under_test import Daemon
 from plugin_fabric import PluginFabric
-from served_fabric import SHIM, ServedFabric, wait_until
+from served_fabric import ServedFabric, wait_until
 
 RING = "torus:2x2,hosts=1,links=2,width=4x,speed=DDR"  # four switches, four trunks of two links
 QUICK = {
@@ -89,7 +89,7 @@ class Killed(unittest.TestCase):
     def test_kill_9_at_any_time(self):
         with ServedFabric(RING) as fabric:
             daemon = Daemon({"fabric.backend": "umad", "metrics.listen": "", **QUICK},
-                            {"LD_PRELOAD": SHIM, "IBSIM_SOCKNAME": fabric.name})
+                            fabric.shim())
             with daemon:
                 daemon.wait_for_sweeps(3)
                 wait_until(lambda: links_in(daemon, "off") == 4, 60, "one link of each trunk off")
@@ -98,7 +98,7 @@ class Killed(unittest.TestCase):
             self.assertEqual(self.disabled(fabric), 0)
 
             daemon = Daemon({"fabric.backend": "umad", "metrics.listen": "", **QUICK},
-                            {"LD_PRELOAD": SHIM, "IBSIM_SOCKNAME": fabric.name})
+                            fabric.shim())
             with daemon:
                 for pause in (2.0, 2.4, 2.6, 2.8, 3.2):  # around the time at which links go
                     time.sleep(pause)
@@ -132,7 +132,7 @@ class AfterOpenSm(unittest.TestCase):
             opensm.wait(20)
             before = fabric.heddle("status")["multicast_dead_ends"]
             with Daemon({"fabric.backend": "umad", "metrics.listen": "", **QUICK},
-                        {"LD_PRELOAD": SHIM, "IBSIM_SOCKNAME": fabric.name, "SIM_HOST": "host-0 mlx5_0"}) as daemon:
+                        fabric.shim("host-0 mlx5_0")) as daemon:
                 daemon.wait_for_sweeps(3)
                 wait_until(lambda: links_in(daemon, "off") == 4, 60, "one link of each trunk off")
                 self.assertIn("multicast groups of an earlier subnet manager are kept", daemon.log_text())

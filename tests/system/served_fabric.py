@@ -1,5 +1,6 @@
 """Runs `heddle sim serve` and Debian's libibumad programs on it. For the system tests; needs in_netns."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -8,6 +9,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -15,7 +17,8 @@ BUILD = pathlib.Path(os.environ["HEDDLE_BUILD"])
 SOURCE = pathlib.Path(os.environ["HEDDLE_SOURCE"])
 HEDDLE = BUILD / "tools/heddle/heddle"
 FABRICS = SOURCE.parent / "shared/data/fabrics"
-SHIM = "/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so"
+sys.path.insert(0, str(SOURCE / "tests/wire"))
+from watch import SHIM, Watch  # noqa: E402
 SHIM_GREETING = "attached as client"
 
 
@@ -63,11 +66,12 @@ class Programs:
         return f"@{self.name}:ctl" in pathlib.Path("/proc/net/unix").read_text()
 
     def environment(self, node="", **more):
-        env = {**os.environ, "LD_PRELOAD": SHIM, "IBSIM_SOCKNAME": self.name,
-               "OSM_CACHE_DIR": str(self.directory), "OSM_TMP_DIR": str(self.directory), **more}
-        if node:
-            env["SIM_HOST"] = node
-        return env
+        return {**os.environ, **self.shim(node), "OSM_CACHE_DIR": str(self.directory),
+                "OSM_TMP_DIR": str(self.directory), **more}
+
+    def shim(self, node=""):
+        """What leads a program here."""
+        return {"LD_PRELOAD": SHIM, "IBSIM_SOCKNAME": self.name, **({"SIM_HOST": node} if node else {})}
 
     def run(self, *command, node="", timeout=60, **more):
         """Status, output, and what it complains about (the shim's greeting left out)."""
@@ -128,15 +132,22 @@ class Programs:
 
 
 class ServedFabric(Programs):
-    """A context: a simulated fabric is served inside it, in a directory of its own."""
+    """A context: a simulated fabric is served inside it, in a directory of its own. Every MAD of every program is
+    recorded, and at the end it must have been sound at every instant (docs/testing.md)."""
 
     count = 0
+    watched = True
+    ignored = ()  # kinds that do not count
 
     def __init__(self, fabric, *options):
         ServedFabric.count += 1
         super().__init__(f"t{os.getpid()}-{ServedFabric.count}", tempfile.mkdtemp(prefix="heddle-sim-"))
         self.fabric = str(fabric)
         self.options = options
+        self.watch = Watch(self.fabric) if self.watched else None
+
+    def shim(self, node=""):
+        return {**super().shim(node), **(self.watch.environment() if self.watch else {})}
 
     def __enter__(self):
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
@@ -151,15 +162,58 @@ class ServedFabric(Programs):
             raise AssertionError(f"heddle sim serve ended: {self.server.stderr.read()}")
         return super().is_served()
 
-    def __exit__(self, *unused):
+    def __exit__(self, wrong=None, *unused):
         super().__exit__()
         self.server.send_signal(signal.SIGTERM)
         self.server.wait(20)
         self.server.stderr.close()
         shutil.rmtree(self.directory, ignore_errors=True)
+        self.judge(wrong)
+
+    def judge(self, wrong):
+        """What has failed already is not to be hidden behind what the wire says."""
+        if self.watch is None:
+            return
+        if wrong is None and self.watch.has_recordings():
+            verdict = self.watch.verdict(ignored=self.ignored)
+            known = set(self.ignored) & set(verdict.counts["violations"])
+            if known:
+                print(f"wire: known failures, not counted: {', '.join(sorted(known))}", file=sys.stderr)
+            if not verdict.is_sound:
+                raise AssertionError(f"seen on the wire (recordings in {self.watch.directory}):\n{verdict.text}")
+        shutil.rmtree(self.watch.directory, ignore_errors=True)
+
+    def leave_unjudged(self):
+        """Engines of OpenSM's own write tables in no order that anybody promised."""
+        if self.watch:
+            shutil.rmtree(self.watch.directory, ignore_errors=True)
+        self.watch = None
+
+    def opensm_once(self, *options, timeout=120):
+        self.leave_unjudged()
+        return super().opensm_once(*options, timeout=timeout)
+
+    def start_opensm(self, *options):
+        self.leave_unjudged()
+        return super().start_opensm(*options)
 
     def heddle(self, *arguments):
-        """The result of a `heddle sim` command."""
+        """The result of a `heddle sim` command. The watcher is told of what it breaks."""
+        with self.told_to_watch(*arguments) if self.watch else contextlib.nullcontext():
+            return self.run_sim(*arguments)
+
+    def told_to_watch(self, command, *words):
+        what = {("link", "down"): "cut", ("link", "up"): "mend", ("node", "kill"): "kill", ("node", "revive"): "revive"}
+        for (known, word), fault in what.items():
+            if known == command and word in words:
+                return self.watch.command(fault, words[0], words[1] if command == "link" else 0)
+        if command == "link" and "flap" in words:
+            option = {name: float(value) for name, value in zip(words[3::2], words[4::2])}
+            period = option.get("--down", 1) + option.get("--up", 1)
+            self.watch.flaps(*words[:2], period * option.get("--times", 1))
+        return contextlib.nullcontext()
+
+    def run_sim(self, *arguments):
         done = subprocess.run([str(HEDDLE), "--json", "sim", *(str(word) for word in arguments), "--name", self.name],
                               capture_output=True, text=True, timeout=20)
         assert done.returncode == 0, done.stderr
