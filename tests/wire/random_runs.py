@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Random runs of the real programs on served fabrics, each from one number, each judged at every instant: loads,
+operators in pairs, cuts, mends, switches that die, daemons that are killed, MADs that are lost and late.
+
+    in_netns python3 tests/wire/random_runs.py --seed 1 --runs 100
+
+needs HEDDLE_BUILD and HEDDLE_SOURCE. The same seed makes the same choices; what the programs do in between is theirs.
+Prints a line for each run, the verdict of each that was not sound with the directory of its recordings, and the sum."""
+
+import argparse
+import collections
+import contextlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "system"))
+from daemon_under_test import HEDDLE, Daemon  # noqa: E402
+from plugin_fabric import PluginFabric  # noqa: E402
+from served_fabric import FABRICS, ServedFabric, wait_until  # noqa: E402
+
+SMALL = FABRICS / "small-4sw-12ca.ibnetdiscover"
+KINDS = ("torus:4x4,hosts=1,links=2", "torus:4x4,hosts=1,links=1", "torus:3x3,hosts=2,links=2", "tree:k=4,n=2",
+         "tree:k=3,n=3", "xgft:3;3,3,2;1,2,2", "random:switches=10,hosts=20,links=20,seed={seed}", str(SMALL))
+
+# Changes as often as they can be made.
+SETTINGS = {"metrics.listen": "", "fabric.backend": "umad", "regulation.mode": "enforce", "regulation.quiet": "600ms",
+            "regulation.least_on": "100ms", "regulation.least_off": "100ms", "regulation.drain": "100ms",
+            "regulation.wake": "100ms", "regulation.break_even": "1.0", "regulation.most_closing": "16",
+            "regulation.most_transitions": "100000", "sampling.interval": "200ms", "sweep.light_interval": "400ms"}
+TRAINING = 0.1
+LOADS = ('pattern = "uniform"\nload = 0.9\ndestinations = 7', 'pattern = "uniform"\nload = 0.4\ndestinations = 3',
+         'pattern = "uniform"\nload = 0.1\ndestinations = 2')
+
+# Until what a cut broke must be back where spare cables can carry it: noticing, training, 2 s.
+BACK_WITHIN = 2.5 + TRAINING
+
+
+class Plan:
+    """What a run is to be, from its number."""
+
+    def __init__(self, seed):
+        self.seed = seed
+        self.random = random.Random(f"wire {seed}")
+        self.fabric = KINDS[seed % len(KINDS)].format(seed=seed)
+        self.lmc = self.random.choice((0, 1))
+        self.policy = self.random.choice(("trunk", "general"))
+        self.beside_opensm = self.random.random() < 0.4
+        self.lossy = self.random.random() < 0.35
+        self.faults = self.random.random() < 0.6
+        # Nobody but the regulation, and one cut at a time: spares must come back for it.
+        self.patient = self.random.random() < 0.15
+
+    def __str__(self):
+        words = [f"seed {self.seed}: {pathlib.Path(self.fabric).name}", f"LMC {self.lmc}", self.policy,
+                 "beside OpenSM" if self.beside_opensm else "alone", "with cuts" if self.faults else "without cuts"]
+        return ", ".join(words + ["2 % of MADs lost, 1 % late"] * self.lossy + ["one cut at a time"] * self.patient)
+
+    @property
+    def back_within(self):
+        return BACK_WITHIN if self.patient and not self.lossy else 0
+
+
+class Run:
+    def __init__(self, plan, seconds):
+        self.plan, self.seconds, self.random = plan, seconds, plan.random
+        self.loads, self.cut, self.dead, self.done = [], [], [], collections.Counter()
+
+    def __call__(self):
+        """The watch of what was recorded."""
+        fabric = PluginFabric if self.plan.beside_opensm else ServedFabric
+        more = {"plugin_socket": False} if self.plan.beside_opensm else {}
+        self.served = fabric(self.plan.fabric, "--training-delay", str(TRAINING), **more)
+        self.served.judge = lambda *unused: None  # by whoever ordered the run
+        with self.served:
+            if self.plan.beside_opensm:
+                self.served.start_opensm("-s", "1", "-l", str(self.plan.lmc))
+            with self.heddled() as self.daemon:
+                self.daemon.wait_for_sweeps(2)
+                self.learn()
+                if self.plan.lossy:
+                    self.served.heddle("fault", "mads", "--lost", 0.02, "--delayed", 0.01, "--delay", 0.05)
+                end = time.monotonic() + self.seconds
+                while time.monotonic() < end:
+                    if self.plan.patient:
+                        self.wait_for_spares()
+                    else:
+                        self.step()
+                        time.sleep(self.random.uniform(0.02, 0.4))
+                self.settle()
+        return self.served.watch
+
+    def heddled(self):
+        settings = {**SETTINGS, "regulation.policy": self.plan.policy}
+        if self.plan.beside_opensm:
+            settings |= {"opensm.plugin": "true", "opensm.socket": self.served.socket, "opensm.lmc": self.plan.lmc,
+                         "state.directory": self.served.directory}
+        else:
+            settings["sm.lmc"] = self.plan.lmc
+        return Daemon(settings, self.served.shim())
+
+    def learn(self):
+        """Switches, and the cables between them; the daemon's own switch is left alone."""
+        links = self.daemon.json("links", "--kind", "switch")["links"]
+        self.links = [link["name"] for link in links]
+        self.ends = [(link["a"]["node"], link["a"]["port"]) for link in links]
+        self.nodes = sorted({node for node, _ in self.ends})
+
+    def wait_for_spares(self):
+        time.sleep(2.5)  # so that links go off
+        self.cut_or_mend()
+        time.sleep(BACK_WITHIN + 0.5)
+        self.cut_or_mend()
+
+    def step(self):
+        steps = {self.load: 4, self.operators: 5, self.regulate: 1}
+        if self.plan.faults:
+            steps |= {self.cut_or_mend: 3, self.kill_or_revive: 1, self.kill_daemon: 1}
+        chosen = self.random.choices(list(steps), list(steps.values()))[0]
+        self.done[chosen.__name__] += 1
+        chosen()
+
+    def load(self):
+        if self.loads and self.random.random() < 0.6:
+            self.served.heddle("traffic", "stop", self.loads.pop())
+        elif len(self.loads) < 3:
+            self.loads.append(self.served.heddle("traffic", "start", self.random.choice(LOADS))["phase"])
+
+    def operators(self):
+        """Two at the same time; what is refused is refused."""
+        orders = [(self.random.choice(("off", "off", "on", "auto")), self.random.choice(self.links)) for _ in range(2)]
+        threads = [threading.Thread(target=self.daemon.heddle_raw, args=("link", *order)) for order in orders]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def regulate(self):
+        self.daemon.heddle_raw("regulate", self.random.choice(("enforce", "enforce", "advise")))
+        if self.random.random() < 0.3:
+            self.daemon.heddle_raw("restore")
+            self.daemon.heddle_raw("regulate", "enforce")
+
+    def cut_or_mend(self):
+        """One cable at a time: what more of them cut off no spare can reach."""
+        if self.cut:
+            self.served.heddle("link", *self.cut.pop(), "up")
+        else:
+            self.cut.append(self.random.choice(self.ends))
+            self.served.heddle("link", *self.cut[0], "down")
+
+    def kill_or_revive(self):
+        if self.dead:
+            self.served.heddle("node", self.dead.pop(), "revive")
+        elif not self.cut:
+            self.dead.append(self.random.choice(self.nodes))
+            self.served.heddle("node", self.dead[0], "kill")
+
+    def kill_daemon(self):
+        self.daemon.process.send_signal(signal.SIGKILL)
+        self.daemon.process.wait(20)
+        self.daemon.__enter__()
+        with contextlib.suppress(AssertionError):
+            self.daemon.wait_for(lambda status: True, "answering", 10)
+
+    def settle(self):
+        """All mended, and time to find that out."""
+        self.served.heddle("fault", "mads")
+        while self.cut:
+            self.cut_or_mend()
+        while self.dead:
+            self.kill_or_revive()
+        self.daemon.heddle_raw("restore")
+        time.sleep(1.5)
+        assert self.daemon.process.poll() is None, f"heddled has ended: {self.daemon.log_text()[-3000:]}"
+
+
+def report(plan, watch, lags):
+    """Judges a run at each lag. Whether it was sound, and the counts by lag."""
+    sound, counts = True, {}
+    for lag in lags:
+        verdict = watch.verdict(lag, back_within=plan.back_within)
+        counts[lag] = verdict.counts
+        violations = {kind: count["times"] for kind, count in verdict.counts["violations"].items()}
+        print(f"  lag {lag} us: {verdict.counts['instants']} instants, {violations or 'sound'}", flush=True)
+        if not verdict.is_sound:
+            (watch.directory / f"verdict-{lag}.txt").write_text(f"{plan}\n{verdict.text}")
+            sound = False
+    return sound, counts
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--seed", type=int, default=1, help="of the first run; each following one has the next")
+    options.add_argument("--runs", type=int, default=8)
+    options.add_argument("--seeds", help="these instead, with commas")
+    options.add_argument("--seconds", type=float, default=8, help="of a run, without its beginning and end")
+    options.add_argument("--lag", default="0,50", help="microseconds that packets live; several with commas")
+    options.add_argument("--without-faults", action="store_true", help="no cuts, nobody killed, no MAD lost")
+    options.add_argument("--until", type=float, default=0, help="begin no run after so many seconds; 0: never end before")
+    options.add_argument("--sum", help="write the sum of all counts to this file, as JSON")
+    given = options.parse_args()
+    lags = [int(word) for word in given.lag.split(",")]
+    total = {lag: collections.Counter() for lag in lags}
+    wrong, began = [], time.monotonic()
+    seeds = range(given.seed, given.seed + given.runs)
+    if given.seeds:
+        seeds = [int(word) for word in given.seeds.split(",")]
+    for seed in seeds:
+        if given.until and time.monotonic() - began > given.until:
+            break
+        plan = Plan(seed)
+        if given.without_faults:
+            plan.faults = plan.lossy = plan.patient = False
+        if not os.path.exists(plan.fabric) and plan.fabric == str(SMALL):
+            print(f"{plan}: SKIPPED, {SMALL} is not there", flush=True)
+            continue
+        print(plan, flush=True)
+        run = Run(plan, given.seconds)
+        try:
+            watch = run()
+        except (AssertionError, subprocess.SubprocessError) as error:
+            print(f"  DID NOT END: {str(error)[-1500:]}", flush=True)
+            total[lags[0]]["did not end"] += 1
+            watch = run.served.watch
+        sound, counts = report(plan, watch, lags)
+        for lag, count in counts.items():
+            total[lag] += collections.Counter({"runs": 1, "instants": count["instants"], "smps": count["smps"]})
+            total[lag] += collections.Counter({kind: each["times"] for kind, each in count["violations"].items()})
+        if sound:
+            shutil.rmtree(watch.directory, ignore_errors=True)
+        else:
+            wrong.append(seed)
+            print(f"  NOT SOUND: {watch.directory}; again with --seed {seed} --runs 1 --seconds {given.seconds}", flush=True)
+    for lag in lags:
+        print(f"lag {lag} us: {dict(total[lag])}")
+    if given.sum:
+        pathlib.Path(given.sum).write_text(json.dumps({"wrong": wrong, "counts": {str(lag): total[lag] for lag in lags}}))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
