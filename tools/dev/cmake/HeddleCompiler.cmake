@@ -11,6 +11,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_compile_options(-Wno-null-dereference -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds
     -Wno-free-nonheap-object -Wno-maybe-uninitialized)
 endif()
+if(CMAKE_UNITY_BUILD)
+  # What one source keeps to itself is no concern of the next one: the dev preset, where each is by itself, warns of it.
+  add_compile_options(-Wno-shadow -Wno-subobject-linkage)
+endif()
 # The C sources of nobody here are compiled; -Wnon-virtual-dtor and the like are for C++ only.
 set(CMAKE_C_FLAGS "${CMAKE_C_FLAGS} -Wno-error")
 
