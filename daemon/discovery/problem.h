@@ -17,7 +17,7 @@ enum class ProblemKind {
   SplitOff,       ///< no way leads there any more: left out
   DuplicateGuid,  ///< two nodes, or a cable that was moved during the sweep
   OneSidedLink,   ///< one end says that the link is up, the other that it is not
-  PortBeyond,     ///< a port number greater than the node has ports
+  PortBeyond,     ///< a port number that the node does not have
   LidConflict,    ///< two ports with one LID
   BadAnswer,      ///< wrong attribute or TID, or values that mean nothing
   Refused,        ///< answered with an error status

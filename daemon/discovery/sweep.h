@@ -88,6 +88,7 @@ class Sweep final : public transport::TransactionClient {
   void identified(const Task& task, const mad::NodeInfo& info);
   void on_switch_info(const Task& task, const mad::SwitchInfo& info);
   void on_port_info(const Task& task, const mad::PortInfo& info);
+  /// `where`: the port that leads there; none for the local node.
   [[nodiscard]] bool plausible(const mad::NodeInfo& info, const PortRef& where);
   [[nodiscard]] Index add(const mad::NodeInfo& info, std::vector<PortNum> path);
   void enquire(Index node);

@@ -122,10 +122,14 @@ bool Sweep::plausible(const mad::NodeInfo& info, const PortRef& where) {
                               info.port_count, to_string(info.node_guid)));
     return false;
   }
-  if (info.local_port.raw() > info.port_count) {
-    problems_.add(ProblemKind::PortBeyond, {info.node_guid, info.local_port},
-                  fmt::format("node {} was reached at its port {}, and has {} ports",
-                              to_string(info.node_guid), info.local_port.raw(), info.port_count));
+  // Only a switch has a port 0 (IBA 14.2.5.3), and only from within is it met there.
+  const bool from_within = where == PortRef{};
+  const bool no_such_port = info.local_port == PortNum{0} && !(from_within && info.type == NodeType::Switch);
+  if (no_such_port || info.local_port.raw() > info.port_count) {
+    problems_.add(
+        ProblemKind::PortBeyond, {info.node_guid, info.local_port},
+        fmt::format("node {} says that it was reached at its port {}, and has ports 1 to {}: left out",
+                    to_string(info.node_guid), info.local_port.raw(), info.port_count));
     return false;
   }
   return true;

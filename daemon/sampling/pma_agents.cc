@@ -10,6 +10,9 @@ namespace {
 // More agents than the window of the transaction engine, so that each gets few requests at a time.
 constexpr std::uint32_t agents_at_once = 96;
 
+/// Where an agent can be asked: not at the permissive LID or a multicast one, whatever a port says of itself.
+bool can_be_asked(Lid lid) { return lid != no_lid && lid <= last_unicast_lid; }
+
 }  // namespace
 
 PmaCapabilities capabilities(const mad::ClassPortInfo& info) {
@@ -43,7 +46,7 @@ PmaAgents::PmaAgents(const Fabric& fabric, const PmaAgents& before)
   for (const Node& node : fabric.nodes()) {
     if (node.type == NodeType::Switch) {
       const Lid lid = fabric.port(node.first_port).lid;
-      if (lid == no_lid) continue;
+      if (!can_be_asked(lid)) continue;
       const AgentIndex agent = add({node.guid, PortNum{0}}, lid);
       for (std::uint32_t p = node.enhanced_port0 ? 0 : 1; p <= node.port_count; ++p) {
         of_port_[node.first_port.raw() + p] = agent;
@@ -52,7 +55,7 @@ PmaAgents::PmaAgents(const Fabric& fabric, const PmaAgents& before)
       for (std::uint32_t p = 1; p <= node.port_count; ++p) {
         const std::uint32_t port = node.first_port.raw() + p;
         const Lid lid = fabric.ports()[port].lid;
-        if (lid != no_lid) of_port_[port] = add({node.guid, PortNum{static_cast<std::uint8_t>(p)}}, lid);
+        if (can_be_asked(lid)) of_port_[port] = add({node.guid, PortNum{static_cast<std::uint8_t>(p)}}, lid);
       }
     }
   }

@@ -140,6 +140,11 @@ Result<LinkIndex> FabricBuilder::add_link(LinkEnd a, LinkEnd b, LinkWidth width,
   for (const LinkEnd& end : {a, b}) {
     const auto slot = checked(end.node, end.port);
     if (!slot) return fail(slot.error());
+    if (end.port == PortNum{0}) {
+      const Node& owner = fabric_->nodes_[end.node.raw()];
+      return fail(ErrorCode::Invalid, fmt::format("a cable at port 0 of \"{}\" ({}), which has no socket",
+                                                  owner.description, to_string(owner.guid)));
+    }
     const Port& port = fabric_->ports_[slot->raw()];
     if (port.link != no_link || a == b) {
       const Node& owner = fabric_->nodes_[end.node.raw()];

@@ -32,7 +32,7 @@ void History::rebase(std::shared_ptr<const Fabric> fabric) {
   column_.assign(fabric_->ports().size(), no_column);
 
   std::vector<bool> kept(width_);
-  std::size_t wanted = 0;
+  std::vector<std::size_t> wanting;  // ports with a cable and no column
   for (const Node& node : fabric_->nodes()) {
     const NodeIndex old = old_fabric ? old_fabric->find_node(node.guid) : no_node;
     for (std::size_t p = 1; p <= node.port_count; ++p) {
@@ -43,7 +43,7 @@ void History::rebase(std::shared_ptr<const Fabric> fabric) {
       if (column_[port] != no_column) {
         kept[column_[port]] = true;
       } else if (fabric_->ports()[port].link != no_link) {
-        ++wanted;
+        wanting.push_back(port);
       }
     }
   }
@@ -55,9 +55,8 @@ void History::rebase(std::shared_ptr<const Fabric> fabric) {
     errors_[c] = never_read;
   }
   for (auto& row : grown_) std::erase_if(row, [&](const Growth& growth) { return !kept[growth.column]; });
-  if (wanted > free_.size()) widen(width_ + wanted - free_.size());
-  for (std::size_t port = 0; port < column_.size(); ++port) {
-    if (column_[port] != no_column || fabric_->ports()[port].link == no_link) continue;
+  if (wanting.size() > free_.size()) widen(width_ + wanting.size() - free_.size());
+  for (const std::size_t port : wanting) {
     column_[port] = free_.back();
     free_.pop_back();
   }

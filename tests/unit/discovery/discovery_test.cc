@@ -151,6 +151,45 @@ TEST(Discovery, CorruptedMadsHarmNobody) {
   }
 }
 
+/// Changes the NodeInfo that this node answers.
+void lie(World& world, NodeIndex liar, std::function<void(mad::NodeInfo&)> how) {
+  const NodeGuid guid = world.truth().node(liar).guid;
+  world.sim.receive_with([&world, guid, how = std::move(how)](const mad::Packet& packet, Instant at) {
+    mad::Packet changed = packet;
+    if (mad::read_header(packet.mad).attribute == static_cast<std::uint16_t>(mad::SmAttr::NodeInfo)) {
+      auto info = mad::decode<mad::NodeInfo>(mad::smp_data(packet.mad));
+      if (info.node_guid == guid) how(info);
+      mad::encode(info, mad::smp_data(changed.mad));
+    }
+    world.sim.engine.on_packet(changed, at);
+  });
+}
+
+// Over a cable nobody is met at port 0: a link there would be one that no table has room for.
+TEST(Discovery, NodesThatSayTheyWereMetAtPort0AreLeftOut) {
+  for (const bool is_switch : {true, false}) {
+    World world{"tree:k=2,n=2"};
+    const NodeIndex last{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+    const NodeIndex liar = is_switch ? world.switch_at(3) : last;
+    lie(world, liar, [](mad::NodeInfo& info) { info.local_port = PortNum{0}; });
+    const SweepReport& report = world.full();
+    ASSERT_FALSE(report.failure);
+    EXPECT_GT(count(report, ProblemKind::PortBeyond), 0U) << texts(report);
+    EXPECT_EQ(report.survey->fabric->find_node(world.truth().node(liar).guid), no_node);
+    for (const Link& link : report.survey->fabric->links()) {
+      EXPECT_NE(link.a.port, PortNum{0});
+      EXPECT_NE(link.b.port, PortNum{0});
+    }
+  }
+}
+
+TEST(Discovery, AHostWithoutAPortOfItsOwnIsAFailure) {
+  World world{"tree:k=2,n=2"};
+  lie(world, world.truth().port(world.sim.port()).node,
+      [](mad::NodeInfo& info) { info.local_port = PortNum{0}; });
+  EXPECT_TRUE(world.full().failure);
+}
+
 TEST(Discovery, TwoSwitchesWithOneGuid) {
   World world{"tree:k=3,n=3"};
   world.sim.fabric.set_guid(world.switch_at(10), world.truth().node(world.switch_at(14)).guid);

@@ -53,6 +53,13 @@ TEST_F(FabricBuilderTest, RefusesAPortThatIsNotThere) {
   EXPECT_THAT(link.error().message, testing::HasSubstr("port 5"));
 }
 
+TEST_F(FabricBuilderTest, RefusesACableAtPort0) {
+  const auto link = builder.add_link(end(a, 0), end(b, 1), LinkWidth::X4, LinkSpeed::Hdr);
+  ASSERT_FALSE(link);
+  EXPECT_EQ(link.error().code, ErrorCode::Invalid);
+  EXPECT_EQ(builder.build()->port(end(b, 1)).link, no_link);
+}
+
 TEST_F(FabricBuilderTest, RefusesASecondCableAndAPortOnItself) {
   ASSERT_TRUE(builder.add_link(end(a, 1), end(b, 1), LinkWidth::X4, LinkSpeed::Hdr));
   EXPECT_FALSE(builder.add_link(end(a, 1), end(b, 2), LinkWidth::X4, LinkSpeed::Hdr));
