@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The unit is well formed, hardened to an exposure of at most 2.0, and its user and directories are understood.
+# The unit is well formed, with each of its drop-ins too, hardened to an exposure of at most 1.5, and its user, groups and
+# directories are understood.
 set -euo pipefail
 
 unit=$(mktemp -d)
@@ -9,11 +10,37 @@ sed -e "s|^ExecStart=[^ ]*|ExecStart=$HEDDLE_BUILD/daemon/app/heddled|" -e '/^Do
   "$HEDDLE_BUILD/systemd/heddled.service" > "$unit/heddled.service"
 
 systemd-analyze verify --man=no "$unit/heddled.service"
-systemd-analyze security --offline=yes --threshold=20 "$unit/heddled.service" | tail -n 1
+systemd-analyze security --offline=yes --threshold=15 "$unit/heddled.service" | tail -n 1
+mkdir "$unit/heddled.service.d"
+for drop_in in "$HEDDLE_SOURCE"/systemd/heddled.service.d/*.conf; do
+  cp "$drop_in" "$unit/heddled.service.d/"
+  systemd-analyze verify --man=no "$unit/heddled.service"
+  systemd-analyze security --offline=yes --threshold=15 "$unit/heddled.service" > /dev/null
+  rm "$unit/heddled.service.d/"*
+done
+
+# OpenSM is ordered before the daemon, for each of its ports, and both wait for what they need.
+cp /lib/systemd/system/opensm@.service "$unit/" 2> /dev/null || printf '[Service]\nExecStart=/bin/true\n' > "$unit/opensm@.service"
+sed -i -e 's|^ExecStart=.*|ExecStart=/bin/true|' -e '/^Documentation=/d' "$unit/opensm@.service"
+mkdir "$unit/opensm@.service.d"
+cp "$HEDDLE_SOURCE/systemd/opensm.service.d/heddle.conf" "$unit/opensm@.service.d/"
+systemd-analyze verify --man=no "$unit/opensm@mlx5_0.service"
+grep -q '^Before=heddled.service$' "$unit/opensm@.service.d/heddle.conf"
+grep -q '^After=modprobe@ib_umad.service$' "$unit/heddled.service"
+
+# The longest orderly stop (daemon/app/regulation.cc) ends before systemd loses its patience.
+longest=$(sed -n 's/.*longest_stop = std::chrono::seconds{\([0-9]*\)}.*/\1/p' "$HEDDLE_SOURCE/daemon/app/regulation.cc")
+patience=$(sed -n 's/^TimeoutStopSec=\([0-9]*\)$/\1/p' "$unit/heddled.service")
+[ "$patience" -ge $((longest + 15)) ]
 systemd-sysusers --dry-run "$HEDDLE_SOURCE/systemd/heddle.sysusers" > /dev/null
 
 mkdir "$unit/root"
 cp -r --parents /etc/passwd /etc/group "$unit/root"
 systemd-sysusers --root="$unit/root" "$HEDDLE_SOURCE/systemd/heddle.sysusers"
 systemd-tmpfiles --root="$unit/root" --create "$HEDDLE_SOURCE/systemd/heddle.tmpfiles"
+# The devices belong to a group of their own that has no members: whoever may use the command line may not send MADs.
+grep -q '^heddle-umad:[^:]*:[0-9]*:$' "$unit/root/etc/group"
+grep -q '^SupplementaryGroups=heddle-umad$' "$unit/heddled.service"
+grep -q 'GROUP="heddle-umad"' "$HEDDLE_SOURCE/systemd/60-heddle.rules"
+if grep -q 'GROUP="heddle"' "$HEDDLE_SOURCE/systemd/60-heddle.rules"; then exit 1; fi
 [ -d "$unit/root/var/lib/heddle" ] && [ -d "$unit/root/run/heddle" ]
