@@ -227,7 +227,7 @@ class Faults(Judged):
         self.wire.see("c", 2, INIT)
         self.wire.time += 20_000_000
         self.wire.write_table("c", UP_DOWN["c"])
-        self.expect("known-cut")
+        self.expect("not-active")
 
     def test_what_stays_broken_though_cables_are_there(self):
         self.wire.command("cut", "c", 2)

@@ -78,7 +78,7 @@ unsigned Unicast::step(int switch_number, int lid, const Candidate& candidate, i
   if (!link.is_usable()) {
     if (link.is_unknown()) return Unknown;
     if (link.excuses(candidate.since, rules_.grace)) return Excused;
-    if (link.has_fallen()) return Fallen;
+    if (link.has_fallen()) return link.is_cut() ? Fallen : Training | FreshTraining;
     const bool fresh = candidate.since > link.held_since();
     if (link.is_training()) return Training | (fresh ? FreshTraining : 0U);
     return Held | (fresh ? FreshHeld : 0U);
