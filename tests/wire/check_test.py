@@ -251,6 +251,18 @@ class Faults(Judged):
         self.expect("dead-end")
 
 
+    def test_the_own_switch_of_the_manager_dies_and_has_forgotten_its_table(self):
+        self.wire.command("kill", "a")
+        self.wire.command("revive", "a")
+        for name, port in (("a", 1), ("a", 2), ("b", 3), ("a", 3), ("d", 2)):
+            self.wire.activate(name, port)
+        self.wire.answer(self.wire.ask("ha", 2, 0x15, 1), self.wire.port_info(1, ACTIVE))
+        self.expect()
+        self.wire.write_table("a", UP_DOWN["a"])
+        self.wire.write_table("a", with_entries("a", lid5=0xFF))
+        self.expect("dead-end")
+
+
 class Groups(Judged):
     def setUp(self):
         super().setUp()

@@ -107,7 +107,7 @@ class Run:
         return Daemon(settings, self.served.shim())
 
     def learn(self):
-        """Switches, and the cables between them; the daemon's own switch is left alone."""
+        """Switches, and the cables between them."""
         links = self.daemon.json("links", "--kind", "switch")["links"]
         self.links = [link["name"] for link in links]
         self.ends = [(link["a"]["node"], link["a"]["port"]) for link in links]

@@ -58,7 +58,20 @@ bool Unicast::is_judged(int lid, int source) const {
   return is_source_[static_cast<std::size_t>(source)] != 0 || world_.managers().contains(owner);
 }
 
+void Unicast::excuse(int node) {
+  const int number = topology_.node(node).switch_number;
+  for (const int lid : world_.lids()) {
+    auto& pairs = pairs_[static_cast<std::size_t>(lid)];
+    for (int s = 0; s < static_cast<int>(pairs.size()); ++s) {
+      Pair& pair = pairs[static_cast<std::size_t>(s)];
+      if ((s == number || world_.owner(lid).node == node) && pair.standing == Standing::Established)
+        pair.standing = Standing::Broken;
+    }
+  }
+}
+
 void Unicast::check(const Changes& changes, Time now) {
+  for (const int node : changes.dead) excuse(node);
   if (changes.hosts && update_sources()) {
     for (const int lid : world_.lids()) check_lid(lid, now);
     return;

@@ -58,6 +58,8 @@ class Unicast {
     std::vector<std::uint8_t> visited;  ///< 0 no, 1 under way, 2 done
   };
 
+  /// It died: what it sends and what is sent to it is broken, even what no cable is needed for.
+  void excuse(int node);
   void check_lid(int lid, Time now);
   unsigned follow(int switch_number, int lid);
   /// Of one entry; `next`: the switch that it leads to, or -1.

@@ -314,6 +314,21 @@ void World::cut_node(int node, bool dead, Time now) {
   }
 }
 
+void World::forget_tables(int node, Time now) {
+  const int number = topology_.node(node).switch_number;
+  if (number < 0) return;
+  for (std::uint32_t i = 0; i < lfts_[static_cast<std::size_t>(number)].size(); ++i) {
+    const BlockAt at{number, false, i};
+    block(at).forget(no_port, now);
+    update(at, now);
+  }
+  for (auto& [at, block] : mfts_) {
+    if (at.switch_number != number) continue;
+    block->forget(0, now);
+    update(at, now);
+  }
+}
+
 void World::begin(const Command& command) {
   const auto node = topology_.by_name(command.node);
   if (!node) throw std::runtime_error("a command names " + command.node + ", which is not in the fabric");
@@ -321,21 +336,11 @@ void World::begin(const Command& command) {
   changes_.faults = true;
   if (command.what == "kill" || command.what == "lose") {
     cut_node(*node, true, now);
+    changes_.dead.insert(*node);
+    if (command.what == "kill") forget_tables(*node, now);
   } else if (command.what == "revive") {
     cut_node(*node, false, now);
-    const int number = topology_.node(*node).switch_number;
-    if (number < 0) return;
-    // It has forgotten all it knew.
-    for (std::uint32_t i = 0; i < lfts_[static_cast<std::size_t>(number)].size(); ++i) {
-      const BlockAt at{number, false, i};
-      block(at).forget(no_port, now);
-      update(at, now);
-    }
-    for (auto& [at, block] : mfts_) {
-      if (at.switch_number != number) continue;
-      block->forget(0, now);
-      update(at, now);
-    }
+    forget_tables(*node, now);  // what was sent to it meanwhile, too
   } else {
     const int cable = topology_.cable_at({*node, command.port});
     if (cable < 0) throw std::runtime_error("a command names a port without a cable");

@@ -29,6 +29,7 @@ struct Changes {
   bool hosts = false;    ///< which switches packets come from
   bool links = false;
   bool faults = false;  ///< something was cut, mended, killed or revived
+  std::set<int> dead;   ///< nodes that have just been killed
   [[nodiscard]] bool any() const { return !lids.empty() || !groups.empty() || hosts || links; }
 };
 
@@ -97,6 +98,7 @@ class World {
   void update(const BlockAt& at, Time now);
   void link_changed(int cable);
   void cut_node(int node, bool dead, Time now);
+  void forget_tables(int node, Time now);
   void remark(std::size_t index, const Request& request, const char* what, const Mad& mad);
 
   const Topology& topology_;
