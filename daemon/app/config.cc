@@ -37,6 +37,9 @@ std::string suggestion(std::string_view name) {
   return "; 'heddled --print-config' lists all keys";
 }
 
+/// Of the keys and what they mean. A file that tells none is of version 1.
+constexpr std::int64_t config_version = 1;
+
 std::string place(const toml::node& node, const std::string& name) {
   return fmt::format("{}:{}", name, node.source().begin.line);
 }
@@ -109,6 +112,22 @@ Result<void> read_section(Config& config, const toml::table& table, const std::s
   return {};
 }
 
+Result<void> check_version(const toml::node& node, const std::string& name) {
+  const auto version = node.value_exact<std::int64_t>();
+  if (!version || *version < 1) {
+    return fail(ErrorCode::Invalid, fmt::format("{}: version must be a whole number, such as {}",
+                                                place(node, name), config_version));
+  }
+  if (*version > config_version) {
+    return fail(
+        ErrorCode::Invalid,
+        fmt::format("{}: written for a later Heddle (version {}, this one knows {}); install that one, or "
+                    "begin with what 'heddled --print-config' writes",
+                    place(node, name), *version, config_version));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Config> parse_config(std::string_view text, const std::string& name) {
@@ -121,6 +140,10 @@ Result<Config> parse_config(std::string_view text, const std::string& name) {
                 fmt::format("{}:{}: {}", name, wrong.source().begin.line, wrong.description()));
   }
   for (const auto& [section, node] : root) {
+    if (section == "version") {
+      if (auto good = check_version(node, name); !good) return fail(good.error());
+      continue;
+    }
     const auto* table = node.as_table();
     if (table == nullptr) {
       return fail(ErrorCode::Invalid,
@@ -232,9 +255,11 @@ regulation::GovernorOptions governor_options(const Config& config) {
 }
 
 std::string default_config_text() {
-  std::string text =
+  std::string text = fmt::format(
       "# Configuration of heddled. Every key is here, with its default.\n"
-      "# 'heddled --check-config' checks a file; SIGHUP makes the daemon read it again.\n";
+      "# 'heddled --check-config' checks a file; SIGHUP makes the daemon read it again.\n"
+      "\n# Of this file's keys: a later version is refused.\nversion = {}\n",
+      config_version);
   std::string section;
   for (const auto& key : keys()) {
     const auto dot = key.name.find('.');

@@ -82,6 +82,14 @@ TEST(Config, ErrorsNameFileLineAndKey) {
   EXPECT_THAT(error_of("[sampling]\ninterval = [1]\n"), HasSubstr("plain value"));
 }
 
+TEST(Config, ALaterVersionIsRefused) {
+  EXPECT_TRUE(parse_config("version = 1\n[sampling]\nwindow = 8\n", "heddle.toml"));
+  EXPECT_TRUE(parse_config("[sampling]\nwindow = 8\n", "heddle.toml"));
+  EXPECT_THAT(error_of("version = 2\n"), AllOf(HasSubstr("heddle.toml:1"), HasSubstr("later Heddle")));
+  EXPECT_THAT(error_of("version = 0\n"), HasSubstr("whole number"));
+  EXPECT_THAT(error_of("version = \"1\"\n"), HasSubstr("whole number"));
+}
+
 TEST(Config, DurationsInEveryUnit) {
   const auto config = parse_config(
       "[sampling]\ninterval = \"2min\"\ntimeout = \"1.5ms\"\n[sweep]\nlight_interval = 7\nheavy_interval = "
