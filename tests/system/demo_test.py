@@ -18,9 +18,12 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def demo(*arguments, more=()):
+SMALL = ("--set", "fabric.generate=xgft:3;4,4,4;1,4,4")
+
+
+def demo(*arguments, more=SMALL):
     command = [SOURCE / "tools/demo", "--build", BUILD, "--listen", f"127.0.0.1:{free_port()}", "--for", "1s", *arguments,
-               "--", "--set", "fabric.generate=xgft:3;4,4,4;1,4,4", *more]
+               "--", *more]
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 
 
@@ -34,7 +37,7 @@ class Demo(unittest.TestCase):
 
     def test_the_tour_shows_links_going_off_and_coming_back(self):
         # Three times as fast, for the test; so is the traffic.
-        done = demo("--tour", more=("--set", "fabric.time_scale=3"))
+        done = demo("--tour", more=(*SMALL, "--set", "fabric.time_scale=3"))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         shown = done.stdout.split("$ heddle ")
         self.assertEqual([part.split()[0] for part in shown[1:]], ["regulate", "regulate", "regulate", "events", "restore"])
@@ -43,6 +46,16 @@ class Demo(unittest.TestCase):
         watts = float(re.search(r"([\d.]+) W less", shown[2]).group(1))
         self.assertGreater(watts, 50, shown[2])
         self.assertGreater(int(re.search(r"(\d+) on", shown[3]).group(1)), 0, shown[3])
+
+    def test_a_fabric_in_a_file(self):
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory, "two switches.net")
+            made = subprocess.run([BUILD / "tools/heddle/heddle", "fabric", "generate", "torus:2x2,hosts=2"],
+                                  capture_output=True, text=True, timeout=20, check=True)
+            file.write_text(made.stdout)
+            done = demo("--fabric", str(file), more=())
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("4 switches, 8 channel adapters", done.stdout)
 
     def test_without_traffic_it_fails(self):
         with tempfile.TemporaryDirectory() as directory:
