@@ -145,15 +145,22 @@ void SimulatedFabric::send(Picoseconds now, ClientId from, const mad::Packet& pa
   parts.transmit(client->port, work, parts.now);
 }
 
-bool SimulatedFabric::ask(PortIndex port, mad::Bytes& smp, Picoseconds now) {
+bool SimulatedFabric::ask(PortIndex port, mad::Bytes& request, Picoseconds now) {
   Parts& parts = *parts_;
   parts.run(now);
+  mad::Header header = mad::read_header(request);
+  if (header.mgmt_class == mad::MgmtClass::Perf) {
+    header.status = parts.pma.answer(header, port, mad::gsi_qp, request, parts.now);
+    header.method = mad::Method::GetResp;
+    mad::write_header(header, request);
+    return true;
+  }
   mad::Packet packet;
-  packet.mad = smp;
+  packet.mad = request;
   LinkOrder order;
   const Arrival here{port, parts.model.wires[port.raw()].num};
   const bool answered = parts.sma.answer(here, packet, order, parts.now);
-  smp = packet.mad;
+  request = packet.mad;
   parts.apply(order, parts.now);
   return answered;
 }

@@ -69,9 +69,9 @@ class SimulatedFabric {
   /// TID are replaced.
   void send(Picoseconds now, ClientId from, const mad::Packet& packet);
 
-  /// Hands an SMP to the agent of a port, without travelling: `port` is one of a channel adapter or port 0 of
-  /// a switch. The answer takes its place. False: discarded.
-  [[nodiscard]] bool ask(PortIndex port, mad::Bytes& smp, Picoseconds now);
+  /// Hands an SMP, or a request for counters, to the agent of a port, without travelling: `port` is one of a
+  /// channel adapter or port 0 of a switch. The answer takes its place. False: discarded.
+  [[nodiscard]] bool ask(PortIndex port, mad::Bytes& request, Picoseconds now);
 
   // --- state, as MADs programmed it ---
 

@@ -111,6 +111,10 @@ void add_serve(CLI::App& sim, const Shared& arguments, Context& context) {
   serve->add_flag(
       "--configured", options.configured,
       "With LIDs, min-hop tables and Active links from the start, as if a subnet manager had run");
+  serve
+      ->add_option("--kernel", options.kernel,
+                   "Hosts that appear as InfiniBand adapters of this Linux (needs the module heddle_vhca)")
+      ->delimiter(',');
   Program::on(*serve, [arguments, &context] {
     arguments->serve.name = arguments->name;
     return sim_serve(arguments->serve, context);

@@ -12,6 +12,7 @@
 #include "sim/flow/fabric_view.h"
 #include "sim/make_plane.h"
 #include "sim/scenario_player.h"
+#include "simserve/kernel_adapters.h"
 #include "simserve/served_fabric.h"
 #include "transport/clock.h"
 #include "transport/sim_pump.h"
@@ -25,8 +26,8 @@ sim::Options simulated(const SimServeOptions& options) {
   simulated.traits.data_vls = static_cast<std::uint8_t>(options.data_vls);
   simulated.traits.optimized_sl2vl = options.optimized_sl2vl;
   // umad2sim hands over 232 of the 256 bytes of a MAD: the 64-bit XmitWait would be what the program's memory
-  // held before.
-  simulated.traits.extended_errors = false;
+  // held before. The kernel hands over all.
+  simulated.traits.extended_errors = !options.kernel.empty();
   simulated.training_delay =
       std::chrono::duration_cast<Picoseconds>(std::chrono::duration<double>(options.training_delay));
   return simulated;
@@ -66,6 +67,13 @@ Result<void> sim_serve(const SimServeOptions& options, Context& context) {
   auto served =
       simserve::ServedFabric::open({io, fabric, clock, [&pump] { pump.wake(); }}, {&plane, &player}, server);
   if (!served) return fail(served.error());
+  std::unique_ptr<simserve::KernelAdapters> adapters;
+  if (!options.kernel.empty()) {
+    auto opened =
+        simserve::KernelAdapters::open({io, fabric, clock, [&pump] { pump.wake(); }}, options.kernel, &plane);
+    if (!opened) return fail(opened.error());
+    adapters = *std::move(opened);
+  }
 
   boost::asio::signal_set signals{io, SIGINT, SIGTERM};
   signals.async_wait([&](const boost::system::error_code&, int) {
@@ -78,6 +86,7 @@ Result<void> sim_serve(const SimServeOptions& options, Context& context) {
                               fabric.description().channel_adapter_count(), options.name)
                << std::flush;
   io.run();
+  adapters.reset();
   served->reset();
   fabric.set_change_listener(nullptr);
   fabric.set_counter_source(nullptr);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "heddle/command.h"
@@ -22,7 +23,8 @@ struct SimServeOptions {
   std::uint64_t seed = 1;
   unsigned data_vls = 8;
   bool optimized_sl2vl = false;
-  bool configured = false;  ///< LIDs, tables and Active links are there from the start
+  bool configured = false;          ///< LIDs, tables and Active links are there from the start
+  std::vector<std::string> kernel;  ///< hosts that are adapters of this kernel
 };
 
 /// Returns on SIGINT or SIGTERM. Says on standard output, in one line, when programs can attach.
