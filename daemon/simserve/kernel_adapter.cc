@@ -18,7 +18,7 @@ namespace heddle::simserve {
 namespace {
 
 /// Messages read in one go, so that one adapter's flood leaves the others their turn.
-constexpr int batch = 64;
+constexpr int datagrams_at_a_time = 64;
 /// Of TIDs whose upper bits are kept; who has more outstanding loses the oldest answers.
 constexpr std::size_t most_tids = 65536;
 constexpr std::uint64_t lower_tid = 0xffff'ffff'ffff;
@@ -127,7 +127,7 @@ void KernelAdapter::listen() {
 }
 
 void KernelAdapter::read() {
-  for (int i = 0; i < batch; ++i) {
+  for (int i = 0; i < datagrams_at_a_time; ++i) {
     KernelMessage message;
     const ssize_t size = ::read(file_.native_handle(), &message, sizeof message);
     if (size < 0) break;

@@ -9,7 +9,7 @@
 namespace heddle::simserve {
 namespace {
 
-constexpr std::chrono::milliseconds tick_interval{20};
+constexpr std::chrono::milliseconds adapter_tick_interval{20};
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void KernelAdapters::push() {
 }
 
 void KernelAdapters::tick() {
-  timer_.expires_after(tick_interval);
+  timer_.expires_after(adapter_tick_interval);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
     push();
