@@ -55,6 +55,7 @@ class Plan:
         self.beside_opensm = self.random.random() < 0.4
         self.lossy = self.random.random() < 0.35
         self.faults = self.random.random() < 0.6
+        self.operators = True
         # Nobody but the regulation, and one cut at a time: spares must come back for it.
         self.patient = self.random.random() < 0.15
 
@@ -120,7 +121,9 @@ class Run:
         self.cut_or_mend()
 
     def step(self):
-        steps = {self.load: 4, self.operators: 5, self.regulate: 1}
+        steps = {self.load: 4, self.regulate: 1}
+        if self.plan.operators:
+            steps[self.operators] = 5
         if self.plan.faults:
             steps |= {self.cut_or_mend: 3, self.kill_or_revive: 1, self.kill_daemon: 1}
         chosen = self.random.choices(list(steps), list(steps.values()))[0]
@@ -204,6 +207,7 @@ def main():
     options.add_argument("--seconds", type=float, default=8, help="of a run, without its beginning and end")
     options.add_argument("--lag", default="0,50", help="microseconds that packets live; several with commas")
     options.add_argument("--without-faults", action="store_true", help="no cuts, nobody killed, no MAD lost")
+    options.add_argument("--without-operators", action="store_true", help="loads and the regulation alone")
     options.add_argument("--until", type=float, default=0, help="begin no run after so many seconds; 0: never end before")
     options.add_argument("--sum", help="write the sum of all counts to this file, as JSON")
     given = options.parse_args()
@@ -219,6 +223,7 @@ def main():
         plan = Plan(seed)
         if given.without_faults:
             plan.faults = plan.lossy = plan.patient = False
+        plan.operators = not given.without_operators
         if not os.path.exists(plan.fabric) and plan.fabric == str(SMALL):
             print(f"{plan}: SKIPPED, {SMALL} is not there", flush=True)
             continue
