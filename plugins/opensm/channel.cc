@@ -8,17 +8,17 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 namespace heddle::plugin {
 namespace {
 
-constexpr int retry_ms = 500;
-constexpr int tick_ms = 50;
 /// A daemon that reads no more is given up before the queue's bound means nothing.
 constexpr std::size_t most_outgoing = std::size_t{1} << 20U;
 constexpr std::size_t longest_command = 4096;
@@ -65,15 +65,17 @@ void Channel::run() {
 }
 
 void Channel::work() {
-  bool busy = callbacks_.tick();
-  if (fd_ < 0 && !connect()) {
-    wait(busy ? tick_ms : retry_ms);
+  const auto next = callbacks_.tick();
+  const auto now = Backoff::Clock::now();
+  if (fd_ < 0 && (now < retry_at_ || !connect())) {
+    if (now >= retry_at_) retry_at_ = now + backoff_.failed();
+    wait(std::min(next, std::chrono::ceil<std::chrono::milliseconds>(retry_at_ - now)));
     return;
   }
   fill();
   send();
-  busy = callbacks_.tick() || busy;
-  wait(busy ? tick_ms : -1);
+  if (fd_ < 0) return;
+  wait(std::min(next, callbacks_.tick()));
   receive();
 }
 
@@ -91,23 +93,29 @@ bool Channel::connect() {
   fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd_ < 0) return false;
   if (::connect(fd_, reinterpret_cast<const sockaddr*>(&address), length) != 0) {
-    disconnect();
+    ::close(std::exchange(fd_, -1));
     return false;
   }
+  // What happened while nobody listened is in the greeting.
+  queue_.forget();
   outgoing_ = callbacks_.greeting();
   incoming_.clear();
+  backoff_.connected(Backoff::Clock::now());
   return true;
 }
 
 void Channel::disconnect() {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ < 0) return;
+  ::close(fd_);
   fd_ = -1;
+  const auto now = Backoff::Clock::now();
+  retry_at_ = now + backoff_.lost(now);
 }
 
-void Channel::wait(int timeout_ms) {
+void Channel::wait(std::chrono::milliseconds longest) {
   std::array<pollfd, 2> fds{{{wake_fd_, POLLIN, 0}, {fd_, POLLIN, 0}}};
   if (!outgoing_.empty()) fds[1].events |= POLLOUT;
-  ::poll(fds.data(), fd_ >= 0 ? 2 : 1, timeout_ms);
+  ::poll(fds.data(), fd_ >= 0 ? 2 : 1, static_cast<int>(longest.count()));
   std::uint64_t count = 0;
   [[maybe_unused]] const ssize_t done = ::read(wake_fd_, &count, sizeof count);
 }

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <thread>
 
+#include "core/backoff.h"
 #include "core/event_queue.h"
 #include "core/events.h"
 
@@ -18,8 +20,8 @@ class Channel {
     /// The first line of a connection.
     std::function<std::string()> greeting;
     std::function<void(Command)> command;
-    /// About every 50 ms while it returns true, and after each line of the queue.
-    std::function<bool()> tick;
+    /// After each line of the queue, and when as long has passed as it returned.
+    std::function<std::chrono::milliseconds()> tick;
   };
 
   /// `socket`: a path, or "@name" for an abstract one. The thread starts here.
@@ -34,7 +36,7 @@ class Channel {
   void work();
   [[nodiscard]] bool connect();
   void disconnect();
-  void wait(int timeout_ms);
+  void wait(std::chrono::milliseconds longest);
   void fill();
   void send();
   void receive();
@@ -44,6 +46,8 @@ class Channel {
   Callbacks callbacks_;
   int wake_fd_ = -1;
   int fd_ = -1;
+  Backoff backoff_;
+  Backoff::Clock::time_point retry_at_{};
   std::string outgoing_;
   std::string incoming_;
   std::atomic<bool> stop_{false};

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -27,6 +29,9 @@ std::string state_of(const osm_opensm_t& opensm) {
       return "inactive";
   }
 }
+
+constexpr std::chrono::milliseconds multicast_look{50};
+constexpr std::chrono::milliseconds state_look{500};
 
 /// One per OpenSM. Events come from several of its threads.
 class Plugin {
@@ -109,7 +114,22 @@ class Plugin {
     }
   }
 
-  bool tick() {
+  /// How long until something else may be due.
+  std::chrono::milliseconds tick() {
+    look_at_state();
+    return multicast_is_waited_for() ? multicast_look : state_look;
+  }
+
+  /// OpenSM hands mastership over, or gets it, without an event (osm_state_mgr.c, do_sweep).
+  void look_at_state() {
+    std::string state = state_of(opensm_);
+    if (state == state_) return;
+    state_ = std::move(state);
+    if (state_ != "master") window_ = false;
+    events_.push(state_line(state_));
+  }
+
+  bool multicast_is_waited_for() {
     const std::lock_guard lock(mutex_);
     if (!multicast_waits_) return false;
     if (engine_.multicast_is_pending()) return true;
@@ -127,7 +147,8 @@ class Plugin {
   std::mutex mutex_;
   Confirmation last_;
   bool multicast_waits_ = false;
-  Channel channel_;  ///< last: its thread uses the others
+  std::string state_;  ///< as told last; the channel's thread
+  Channel channel_;    ///< last: its thread uses the others
 };
 
 int set_up(osm_routing_engine_t* engine, osm_opensm_t* opensm) {

@@ -1,5 +1,6 @@
-/// Lines on their way to the daemon. Filled by OpenSM's threads, which never wait: what does not fit is
-/// counted and gone. Emptied by the channel's thread. Safe from any thread.
+/// Lines on their way to the daemon. Filled by OpenSM's threads, which never wait: where there are too many,
+/// the oldest, which say least of how things are, are counted and gone. Emptied by the channel's thread. Safe
+/// from any thread.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +29,16 @@ class EventQueue {
     const std::lock_guard lock(mutex_);
     if (lines_.size() >= capacity_) {
       ++dropped_;
-      return;
+      lines_.pop_front();
     }
     lines_.push_back(std::move(line));
     if (wake_) wake_();
+  }
+
+  /// Whoever hears a greeting from here on knows all that was pushed before it.
+  void forget() {
+    const std::lock_guard lock(mutex_);
+    lines_.clear();
   }
 
   /// All lines, in the order in which they were pushed.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/backoff.h"
 #include "core/event_queue.h"
 
 namespace heddle::plugin {
@@ -11,23 +12,47 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(EventQueue, CountsWhatDoesNotFit) {
+/// The newest was dropped: after an outage of the daemon it heard how things had been, and the window stayed
+/// shut until OpenSM's next heavy sweep.
+TEST(EventQueue, DropsTheOldestAndCountsIt) {
   EventQueue queue(2);
   for (const char* line : {"a", "b", "c", "d"}) queue.push(line);
-  EXPECT_THAT(queue.take(), ElementsAre("a", "b"));
+  EXPECT_THAT(queue.take(), ElementsAre("c", "d"));
   EXPECT_EQ(queue.dropped(), 2U);
   queue.push("e");
   EXPECT_THAT(queue.take(), ElementsAre("e"));
   EXPECT_EQ(queue.dropped(), 2U);
 }
 
-TEST(EventQueue, WakesForEachLineThatFits) {
+TEST(EventQueue, ForgetsWhatAGreetingSaysBetter) {
+  EventQueue queue(2);
+  queue.push("stale");
+  queue.forget();
+  queue.push("a");
+  EXPECT_THAT(queue.take(), ElementsAre("a"));
+  EXPECT_EQ(queue.dropped(), 0U);
+}
+
+TEST(Backoff, CallsSoonAfterAGoodConnectionAndEverLaterAfterBadOnes) {
+  Backoff backoff;
+  Backoff::Clock::time_point now{};
+  std::vector<std::int64_t> waits;
+  for (int i = 0; i < 6; ++i) {
+    backoff.connected(now);
+    waits.push_back(backoff.lost(now).count());
+  }
+  EXPECT_THAT(waits, ElementsAre(500, 1000, 2000, 4000, 8000, 8000));
+  backoff.connected(now);
+  EXPECT_EQ(backoff.lost(now + Backoff::good).count(), 500);
+}
+
+TEST(EventQueue, WakesForEachLine) {
   EventQueue queue(1);
   int woken = 0;
   queue.on_push([&] { ++woken; });
   queue.push("a");
   queue.push("b");
-  EXPECT_EQ(woken, 1);
+  EXPECT_EQ(woken, 2);
 }
 
 TEST(Events, SayWhatWasConfirmed) {
