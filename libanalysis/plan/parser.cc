@@ -29,7 +29,8 @@ class PlanParser {
   Plan plan(const json::value& document) {
     Plan plan;
     const json::object* top =
-        reader_.object(document, "plan", {"checksum", "version", "epoch", "ranks", "off", "planes", "qos"});
+        reader_.object(document, "plan",
+                       {"checksum", "version", "epoch", "ranks", "off", "planes", "qos", "packet_life_us"});
     if (top == nullptr) return plan;
     if (const auto* value = reader_.member(*top, "plan", "version")) {
       const std::uint64_t found = reader_.number(*value, "version", ~std::uint64_t{0});
@@ -45,6 +46,10 @@ class PlanParser {
     if (const auto* value = reader_.member(*top, "plan", "off")) plan.off = cables(*value, "off");
     if (const auto* value = reader_.member(*top, "plan", "planes")) plan.planes = planes(*value);
     if (const auto* value = top->if_contains("qos")) plan.qos = qos(*value);
+    if (const auto* value = top->if_contains("packet_life_us")) {
+      plan.packet_life =
+          std::chrono::microseconds{reader_.number(*value, "packet_life_us", most_packet_life_us)};
+    }
     return plan;
   }
 

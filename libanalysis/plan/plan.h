@@ -6,6 +6,7 @@
 /// Everything is named by GUID and port, because the plan outlives snapshots. Plain values; any thread.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,6 +24,8 @@ namespace heddle::plan {
 
 /// Of the file's form. A reader takes no other.
 inline constexpr std::uint64_t version = 1;
+/// An hour: longer than any packet lives.
+inline constexpr std::uint64_t most_packet_life_us = 3'600'000'000ULL;
 /// A larger file is refused unread: the plugin reads it while OpenSM waits.
 inline constexpr std::size_t max_bytes = std::size_t{16} << 20U;
 /// 2^LMC at most (IBA 4.1.3).
@@ -75,6 +78,9 @@ struct Plan {
   /// 1, 2, 4 ... max_planes of them; none counts as one that avoids nothing.
   std::vector<Plane> planes;
   std::optional<Qos> qos;
+  /// How long a packet may be under way, where an operator knows better than the switches
+  /// (routing/packet_life.h).
+  std::optional<std::chrono::microseconds> packet_life;
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

@@ -94,6 +94,7 @@ class Writer {
       text_ += ",\n\"qos\":";
       qos(*plan.qos);
     }
+    if (plan.packet_life) put(",\n\"packet_life_us\":{}", plan.packet_life->count());
     text_ += "}\n";
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "routing/multicast.h"
 #include "subnet_reader.h"
@@ -73,6 +74,7 @@ int Engine::prepare() {
     return -1;
   }
   routes_ = std::move(*routes);
+  choose_pass(subnet);
   waiting_ = subnet.waiting;
   std::vector<std::string> remarks = subnet.remarks;
   remarks.insert(remarks.end(), routes_->remarks.begin(), routes_->remarks.end());
@@ -80,6 +82,7 @@ int Engine::prepare() {
     remarks.push_back(fmt::format("{} pairs of switches with hosts have no path over the links that are up",
                                   routes_->unconnected));
   }
+  if (!pass_.remark.empty()) remarks.push_back(pass_.remark);
   say(remarks);
   set_hop_counts();
   prepare_qos();
@@ -125,7 +128,7 @@ int Engine::fill_tables() {
   const std::vector<osm_switch_t*> all = switches();
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i] == nullptr || all[i]->new_lft == nullptr) continue;
-    const auto row = routes_->tables.row(SwitchIndex{i});
+    const auto row = pass_.tables.row(SwitchIndex{i});
     std::memset(all[i]->new_lft, OSM_NO_PATH, all[i]->lft_size);
     std::memcpy(all[i]->new_lft, row.data(), std::min<std::size_t>(row.size(), all[i]->lft_size));
   }
@@ -196,16 +199,21 @@ bool Engine::still_good(const Tree& tree) const {
 
 std::size_t Engine::reroute_concerned_groups() {
   if (opensm_.subn.opt.disable_multicast) return 0;
+  std::size_t waiting = 0;
   std::vector<std::uint16_t> concerned;
   for (const auto& [mlid, tree] : trees_) {
     if (!still_good(tree)) concerned.push_back(mlid);
   }
   {
     const std::lock_guard lock(pending_mutex_);
-    pending_ = concerned;
+    // Those of an earlier pass may not have their trees yet.
+    std::vector<std::uint16_t> all;
+    std::ranges::set_union(pending_, concerned, std::back_inserter(all));
+    pending_ = std::move(all);
+    waiting = pending_.size();
   }
   for (const std::uint16_t mlid : concerned) osm_sm_reroute_mlid(&opensm_.sm, cl_hton16(mlid));
-  return concerned.size();
+  return waiting;
 }
 
 bool Engine::multicast_is_pending() {
@@ -237,6 +245,13 @@ Confirmation Engine::routing_done(bool reroute) {
     const Lock lock(opensm_.lock);
     for_each<osm_switch_t>(opensm_.subn.sw_guid_tbl, [&](osm_switch_t& sw) {
       const bool known = sw.lft != nullptr && sw.new_lft != nullptr;
+      if (known) {
+        const std::size_t size =
+            std::size_t{sw.max_lid_ho} / routing::lids_per_block * routing::lids_per_block +
+            routing::lids_per_block;
+        in_force_.confirm(guid_of(*sw.p_node), {sw.lft, std::min<std::size_t>(size, sw.lft_size)},
+                          {sw.new_lft, std::min<std::size_t>(size, sw.lft_size)});
+      }
       if (!known || std::memcmp(sw.lft, sw.new_lft, sw.max_lid_ho + 1U) != 0) {
         ++result.switches_behind;
       } else if (!result.errors) {
@@ -245,6 +260,9 @@ Confirmation Engine::routing_done(bool reroute) {
       }
     });
   }
+  result.switches_behind = std::max(result.switches_behind, pass_.behind);
+  result.packet_life = packet_life();
+  plan_next_pass();
   if (!reroute) return result;
   result.groups = reroute_concerned_groups();
   if (result.epoch != limits_asked_for_ && high_limits_differ()) {

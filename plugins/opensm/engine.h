@@ -18,6 +18,7 @@
 #include "core/qos_book.h"
 #include "core/route_maker.h"
 #include "core/timings.h"
+#include "core/transition.h"
 #include "opensm_headers.h"
 #include "opensm_log.h"
 
@@ -48,6 +49,11 @@ class Engine {
 
   [[nodiscard]] const Log& log() const { return log_; }
   [[nodiscard]] Timings& timings() { return timings_; }
+  /// When tables that are on their way are to be routed again; none, if they are there. Any thread.
+  [[nodiscard]] std::optional<Timings::Clock::time_point> next_pass_at() const;
+  /// Asks for it where it is due. Any thread.
+  void go_on(Timings::Clock::time_point now);
+
   /// Any thread: routes again without rediscovery, or with it.
   void ask_for_reroute();
   void ask_for_heavy_sweep();
@@ -59,6 +65,9 @@ class Engine {
   };
 
   void look_at_plan();
+  void choose_pass(const Subnet& subnet);
+  [[nodiscard]] Timings::Clock::duration packet_life() const;
+  void plan_next_pass();
   void say(const std::vector<std::string>& remarks);
   void set_hop_counts();
   void prepare_qos();
@@ -78,6 +87,11 @@ class Engine {
   CableMemory cables_;
   RouteMaker maker_;
   std::optional<Routes> routes_;
+  TablesInForce in_force_;
+  Pass pass_;                                  ///< on the way to the tables of routes_
+  Timings::Clock::time_point packets_gone_{};  ///< that followed the tables before
+  mutable std::mutex next_pass_mutex_;
+  std::optional<Timings::Clock::time_point> next_pass_at_;
   std::size_t waiting_ = 0;
   QosBook qos_;
   std::map<std::uint16_t, Tree> trees_;  ///< by MLID

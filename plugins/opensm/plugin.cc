@@ -88,7 +88,7 @@ class Plugin {
     {
       const std::lock_guard lock(mutex_);
       last_ = done;
-      multicast_waits_ = done.groups != 0;
+      multicast_waits_ = multicast_waits_ || done.groups != 0;
     }
     events_.push(routing_line(done));
     events_.push(timings_line(engine_.timings()));
@@ -117,7 +117,14 @@ class Plugin {
   /// How long until something else may be due.
   std::chrono::milliseconds tick() {
     look_at_state();
-    return multicast_is_waited_for() ? multicast_look : state_look;
+    const auto now = Timings::Clock::now();
+    engine_.go_on(now);
+    std::chrono::milliseconds next = multicast_is_waited_for() ? multicast_look : state_look;
+    if (const auto at = engine_.next_pass_at()) {
+      next = std::clamp(std::chrono::ceil<std::chrono::milliseconds>(*at - now), std::chrono::milliseconds{0},
+                        next);
+    }
+    return next;
   }
 
   /// OpenSM hands mastership over, or gets it, without an event (osm_state_mgr.c, do_sweep).

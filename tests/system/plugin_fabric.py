@@ -91,11 +91,9 @@ class WithPlugin:
             self.daemon.close()
 
     def new_plan(self, text):
-        """Writes it, tells the plugin, and returns the confirmation."""
+        """Writes it, tells the plugin, and returns the confirmation: of the last routing that it takes."""
         self.write_plan(text)
-        since = len(self.daemon.poll())
-        self.daemon.command("new_plan")
-        return self.daemon.wait(event="routing_done", kind="reroute", since=since)
+        return self.new_plan_gone()
 
     @property
     def plan(self):
@@ -105,7 +103,7 @@ class WithPlugin:
         """The plan file has been taken away: what is routed then."""
         since = len(self.daemon.poll())
         self.daemon.command("new_plan")
-        return self.daemon.wait(event="routing_done", kind="reroute", since=since)
+        return self.daemon.wait(event="routing_done", switches_behind=0, since=since)
 
     def settings(self, *lines, socket=None):
         conf = self.directory / "opensm.conf"
@@ -114,6 +112,7 @@ class WithPlugin:
             f"event_plugin_options heddle-opensm:plan={self.plan},socket={socket or self.socket}",
             "routing_engine heddle,no_fallback",
             "force_log_flush TRUE",
+            "packet_life_time 0x0a",  # 4.2 ms; the plugin waits for it between stages, and OpenSM's default is 1.07 s
             *lines]) + "\n")
         return conf
 

@@ -25,7 +25,8 @@ json::object confirmation(const Confirmation& done) {
           {"errors", done.errors},
           {"stages", std::move(stages)},
           {"multicast_groups", done.groups},
-          {"lft_blocks", done.blocks}};
+          {"lft_blocks", done.blocks},
+          {"packet_life_us", std::chrono::ceil<std::chrono::microseconds>(done.packet_life).count()}};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 /// Pure; any thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ struct Confirmation {
   std::vector<std::uint32_t> stages;  ///< of each plane's update
   std::size_t groups = 0;             ///< multicast groups that are being routed again
   std::uint64_t blocks = 0;           ///< forwarding table blocks that switches have taken
+  /// After so long no packet follows the tables before.
+  std::chrono::nanoseconds packet_life{};
 
   /// Every switch has what the plan wants.
   [[nodiscard]] bool confirmed() const { return switches_behind == 0 && !relaxed && !errors; }

@@ -60,10 +60,11 @@ TEST(Events, SayWhatWasConfirmed) {
   done.epoch = 7;
   done.reroute = true;
   done.stages = {0, 3};
+  done.packet_life = std::chrono::nanoseconds{1500};
   EXPECT_EQ(
       routing_line(done),
       R"({"epoch":7,"kind":"reroute","confirmed":true,"switches_behind":0,"unconnected":0,"relaxed":false,)"
-      R"("errors":false,"stages":[0,3],"multicast_groups":0,"lft_blocks":0,"event":"routing_done"})"
+      R"("errors":false,"stages":[0,3],"multicast_groups":0,"lft_blocks":0,"packet_life_us":2,"event":"routing_done"})"
       "\n");
   for (auto spoil : {+[](Confirmation& c) { c.switches_behind = 1; },
                      +[](Confirmation& c) { c.relaxed = true; }, +[](Confirmation& c) { c.errors = true; }}) {

@@ -39,6 +39,7 @@ Plan example() {
   plan.qos->everywhere->sl2vl.emplace();
   plan.qos->everywhere->sl2vl->vl[3] = Vl{15};
   plan.qos->groups = {{{port(0x10, 0), port(0x20, 5)}, tables(1)}};
+  plan.packet_life = std::chrono::milliseconds{50};
   return plan;
 }
 

@@ -1,0 +1,281 @@
+#include "core/transition.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "routing/update_plan.h"
+
+namespace heddle::plugin {
+namespace {
+
+using routing::ForwardingTables;
+using routing::Hop;
+using routing::lids_per_block;
+using routing::SwitchGraph;
+using routing::SwitchIndex;
+using routing::Target;
+
+constexpr std::uint32_t nowhere = 0xffffffffU;
+constexpr std::uint8_t no_port = no_path.raw();
+
+enum class Way : std::uint8_t { None, Up, Down };
+
+struct Step {
+  Way way = Way::None;
+  std::uint32_t next = nowhere;  ///< none at the destination
+};
+
+/// Where each port of each switch leads: nowhere, if its link does not forward.
+class Steps {
+ public:
+  Steps(const SwitchGraph& graph, const routing::Ranks& ranks, const routing::LinkSet& usable) {
+    for (std::uint32_t s = 0; s < graph.size(); ++s) {
+      for (const Hop& hop : graph.hops(SwitchIndex{s}))
+        ports_ = std::max<std::size_t>(ports_, hop.out.raw() + 1U);
+    }
+    steps_.resize(graph.size() * ports_);
+    for (std::uint32_t s = 0; s < graph.size(); ++s) {
+      for (const Hop& hop : graph.hops(SwitchIndex{s})) {
+        if (!usable.contains(hop.link)) continue;
+        steps_[s * ports_ + hop.out.raw()] = {ranks.above(SwitchIndex{s}, hop.peer) ? Way::Down : Way::Up,
+                                              hop.peer.raw()};
+      }
+    }
+  }
+
+  [[nodiscard]] Step of(const Target& target, std::uint32_t s, std::uint8_t port) const {
+    if (s == target.at.raw()) return port == target.out.raw() ? Step{Way::Down, nowhere} : Step{};
+    return port < ports_ ? steps_[s * ports_ + port] : Step{};
+  }
+
+ private:
+  std::size_t ports_ = 0;
+  std::vector<Step> steps_;
+};
+
+/// One LID: what its entries are, and what the next ones may be.
+class LidPass {
+ public:
+  LidPass(std::size_t switches, const Steps& steps)
+      : now(switches), wanted(switches), next(switches), steps_{steps}, works_(switches) {}
+
+  enum class Answer : std::uint8_t { Repaired, NeedsStages };
+
+  /// Sets `next`. NeedsStages: `next` is as `now`.
+  Answer make(const Target& target) {
+    next = now;
+    find_working(target);
+    bool repairs = false;
+    for (std::uint32_t s = 0; s < now.size(); ++s)
+      repairs = repairs || (works_[s] == No && now[s] != wanted[s]);
+    if (!repairs) return Answer::NeedsStages;
+    for (std::uint32_t s = 0; s < now.size(); ++s) {
+      if (works_[s] == No) next[s] = wanted[s];
+    }
+    if (any_mixture_is_safe(target)) return Answer::Repaired;
+    bool emptied = false;
+    for (std::uint32_t s = 0; s < now.size(); ++s) {
+      next[s] = works_[s] == No ? no_port : now[s];
+      emptied = emptied || next[s] != now[s];
+    }
+    return emptied ? Answer::Repaired : Answer::NeedsStages;
+  }
+
+  std::vector<std::uint8_t> now;
+  std::vector<std::uint8_t> wanted;
+  std::vector<std::uint8_t> next;
+
+ private:
+  enum Works : std::uint8_t { Unknown, Yes, No, BeingFollowed };
+
+  void find_working(const Target& target) {
+    std::fill(works_.begin(), works_.end(), Unknown);
+    for (std::uint32_t s = 0; s < now.size(); ++s) {
+      path_.clear();
+      std::uint32_t at = s;
+      Works end = Unknown;
+      while (end == Unknown) {
+        if (works_[at] != Unknown) {
+          end = works_[at] == Yes ? Yes : No;  // No in a circle too
+          break;
+        }
+        works_[at] = BeingFollowed;
+        path_.push_back(at);
+        const Step step = steps_.of(target, at, now[at]);
+        if (step.way == Way::None) end = No;
+        if (step.way != Way::None && step.next == nowhere) end = Yes;
+        if (end == Unknown) at = step.next;
+      }
+      for (const std::uint32_t each : path_) works_[each] = end;
+    }
+  }
+
+  /// No packet that goes down is sent up again, whichever switches have their next entry already: so it goes
+  /// round in no circle, and waits for no packet that waits for it.
+  [[nodiscard]] bool any_mixture_is_safe(const Target& target) const {
+    const auto goes = [&](std::uint32_t s, Way way) {
+      return steps_.of(target, s, now[s]).way == way || steps_.of(target, s, next[s]).way == way;
+    };
+    for (std::uint32_t s = 0; s < now.size(); ++s) {
+      for (const std::uint8_t port : {now[s], next[s]}) {
+        const Step step = steps_.of(target, s, port);
+        if (step.way == Way::Down && step.next != nowhere && goes(step.next, Way::Up)) return false;
+      }
+    }
+    return true;
+  }
+
+  const Steps& steps_;
+  std::vector<Works> works_;
+  std::vector<std::uint32_t> path_;
+};
+
+std::vector<const Target*> targets_by_lid(const SwitchGraph& graph, std::size_t stride) {
+  std::vector<const Target*> targets(stride, nullptr);
+  for (const Target& target : graph.targets()) {
+    for (unsigned i = 0; i < target.lid_count(); ++i) {
+      const std::size_t lid = std::size_t{target.base.raw()} + i;
+      if (lid < targets.size()) targets[lid] = &target;
+    }
+  }
+  return targets;
+}
+
+class PassMaker {
+ public:
+  PassMaker(const SwitchGraph& graph, const routing::Ranks& ranks, const routing::LinkSet& usable,
+            const ForwardingTables& now, const ForwardingTables& wanted)
+      : graph_{graph},
+        ranks_{ranks},
+        now_{now},
+        wanted_{wanted},
+        steps_{graph, ranks, usable},
+        lid_pass_{graph.size(), steps_},
+        targets_{targets_by_lid(graph, wanted.stride())} {
+    pass_.tables = now;
+  }
+
+  Pass make(Packets packets) {
+    const auto differing = routing::differing_blocks(now_, wanted_);
+    std::vector<std::uint16_t> blocks;
+    for (const routing::BlockRef& at : differing) blocks.push_back(at.block);
+    std::sort(blocks.begin(), blocks.end());
+    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+    for (const std::uint16_t block : blocks) {
+      for (std::size_t i = 0; i < lids_per_block; ++i) {
+        repair(Lid{static_cast<std::uint16_t>(block * lids_per_block + i)});
+      }
+    }
+    if (!staged_.empty()) advance(differing, packets);
+    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+      if (!std::ranges::equal(pass_.tables.row(SwitchIndex{s}), wanted_.row(SwitchIndex{s}))) ++pass_.behind;
+    }
+    return std::move(pass_);
+  }
+
+ private:
+  void repair(Lid lid) {
+    bool differs = false;
+    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+      lid_pass_.now[s] = now_.port(SwitchIndex{s}, lid).raw();
+      lid_pass_.wanted[s] = wanted_.port(SwitchIndex{s}, lid).raw();
+      differs = differs || lid_pass_.now[s] != lid_pass_.wanted[s];
+    }
+    if (!differs) return;
+    const Target* const target = targets_[lid.raw()];
+    // Nobody has it any more, so that nobody misses it.
+    if (target == nullptr) lid_pass_.next = lid_pass_.wanted;
+    if (target != nullptr && lid_pass_.make(*target) == LidPass::Answer::NeedsStages) {
+      staged_.push_back(lid);
+      return;
+    }
+    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+      pass_.tables.set(SwitchIndex{s}, lid, PortNum{lid_pass_.next[s]});
+    }
+    pass_.writes = true;
+  }
+
+  /// What is repaired in this pass is no part of the stages.
+  void advance(std::span<const routing::BlockRef> differing, Packets packets) {
+    ForwardingTables to = pass_.tables;
+    for (const Lid lid : staged_) {
+      for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+        to.set(SwitchIndex{s}, lid, wanted_.port(SwitchIndex{s}, lid));
+      }
+    }
+    const auto update = routing::plan_update(graph_, ranks_, pass_.tables, to, differing);
+    if (!update) {
+      pass_.remark = update.error().message + "; everything is written at once";
+      pass_.tables = wanted_;
+      pass_.writes = true;
+      return;
+    }
+    if (update->stages.empty()) return;
+    const std::vector<routing::EntryWrite>& stage = update->stages.front();
+    std::vector<char> waits(wanted_.stride(), 0);
+    for (const routing::EntryWrite& write : stage) {
+      if (packets == Packets::UnderWay && takes_a_way(write)) waits[write.lid.raw()] = 1;
+    }
+    for (const routing::EntryWrite& write : stage) {
+      if (waits[write.lid.raw()] != 0) continue;
+      pass_.tables.set(write.sw, write.lid, write.port);
+      pass_.writes = true;
+    }
+  }
+
+  [[nodiscard]] bool takes_a_way(const routing::EntryWrite& write) const {
+    const Target& target = *targets_[write.lid.raw()];
+    const Way before = steps_.of(target, write.sw.raw(), now_.port(write.sw, write.lid).raw()).way;
+    const Way after = steps_.of(target, write.sw.raw(), write.port.raw()).way;
+    return before != after && before != Way::None && after != Way::Down;
+  }
+
+  const SwitchGraph& graph_;
+  const routing::Ranks& ranks_;
+  const ForwardingTables& now_;
+  const ForwardingTables& wanted_;
+  Steps steps_;
+  LidPass lid_pass_;
+  std::vector<const Target*> targets_;
+  std::vector<Lid> staged_;
+  Pass pass_;
+};
+
+}  // namespace
+
+Pass next_pass(const SwitchGraph& graph, const routing::Ranks& ranks, const routing::LinkSet& usable,
+               const ForwardingTables& now, const ForwardingTables& wanted, Packets packets) {
+  return PassMaker(graph, ranks, usable, now, wanted).make(packets);
+}
+
+void TablesInForce::confirm(NodeGuid guid, std::span<const std::uint8_t> has,
+                            std::span<const std::uint8_t> asked) {
+  std::vector<std::uint8_t>& row = rows_[guid];
+  const std::size_t size = std::min(has.size(), asked.size());
+  if (row.size() < size) row.resize(size, no_port);
+  for (std::size_t begin = 0; begin < size; begin += lids_per_block) {
+    const std::size_t bytes = std::min(lids_per_block, size - begin);
+    if (std::memcmp(&has[begin], &asked[begin], bytes) == 0) std::memcpy(&row[begin], &has[begin], bytes);
+  }
+}
+
+void TablesInForce::keep(std::span<const NodeGuid> present) {
+  std::vector<NodeGuid> sorted(present.begin(), present.end());
+  std::ranges::sort(sorted);
+  std::erase_if(rows_, [&](const auto& row) { return !std::ranges::binary_search(sorted, row.first); });
+}
+
+ForwardingTables TablesInForce::of(const SwitchGraph& graph, Lid top) const {
+  ForwardingTables tables(graph.guids(), top);
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    const auto found = rows_.find(graph.guid(SwitchIndex{s}));
+    if (found == rows_.end()) continue;
+    const auto row = tables.row(SwitchIndex{s});
+    const std::size_t size = std::min(row.size(), found->second.size());
+    std::copy_n(found->second.begin(), size, row.begin());
+  }
+  return tables;
+}
+
+}  // namespace heddle::plugin

@@ -1,0 +1,63 @@
+/// How the tables in the switches become those that are wanted. OpenSM writes what it is given to all
+/// switches at once, in no order that anybody chooses, so each routing may change only what is safe in any
+/// order; what is not takes several routings, *passes*, one confirmed before the next (spec: regulation 2).
+///
+/// Each LID goes its own way, and every pass looks only at what is in force:
+/// - entries that lead nowhere any more, after a loss, are written in the very next pass. Where half of them
+///   could lead a packet round in a circle, they are taken out first, and written in the passes after it;
+/// - entries that work change in the stages of routing/update_plan.h, one stage a pass. Those that take a way
+///   down, or any way, from a switch (no others: what a switch gains is there for whoever is led to it) wait
+///   until packets that were sent there by the entries before are gone: the packet life.
+///
+/// What a switch had before it was seen is unknown, and counts as no way. The thread of the caller.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "routing/link_set.h"
+#include "routing/ranks.h"
+#include "routing/switch_graph.h"
+#include "routing/tables.h"
+
+namespace heddle::plugin {
+
+/// Whether packets may be under way that entries of the pass before have sent.
+enum class Packets : std::uint8_t { UnderWay, Gone };
+
+struct Pass {
+  routing::ForwardingTables tables;  ///< to be written, of the switches of the graph
+  /// Switches whose tables are not as wanted when this pass is confirmed.
+  std::size_t behind = 0;
+  /// Some entry changes. None, though switches are behind: nothing is to be done before packets are gone.
+  bool writes = false;
+  std::string remark;  ///< empty, or why no order is known in which it would be safe
+};
+
+/// The pass after `now`, on the way to `wanted`: all of it, if `now` follows another order of switches.
+/// `usable`: links that forward. Precondition: tables of the graph's switches.
+[[nodiscard]] Pass next_pass(const routing::SwitchGraph& graph, const routing::Ranks& ranks,
+                             const routing::LinkSet& usable, const routing::ForwardingTables& now,
+                             const routing::ForwardingTables& wanted, Packets packets);
+
+/// What switches have confirmed, by GUID: it outlives the graphs.
+class TablesInForce {
+ public:
+  /// The switch has those blocks of `asked` that `has` has too.
+  void confirm(NodeGuid guid, std::span<const std::uint8_t> has, std::span<const std::uint8_t> asked);
+  /// Only these switches are still there.
+  void keep(std::span<const NodeGuid> present);
+
+  void forget() { rows_.clear(); }
+
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+  [[nodiscard]] routing::ForwardingTables of(const routing::SwitchGraph& graph, Lid top) const;
+
+ private:
+  std::map<NodeGuid, std::vector<std::uint8_t>> rows_;
+};
+
+}  // namespace heddle::plugin

@@ -1,0 +1,61 @@
+// From the tables in the switches to those that are wanted: which routing brings what, and when.
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine.h"
+
+namespace heddle::plugin {
+
+/// OpenSM's own record of a switch is no answer: it holds zeroes where a block was not confirmed.
+void Engine::choose_pass(const Subnet& subnet) {
+  const routing::SwitchGraph& graph = maker_.router().graph();
+  // Another subnet manager may have written in between.
+  if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) in_force_.forget();
+  in_force_.keep(graph.guids());
+  if (in_force_.empty()) {
+    pass_ = Pass{};
+    pass_.tables = routes_->tables;
+    pass_.writes = true;
+    return;
+  }
+  const Packets packets = Timings::Clock::now() < packets_gone_ ? Packets::UnderWay : Packets::Gone;
+  pass_ = next_pass(graph, maker_.router().ranks(), subnet.usable, in_force_.of(graph, routes_->tables.top()),
+                    routes_->tables, packets);
+}
+
+Timings::Clock::duration Engine::packet_life() const {
+  const plan::Plan* plan = keeper_.plan();
+  if (plan != nullptr && plan->packet_life) return *plan->packet_life;
+  // OpenSM gives every switch this lifetime, and hosts this time-out (IBA 14.2.5.4, 14.2.5.6).
+  constexpr unsigned longest = 18;
+  const unsigned value =
+      std::min<unsigned>({opensm_.subn.opt.packet_life_time, opensm_.subn.opt.subnet_timeout, longest});
+  return std::chrono::nanoseconds{4096} * (1U << value);
+}
+
+/// Repairs and stages that wait for no packet follow at once.
+void Engine::plan_next_pass() {
+  const auto now = Timings::Clock::now();
+  if (pass_.writes) packets_gone_ = now + packet_life();
+  const std::lock_guard lock(next_pass_mutex_);
+  next_pass_at_.reset();
+  if (pass_.behind != 0) next_pass_at_ = pass_.writes ? now : packets_gone_;
+}
+
+std::optional<Timings::Clock::time_point> Engine::next_pass_at() const {
+  const std::lock_guard lock(next_pass_mutex_);
+  return next_pass_at_;
+}
+
+void Engine::go_on(Timings::Clock::time_point now) {
+  {
+    const std::lock_guard lock(next_pass_mutex_);
+    if (!next_pass_at_ || now < *next_pass_at_) return;
+    // A heavy sweep that begins at this moment forgets that it was asked for.
+    next_pass_at_ = now + std::chrono::seconds{5};
+  }
+  ask_for_reroute();
+}
+
+}  // namespace heddle::plugin

@@ -1,0 +1,306 @@
+#include "core/transition.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/random.h"
+#include "core/route_maker.h"
+#include "unit/opensm_plugin/subnets.h"
+
+namespace heddle::plugin {
+namespace {
+
+using routing::ForwardingTables;
+using routing::SwitchIndex;
+using routing::Target;
+
+/// What could happen to packets while switches are given `next` in place of `now`, one by one in any order.
+/// Knows only cables and entries; shares nothing with what makes the passes.
+class Mixture {
+ public:
+  Mixture(const routing::SwitchGraph& graph, const routing::LinkSet& usable, const ForwardingTables& now,
+          const ForwardingTables& next)
+      : graph_{graph}, usable_{usable}, tables_{&now, &next} {}
+
+  struct Wrongs {
+    std::size_t lost = 0;     ///< (switch with hosts, LID) that has a path before and may have none meanwhile
+    std::size_t circles = 0;  ///< LIDs whose packets may run in a circle
+  };
+
+  Wrongs find() {
+    Wrongs wrongs;
+    for (const Target& target : graph_.targets()) {
+      for (unsigned i = 0; i < target.lid_count(); ++i) {
+        look(target, Lid{static_cast<std::uint16_t>(target.base.raw() + i)}, wrongs);
+      }
+    }
+    return wrongs;
+  }
+
+ private:
+  enum class End : std::uint8_t { Arrives, Lost };
+
+  /// The switch behind a port; the same one where the packet has arrived, none where it is lost.
+  [[nodiscard]] SwitchIndex follow(const Target& target, SwitchIndex s, PortNum port) const {
+    if (s == target.at) return port == target.out ? s : routing::no_switch;
+    for (const routing::Hop& hop : graph_.hops(s)) {
+      if (hop.out == port) return usable_.contains(hop.link) ? hop.peer : routing::no_switch;
+    }
+    return routing::no_switch;
+  }
+
+  [[nodiscard]] bool arrives_by(const ForwardingTables& table, const Target& target, Lid lid,
+                                SwitchIndex s) const {
+    for (std::size_t hops = 0; hops <= graph_.size(); ++hops) {
+      const SwitchIndex next = follow(target, s, table.port(s, lid));
+      if (next == routing::no_switch) return false;
+      if (next == s) return true;
+      s = next;
+    }
+    return false;
+  }
+
+  void look(const Target& target, Lid lid, Wrongs& wrongs) {
+    state_.assign(graph_.size(), 0);
+    loses_.assign(graph_.size(), false);
+    circle_ = false;
+    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+      const SwitchIndex at{s};
+      walk(target, lid, at);
+      const bool worked = graph_.hosts_at(at) != 0 && arrives_by(*tables_[0], target, lid, at);
+      if (worked && loses_[s]) ++wrongs.lost;
+    }
+    if (circle_) ++wrongs.circles;
+  }
+
+  void walk(const Target& target, Lid lid, SwitchIndex s) {
+    if (state_[s.raw()] != 0) return;
+    state_[s.raw()] = 1;
+    for (const ForwardingTables* table : tables_) {
+      const SwitchIndex next = follow(target, s, table->port(s, lid));
+      if (next == s) continue;
+      if (next == routing::no_switch) {
+        loses_[s.raw()] = true;
+        continue;
+      }
+      if (state_[next.raw()] == 1) circle_ = true;
+      walk(target, lid, next);
+      if (loses_[next.raw()]) loses_[s.raw()] = true;
+    }
+    state_[s.raw()] = 2;
+  }
+
+  const routing::SwitchGraph& graph_;
+  const routing::LinkSet& usable_;
+  const ForwardingTables* tables_[2];
+  std::vector<int> state_;
+  std::vector<bool> loses_;
+  bool circle_ = false;
+};
+
+/// From tables that stand to those that are wanted over `usable`; everything on the way is looked at.
+class Way {
+ public:
+  Way(const RouteMaker& maker, const routing::LinkSet& usable, ForwardingTables now,
+      const ForwardingTables& wanted)
+      : graph_{maker.router().graph()},
+        ranks_{maker.router().ranks()},
+        usable_{usable},
+        now_{std::move(now)},
+        wanted_{wanted} {}
+
+  /// Whether OpenSM may be given all at once, in the order that it likes.
+  [[nodiscard]] bool is_safe_at_once() {
+    const auto wrongs = Mixture(graph_, usable_, now_, wanted_).find();
+    return wrongs.lost + wrongs.circles == 0;
+  }
+
+  void expect_safe() {
+    while (pass(Packets::UnderWay)) {
+    }
+    // What leads nowhere has not waited for packets.
+    for (const Target& target : graph_.targets()) {
+      for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+        const auto entry = [&](const ForwardingTables& tables) {
+          return tables.port(SwitchIndex{s}, target.base);
+        };
+        EXPECT_FALSE(entry(now_) == no_path && entry(wanted_) != no_path);
+      }
+    }
+    while (pass(Packets::Gone)) {
+    }
+    EXPECT_EQ(now_, wanted_);
+  }
+
+ private:
+  bool pass(Packets packets) {
+    const Pass pass = next_pass(graph_, ranks_, usable_, now_, wanted_, packets);
+    EXPECT_EQ(pass.remark, "");
+    const auto wrongs = Mixture(graph_, usable_, now_, pass.tables).find();
+    EXPECT_EQ(wrongs.lost, 0U) << "pass " << passes_;
+    EXPECT_EQ(wrongs.circles, 0U) << "pass " << passes_;
+    now_ = pass.tables;
+    EXPECT_LT(++passes_, 4 * graph_.size()) << "it does not end";
+    return pass.writes && passes_ < 4 * graph_.size();
+  }
+
+  const routing::SwitchGraph& graph_;
+  const routing::Ranks& ranks_;
+  const routing::LinkSet& usable_;
+  ForwardingTables now_;
+  const ForwardingTables& wanted_;
+  std::size_t passes_ = 0;
+};
+
+struct Shape {
+  const char* spec;
+  std::uint8_t lmc;
+};
+class AfterALoss : public testing::TestWithParam<Shape> {};
+
+/// A plan that avoids as many cables as hosts can do without: what is cut then brings some of them back.
+plan::Plan sparing_plan(const Subnet& subnet, std::vector<LinkRef> trunks, std::uint8_t lmc) {
+  Random random(3);
+  random.shuffle(trunks);
+  plan::Plan plan;
+  plan.planes.resize(1);
+  std::vector<LinkRef>& avoid = plan.planes[0].avoid;
+  RouteMaker maker;
+  for (const LinkRef& link : trunks) {
+    avoid.push_back(link);
+    if (maker.make(subnet, &plan, lmc).value().relaxed) avoid.pop_back();
+  }
+  return plan;
+}
+
+/// Beside OpenSM after a cut, entries of pairs that were not behind the cut changed before those that they
+/// lead to: OpenSM was given everything at once, which `wrong_at_once` counts.
+TEST_P(AfterALoss, WhatStillWorksGoesOnWorkingAndTheRestWaitsForNoPackets) {
+  const auto [spec, lmc] = GetParam();
+  const SubnetRecords whole = records_of(*fabric_of(spec, lmc));
+  const Subnet all = make_subnet(whole, {});
+  const plan::Plan plan = sparing_plan(all, trunks_of(whole), lmc);
+  RouteMaker maker;
+  const ForwardingTables before = maker.make(all, &plan, lmc).value().tables;
+  std::size_t wrong_at_once = 0;
+  for (const LinkRef& link : trunks_of(whole)) {
+    SubnetRecords cut = whole;
+    remove(cut, link);
+    const Subnet subnet = make_subnet(cut, std::vector{link});
+    const ForwardingTables wanted = maker.make(subnet, &plan, lmc).value().tables;
+    Way way(maker, subnet.usable, before, wanted);
+    wrong_at_once += way.is_safe_at_once() ? 0 : 1;
+    way.expect_safe();
+  }
+  EXPECT_GT(wrong_at_once, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AfterALoss,
+                         testing::Values(Shape{"xgft:3;3,3,2;1,2,2", 1},
+                                         Shape{"torus:4x4,hosts=1,links=1", 1}, Shape{"tree:k=3,n=3", 0},
+                                         Shape{"random:switches=12,hosts=20,links=26,ports=12,seed=7", 0}));
+
+/// Several cables go and come at the same time, also while an earlier change is on its way.
+TEST(Transition, IsSafeWhateverChangesMeanwhile) {
+  const SubnetRecords whole = records_of(*fabric_of("torus:4x4,hosts=1,links=1"));
+  const auto trunks = trunks_of(whole);
+  Random random(7);
+  RouteMaker maker;
+  ForwardingTables now = maker.make(make_subnet(whole, {}), nullptr, 0).value().tables;
+  for (int round = 0; round < 60; ++round) {
+    SubnetRecords cut = whole;
+    std::vector<LinkRef> absent;
+    for (const LinkRef& link : trunks) {
+      if (random.below(8) != 0) continue;
+      absent.push_back(link);
+      remove(cut, link);
+    }
+    const Subnet subnet = make_subnet(cut, absent);
+    const auto routes = maker.make(subnet, nullptr, 0).value();
+    const auto& graph = maker.router().graph();
+    for (std::uint64_t passes = random.below(4); passes > 0; --passes) {
+      const Pass pass =
+          next_pass(graph, maker.router().ranks(), subnet.usable, now, routes.tables, Packets::Gone);
+      const auto wrongs = Mixture(graph, subnet.usable, now, pass.tables).find();
+      EXPECT_EQ(wrongs.lost, 0U) << "round " << round;
+      EXPECT_EQ(wrongs.circles, 0U) << "round " << round;
+      EXPECT_EQ(pass.remark, "");
+      now = pass.tables;
+    }
+  }
+}
+
+TEST(Transition, TakesNoWayAwayWhilePacketsMayBeOnIt) {
+  const SubnetRecords whole = records_of(*fabric_of("torus:4x4,hosts=1,links=1"));
+  const Subnet subnet = make_subnet(whole, {});
+  RouteMaker maker;
+  const ForwardingTables before = maker.make(subnet, nullptr, 0).value().tables;
+  std::size_t waited = 0;
+  for (const LinkRef& link : trunks_of(whole)) {
+    plan::Plan plan;
+    plan.off = {link};
+    const ForwardingTables wanted = maker.make(subnet, &plan, 0).value().tables;
+    const auto& graph = maker.router().graph();
+    const auto& ranks = maker.router().ranks();
+    ForwardingTables now = before;
+    std::size_t passes = 0;
+    Pass pass;
+    do {
+      pass = next_pass(graph, ranks, subnet.usable, now, wanted, Packets::UnderWay);
+      now = pass.tables;
+    } while (pass.writes && ++passes < 100);
+    if (pass.behind == 0) continue;
+    ++waited;
+    EXPECT_TRUE(next_pass(graph, ranks, subnet.usable, now, wanted, Packets::Gone).writes);
+    // What has broken meanwhile does not wait.
+    SubnetRecords cut = whole;
+    remove(cut, link);
+    const Subnet without = make_subnet(cut, plan.off);
+    EXPECT_TRUE(next_pass(graph, ranks, without.usable, now, wanted, Packets::UnderWay).writes);
+  }
+  EXPECT_GT(waited, 0U);
+}
+
+TEST(Transition, TablesOfAnotherOrderAreReplacedAtOnceAndThatIsSaid) {
+  const Subnet subnet = make_subnet(records_of(*fabric_of("torus:4x4,hosts=1")), {});
+  RouteMaker one;
+  const ForwardingTables before = one.make(subnet, nullptr, 0).value().tables;
+  plan::Plan plan;
+  for (const Node& node : subnet.fabric->nodes()) {
+    if (node.type == NodeType::Switch)
+      plan.ranks.emplace_back(node.guid, static_cast<std::uint16_t>(node.guid.raw() % 7));
+  }
+  RouteMaker other;
+  const ForwardingTables wanted = other.make(subnet, &plan, 0).value().tables;
+  const Pass pass =
+      next_pass(other.router().graph(), other.router().ranks(), subnet.usable, before, wanted, Packets::Gone);
+  EXPECT_EQ(pass.tables, wanted);
+  EXPECT_EQ(pass.behind, 0U);
+  EXPECT_NE(pass.remark, "");
+}
+
+TEST(TablesInForce, AreThoseOfTheSwitchesThatAreStillThere) {
+  const Subnet subnet = make_subnet(records_of(*fabric_of("tree:k=2,n=2")), {});
+  RouteMaker maker;
+  const ForwardingTables tables = maker.make(subnet, nullptr, 0).value().tables;
+  const auto& graph = maker.router().graph();
+  TablesInForce in_force;
+  EXPECT_TRUE(in_force.empty());
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    in_force.confirm(graph.guid(SwitchIndex{s}), tables.row(SwitchIndex{s}), tables.row(SwitchIndex{s}));
+  }
+  EXPECT_EQ(in_force.of(graph, tables.top()), tables);
+  // A block that was not answered stays as it was.
+  const std::vector<std::uint8_t> other(tables.stride(), 1);
+  in_force.confirm(graph.guid(SwitchIndex{1}), other, tables.row(SwitchIndex{1}));
+  EXPECT_EQ(in_force.of(graph, tables.top()), tables);
+  std::vector<NodeGuid> rest(graph.guids().begin() + 1, graph.guids().end());
+  in_force.keep(rest);
+  const ForwardingTables left = in_force.of(graph, tables.top());
+  EXPECT_EQ(left.port(SwitchIndex{0}, Lid{1}), no_path);
+  EXPECT_EQ(left.port(SwitchIndex{1}, Lid{1}), tables.port(SwitchIndex{1}, Lid{1}));
+}
+
+}  // namespace
+}  // namespace heddle::plugin
