@@ -1,0 +1,101 @@
+#include "opensm/plan_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "opensm/plan_file.h"
+
+namespace heddle::opensm {
+namespace {
+
+using testing::HasSubstr;
+using Part = PlanStore::Part;
+
+class Store : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = std::filesystem::path(testing::TempDir()) /
+                 (std::string("store-") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directories(directory_);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+  [[nodiscard]] std::string path() const { return directory_ / "plan.json"; }
+  [[nodiscard]] plan::Plan on_disk() const { return read_plan(path()).value(); }
+
+  static void say_ranks(plan::Plan& plan) { plan.ranks = {{NodeGuid{7}, 3}}; }
+  static void say_qos(plan::Plan& plan) {
+    plan.qos.emplace();
+    plan.qos->groups.push_back({{{NodeGuid{1}, PortNum{1}}}, {{{{Vl{0}, 4}}, {}, qos::HighLimit{0}}, {}}});
+  }
+
+  std::filesystem::path directory_;
+};
+
+TEST_F(Store, EachPartStaysWhenTheOtherChanges) {
+  PlanStore store(path());
+  ASSERT_EQ(store.update(Part::Routing, say_ranks).value(), 1U);
+  ASSERT_EQ(store.update(Part::Qos, say_qos).value(), 2U);
+  EXPECT_EQ(on_disk(), store.plan());
+  EXPECT_EQ(on_disk().ranks.size(), 1U);
+  EXPECT_TRUE(on_disk().qos);
+  EXPECT_EQ(PlanStore(path()).plan(), store.plan());
+}
+
+/// The regulation wrote the epoch of its own stage after a push had written a later one, so that a late
+/// report could confirm the wrong stage.
+TEST_F(Store, TheEpochOnlyGrowsWhoeverWrites) {
+  PlanStore store(path());
+  ASSERT_TRUE(store.update(Part::Routing, [](plan::Plan& plan) { plan.epoch = 40; }));
+  EXPECT_EQ(on_disk().epoch, 1U);
+  store.saw(12);  // of the plugin, which has a plan that is not here
+  EXPECT_EQ(store.update(Part::Qos, say_qos).value(), 13U);
+  store.saw(5);
+  EXPECT_EQ(store.update(Part::Qos, say_qos).value(), 14U);
+  std::filesystem::remove(path());
+  EXPECT_GT(PlanStore(path()).update(Part::Qos, say_qos).value(), 13U);
+}
+
+/// An unreadable plan counted as an empty one: the next step of the regulation dropped the QoS tables.
+TEST_F(Store, APartThatCannotBeReadIsNotDropped) {
+  std::ofstream{path()} << "{}";
+  PlanStore store(path());
+  EXPECT_THAT(store.trouble(), HasSubstr("cannot be read"));
+  const auto refused = store.update(Part::Routing, say_ranks);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("heddle qos push"));
+  EXPECT_FALSE(read_plan(path()));
+  // With the other part said again, everything is known.
+  ASSERT_TRUE(store.update(Part::Qos, say_qos));
+  EXPECT_EQ(on_disk().ranks.size(), 1U);
+  EXPECT_EQ(store.trouble(), "");
+}
+
+TEST_F(Store, APushDoesNotDropTheOrderThatItCannotRead) {
+  std::ofstream{path()} << "{}";
+  PlanStore store(path());
+  EXPECT_FALSE(store.update(Part::Qos, say_qos));
+  EXPECT_FALSE(store.knows(Part::Routing));
+  ASSERT_TRUE(store.update(Part::Routing, say_ranks));
+  EXPECT_TRUE(on_disk().qos);
+}
+
+TEST_F(Store, WhatCouldNotBeWrittenIsTroubleAndGoesWithTheNext) {
+  PlanStore store(path());
+  std::filesystem::create_directory(path() + ".tmp");
+  const auto failed = store.update(Part::Routing, say_ranks);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::Io);
+  EXPECT_THAT(store.trouble(), HasSubstr("cannot be written"));
+  std::filesystem::remove(path() + ".tmp");
+  ASSERT_TRUE(store.update(Part::Qos, say_qos));
+  EXPECT_EQ(on_disk().ranks.size(), 1U);
+  EXPECT_EQ(store.trouble(), "");
+}
+
+}  // namespace
+}  // namespace heddle::opensm
