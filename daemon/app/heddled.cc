@@ -85,6 +85,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       discovery_{engine_,
                  {.m_key = config_.fabric.m_key},
                  [this](const discovery::SweepReport& report) { on_sweep(report); }},
+      plans_{config_.state.directory + "/plan.json"},
       master_{engine_, backend_->transport(), config_.fabric.m_key,
               [this](Instant now) { discovery_.full(now); }},
       sampler_{engine_, sampler_options(config_),
@@ -93,6 +94,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       qos_{io,
            clock_,
            engine_,
+           plans_,
            {config_.state.directory, config_.fabric.m_key, config_.qos.verify_interval},
            [this](const Node& node) { return names_.of(node); },
            [this] { return why_not_to_write(); },
@@ -155,6 +157,7 @@ Result<void> Heddled::Parts::open() {
                           .clock = clock_,
                           .engine = engine_,
                           .seat = *this,
+                          .plans = plans_,
                           .migrator = backend_->migrator(),
                           .names = names_,
                           .settle = [this] { settle(); },
@@ -163,6 +166,7 @@ Result<void> Heddled::Parts::open() {
     if (!regulation) return fail(regulation.error());
     regulation_ = *std::move(regulation);
     metrics_.add(regulation_->metrics());
+    if (regulation_->opensm_metrics()) metrics_.add(regulation_->opensm_metrics());
   }
   if (config_.opensm.plugin) return {};  // OpenSM is the subnet manager
   manager_.emplace(engine_, backend_->transport(), provision_options(config_),

@@ -90,6 +90,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
 
   transport::TransactionEngine engine_;
   discovery::Discovery discovery_;
+  opensm::PlanStore plans_;
   std::unique_ptr<Regulation> regulation_;           ///< none where this can never be the subnet manager
   std::optional<provision::SubnetManager> manager_;  ///< none when the configuration says never
   SmObserver master_;

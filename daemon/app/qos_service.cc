@@ -8,22 +8,21 @@
 #include <map>
 #include <utility>
 
-#include "opensm/plan_file.h"
 #include "vlarb/store.h"
 
 namespace heddle::app {
 namespace {
 
 constexpr const char* store_file = "qos.json";
-constexpr const char* plan_file = "plan.json";
 constexpr std::size_t named_in_a_sentence = 3;
 
 }  // namespace
 
 QosService::QosService(boost::asio::io_context& io, const transport::Clock& clock,
-                       transport::TransactionEngine& engine, QosSettings settings, vlarb::NameOf name_of,
-                       WhyNot why_not, PlanWritten plan_written)
+                       transport::TransactionEngine& engine, opensm::PlanStore& plans, QosSettings settings,
+                       vlarb::NameOf name_of, WhyNot why_not, PlanWritten plan_written)
     : clock_{clock},
+      plans_{plans},
       settings_{std::move(settings)},
       name_of_{std::move(name_of)},
       why_not_{std::move(why_not)},
@@ -54,6 +53,10 @@ void QosService::use(std::shared_ptr<const Survey> survey) {
   survey_ = std::move(survey);
   if (stopped_) return;
   const Instant now = clock_.now();
+  // What was pushed is known here, whatever has become of the plan.
+  if (!plans_.knows(opensm::PlanStore::Part::Qos) && broken_file_.empty() && !why_not_().empty()) {
+    if (auto written = write_plan(); !written) spdlog::warn("QoS: {}", written.error().message);
+  }
   if (why_not_().empty()) {
     auto begun = keeper_.reapply(survey_, now, [this](const vlarb::Outcome& outcome) {
       if (outcome.report.ports_written > 0)
@@ -104,9 +107,9 @@ void QosService::push(const control::QosPush& push, Pushed done) {
   }
   if (auto kept = keep(assignment); !kept) return done(fail(kept.error()));
   if (const std::string why_not = why_not_(); !why_not.empty()) {
-    if (auto written = write_plan_file(); !written) return done(fail(written.error()));
-    spdlog::info("QoS: {}: the plan for the plugin is in {}", why_not, path(plan_file));
-    control::QosPushed pushed{{}, why_not, path(plan_file)};
+    if (auto written = write_plan(); !written) return done(fail(written.error()));
+    spdlog::info("QoS: {}: the plan for the plugin is in {}", why_not, plans_.path());
+    control::QosPushed pushed{{}, why_not, plans_.path()};
     pushed.outcome.shortfalls = vlarb::targets_of(*survey_, {std::move(assignment)}, name_of_).shortfalls;
     return done(std::move(pushed));
   }
@@ -124,18 +127,13 @@ Result<void> QosService::keep(vlarb::Assignment assignment) {
   return vlarb::store(path(store_file), keeper_.assignments());
 }
 
-/// The plugin's plan has other parts too, which stay as they are.
-Result<void> QosService::write_plan_file() const {
-  auto plan = opensm::read_plan(path(plan_file));
-  if (!plan && plan.error().code != ErrorCode::NotFound) return fail(plan.error());
-  if (!plan) plan = plan::Plan{};
-  ++plan->epoch;
-  plan->qos.reset();
+Result<void> QosService::write_plan() {
+  std::optional<plan::Qos> qos;
   if (!keeper_.assignments().empty()) {
-    plan->qos.emplace();
+    qos.emplace();
     const auto tables = [](const qos::Programming& each) { return plan::QosTables{each.tables, each.map}; };
     for (const auto& each : keeper_.assignments()) {
-      if (each.ports.all()) plan->qos->everywhere = tables(each.programming);
+      if (each.ports.all()) qos->everywhere = tables(each.programming);
     }
     const auto targets = vlarb::targets_of(*survey_, keeper_.assignments(), name_of_);
     std::map<std::uint32_t, std::vector<PortRef>> groups;
@@ -144,12 +142,16 @@ Result<void> QosService::write_plan_file() const {
     }
     for (auto& [image, ports] : groups) {
       const auto own = tables(targets.programmings[image]);
-      if (plan->qos->everywhere != own) plan->qos->groups.push_back({std::move(ports), own});
+      if (qos->everywhere != own) qos->groups.push_back({std::move(ports), own});
     }
+    // Of no port at present: a plan says nothing then.
+    if (!qos->everywhere && qos->groups.empty()) qos.reset();
   }
-  auto written = opensm::write_plan(path(plan_file), *plan);
-  if (written) plan_written_();
-  return written;
+  const auto written =
+      plans_.update(opensm::PlanStore::Part::Qos, [&](plan::Plan& plan) { plan.qos = std::move(qos); });
+  if (!written) return fail(written.error());
+  plan_written_();
+  return {};
 }
 
 void QosService::verify(Verified done) {
@@ -172,7 +174,7 @@ Result<void> QosService::forget() {
   broken_file_.clear();
   publish();
   if (!why_not_().empty()) {
-    if (auto written = write_plan_file(); !written) return written;
+    if (auto written = write_plan(); !written) return written;
   }
   return vlarb::store(path(store_file), {});
 }

@@ -13,6 +13,7 @@
 #include "app/alarm.h"
 #include "control/qos_api.h"
 #include "metrics/qos_metrics.h"
+#include "opensm/plan_store.h"
 #include "vlarb/keeper.h"
 
 namespace heddle::app {
@@ -31,7 +32,8 @@ class QosService final : public control::QosControl {
   using PlanWritten = std::function<void()>;
 
   QosService(boost::asio::io_context& io, const transport::Clock& clock, transport::TransactionEngine& engine,
-             QosSettings settings, vlarb::NameOf name_of, WhyNot why_not, PlanWritten plan_written);
+             opensm::PlanStore& plans, QosSettings settings, vlarb::NameOf name_of, WhyNot why_not,
+             PlanWritten plan_written);
 
   /// As a sweep found the fabric, before any subnet manager here has worked on it.
   void found(const Survey& survey) { keeper_.note(survey); }
@@ -56,12 +58,13 @@ class QosService final : public control::QosControl {
   [[nodiscard]] std::string path(const char* file) const { return settings_.directory + "/" + file; }
   void load();
   Result<void> keep(vlarb::Assignment assignment);
-  Result<void> write_plan_file() const;
+  Result<void> write_plan();
   void verify_in_turn(Instant now);
   void told(const char* what, const vlarb::Outcome& outcome);
   void publish();
 
   const transport::Clock& clock_;
+  opensm::PlanStore& plans_;
   QosSettings settings_;
   vlarb::NameOf name_of_;
   WhyNot why_not_;

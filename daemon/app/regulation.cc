@@ -91,13 +91,13 @@ Result<void> Regulation::listen_for_plugin(const Config& config, const journal::
   if (!server) return fail("opensm.socket", server.error());
   plugin_ = *std::move(server);
   opensm::OpenSmActuatorOptions options;
-  options.plan_path = std::filesystem::path(config.state.directory) / "plan.json";
   options.planes = config.opensm.lmc > 0 ? 2 : 1;
   options.reduction = config.opensm.reduction ? opensm::Reduction::Allowed : opensm::Reduction::Refused;
   options.driver = driver_options(config);
   beside_.emplace(regulator_options(config, around_.names, calendar), around_.engine, around_.seat, *plugin_,
-                  *journal_, config.opensm.lmc > 0 ? around_.migrator : nullptr, log_and(around_.logged),
-                  options);
+                  around_.plans, *journal_, config.opensm.lmc > 0 ? around_.migrator : nullptr,
+                  log_and(around_.logged), options);
+  opensm_metrics_ = std::make_shared<metrics::OpenSmMetrics>();
   return {};
 }
 
@@ -118,6 +118,7 @@ void Regulation::ring(Instant now) {
 }
 
 void Regulation::settle() {
+  if (beside_) opensm_metrics_->set({beside_->actuator().ready(), around_.plans.trouble().empty()});
   auto next = standalone_ ? standalone_->next_deadline() : beside_->next_deadline();
   if (stopped_) {
     const Instant now = around_.clock.now();
@@ -167,6 +168,13 @@ void Regulation::publish() {
     }
   }
   metrics_->publish(std::move(figures));
+}
+
+std::vector<std::string> Regulation::problems() const {
+  std::vector<std::string> problems = regulator().problems();
+  if (!beside_) return problems;
+  for (auto& problem : beside_->problems()) problems.push_back(std::move(problem));
+  return problems;
 }
 
 bool Regulation::stop(std::function<void()> done) {

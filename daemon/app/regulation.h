@@ -10,8 +10,10 @@
 
 #include "app/alarm.h"
 #include "app/config.h"
+#include "metrics/opensm_families.h"
 #include "metrics/regulation_metrics.h"
 #include "opensm/beside_opensm.h"
+#include "opensm/plan_store.h"
 #include "opensm/plugin_server.h"
 #include "regulate/standalone.h"
 
@@ -24,6 +26,7 @@ class Regulation {
     const transport::Clock& clock;
     transport::TransactionEngine& engine;
     regulate::FabricSeat& seat;
+    opensm::PlanStore& plans;
     regulate::PathMigrator* migrator = nullptr;
     NodeNames names{};
     /// Called after each of its events: others may have something to do.
@@ -66,6 +69,10 @@ class Regulation {
     return standalone_ ? standalone_->regulator() : beside_->regulator();
   }
   [[nodiscard]] std::shared_ptr<metrics::RegulationMetrics> metrics() const { return metrics_; }
+  /// Null where the daemon is not beside OpenSM.
+  [[nodiscard]] std::shared_ptr<metrics::OpenSmMetrics> opensm_metrics() const { return opensm_metrics_; }
+  /// Sentences for the operator.
+  [[nodiscard]] std::vector<std::string> problems() const;
 
  private:
   Regulation(const Around& around, const Config& config, std::unique_ptr<journal::Journal> journal,
@@ -83,6 +90,7 @@ class Regulation {
   std::unique_ptr<opensm::PluginServer> plugin_;
   Alarm alarm_;
   std::shared_ptr<metrics::RegulationMetrics> metrics_ = std::make_shared<metrics::RegulationMetrics>();
+  std::shared_ptr<metrics::OpenSmMetrics> opensm_metrics_;
   std::function<void()> stopped_;
   std::optional<Instant> stop_by_;
 };

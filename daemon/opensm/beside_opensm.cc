@@ -1,9 +1,10 @@
 #include "opensm/beside_opensm.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
-#include "opensm/plan_file.h"
 #include "provision/survey_change.h"
 
 namespace heddle::opensm {
@@ -11,17 +12,18 @@ namespace heddle::opensm {
 using Mastership = regulate::Regulator::Mastership;
 
 BesideOpenSm::BesideOpenSm(const regulate::RegulatorOptions& options, transport::TransactionEngine& engine,
-                           regulate::FabricSeat& seat, PluginPort& plugin, journal::Journal& journal,
-                           regulate::PathMigrator* migrator, regulate::Regulator::Log log,
-                           const OpenSmActuatorOptions& actuator)
-    : journal_{journal},
+                           regulate::FabricSeat& seat, PluginPort& plugin, PlanStore& store,
+                           journal::Journal& journal, regulate::PathMigrator* migrator,
+                           regulate::Regulator::Log log, const OpenSmActuatorOptions& actuator)
+    : plugin_{plugin},
+      store_{store},
+      journal_{journal},
       keeper_{actuator.planes},
-      actuator_{engine, seat, plugin, migrator, actuator},
+      actuator_{engine, seat, plugin, store, migrator, actuator},
       regulator_{options, journal, actuator_, std::move(log)} {
   // The tables that stand follow the order of the plan, or that of the journal where there is none yet.
-  const auto plan = read_plan(actuator.plan_path);
-  if (plan && !plan->ranks.empty()) {
-    keeper_.remember(plan->ranks);
+  if (!store.plan().ranks.empty()) {
+    keeper_.remember(store.plan().ranks);
   } else if (const auto ranks = journal_.ranks()) {
     keeper_.remember(*ranks);
   }
@@ -32,6 +34,7 @@ std::shared_ptr<const Survey> BesideOpenSm::complete(std::shared_ptr<const Surve
 }
 
 void BesideOpenSm::surveyed(const Survey& survey, std::vector<Lid> managers, Instant now) {
+  look_at_mastership(now);
   // Before OpenSM has given LIDs there is nothing to regulate.
   std::erase_if(managers, [&](Lid lid) { return survey.fabric->find_port(lid) == no_port; });
   if (managers.empty()) return;
@@ -65,15 +68,42 @@ void BesideOpenSm::begin(Instant now) {
 }
 
 void BesideOpenSm::look_at_mastership(Instant now) {
-  if (!known_) return;
   if (actuator_.ready()) {
     lost_at_.reset();
-    tell(Mastership::Held, now);
-  } else if (actuator_.yields() || (lost_at_ && *lost_at_ <= now)) {
-    tell(Mastership::Lost, now);
+    master_went_ = false;
   } else if (!lost_at_) {
     lost_at_ = now + patience;
   }
+  away_ = lost_at_ && *lost_at_ <= now;
+  if (!known_) return;
+  if (actuator_.ready()) {
+    tell(Mastership::Held, now);
+  } else if (away_ || yields()) {
+    tell(Mastership::Lost, now);
+  }
+}
+
+/// Of a master that handed over while others are here, or that died, a standby here may take the place.
+bool BesideOpenSm::yields() const {
+  return actuator_.yields() && !plugin_.has_others() && (!master_went_ || away_);
+}
+
+std::vector<std::string> BesideOpenSm::problems() const {
+  std::vector<std::string> problems;
+  if (!store_.trouble().empty()) problems.push_back(store_.trouble());
+  if (yields()) {
+    problems.emplace_back(
+        "the OpenSM beside this daemon is not the master of the fabric: nothing is regulated from here, and "
+        "links "
+        "that are off come back; the daemon beside the master regulates");
+  } else if (away_) {
+    problems.push_back(fmt::format(
+        "no OpenSM with the plugin that is the master has been here for more than {} s: nothing is "
+        "regulated, and links that are off come back; see that OpenSM runs, and loads the plugin "
+        "(docs/opensm.md)",
+        std::chrono::duration_cast<std::chrono::seconds>(patience).count()));
+  }
+  return problems;
 }
 
 void BesideOpenSm::tell(Mastership mastership, Instant now) {
@@ -90,6 +120,7 @@ void BesideOpenSm::on_plugin(const PluginEvent& event, Instant now) {
 }
 
 void BesideOpenSm::on_plugin_gone(Instant now) {
+  master_went_ = master_went_ || mastership_ == Mastership::Held;
   actuator_.on_plugin_gone(now);
   look_at_mastership(now);
 }
@@ -104,8 +135,7 @@ std::optional<Instant> BesideOpenSm::next_deadline() const {
   auto first = actuator_.next_deadline();
   const auto other = regulator_.next_deadline();
   if (other && (!first || *other < *first)) first = other;
-  const bool lost = mastership_ == Mastership::Lost;
-  if (lost_at_ && !lost && (!first || *lost_at_ < *first)) first = lost_at_;
+  if (lost_at_ && !away_ && (!first || *lost_at_ < *first)) first = lost_at_;
   return first;
 }
 

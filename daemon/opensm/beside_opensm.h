@@ -26,7 +26,7 @@ class BesideOpenSm {
 
   /// All must outlive it. `migrator` may be null.
   BesideOpenSm(const regulate::RegulatorOptions& options, transport::TransactionEngine& engine,
-               regulate::FabricSeat& seat, PluginPort& plugin, journal::Journal& journal,
+               regulate::FabricSeat& seat, PluginPort& plugin, PlanStore& store, journal::Journal& journal,
                regulate::PathMigrator* migrator, regulate::Regulator::Log log,
                const OpenSmActuatorOptions& actuator);
 
@@ -44,12 +44,17 @@ class BesideOpenSm {
   [[nodiscard]] regulate::Regulator& regulator() { return regulator_; }
   [[nodiscard]] const regulate::Regulator& regulator() const { return regulator_; }
   [[nodiscard]] const OpenSmActuator& actuator() const { return actuator_; }
+  /// Sentences for the operator: why what the configuration asks for is not done.
+  [[nodiscard]] std::vector<std::string> problems() const;
 
  private:
   void begin(Instant now);
   void look_at_mastership(Instant now);
+  [[nodiscard]] bool yields() const;
   void tell(regulate::Regulator::Mastership mastership, Instant now);
 
+  PluginPort& plugin_;
+  PlanStore& store_;
   journal::Journal& journal_;
   provision::UpDownKeeper keeper_;
   OpenSmActuator actuator_;
@@ -57,7 +62,9 @@ class BesideOpenSm {
   std::optional<regulate::Regulator::Mastership> mastership_;
   std::optional<regulate::KnownFabric> known_;  ///< by the last sweep
   bool begun_ = false;                          ///< the regulator knows the fabric
-  std::optional<Instant> lost_at_;              ///< OpenSM is away; lost from then on
+  std::optional<Instant> lost_at_;              ///< no master beside us; lost from then on
+  bool master_went_ = false;                    ///< the master here has gone, and none has come since
+  bool away_ = false;                           ///< since then
 };
 
 }  // namespace heddle::opensm

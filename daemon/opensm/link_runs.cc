@@ -1,140 +1,193 @@
-// Port states: which links, when, and what came of it.
-
-#include <fmt/format.h>
+#include "opensm/link_runs.h"
 
 #include <algorithm>
-
-#include "opensm/opensm_actuator.h"
-#include "provision/survey_change.h"
+#include <utility>
 
 namespace heddle::opensm {
 
-using regulate::LinkOrder;
 using regulate::LinkTo;
+using Window = LinkRunsSeat::Window;
 
-void OpenSmActuator::set_links(const std::vector<LinkOrder>& orders, Instant now, LinksDone done) {
+void LinkRuns::later(std::function<void(Instant)> what, Instant now) {
+  due_.push_back(std::move(what));
+  if (!due_at_) due_at_ = now;
+}
+
+void LinkRuns::run(const std::vector<Order>& orders, Instant now, Done done) {
   auto run = std::make_shared<Run>();
-  run->orders = orders;
-  for (const LinkOrder& order : orders) run->outcomes.push_back({order.link, std::nullopt});
   run->done = std::move(done);
-  runs_.push_back(run);
-  later([this, run](Instant at) { begin_run(run, at); }, now);
+  run->open = orders.size();
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    run->outcomes.push_back({orders[i].link, std::nullopt});
+    auto& queue = queues_[orders[i].link];
+    for (const ItemPtr& earlier : std::deque(queue)) call_off(*earlier, now);
+    auto item = std::make_shared<Item>();
+    item->order = orders[i];
+    item->run = run;
+    item->number = i;
+    queues_[orders[i].link].push_back(std::move(item));
+  }
+  if (orders.empty()) later([run](Instant at) { run->done(run->outcomes, at); }, now);
+  later([this](Instant at) { begin_what_can(at); }, now);
 }
 
-void OpenSmActuator::refuse_closing(Run& run, const Error& error) {
-  for (std::size_t i = 0; i < run.orders.size(); ++i) {
-    if (run.orders[i].to == LinkTo::On || run.outcomes[i].failure) continue;
-    run.outcomes[i].failure = error;
-    closed_.erase(run.orders[i].link);
-  }
-}
-
-void OpenSmActuator::begin_run(const std::shared_ptr<Run>& run, Instant now) {
-  std::vector<LinkRef> closing;
-  for (std::size_t i = 0; i < run->orders.size(); ++i) {
-    const LinkOrder& order = run->orders[i];
-    if (order.to == LinkTo::Reduced && options_.reduction == Reduction::Refused) {
-      run->outcomes[i].failure =
-          Error{ErrorCode::Refused,
-                "OpenSM would undo another width or speed at its next heavy sweep; set force_link_width, "
-                "force_link_speed and force_link_speed_ext to 0 in opensm.conf, and say so in heddle.toml"};
-    } else if (order.to == LinkTo::On) {
-      closed_.erase(order.link);
-    } else {
-      closed_.insert(order.link);
-      closing.push_back(order.link);
-    }
-  }
-  if (closing.empty()) {
-    run->ready = true;
-    use_window(now);
-    return;
-  }
-  // A plan with the links in `off`: from here on nothing that OpenSM does leads over them again.
-  auto job = std::make_shared<Job>();
-  job->closing = std::move(closing);
-  job->done = [this, run](const Result<void>& result, Instant at) {
-    if (!result) refuse_closing(*run, result.error());
-    run->ready = true;
-    use_window(at);
-  };
-  jobs_.push_back(job);
-  if (jobs_.size() == 1) begin_job(now);
-}
-
-void OpenSmActuator::use_window(Instant now) {
-  for (const auto& run : std::vector(runs_)) {
-    if (!run->ready || run->driver || !run->driven.empty()) continue;
-    if (!ready()) {
-      // Nobody reroutes around what goes off; what comes back helps whoever comes back.
-      refuse_closing(*run, {ErrorCode::Unreachable, "OpenSM's plugin was lost before the links went off"});
-    } else if (!window_) {
-      continue;
-    }
-    drive(run, now);
+void LinkRuns::call_off(const std::vector<LinkRef>& links, Instant now) {
+  for (const LinkRef& link : links) {
+    const auto queue = queues_.find(link);
+    if (queue == queues_.end()) continue;
+    for (const ItemPtr& item : std::deque(queue->second)) call_off(*item, now);
   }
 }
 
-void OpenSmActuator::drive(const std::shared_ptr<Run>& run, Instant now) {
-  const auto survey = seat_.survey();
-  std::vector<provision::LinkJob> jobs;
-  for (std::size_t i = 0; i < run->orders.size(); ++i) {
-    const LinkOrder& order = run->orders[i];
-    if (run->outcomes[i].failure) continue;
-    const PortRef& other = order.port == order.link.a ? order.link.b : order.link.a;
-    const PortIndex near = survey ? survey->fabric->find_port(order.port) : no_port;
-    const PortIndex far = survey ? survey->fabric->find_port(other) : no_port;
-    // What was cut off with the link is seen when it is back.
-    const bool far_is_needed = order.to != LinkTo::On;
-    if (near == no_port || (far == no_port && far_is_needed)) {
-      run->outcomes[i].failure = Error{
-          ErrorCode::Unreachable,
-          fmt::format("{} is not in the fabric at present", to_string(near == no_port ? order.port : other))};
-      continue;
-    }
-    const auto end = [&](PortIndex port) {
-      return LinkEnd{survey->fabric->port(port).node, survey->fabric->port(port).num};
-    };
-    const auto to = order.to == LinkTo::Off  ? provision::LinkJob::To::Off
-                    : order.to == LinkTo::On ? provision::LinkJob::To::On
-                                             : provision::LinkJob::To::Reduced;
-    jobs.push_back({end(near), far == no_port ? std::nullopt : std::optional{end(far)}, to, order.mode});
-    run->driven.push_back(i);
-  }
-  if (jobs.empty()) {
-    driven(run, {}, now);
-    return;
-  }
-  // Our own way to the ports must not end in the middle of it.
-  const auto with_routes =
-      provision::with_routes_avoiding(*survey, std::vector(closed_.begin(), closed_.end()));
-  seat_.adopt(with_routes);
-  if (idle_.empty()) {
-    run->driver = std::make_unique<provision::LinkDriver>(
-        engine_, options_.driver,
-        [this](const std::vector<NodeGuid>& nodes, Instant at) { seat_.look_at(nodes, at); });
+void LinkRuns::call_off(Item& item, Instant now) {
+  if (std::exchange(item.called_off, true)) return;
+  if (item.state == State::Driving) {
+    item.batch->setter->call_off(item.job);
   } else {
-    run->driver = std::move(idle_.back());
+    end(item, Error{ErrorCode::Conflict, "it was called off before the port was set"}, now);
+  }
+}
+
+void LinkRuns::begin_what_can(Instant now) {
+  std::vector<ItemPtr> closing;
+  std::vector<LinkRef> links;
+  std::vector<ItemPtr> refused;
+  for (const auto& [link, queue] : queues_) {
+    const ItemPtr& item = queue.front();
+    if (item->state != State::Waiting) continue;
+    if (seat_.why_not(item->order)) {
+      refused.push_back(item);
+    } else if (item->order.to == LinkTo::On) {
+      closed_.erase(link);
+      item->state = State::Ready;
+      item->ready_at = now;
+    } else {
+      closed_.insert(link);
+      item->state = State::Closing;
+      closing.push_back(item);
+      links.push_back(link);
+    }
+  }
+  for (const ItemPtr& item : refused) end(*item, seat_.why_not(item->order), now);
+  if (!closing.empty()) {
+    seat_.write_tables_without(
+        links, now, [this, closing](const Result<void>& result, Instant at) { closed(closing, result, at); });
+  }
+  look_at_window(now);
+}
+
+void LinkRuns::closed(const std::vector<ItemPtr>& items, const Result<void>& result, Instant now) {
+  for (const ItemPtr& item : items) {
+    if (item->state != State::Closing) continue;
+    if (!result) {
+      end(*item, result.error(), now);
+      continue;
+    }
+    item->state = State::Ready;
+    item->ready_at = now;
+  }
+  look_at_window(now);
+}
+
+void LinkRuns::look_at_window(Instant now) {
+  const Window window = seat_.window();
+  std::vector<ItemPtr> ready;
+  std::vector<ItemPtr> refused;
+  for (const auto& [link, queue] : queues_) {
+    const ItemPtr& item = queue.front();
+    if (item->state != State::Ready) continue;
+    const bool on = item->order.to == LinkTo::On;
+    if (window == Window::Open || (on && (window == Window::Nobody || item->ready_at + patience <= now))) {
+      ready.push_back(item);
+    } else if (window == Window::Nobody) {
+      refused.push_back(item);
+    }
+  }
+  for (const ItemPtr& item : refused) {
+    end(*item, Error{ErrorCode::Unreachable, "OpenSM's plugin was lost before the links went off"}, now);
+  }
+  if (!ready.empty()) drive(std::move(ready), now);
+}
+
+void LinkRuns::drive(std::vector<ItemPtr> items, Instant now) {
+  auto owned = std::make_unique<Batch>();
+  Batch* const batch = owned.get();
+  batch->items = std::move(items);
+  if (idle_.empty()) {
+    batch->setter = seat_.make_setter();
+  } else {
+    batch->setter = std::move(idle_.back());
     idle_.pop_back();
   }
-  run->driver->run(with_routes, std::move(jobs), now,
-                   [this, run](const std::vector<std::optional<Error>>& failures, Instant at) {
-                     driven(run, failures, at);
-                   });
+  std::vector<Order> orders;
+  for (const ItemPtr& item : batch->items) {
+    item->state = State::Driving;
+    item->batch = batch;
+    item->job = orders.size();
+    orders.push_back(item->order);
+  }
+  batches_.push_back(std::move(owned));
+  batch->setter->run(orders, now,
+                     [this, batch](const std::vector<std::optional<Error>>& failures, Instant at) {
+                       driven(batch, failures, at);
+                     });
 }
 
-void OpenSmActuator::driven(const std::shared_ptr<Run>& run,
-                            const std::vector<std::optional<Error>>& failures, Instant now) {
-  for (std::size_t i = 0; i < failures.size(); ++i) run->outcomes[run->driven[i]].failure = failures[i];
-  for (std::size_t i = 0; i < run->orders.size(); ++i) {
-    // What did not go off is no reason not to use it; a reduced link is up again.
-    const bool up = run->orders[i].to == LinkTo::Reduced ||
-                    (run->orders[i].to == LinkTo::Off && run->outcomes[i].failure);
-    if (up) closed_.erase(run->orders[i].link);
+void LinkRuns::driven(Batch* batch, const std::vector<std::optional<Error>>& failures, Instant now) {
+  const auto found = std::find_if(batches_.begin(), batches_.end(),
+                                  [batch](const auto& each) { return each.get() == batch; });
+  const auto owned = std::move(*found);
+  batches_.erase(found);
+  // It is still on the stack.
+  later([this, setter = std::make_shared<std::unique_ptr<PortSetter>>(std::move(owned->setter))](
+            Instant) { idle_.push_back(std::move(*setter)); },
+        now);
+  for (std::size_t i = 0; i < owned->items.size(); ++i) {
+    owned->items[i]->batch = nullptr;
+    end(*owned->items[i], failures[i], now);
   }
-  std::erase(runs_, run);
-  if (run->driver) idle_.push_back(std::move(run->driver));
-  later([run](Instant at) { run->done(run->outcomes, at); }, now);
+}
+
+void LinkRuns::end(Item& item, std::optional<Error> failure, Instant now) {
+  const LinkRef link = item.order.link;
+  // What did not go off is no reason not to use it; a reduced link is up again.
+  const bool up = item.order.to == LinkTo::Reduced || (item.order.to == LinkTo::Off && failure);
+  if (up) closed_.erase(link);
+  item.state = State::Ended;
+  const std::shared_ptr<Run> run = item.run;
+  run->outcomes[item.number].failure = std::move(failure);
+  if (--run->open == 0) later([run](Instant at) { run->done(run->outcomes, at); }, now);
+  auto& queue = queues_[link];
+  std::erase_if(queue, [&](const ItemPtr& each) { return each.get() == &item; });
+  if (queue.empty()) {
+    queues_.erase(link);
+  } else {
+    later([this](Instant at) { begin_what_can(at); }, now);
+  }
+}
+
+void LinkRuns::on_timer(Instant now) {
+  if (due_at_ && *due_at_ <= now) {
+    due_at_.reset();
+    for (auto due = std::exchange(due_, {}); !due.empty(); due.pop_front()) due.front()(now);
+  }
+  std::vector<PortSetter*> setters;
+  for (const auto& batch : batches_) setters.push_back(batch->setter.get());
+  for (PortSetter* setter : setters) setter->on_timer(now);
+  look_at_window(now);
+}
+
+std::optional<Instant> LinkRuns::next_deadline() const {
+  std::optional<Instant> first = due_at_;
+  const auto consider = [&](std::optional<Instant> due) {
+    if (due && (!first || *due < *first)) first = due;
+  };
+  for (const auto& batch : batches_) consider(batch->setter->next_deadline());
+  for (const auto& [link, queue] : queues_) {
+    const Item& item = *queue.front();
+    if (item.state == State::Ready && item.order.to == LinkTo::On) consider(item.ready_at + patience);
+  }
+  return first;
 }
 
 }  // namespace heddle::opensm

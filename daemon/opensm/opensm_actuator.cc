@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "opensm/plan_file.h"
+#include "opensm/port_setter.h"
 
 namespace heddle::opensm {
 namespace {
@@ -19,11 +19,12 @@ Error not_ready() {
 }  // namespace
 
 OpenSmActuator::OpenSmActuator(transport::TransactionEngine& engine, regulate::FabricSeat& seat,
-                               PluginPort& plugin, regulate::PathMigrator* migrator,
+                               PluginPort& plugin, PlanStore& store, regulate::PathMigrator* migrator,
                                OpenSmActuatorOptions options)
     : engine_{engine},
       seat_{seat},
       plugin_{plugin},
+      store_{store},
       migrator_{migrator},
       options_{std::move(options)},
       avoided_(options_.planes),
@@ -66,30 +67,28 @@ void OpenSmActuator::begin_job(Instant now) {
   write_stage(now);
 }
 
-plan::Plan OpenSmActuator::make_plan(const Job& job, Staging staging) const {
-  // Other parts of the plan are others' to change.
-  plan::Plan plan = read_plan(options_.plan_path).value_or(plan::Plan{});
-  plan.ranks = ranks_;
-  plan.off.assign(closed_.begin(), closed_.end());
-  plan.planes.assign(options_.planes, {});
-  for (unsigned plane = 0; plane < options_.planes; ++plane) {
-    plan.planes[plane].avoid = avoided_[plane];
-    const bool staged = staging == Staging::UpToStage && job.avoid && is_planned(plane, job);
-    if (staged) plan.planes[plane].staged = plan::Staged{job.from[plane], job.stage};
-  }
-  return plan;
+Result<std::uint64_t> OpenSmActuator::write_plan(const Job& job, Staging staging) {
+  return store_.update(PlanStore::Part::Routing, [&](plan::Plan& plan) {
+    plan.ranks = ranks_;
+    plan.off = closed();
+    plan.packet_life = options_.packet_life;
+    plan.planes.assign(options_.planes, {});
+    for (unsigned plane = 0; plane < options_.planes; ++plane) {
+      plan.planes[plane].avoid = avoided_[plane];
+      const bool staged = staging == Staging::UpToStage && job.avoid && is_planned(plane, job);
+      if (staged) plan.planes[plane].staged = plan::Staged{job.from[plane], job.stage};
+    }
+  });
 }
 
 void OpenSmActuator::write_stage(Instant now) {
   Job& job = *jobs_.front();
-  plan::Plan plan = make_plan(job, Staging::UpToStage);
-  epoch_ = std::max(epoch_, plan.epoch) + 1;
-  plan.epoch = epoch_;
-  if (auto written = write_plan(options_.plan_path, plan); !written) {
-    finish_job(written, now);
+  const auto epoch = write_plan(job, Staging::UpToStage);
+  if (!epoch) {
+    finish_job(fail(epoch.error()), now);
     return;
   }
-  job.epoch = epoch_;
+  job.epoch = *epoch;
   job.wait = Job::Wait::Routing;
   job.until = now + options_.step_timeout;
   job.trouble = "the plugin has not answered";
@@ -130,8 +129,10 @@ void OpenSmActuator::read_back(Instant now) {
   job.wait = Job::Wait::Reading;
   // Until the last stage, tables may still lead over what is to be avoided.
   using Tables = UnusedLinks::Tables;
+  // What was called off meanwhile may be used.
+  std::erase_if(job.closing, [this](const LinkRef& link) { return !runs_.closed().contains(link); });
   std::vector<UnusedLinks> unused{{std::nullopt, job.closing, Tables::WithMulticast},
-                                  {std::nullopt, {closed_.begin(), closed_.end()}, Tables::Unicast}};
+                                  {std::nullopt, closed(), Tables::Unicast}};
   const bool unused_by_now = job.avoid && !job.relaxed && job.stage + 1 >= job.stages;
   for (unsigned plane = 0; unused_by_now && plane < options_.planes; ++plane) {
     if (is_planned(plane, job)) unused.push_back({plane, avoided_[plane], Tables::Unicast});
@@ -140,11 +141,22 @@ void OpenSmActuator::read_back(Instant now) {
              [this, mine = jobs_.front()](const Result<void>& result, Instant at) {
                if (jobs_.empty() || jobs_.front() != mine) return;
                if (result) {
-                 stage_confirmed(at);
+                 wait_for_packets(at);
                } else {
                  finish_job(result, at);
                }
              });
+}
+
+/// Between stages the plugin sees to that.
+void OpenSmActuator::wait_for_packets(Instant now) {
+  Job& job = *jobs_.front();
+  if (job.closing.empty() || packets_gone_ <= now) {
+    stage_confirmed(now);
+    return;
+  }
+  job.wait = Job::Wait::Packets;
+  job.until = packets_gone_;
 }
 
 void OpenSmActuator::stage_confirmed(Instant now) {
@@ -154,9 +166,8 @@ void OpenSmActuator::stage_confirmed(Instant now) {
     return;
   }
   // The same tables without a way there, for whoever reads the plan later.
-  plan::Plan plan = make_plan(job, Staging::Final);
-  plan.epoch = epoch_;
-  finish_job(write_plan(options_.plan_path, plan), now);
+  const auto written = write_plan(job, Staging::Final);
+  finish_job(written ? Result<void>{} : fail(written.error()), now);
 }
 
 void OpenSmActuator::finish_job(const Result<void>& result, Instant now) {
@@ -175,7 +186,9 @@ void OpenSmActuator::on_plugin(const PluginEvent& event, Instant now) {
   // Others may have changed their part of the plan since, which has this one in it.
   const bool expected = !jobs_.empty() && event.epoch >= jobs_.front()->epoch;
   const auto wait = jobs_.empty() ? Job::Wait::Begin : jobs_.front()->wait;
-  const bool answers = expected && wait != Job::Wait::Begin && wait != Job::Wait::Reading;
+  const bool answers =
+      expected && (wait == Job::Wait::Routing || wait == Job::Wait::Multicast || wait == Job::Wait::SubnetUp);
+  store_.saw(event.epoch);
   switch (event.kind) {
     case Kind::Hello:
     case Kind::SmState:
@@ -197,6 +210,7 @@ void OpenSmActuator::on_plugin(const PluginEvent& event, Instant now) {
       if (answers && wait == Job::Wait::SubnetUp && !event.errors) read_back(now);
       break;
     case Kind::RoutingDone:
+      if (event.blocks != 0) packets_gone_ = now + event.packet_life;
       if (answers) routed(event, now);
       break;
     case Kind::MulticastDone:
@@ -211,7 +225,7 @@ void OpenSmActuator::on_plugin(const PluginEvent& event, Instant now) {
     case Kind::Other:
       break;
   }
-  use_window(now);
+  runs_.look_at_window(now);
 }
 
 void OpenSmActuator::on_plugin_gone(Instant now) {
@@ -219,7 +233,7 @@ void OpenSmActuator::on_plugin_gone(Instant now) {
   standby_ = false;
   window_ = false;
   fail_jobs(not_ready(), now);
-  use_window(now);
+  runs_.look_at_window(now);
 }
 
 void OpenSmActuator::on_timer(Instant now) {
@@ -229,16 +243,17 @@ void OpenSmActuator::on_timer(Instant now) {
   }
   if (!jobs_.empty()) {
     const Job& job = *jobs_.front();
-    if (job.wait != Job::Wait::Begin && job.wait != Job::Wait::Reading && job.until <= now) {
+    const bool due = job.until <= now && job.wait != Job::Wait::Begin && job.wait != Job::Wait::Reading;
+    if (due && job.wait == Job::Wait::Packets) {
+      stage_confirmed(now);
+    } else if (due) {
       finish_job(
           fail(ErrorCode::Unreachable,
                fmt::format("OpenSM has not carried the plan of epoch {} out: {}", job.epoch, job.trouble)),
           now);
     }
   }
-  for (const auto& run : std::vector(runs_)) {
-    if (run->driver) run->driver->on_timer(now);
-  }
+  runs_.on_timer(now);
 }
 
 std::optional<Instant> OpenSmActuator::next_deadline() const {
@@ -250,10 +265,40 @@ std::optional<Instant> OpenSmActuator::next_deadline() const {
     const Job& job = *jobs_.front();
     if (job.wait != Job::Wait::Begin && job.wait != Job::Wait::Reading) consider(job.until);
   }
-  for (const auto& run : runs_) {
-    if (run->driver) consider(run->driver->next_deadline());
-  }
+  consider(runs_.next_deadline());
   return first;
+}
+
+// --- port states ---
+
+void OpenSmActuator::set_links(const std::vector<regulate::LinkOrder>& orders, Instant now, LinksDone done) {
+  runs_.run(orders, now, std::move(done));
+}
+
+LinkRunsSeat::Window OpenSmActuator::window() const {
+  // Nobody reroutes around what goes off; what comes back helps whoever comes back.
+  if (!ready()) return Window::Nobody;
+  return window_ ? Window::Open : Window::Shut;
+}
+
+std::optional<Error> OpenSmActuator::why_not(const regulate::LinkOrder& order) const {
+  if (order.to != regulate::LinkTo::Reduced || options_.reduction == Reduction::Allowed) return std::nullopt;
+  return Error{ErrorCode::Refused,
+               "OpenSM would undo another width or speed at its next heavy sweep; set force_link_width, "
+               "force_link_speed and force_link_speed_ext to 0 in opensm.conf, and say so in heddle.toml"};
+}
+
+/// A plan with the links in `off`: from here on nothing that OpenSM does leads over them again.
+void OpenSmActuator::write_tables_without(const std::vector<LinkRef>& links, Instant now, Closed done) {
+  auto job = std::make_shared<Job>();
+  job->closing = links;
+  job->done = std::move(done);
+  jobs_.push_back(job);
+  if (jobs_.size() == 1) later([this](Instant at) { begin_job(at); }, now);
+}
+
+std::unique_ptr<PortSetter> OpenSmActuator::make_setter() {
+  return std::make_unique<DrivenPorts>(engine_, seat_, runs_.closed(), options_.driver);
 }
 
 }  // namespace heddle::opensm

@@ -5,8 +5,8 @@
 ///   OpenSM afterwards changes nothing of it.
 /// - A stage is confirmed when the plugin says so (every switch has answered, multicast included) and the
 ///   tables beside the links concerned have been read back; those of multicast before links go off.
-/// - A port is set only between SUBNET UP and the next heavy sweep, and off only when a plan with the link in
-///   `off` has been confirmed since.
+/// - A port goes off only between SUBNET UP and the next heavy sweep, when a plan with the link in `off` has
+///   been confirmed since, and no packet can be on its way there any more.
 /// - Without a plugin, or while its OpenSM is not the master, nothing is ordered but links that come back.
 ///
 /// The io_context thread.
@@ -22,10 +22,11 @@
 #include <utility>
 #include <vector>
 
+#include "opensm/link_runs.h"
+#include "opensm/plan_store.h"
 #include "opensm/plugin_event.h"
 #include "opensm/plugin_port.h"
 #include "opensm/table_check.h"
-#include "plan/plan.h"
 #include "provision/link_driver.h"
 #include "regulate/actuator.h"
 #include "regulate/path_migrator.h"
@@ -37,30 +38,32 @@ namespace heddle::opensm {
 enum class Reduction : std::uint8_t { Refused, Allowed };
 
 struct OpenSmActuatorOptions {
-  std::string plan_path;
   unsigned planes = 1;
   std::size_t most_read_back = 64;  ///< switches
   FabricClock::duration step_timeout = std::chrono::seconds{60};
   Reduction reduction = Reduction::Refused;
   provision::LinkDriverOptions driver;
+  /// How long a packet may be under way, where an operator says so; else as the switches are configured.
+  std::optional<std::chrono::microseconds> packet_life;
 };
 
-class OpenSmActuator final : public regulate::Actuator {
+class OpenSmActuator final : public regulate::Actuator, private LinkRunsSeat {
  public:
   /// `migrator` null: no connection can move. All must outlive the actuator.
   OpenSmActuator(transport::TransactionEngine& engine, regulate::FabricSeat& seat, PluginPort& plugin,
-                 regulate::PathMigrator* migrator, OpenSmActuatorOptions options);
+                 PlanStore& store, regulate::PathMigrator* migrator, OpenSmActuatorOptions options);
 
   [[nodiscard]] unsigned planes() const override { return options_.planes; }
   void write_tables(std::optional<unsigned> plane, const std::vector<LinkRef>& avoid, Instant now,
                     Done done) override;
   void migrate(unsigned plane, Instant now, Done done) override;
   void set_links(const std::vector<regulate::LinkOrder>& orders, Instant now, LinksDone done) override;
+  void cancel_links(const std::vector<LinkRef>& links, Instant now) override { runs_.call_off(links, now); }
 
   /// The order of the switches, for every plan from here on.
   void use_ranks(std::vector<std::pair<NodeGuid, std::uint16_t>> ranks) { ranks_ = std::move(ranks); }
   /// What is off already when the regulation begins.
-  void remember_off(const std::vector<LinkRef>& links) { closed_.insert(links.begin(), links.end()); }
+  void remember_off(const std::vector<LinkRef>& links) { runs_.remember_off(links); }
 
   void on_plugin(const PluginEvent& event, Instant now);
   void on_plugin_gone(Instant now);
@@ -75,7 +78,8 @@ class OpenSmActuator final : public regulate::Actuator {
  private:
   /// Tables on their way. The first of jobs_ is under way.
   struct Job {
-    enum class Wait : std::uint8_t { Begin, Routing, Multicast, SubnetUp, Reading };
+    /// Packets: those that follow the tables before are to be gone.
+    enum class Wait : std::uint8_t { Begin, Routing, Multicast, SubnetUp, Reading, Packets };
     std::optional<unsigned> plane;              ///< none: all
     std::optional<std::vector<LinkRef>> avoid;  ///< none: only what is off has changed
     std::vector<std::vector<LinkRef>> from;     ///< per plane, when the job began
@@ -89,22 +93,15 @@ class OpenSmActuator final : public regulate::Actuator {
     Instant until;
     std::string trouble;  ///< what the plugin said last
   };
-  struct Run {
-    std::vector<regulate::LinkOrder> orders;
-    std::vector<regulate::LinkOutcome> outcomes;
-    std::vector<std::size_t> driven;
-    LinksDone done;
-    bool ready = false;  ///< for the window
-    std::unique_ptr<provision::LinkDriver> driver;
-  };
-
   void later(std::function<void(Instant)> what, Instant now);
   void begin_job(Instant now);
   void write_stage(Instant now);
   enum class Staging : std::uint8_t { UpToStage, Final };
-  [[nodiscard]] plan::Plan make_plan(const Job& job, Staging staging) const;
+  Result<std::uint64_t> write_plan(const Job& job, Staging staging);
   void routed(const PluginEvent& event, Instant now);
   void read_back(Instant now);
+  void wait_for_packets(Instant now);
+  [[nodiscard]] std::vector<LinkRef> closed() const { return {runs_.closed().begin(), runs_.closed().end()}; }
   void stage_confirmed(Instant now);
   void finish_job(const Result<void>& result, Instant now);
   void fail_jobs(const Error& error, Instant now);
@@ -112,29 +109,27 @@ class OpenSmActuator final : public regulate::Actuator {
     return !job.plane || *job.plane == plane;
   }
 
-  void begin_run(const std::shared_ptr<Run>& run, Instant now);
-  void use_window(Instant now);
-  void drive(const std::shared_ptr<Run>& run, Instant now);
-  void driven(const std::shared_ptr<Run>& run, const std::vector<std::optional<Error>>& failures,
-              Instant now);
-  void refuse_closing(Run& run, const Error& error);
+  // LinkRunsSeat
+  [[nodiscard]] Window window() const override;
+  [[nodiscard]] std::optional<Error> why_not(const regulate::LinkOrder& order) const override;
+  void write_tables_without(const std::vector<LinkRef>& links, Instant now, Closed done) override;
+  [[nodiscard]] std::unique_ptr<PortSetter> make_setter() override;
 
   transport::TransactionEngine& engine_;
   regulate::FabricSeat& seat_;
   PluginPort& plugin_;
+  PlanStore& store_;
   regulate::PathMigrator* migrator_;
   OpenSmActuatorOptions options_;
   std::vector<std::pair<NodeGuid, std::uint16_t>> ranks_;
   std::vector<std::vector<LinkRef>> avoided_;  ///< per plane
-  std::set<LinkRef> closed_;                   ///< off, or about to be
-  std::uint64_t epoch_ = 0;
+  Instant packets_gone_;                       ///< that follow tables of the last routing but one
   bool master_ = false;
   bool standby_ = false;
   bool window_ = false;
   std::deque<std::shared_ptr<Job>> jobs_;
   TableCheck check_;
-  std::vector<std::shared_ptr<Run>> runs_;
-  std::vector<std::unique_ptr<provision::LinkDriver>> idle_;  ///< that have answered
+  LinkRuns runs_{*this};
   std::deque<std::function<void(Instant)>> due_;
   std::optional<Instant> due_at_;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 
@@ -68,6 +69,9 @@ Result<PluginEvent> parse_plugin_event(std::string_view line) {
   event.relaxed = flag(*object, "relaxed");
   event.errors = flag(*object, "errors");
   event.groups = number(*object, "multicast_groups");
+  event.blocks = number(*object, "lft_blocks");
+  constexpr std::uint64_t longest_us = 60'000'000;
+  event.packet_life = std::chrono::microseconds{std::min(number(*object, "packet_life_us"), longest_us)};
   event.window = flag(*object, "window");
   event.state = text(*object, "state");
   event.message = text(*object, "message");

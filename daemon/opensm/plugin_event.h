@@ -1,6 +1,7 @@
 /// What the OpenSM plugin says, line by line (docs/opensm.md). Values only.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ struct PluginEvent {
   bool relaxed = false;
   std::vector<std::uint32_t> stages;  ///< per plane
   std::size_t groups = 0;
+  std::uint64_t blocks = 0;                 ///< of forwarding tables that were written
+  std::chrono::microseconds packet_life{};  ///< how long a packet may follow the tables before
   /// RoutingDone, MulticastDone, SubnetUp.
   bool errors = false;
   /// Hello: ports may be set, since no sweep is under way.

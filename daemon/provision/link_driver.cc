@@ -172,7 +172,8 @@ void LinkDriver::order(Instant now) {
         while (next < tasks_.size()) {
           Task& task = tasks_[next];
           const std::size_t index = next++;
-          if (task.failure || task.called_off) continue;
+          if (task.decided() || task.called_off || !task.near) continue;
+          if (std::exchange(task.ordered, true) && !is_undone(task)) continue;
           const auto info = wanted(task);
           if (!info) continue;
           task.set = true;
@@ -254,8 +255,19 @@ void LinkDriver::judge(Instant now) {
   pause_ = std::min(2 * pause_, options_.longest_look);
 }
 
+bool LinkDriver::is_undone(const Task& task) {
+  return task.job.to == LinkJob::To::On && !task.decided() && !task.called_off && task.near &&
+         (task.near->physical == PhysState::Disabled || task.near->physical == PhysState::Sleep);
+}
+
 void LinkDriver::on_timer(Instant now) {
-  if (look_at_ && *look_at_ <= now) look(now);
+  if (!look_at_ || now < *look_at_) return;
+  if (std::any_of(tasks_.begin(), tasks_.end(), is_undone)) {
+    look_at_.reset();
+    order(now);
+  } else {
+    look(now);
+  }
 }
 
 /// A link that did not go down is wanted up: it may have been half way. Once, and whatever comes of it.

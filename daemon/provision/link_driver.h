@@ -1,6 +1,7 @@
 /// Takes links down and brings them back by Sets of PortInfo on one of their ports (IBA 14.2.5.6), and sees
 /// both ends there. Reads a port immediately before it writes it, so that a Set undoes nothing that others
-/// set. What does not come about is taken back.
+/// set. What does not come about is taken back. A port that is to come up and is found Disabled is ordered
+/// again: an earlier Set for it may have been late.
 ///
 /// Links that train are raised to Active by the subnet manager, as all others are.
 ///
@@ -66,6 +67,7 @@ class LinkDriver {
     std::optional<mad::PortInfo> near;  ///< as it answered last
     std::optional<mad::PortInfo> far;
     std::optional<Error> failure;
+    bool ordered = false;
     bool set = false;  ///< a Set has gone out
     bool there = false;
     bool trained = false;
@@ -77,6 +79,7 @@ class LinkDriver {
   void order(Instant now);
   void look(Instant now);
   void judge(Instant now);
+  [[nodiscard]] static bool is_undone(const Task& task);
   void undo(Instant now);
   void finish(Instant now);
   [[nodiscard]] std::optional<Step> ask(std::size_t task, Which which) const;

@@ -72,6 +72,9 @@ class Actuator {
   /// while a table may still lead over it. Outcomes in the order of the orders, all together, when the last
   /// one is decided.
   virtual void set_links(const std::vector<LinkOrder>& orders, Instant now, LinksDone done) = 0;
+  /// Orders for these links are not wanted any more: what is not begun is never begun. They are answered as
+  /// all others.
+  virtual void cancel_links(const std::vector<LinkRef>& links, Instant now) { (void)links, (void)now; }
 };
 
 }  // namespace heddle::regulate

@@ -135,7 +135,7 @@ void Regulator::on_timer(Instant now) {
     if (under_way.until <= now) late.push_back(step);
   }
   for (const regulation::StepId step : late) {
-    steps_.erase(step);
+    give_up(step, now);
     feed(regulation::StepTimedOut{step}, now);
   }
   if (const auto due = governor_.next_deadline(); due && *due <= now) feed(regulation::Tick{}, now);
@@ -186,7 +186,9 @@ void Regulator::perform(const regulation::Record& record, Instant /*now*/) {
   journal_trouble_ = written ? std::string{} : written.error().message;
 }
 
-void Regulator::begin(regulation::StepId step, Instant now) { steps_[step] = {now + options_.step_timeout}; }
+void Regulator::begin(regulation::StepId step, Instant now) {
+  steps_[step] = {now + options_.step_timeout, {}};
+}
 
 void Regulator::done(regulation::StepId step, const Result<void>& result, Instant now) {
   if (steps_.erase(step) == 0) return;  // cancelled, or given up
@@ -241,6 +243,7 @@ void Regulator::perform(const regulation::SetPorts& set_ports, Instant now) {
     later({now, regulation::StepFailed{set_ports.step, journal_trouble_, {}}});
     return;
   }
+  for (const LinkOrder& order : orders) steps_[set_ports.step].links.push_back(order.link);
   actuator_.set_links(orders, now,
                       [this, step = set_ports.step, orders](const std::vector<LinkOutcome>& outcomes,
                                                             Instant at) { set(step, outcomes, orders, at); });
@@ -276,7 +279,15 @@ void Regulator::set(regulation::StepId step, const std::vector<LinkOutcome>& out
   }
 }
 
-void Regulator::perform(const regulation::Cancel& cancel, Instant /*now*/) { steps_.erase(cancel.step); }
+void Regulator::perform(const regulation::Cancel& cancel, Instant now) { give_up(cancel.step, now); }
+
+void Regulator::give_up(regulation::StepId step, Instant now) {
+  const auto found = steps_.find(step);
+  if (found == steps_.end()) return;
+  const std::vector<LinkRef> links = std::move(found->second.links);
+  steps_.erase(found);
+  if (!links.empty()) actuator_.cancel_links(links, now);
+}
 
 std::string Regulator::names(const std::vector<LinkRef>& links) const {
   std::string text;

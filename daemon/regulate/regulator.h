@@ -94,6 +94,7 @@ class Regulator {
  private:
   struct StepUnderWay {
     Instant until;
+    std::vector<LinkRef> links;  ///< whose ports it sets
   };
 
   template <class What>
@@ -108,6 +109,8 @@ class Regulator {
   void perform(const regulation::Answer& answer, Instant now);
 
   void begin(regulation::StepId step, Instant now);
+  /// Nobody waits for it any more.
+  void give_up(regulation::StepId step, Instant now);
   void done(regulation::StepId step, const Result<void>& result, Instant now);
   void set(regulation::StepId step, const std::vector<LinkOutcome>& outcomes,
            const std::vector<LinkOrder>& orders, Instant now);

@@ -8,6 +8,7 @@
 #include "core/route_maker.h"
 #include "discovery/discovery.h"
 #include "opensm/plan_file.h"
+#include "provision/port_settings.h"
 #include "provision/table_writer.h"
 #include "sim/bring_up.h"
 #include "support/sim_world.h"
@@ -36,10 +37,10 @@ class World final : private PluginPort, private regulate::FabricSeat {
     discovery_.full(sim.now);
     EXPECT_TRUE(sim.run([this] { return current != nullptr; }));
     OpenSmActuatorOptions options;
-    options.plan_path = directory_ / "plan.json";
     options.planes = planes;
+    store.emplace(plan_path());
     actuator.emplace(sim.engine, static_cast<regulate::FabricSeat&>(*this), static_cast<PluginPort&>(*this),
-                     nullptr, options);
+                     *store, nullptr, options);
     PluginEvent hello;
     hello.kind = Kind::Hello;
     hello.state = "master";
@@ -138,6 +139,8 @@ class World final : private PluginPort, private regulate::FabricSeat {
     done.stages = routes.stages;
     done.switches_behind = behind;
     done.groups = groups;
+    done.blocks = blocks;
+    done.packet_life = packet_life;
     if (lies) return finish(done);
     auto tables = std::make_shared<provision::Routes>(std::move(routes.tables));
     writer_.write(current, tables, sim.now, [this, done](const provision::WriteReport& report, Instant) {
@@ -152,6 +155,7 @@ class World final : private PluginPort, private regulate::FabricSeat {
 
   test::SimWorld sim;
   std::shared_ptr<const Survey> current;
+  std::optional<PlanStore> store;
   std::optional<OpenSmActuator> actuator;
   std::vector<plan::Plan> plans;  ///< that the plugin was told of
   std::uint64_t epoch = 0;
@@ -161,6 +165,8 @@ class World final : private PluginPort, private regulate::FabricSeat {
   bool lies = false;
   std::size_t behind = 0;
   std::size_t groups = 0;
+  std::uint64_t blocks = 0;
+  std::chrono::microseconds packet_life{};
 
  private:
   [[nodiscard]] std::shared_ptr<const Survey> survey() const override { return current; }
@@ -190,14 +196,52 @@ TEST(OpenSmActuator, WritesAPlanAndWaitsForItsTables) {
 
 TEST(OpenSmActuator, LeavesThePartsOfOthersInThePlan) {
   World world("tree:k=3,n=2");
-  plan::Plan other;
-  other.epoch = 40;
-  other.qos.emplace();
-  other.qos->groups.push_back({{{NodeGuid{1}, PortNum{1}}}, {{{{Vl{0}, 4}}, {}, qos::HighLimit{0}}, {}}});
-  ASSERT_TRUE(write_plan(world.plan_path(), other));
+  plan::Qos qos;
+  qos.groups.push_back({{{NodeGuid{1}, PortNum{1}}}, {{{{Vl{0}, 4}}, {}, qos::HighLimit{0}}, {}}});
+  world.store->saw(40);
+  ASSERT_TRUE(world.store->update(PlanStore::Part::Qos, [&](plan::Plan& plan) { plan.qos = qos; }));
   ASSERT_TRUE(world.write(std::nullopt, {world.trunk(0)}));
-  EXPECT_EQ(world.plans.at(0).qos, other.qos);
+  EXPECT_EQ(world.plans.at(0).qos, qos);
   EXPECT_GT(world.plans.at(0).epoch, 40U);
+}
+
+/// The regulation wrote its own epoch over that of a push, and a late report could confirm the wrong stage.
+TEST(OpenSmActuator, APushDuringAStageDoesNotSetTheEpochBack) {
+  World world("torus:5x5,hosts=1");
+  std::uint64_t last = 0;
+  for (std::size_t i = 0; i < 20; i += 3) {
+    std::optional<Result<void>> answer;
+    world.actuator->write_tables(0, {world.trunk(i)}, world.sim.now,
+                                 [&](const Result<void>& result, Instant) { answer = result; });
+    const auto plans = world.plans.size();
+    world.run([&] { return world.plans.size() > plans; });
+    ASSERT_TRUE(world.store->update(PlanStore::Part::Qos, [](plan::Plan& plan) { plan.qos.reset(); }));
+    ASSERT_TRUE(world.run([&] { return answer.has_value(); }));
+    ASSERT_TRUE(*answer) << answer->error().message;
+    for (std::size_t p = plans; p < world.plans.size(); ++p) {
+      EXPECT_GT(world.plans[p].epoch, last);
+      last = world.plans[p].epoch;
+    }
+    EXPECT_GT(read_plan(world.plan_path()).value().epoch, last);
+  }
+}
+
+/// What was sent by the tables before may still be on its way there.
+TEST(OpenSmActuator, ALinkGoesOffWhenNoPacketCanBeOnItsWayThereAnyMore) {
+  World world("tree:k=3,n=2");
+  const LinkRef link = world.trunk(0);
+  world.blocks = 1;
+  world.packet_life = 1s;
+  ASSERT_TRUE(world.write(std::nullopt, {link}));
+  world.blocks = 0;
+  std::optional<regulate::LinkOutcome> answer;
+  world.actuator->set_links({{link, link.a, LinkTo::Off, World::full()}}, world.sim.now,
+                            [&](const auto& outcomes, Instant) { answer = outcomes.at(0); });
+  EXPECT_FALSE(world.run([&] { return answer.has_value(); }, 900ms));
+  EXPECT_EQ(world.state_of(link.a), PortState::Active);
+  EXPECT_TRUE(world.run([&] { return answer.has_value(); }));
+  EXPECT_FALSE(answer->failure);
+  EXPECT_EQ(world.state_of(link.a), PortState::Down);
 }
 
 TEST(OpenSmActuator, GoesThroughTheStagesOneByOne) {
@@ -355,6 +399,65 @@ TEST(OpenSmActuator, FailsWhatIsUnderWayWhenThePluginIsLost) {
   EXPECT_FALSE(answer) << "answered from within the call";
   EXPECT_TRUE(world.run([&] { return answer.has_value(); }, 1s));
   EXPECT_FALSE(answer->has_value());
+}
+
+/// An off waits for the window, and the link is needed before it opens. Both ran: the port stayed Disabled.
+TEST(OpenSmActuator, AnOnCallsAnOffForTheSameLinkOff) {
+  World world("tree:k=3,n=2");
+  const LinkRef link = world.trunk(0);
+  world.say(Kind::HeavySweepStart);
+  std::vector<std::optional<regulate::LinkOutcome>> answers(2);
+  world.actuator->set_links({{link, link.a, LinkTo::Off, World::full()}}, world.sim.now,
+                            [&](const auto& outcomes, Instant) { answers[0] = outcomes.at(0); });
+  EXPECT_FALSE(world.run([&] { return answers[0].has_value(); }, 2s));
+  world.actuator->set_links({{link, link.a, LinkTo::On, World::full()}}, world.sim.now,
+                            [&](const auto& outcomes, Instant) { answers[1] = outcomes.at(0); });
+  world.run([&] { return false; }, 1s);
+  world.say(Kind::SubnetUp);
+  EXPECT_TRUE(world.run([&] { return answers[0] && answers[1]; }));
+  EXPECT_TRUE(answers[0]->failure);
+  EXPECT_FALSE(answers[1]->failure) << answers[1]->failure->message;
+  EXPECT_EQ(world.state_of(link.a), PortState::Active);
+}
+
+/// A SUBNET UP without errors may never come: one node whose Sets fail kept every link off.
+TEST(OpenSmActuator, WhatComesBackWaitsAFewSecondsForTheWindow) {
+  World world("tree:k=3,n=2");
+  const LinkRef link = world.trunk(0);
+  ASSERT_FALSE(world.set(link, LinkTo::Off));
+  world.say(Kind::HeavySweepStart);
+  std::optional<regulate::LinkOutcome> answer;
+  world.actuator->set_links({{link, link.a, LinkTo::On, World::full()}}, world.sim.now,
+                            [&](const auto& outcomes, Instant) { answer = outcomes.at(0); });
+  world.run([&] { return answer.has_value(); }, 10s);
+  const auto port = world.sim.fabric.description().find_port(link.a);
+  EXPECT_NE(world.sim.fabric.port_info(port).physical, PhysState::Disabled);
+}
+
+/// A Set that was late, of whoever.
+TEST(OpenSmActuator, WhatComesBackIsOrderedAgainWhereItIsFoundDisabled) {
+  World world("tree:k=3,n=2");
+  const LinkRef link = world.trunk(0);
+  const PortIndex port = world.sim.fabric.description().find_port(link.a);
+  ASSERT_FALSE(world.set(link, LinkTo::Off));
+  std::optional<regulate::LinkOutcome> answer;
+  world.actuator->set_links({{link, link.a, LinkTo::On, World::full()}}, world.sim.now,
+                            [&](const auto& outcomes, Instant) { answer = outcomes.at(0); });
+  const auto is_disabled = [&] { return world.sim.fabric.port_info(port).physical == PhysState::Disabled; };
+  ASSERT_TRUE(world.run([&] { return !is_disabled(); }, 5s));
+  mad::PortInfo info = provision::unchanged(world.sim.fabric.port_info(port));
+  info.physical = PhysState::Disabled;
+  mad::Header header;
+  header.method = mad::Method::Set;
+  header.attribute = static_cast<std::uint16_t>(mad::SmAttr::PortInfo);
+  header.modifier = link.a.port.raw();
+  mad::Bytes smp{};
+  mad::write_header(header, smp);
+  mad::encode(info, mad::smp_data(smp));
+  const PortIndex agent = world.sim.fabric.description().find_port({link.a.node, PortNum{0}});
+  ASSERT_TRUE(world.sim.fabric.ask(agent, smp, world.sim.ps()));
+  ASSERT_TRUE(is_disabled());
+  EXPECT_TRUE(world.run([&] { return !is_disabled(); }, 5s));
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ TEST(PluginEvents, OfThePluginAreUnderstood) {
   done.relaxed = true;
   done.stages = {0, 4};
   done.groups = 3;
+  done.blocks = 5;
+  done.packet_life = std::chrono::milliseconds{20};
   const auto routed = parse_plugin_event(plugin::routing_line(done)).value();
   EXPECT_EQ(routed.kind, Kind::RoutingDone);
   EXPECT_EQ(routed.epoch, 9U);
@@ -26,6 +28,8 @@ TEST(PluginEvents, OfThePluginAreUnderstood) {
   EXPECT_EQ(routed.switches_behind, 2U);
   EXPECT_EQ(routed.stages, (std::vector<std::uint32_t>{0, 4}));
   EXPECT_EQ(routed.groups, 3U);
+  EXPECT_EQ(routed.blocks, 5U);
+  EXPECT_EQ(routed.packet_life, std::chrono::milliseconds{20});
 
   const auto hello =
       parse_plugin_event(plugin::hello_line({"OpenSM", "/p", "master", 0, true}, done)).value();
