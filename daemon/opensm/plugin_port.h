@@ -11,6 +11,8 @@ class PluginPort {
  public:
   /// A plugin is connected and has said hello.
   [[nodiscard]] virtual bool connected() const = 0;
+  /// Others are connected too: if the one that is listened to is not the master, one of them may become it.
+  [[nodiscard]] virtual bool has_others() const { return false; }
   /// Nothing happens where none is.
   virtual void tell(PluginCommand command) = 0;
 

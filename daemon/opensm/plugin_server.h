@@ -1,5 +1,8 @@
-/// The Unix socket to which OpenSM's plugin connects. Only root's processes and those of the daemon's own
-/// user are listened to; a new plugin takes the place of the one before. The io_context thread.
+/// The Unix socket to which plugins of OpenSM connect: of a master and its standby, or of several OpenSMs on
+/// one host. Only root's processes and those of the daemon's own user are let in. One plugin counts, which is
+/// the one whose OpenSM is the master; where several say so, the one that said so first. To the callbacks it
+/// is the only one: when another one takes its place, it is gone, and the other says hello, with the state
+/// and the window that it has by then. The io_context thread.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -18,7 +21,7 @@ class PluginServer final : public PluginPort {
   struct Callbacks {
     std::function<void(const PluginEvent&)> event;
     std::function<void()> gone;
-    /// What a plugin said that nobody understands; the connection is closed.
+    /// What a plugin said that nobody understands; its connection is closed.
     std::function<void(const Error&)> trouble;
   };
 
@@ -31,9 +34,11 @@ class PluginServer final : public PluginPort {
   PluginServer& operator=(const PluginServer&) = delete;
 
   [[nodiscard]] bool connected() const override;
+  [[nodiscard]] bool has_others() const override;
   void tell(PluginCommand command) override;
 
  private:
+  struct Peer;
   struct State;
   explicit PluginServer(std::shared_ptr<State> state);
   std::shared_ptr<State> state_;

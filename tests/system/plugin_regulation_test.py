@@ -146,5 +146,26 @@ class Regulation(LoopTest):
                 self.expect_sound(served)
 
 
+class TwoOpenSms(LoopTest):
+    def test_master_and_standby_share_the_socket_and_mastership_moves(self):
+        with PluginFabric("torus:2x2,hosts=1,links=2", "--training-delay", "0.2", plugin_socket=False) as served:
+            master = served.start_opensm("-s", "1", "-p", "10")
+            with self.heddled(served) as daemon, self.told(served, daemon):
+                links = lambda: daemon.json("regulate")["links"]
+                log = served.directory / "standby.log"
+                conf = served.settings("sminfo_polling_timeout 300", "polling_retry_number 2")
+                served.start("opensm", "-F", conf, "-e", "-f", log, "-D", "0x03", "-s", "1", "-p", "1",
+                             node="host-2 mlx5_0", OSM_CACHE_DIR=str(served.directory / "c2"))
+                wait_until(lambda: log.exists() and "STANDBY" in log.read_text(), 30, "the standby")
+                wait_until(lambda: links() == {"active": 4, "off": 4}, 60, "four links off")
+                master.kill()
+                master.wait()
+                wait_until(lambda: "SUBNET UP" in log.read_text(), 60, "the take-over")
+                self.assertEqual(links(), {"active": 4, "off": 4})
+                daemon.heddle("restore")
+                wait_until(lambda: links() == {"active": 8}, 60, "all links back")
+                self.assertLess(daemon.log_text().count("OpenSM's plugin is here"), 6)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -24,8 +24,12 @@ class Server : public testing::Test {
     path_ = "@heddle-plugin-test-" + std::to_string(::getpid());
     auto server = PluginServer::listen(
         io_, path_,
-        {[this](const PluginEvent& event) { events_.push_back(event.kind); }, [this] { ++gone_; },
-         [this](const Error& error) { troubles_.push_back(error.message); }});
+        {[this](const PluginEvent& event) {
+           events_.push_back(event.kind);
+           if (!event.state.empty()) states_.push_back(event.state);
+           window_ = event.window;
+         },
+         [this] { ++gone_; }, [this](const Error& error) { troubles_.push_back(error.message); }});
     ASSERT_TRUE(server) << server.error().message;
     server_ = std::move(*server);
   }
@@ -44,6 +48,8 @@ class Server : public testing::Test {
   std::string path_;
   std::unique_ptr<PluginServer> server_;
   std::vector<PluginEvent::Kind> events_;
+  std::vector<std::string> states_;
+  bool window_ = false;
   std::vector<std::string> troubles_;
   int gone_ = 0;
 };
@@ -87,8 +93,58 @@ TEST_F(Server, NoticesThatAPluginIsGoneAndTakesTheNext) {
   auto next = connect();
   asio::write(next, asio::buffer(std::string(hello)));
   run_until([&] { return server_->connected(); });
-  auto other = connect();
+}
+
+std::string hello_of(const char* state) {
+  return std::string("{\"event\":\"hello\",\"protocol\":1,\"state\":\"") + state + "\"}\n";
+}
+std::string state_of(const char* state) {
+  return std::string("{\"event\":\"sm_state\",\"state\":\"") + state + "\"}\n";
+}
+
+/// A standby's plugin threw the master's out, and was thrown out by it, thousands of times a second.
+TEST_F(Server, TheOneThatIsTheMasterCounts) {
+  auto standby = connect();
+  asio::write(standby, asio::buffer(hello_of("standby")));
+  run_until([&] { return server_->connected(); });
+  EXPECT_EQ(states_.back(), "standby");
+  auto master = connect();
+  asio::write(master, asio::buffer(hello_of("master")));
+  run_until([&] { return states_.back() == "master"; });
+  EXPECT_EQ(gone_, 1);
+  EXPECT_TRUE(server_->has_others());
+  // What the other one says is nobody's affair; it stays connected.
+  asio::write(standby, asio::buffer(std::string("{\"event\":\"heavy_sweep_start\"}\n")));
+  asio::write(standby, asio::buffer(hello_of("standby")));
+  asio::write(master, asio::buffer(std::string("{\"event\":\"subnet_up\"}\n")));
+  run_until([&] { return events_.back() == PluginEvent::Kind::SubnetUp; });
+  EXPECT_THAT(events_,
+              ElementsAre(PluginEvent::Kind::Hello, PluginEvent::Kind::Hello, PluginEvent::Kind::SubnetUp));
+  EXPECT_EQ(gone_, 1);
+
+  // Mastership is handed over.
+  asio::write(master, asio::buffer(state_of("standby")));
+  run_until([&] { return states_.back() == "standby"; });
+  EXPECT_EQ(gone_, 1);
+  asio::write(standby, asio::buffer(std::string("{\"event\":\"subnet_up\"}\n")));
   run_until([&] { return gone_ == 2; });
+  EXPECT_EQ(events_.back(), PluginEvent::Kind::Hello);
+  EXPECT_EQ(states_.back(), "master");
+  EXPECT_TRUE(window_);
+  standby.close();
+  run_until([&] { return gone_ == 3; });
+  EXPECT_TRUE(server_->connected()) << "the other one is better than none";
+}
+
+TEST_F(Server, AnotherMasterDoesNotTakeThePlaceOfOne) {
+  auto first = connect();
+  asio::write(first, asio::buffer(hello_of("master")));
+  run_until([&] { return server_->connected(); });
+  auto second = connect();
+  asio::write(second, asio::buffer(hello_of("master")));
+  run_until([&] { return server_->has_others(); });
+  EXPECT_EQ(gone_, 0);
+  EXPECT_EQ(events_.size(), 1U);
 }
 
 TEST_F(Server, ClosesOnWhatItDoesNotUnderstand) {
