@@ -1,5 +1,7 @@
 // What the daemon tells of itself: to the command line, to the page, to /metrics.
 
+#include <fmt/format.h>
+
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -86,7 +88,15 @@ control::DaemonState Heddled::Parts::state() const {
   for (auto& problem : qos_.problems()) state.problems.push_back(std::move(problem));
   for (auto& warning : sampler_.warnings()) state.problems.push_back(std::move(warning));
   if (regulation_) {
-    for (auto& problem : regulation_->regulator().problems()) state.problems.push_back(std::move(problem));
+    for (auto& problem : regulation_->problems()) state.problems.push_back(std::move(problem));
+  }
+  const auto& seen = master_.sight();
+  if (!is_master() && seen && seen->lid != no_lid && !seen->answers) {
+    state.problems.push_back(
+        fmt::format("the subnet manager at LID {} does not answer as master, and this daemon only observes: "
+                    "nobody repairs "
+                    "routes, and no host that starts gets a LID; see that subnet manager, and its standby",
+                    seen->lid.raw()));
   }
   state.sampling.sweeps = sampler_.statistics().sweeps;
   state.sampling.overruns = sampler_.statistics().late_sweeps;
