@@ -1,6 +1,9 @@
 #include "base/printable.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 
 namespace heddle {
@@ -29,12 +32,26 @@ std::optional<Character> decode(std::string_view bytes) {
   return Character{code, length};
 }
 
+struct Range {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+/// What a reader does not see, or sees as something else, in order. Unicode 15: categories Cc, Zl and Zp;
+/// Default_Ignorable_Code_Point (zero-width characters, fillers, marks of direction, variation selectors,
+/// tags); spaces that are not the space; annotation marks; the blank Braille pattern.
+constexpr std::array invisible{
+    Range{0x0, 0x1f},        Range{0x7f, 0xa0},       Range{0xad, 0xad},     Range{0x34f, 0x34f},
+    Range{0x61c, 0x61c},     Range{0x115f, 0x1160},   Range{0x1680, 0x1680}, Range{0x17b4, 0x17b5},
+    Range{0x180b, 0x180f},   Range{0x2000, 0x200f},   Range{0x2028, 0x202f}, Range{0x205f, 0x206f},
+    Range{0x2800, 0x2800},   Range{0x3000, 0x3000},   Range{0x3164, 0x3164}, Range{0xfe00, 0xfe0f},
+    Range{0xfeff, 0xfeff},   Range{0xffa0, 0xffa0},   Range{0xfff0, 0xfffb}, Range{0x1bca0, 0x1bca3},
+    Range{0x1d173, 0x1d17a}, Range{0xe0000, 0xe0fff},
+};
+
 bool fit_to_print(std::uint32_t code) {
-  const auto within = [code](std::uint32_t first, std::uint32_t last) {
-    return code >= first && code <= last;
-  };
-  return !within(0, 0x1f) && !within(0x7f, 0x9f) && !within(0x200e, 0x200f) && !within(0x2028, 0x202e) &&
-         !within(0x2066, 0x2069) && code != 0xfeff;
+  const auto after = std::ranges::upper_bound(invisible, code, {}, &Range::first);
+  return after == invisible.begin() || code > std::prev(after)->last;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 /// What a stranger wrote, made fit for a terminal, a log or a page. Node descriptions come from whoever set
-/// them on a host: they may hold control sequences, half a character, or marks that turn the reading
-/// direction.
+/// them on a host: they may hold control sequences, half a character, marks that turn the reading direction,
+/// or characters that nobody sees and that make two names look like one.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace heddle {
 
-/// Valid UTF-8 without control characters and without marks of direction or of line ends (those of Unicode's
-/// categories Cc and the bidirectional ones); each byte or character that is neither becomes "?". Trailing
-/// zero bytes are dropped. Printable text comes out unchanged.
+/// Valid UTF-8 in which every character is visible, or the space: no controls, marks of direction, zero-width
+/// characters or other spaces; each byte or character that is none of these becomes "?". Trailing zero bytes
+/// are dropped. Printable text comes out unchanged.
 [[nodiscard]] std::string printable(std::string_view bytes);
 
 /// The same, cut after `most` characters with "..." in their place, in double quotes. For messages.

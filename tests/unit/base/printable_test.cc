@@ -24,6 +24,17 @@ TEST(Printable, TakesTheStingOutOfControlSequences) {
   EXPECT_EQ(printable("txt\u202egpj.exe"), "txt?gpj.exe");  // right-to-left override
 }
 
+// Two names that differ in these would look alike.
+TEST(Printable, ShowsWhatNobodyWouldSee) {
+  for (const char* hidden :
+       {"\u200b", "\u200c", "\u200d", "\u2060", "\u2062", "\ufeff", "\u00ad",     "\u034f",
+        "\u061c", "\u115f", "\u180e", "\u3164", "\uffa0", "\ufe0f", "\U000e0041", "\U000e0100",
+        "\u2028", "\u00a0", "\u2003", "\u202f", "\u3000", "\u2800", "\ufff9"})
+    EXPECT_EQ(printable("leaf"s + hidden + "-1"), "leaf?-1");
+  EXPECT_EQ(printable("\u00a1\u00ae\u2010\u2030\u2070\u2801\u3001\ufffd"),
+            "\u00a1\u00ae\u2010\u2030\u2070\u2801\u3001\ufffd");
+}
+
 TEST(Printable, ReplacesWhatIsNoUtf8) {
   EXPECT_EQ(printable("\xff\xfe"), "??");
   EXPECT_EQ(printable("\xc3"), "?");                 // half a character
