@@ -12,8 +12,10 @@ using prometheus::MetricType;
 
 void add_sampling(const sampling::SamplerStatistics& s, std::vector<MetricFamily>& all) {
   all.push_back(counter("heddle_sweeps_total", "Sweeps over the counters of all ports", s.sweeps));
-  all.push_back(counter("heddle_late_sweeps_total",
-                        "Sweeps that began late because the one before took too long", s.late_sweeps));
+  all.push_back(counter(
+      "heddle_late_sweeps_total",
+      "Intervals at whose beginning no sweep began: the one before took too long, or the daemon was busy",
+      s.late_sweeps));
   all.push_back(counter("heddle_readings_total", "Answers with counters of a port", s.readings));
   all.push_back(counter("heddle_failed_readings_total", "Ports that gave no answer in a sweep", s.failures));
   all.push_back(counter("heddle_saturated_readings_total",

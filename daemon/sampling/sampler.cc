@@ -96,8 +96,12 @@ Result<void> Sampler::begin_sweep(Instant now) {
 void Sampler::on_timer(Instant now) {
   if (options_.interval > FabricClock::duration::zero() && !sweeping_ && (fabric_ || wanted_) &&
       (!next_sweep_ || *next_sweep_ <= now)) {
-    const bool late = next_sweep_ && now - *next_sweep_ > options_.interval / 2;
-    if (late) ++statistics_.late_sweeps;
+    const auto behind = next_sweep_ ? now - *next_sweep_ : FabricClock::duration::zero();
+    const bool late = behind > options_.interval / 2;
+    // One for each sweep that would have begun by then: with those that did it makes up the time that passed.
+    if (late)
+      statistics_.late_sweeps +=
+          static_cast<std::uint64_t>((behind + options_.interval / 2) / options_.interval);
     next_sweep_ = (next_sweep_ && !late ? *next_sweep_ : now) + options_.interval;
     static_cast<void>(begin_sweep(now));
   }

@@ -38,7 +38,7 @@ struct SamplerOptions {
 
 struct SamplerStatistics {
   std::uint64_t sweeps = 0;
-  std::uint64_t late_sweeps = 0;  ///< began later than the interval says, the one before taking too long
+  std::uint64_t late_sweeps = 0;  ///< intervals at whose beginning no sweep began
   std::uint64_t readings = 0;
   std::uint64_t failures = 0;   ///< ports without an answer, summed over the sweeps
   std::uint64_t saturated = 0;  ///< readings with a saturated data or packet counter

@@ -310,6 +310,18 @@ TEST_F(SamplerTest, AFabricThatComesDuringASweepWaitsForItsEnd) {
   EXPECT_EQ(sweep()->fabric, next);
 }
 
+// Ten seconds with an interval of one: what did not begin is counted, however few sweeps it came between.
+TEST_F(SamplerTest, EverySweepThatDidNotBeginInTimeIsCounted) {
+  sampler.set_interval(1s, now);
+  for (const auto pause : {0ms, 1000ms, 3600ms, 1400ms, 1000ms, 3000ms}) {
+    now += pause;
+    sampler.on_timer(now);
+    run();
+  }
+  EXPECT_EQ(sampler.statistics().sweeps, 6U);
+  EXPECT_EQ(sampler.statistics().late_sweeps, 3U + 2U);
+}
+
 TEST_F(SamplerTest, NoTwoSweepsAtOnceAndNoneWithoutAFabric) {
   ASSERT_TRUE(sampler.begin_sweep(now));
   EXPECT_EQ(sampler.begin_sweep(now).error().code, ErrorCode::Conflict);
