@@ -79,6 +79,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       config_{std::move(config)},
       backend_{std::move(backend)},
       names_{std::move(names)},
+      shown_{names_},
       clock_{backend_->clock()},
       started_{clock_.now()},
       engine_{backend_->transport(), engine_options(config_)},
@@ -96,7 +97,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
            engine_,
            plans_,
            {config_.state.directory, config_.fabric.m_key, config_.qos.verify_interval},
-           [this](const Node& node) { return names_.of(node); },
+           [this](const Node& node) { return shown_.of(node); },
            [this] { return why_not_to_write(); },
            [this] {
              if (regulation_) regulation_->plan_written();
@@ -273,6 +274,7 @@ void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
 /// What everybody works with from here on.
 void Heddled::Parts::use(std::shared_ptr<const Survey> survey) {
   survey_ = std::move(survey);
+  shown_ = ShownNames{names_, *survey_->fabric};
   qos_.use(survey_);
   const Fabric& fabric = *survey_->fabric;
   sampler_.use(survey_->fabric);

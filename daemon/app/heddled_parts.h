@@ -19,6 +19,7 @@
 #include "control/api.h"
 #include "discovery/discovery.h"
 #include "fabric/node_names.h"
+#include "fabric/unique_names.h"
 #include "metrics/metrics.h"
 #include "metrics/subnet_manager_families.h"
 #include "provision/subnet_manager.h"
@@ -84,7 +85,8 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   ConfigSource source_;
   Config config_;
   std::unique_ptr<Backend> backend_;
-  NodeNames names_;
+  NodeNames names_;   ///< that the operator gave
+  ShownNames shown_;  ///< the same, in the forms that tell the nodes of the survey apart
   const transport::Clock& clock_;
   Instant started_;
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "fabric/unique_names.h"
 #include "load/glob.h"
 
 namespace heddle::control {
@@ -66,8 +67,22 @@ const load::PortSample* sample_of(const DaemonState& state, LinkEnd end) {
   return index == no_port ? nullptr : &state.sample->port(index);
 }
 
+/// A pattern over a bare description means all nodes that have it.
+bool matches(const DaemonState& state, const Node& node, std::string_view pattern) {
+  return load::glob_matches(pattern, state.name(node)) || load::glob_matches(pattern, plain_name(node));
+}
+
 std::string end_name(const DaemonState& state, LinkEnd end) {
   return fmt::format("{}/{}", state.name(state.fabric->node(end.node)), end.port.raw());
+}
+
+/// By the names that are shown, or by bare descriptions.
+bool matches(const DaemonState& state, const Link& link, std::string_view shown, std::string_view pattern) {
+  const auto plain = [&](LinkEnd end) {
+    return fmt::format("{}/{}", plain_name(state.fabric->node(end.node)), end.port.raw());
+  };
+  return load::glob_matches(pattern, shown) ||
+         load::glob_matches(pattern, fmt::format("{} -- {}", plain(link.a), plain(link.b)));
 }
 
 json::object end_view(const DaemonState& state, LinkEnd end) {
@@ -211,14 +226,26 @@ json::object port_view(const DaemonState& state, LinkEnd end) {
   return view;
 }
 
-/// "NAME" or "0xGUID".
-std::optional<NodeIndex> node_named(const DaemonState& state, std::string_view name) {
-  std::optional<NodeIndex> found;
+/// "NAME", "NAME#a2e0" or "0xGUID". Errors: NotFound; Conflict for what fits several, with their forms.
+Result<NodeIndex> node_named(const DaemonState& state, std::string_view name) {
+  const auto parts = name_and_digits(name);
+  std::vector<std::string> forms;
+  NodeIndex found = no_node;
   for (std::uint32_t i = 0; i < state.fabric->nodes().size(); ++i) {
     const Node& node = state.fabric->node(NodeIndex{i});
-    if (to_string(node.guid) == name) return NodeIndex{i};
-    if (!found && state.name(node) == name) found = NodeIndex{i};
+    std::string shown = state.name(node);
+    if (shown == name || to_string(node.guid) == name) return NodeIndex{i};
+    const auto is_called = [&](std::string_view text) {
+      const auto own = name_and_digits(shown);
+      return plain_name(node) == text || (own && own->name == text);
+    };
+    if (!is_called(name) && !(parts && parts->fit(node.guid) && is_called(parts->name))) continue;
+    found = NodeIndex{i};
+    forms.push_back(std::move(shown));
   }
+  if (forms.size() > 1) return fail(ErrorCode::Conflict, say_which(name, forms));
+  if (forms.empty())
+    return fail(ErrorCode::NotFound, fmt::format("there is no node '{}'; 'heddle nodes' lists them", name));
   return found;
 }
 
@@ -228,6 +255,7 @@ Result<LinkEnd> port_named(const DaemonState& state, const Query& query) {
   const auto slash = name == nullptr ? std::string::npos : name->rfind('/');
   if (slash == std::string::npos) return fail(ErrorCode::Invalid, "name is missing: a port, as leaf-1/17");
   const auto node = node_named(state, std::string_view{*name}.substr(0, slash));
+  if (!node && node.error().code == ErrorCode::Conflict) return fail(node.error());
   unsigned port = 0;
   const auto got = std::from_chars(name->data() + slash + 1, name->data() + name->size(), port);
   if (!node || got.ec != std::errc{} || got.ptr != name->data() + name->size() ||
@@ -319,7 +347,7 @@ Result<json::value> links_view(const DaemonState& state, const Query& query) {
     if (kind != nullptr && between_switches != (*kind == "switch")) continue;
     Row row{&link, fmt::format("{} -- {}", end_name(state, link.a), end_name(state, link.b)),
             sample_of(state, link.a), sample_of(state, link.b)};
-    if (match != nullptr && !load::glob_matches(*match, row.name)) continue;
+    if (match != nullptr && !matches(state, link, row.name, *match)) continue;
     if (utilization(row) < *least) continue;
     rows.push_back(std::move(row));
   }
@@ -352,7 +380,7 @@ Result<json::value> nodes_view(const DaemonState& state, const Query& query) {
   for (std::uint32_t i = 0; i < state.fabric->nodes().size(); ++i) {
     const Node& node = state.fabric->node(NodeIndex{i});
     if (type != nullptr && type_name(node) != *type) continue;
-    if (match != nullptr && !load::glob_matches(*match, state.name(node))) continue;
+    if (match != nullptr && !matches(state, node, *match)) continue;
     nodes.push_back(node_summary(state, NodeIndex{i}));
   }
   return json::object{{"nodes", std::move(nodes)}};
@@ -363,9 +391,7 @@ Result<json::value> node_view(const DaemonState& state, const Query& query) {
   const auto* name = find(query, "name");
   if (name == nullptr) return fail(ErrorCode::Invalid, "name is missing: a node's name or GUID");
   const auto index = node_named(state, *name);
-  if (!index) {
-    return fail(ErrorCode::NotFound, fmt::format("there is no node '{}'; 'heddle nodes' lists them", *name));
-  }
+  if (!index) return fail(index.error());
   const Node& node = state.fabric->node(*index);
   json::object view = node_summary(state, *index);
   view["vendor_id"] = node.vendor_id;
@@ -435,7 +461,9 @@ Result<json::value> link_view(const DaemonState& state, const Query& query) {
 Result<std::vector<PortIndex>> queue_ports(const DaemonState& state, const Query& query) {
   if (!state.fabric) return fail(no_fabric());
   const auto* name = find(query, "name");
-  const auto node = name == nullptr ? std::nullopt : node_named(state, *name);
+  if (name == nullptr) return fail(ErrorCode::Invalid, "name is missing: a node or a port, as leaf-1/17");
+  const auto node = node_named(state, *name);
+  if (!node && node.error().code == ErrorCode::Conflict) return fail(node.error());
   if (!node) {
     const auto end = port_named(state, query);
     if (!end) return fail(end.error());

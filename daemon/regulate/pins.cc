@@ -21,9 +21,19 @@ Pins find_pins(std::shared_ptr<const Fabric> fabric, const NodeNames& names,
     if (!is_switch(link.a) || !is_switch(link.b)) continue;
     const std::string a = texts.port(link.a);
     const std::string b = texts.port(link.b);
-    const std::array<std::string, 6> called{
-        fmt::format("{} -- {}", a, b), fmt::format("{} -- {}", b, a), a, b,
-        texts.node(link.a.node),       texts.node(link.b.node)};
+    // Where several nodes have one name, it means all of them.
+    const auto plain = [&](LinkEnd end) { return names.of(fabric->node(end.node)); };
+    const auto plain_port = [&](LinkEnd end) { return fmt::format("{}/{}", plain(end), end.port.raw()); };
+    const std::array<std::string, 10> called{fmt::format("{} -- {}", a, b),
+                                             fmt::format("{} -- {}", b, a),
+                                             a,
+                                             b,
+                                             texts.node(link.a.node),
+                                             texts.node(link.b.node),
+                                             plain(link.a),
+                                             plain(link.b),
+                                             plain_port(link.a),
+                                             plain_port(link.b)};
     bool pinned = false;
     for (std::size_t i = 0; i < patterns.size(); ++i) {
       const bool fits = std::any_of(called.begin(), called.end(), [&](const std::string& text) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "fabric/unique_names.h"
 #include "regulate/pins.h"
 
 namespace heddle::regulate {
@@ -298,8 +299,7 @@ std::string Regulator::names(const std::vector<LinkRef>& links) const {
     }
     const auto end = [&](const PortRef& ref) {
       const NodeIndex node = known_.reference ? known_.reference->find_node(ref.node) : no_node;
-      const std::string name =
-          node == no_node ? to_string(ref.node) : known_.reference->node(node).description;
+      const std::string name = node == no_node ? to_string(ref.node) : unique_name(*known_.reference, node);
       return fmt::format("{}/{}", name, ref.port.raw());
     };
     text += fmt::format("{}{} -- {}", i == 0 ? "" : ", ", end(links[i].a), end(links[i].b));
@@ -375,7 +375,7 @@ std::vector<std::string> Regulator::problems() const {
     const PortRef& other = off.port == link.a ? link.b : link.a;
     if (port == no_port || known_.reference->find_port(other) != no_port) continue;
     const Port& it = known_.reference->port(port);
-    const std::string end = fmt::format("{}/{}", known_.reference->node(it.node).description, it.num.raw());
+    const std::string end = fmt::format("{}/{}", unique_name(*known_.reference, it.node), it.num.raw());
     problems.push_back(fmt::format(
         "{} is off ({}), and what is behind it has not been seen since the start; `heddle link auto "
         "\"{}\"` brings it back",

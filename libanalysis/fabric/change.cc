@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
+
+#include "fabric/unique_names.h"
 
 namespace heddle {
 namespace {
@@ -39,12 +42,12 @@ std::vector<LinkRef> only_in_first(const std::vector<LinkRef>& first, const std:
 class Names {
  public:
   Names(const Fabric& first, const Fabric& second, const NodeNames& names)
-      : first_{first}, second_{second}, names_{names} {}
+      : fabrics_{&first, &second}, names_{ShownNames{names, first}, ShownNames{names, second}} {}
 
   [[nodiscard]] std::string of(NodeGuid guid) const {
-    for (const Fabric* fabric : {&first_, &second_}) {
-      const NodeIndex index = fabric->find_node(guid);
-      if (index != no_node) return names_.of(fabric->node(index));
+    for (std::size_t i = 0; i < fabrics_.size(); ++i) {
+      const NodeIndex index = fabrics_[i]->find_node(guid);
+      if (index != no_node) return names_[i].of(fabrics_[i]->node(index));
     }
     return to_string(guid);
   }
@@ -56,9 +59,8 @@ class Names {
   }
 
  private:
-  const Fabric& first_;
-  const Fabric& second_;
-  const NodeNames& names_;
+  std::array<const Fabric*, 2> fabrics_;
+  std::array<ShownNames, 2> names_;
 };
 
 std::string_view type_of(const Fabric& fabric, NodeGuid guid) {

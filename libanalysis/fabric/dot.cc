@@ -4,6 +4,8 @@
 
 #include <iterator>
 
+#include "fabric/unique_names.h"
+
 namespace heddle {
 namespace {
 
@@ -27,8 +29,9 @@ std::string_view shape(const Node& node) {
 std::string write_dot(const Fabric& fabric, const NodeNames& names) {
   std::string text = "graph fabric {\n  node [fontsize=10];\n  edge [fontsize=8];\n";
   auto out = std::back_inserter(text);
+  const ShownNames shown{names, fabric};
   for (const Node& node : fabric.nodes()) {
-    fmt::format_to(out, "  \"{}\" [label=\"{}\", shape={}];\n", to_string(node.guid), escaped(names.of(node)),
+    fmt::format_to(out, "  \"{}\" [label=\"{}\", shape={}];\n", to_string(node.guid), escaped(shown.of(node)),
                    shape(node));
   }
   for (const Link& link : fabric.links()) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "fabric/unique_names.h"
 
 namespace heddle {
 namespace {
@@ -37,13 +38,11 @@ FabricNames::FabricNames(std::shared_ptr<const Fabric> fabric, const NodeNames& 
   for (std::uint32_t n = 0; n < nodes.size(); ++n) {
     texts_.push_back(names.of(nodes[n]));
     remember(texts_.back(), NodeIndex{n});
+    remember(plain_name(nodes[n]), NodeIndex{n});
     remember(printable(nodes[n].description), NodeIndex{n});
   }
-  for (std::uint32_t n = 0; n < nodes.size(); ++n) {
-    std::string& text = texts_[n];
-    const bool misleading = text.starts_with("0x") || text.find(between) != std::string::npos;
-    if (misleading || by_name_.at(text).size() > 1) text = to_string(nodes[n].guid);
-  }
+  texts_ = unique_names(*fabric_, std::move(texts_));
+  for (std::uint32_t n = 0; n < nodes.size(); ++n) by_text_.emplace(texts_[n], NodeIndex{n});
 }
 
 void FabricNames::remember(const std::string& name, NodeIndex node) {
@@ -66,21 +65,30 @@ Result<NodeIndex> FabricNames::find_node(std::string_view text) const {
     const NodeIndex index = fabric_->find_node(*guid);
     if (index != no_node) return index;
   }
-  const auto named = by_name_.find(std::string{text});
-  if (named == by_name_.end()) {
+  const auto shown = by_text_.find(std::string{text});
+  if (shown != by_text_.end()) return shown->second;
+  const std::vector<NodeIndex> nodes = called(text);
+  if (nodes.size() == 1) return nodes[0];
+  if (nodes.empty()) {
     return fail(ErrorCode::NotFound,
                 fmt::format("no node is called {}; give its name or its GUID", quoted(text)));
   }
-  const auto& nodes = named->second;
-  if (nodes.size() == 1) return nodes[0];
-  constexpr std::size_t shown = 4;
-  std::string guids;
-  for (std::size_t i = 0; i < std::min(nodes.size(), shown); ++i) {
-    guids += (i == 0 ? "" : ", ") + to_string(fabric_->node(nodes[i]).guid);
+  std::vector<std::string> forms;
+  for (const NodeIndex node : nodes) forms.push_back(texts_[node.raw()]);
+  return fail(ErrorCode::Conflict, say_which(text, forms));
+}
+
+std::vector<NodeIndex> FabricNames::called(std::string_view text) const {
+  const auto named = by_name_.find(std::string{text});
+  if (named != by_name_.end()) return named->second;
+  const auto parts = name_and_digits(text);
+  const auto namesakes = parts ? by_name_.find(std::string{parts->name}) : by_name_.end();
+  if (namesakes == by_name_.end()) return {};
+  std::vector<NodeIndex> nodes;
+  for (const NodeIndex node : namesakes->second) {
+    if (parts->fit(fabric_->node(node).guid)) nodes.push_back(node);
   }
-  if (nodes.size() > shown) guids += ", ...";
-  return fail(ErrorCode::Conflict, fmt::format("{} nodes are called {}; say which by its GUID: {}",
-                                               nodes.size(), quoted(text), guids));
+  return nodes;
 }
 
 Result<LinkEnd> FabricNames::find_port(std::string_view text) const {

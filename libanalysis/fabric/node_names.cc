@@ -7,6 +7,7 @@
 
 #include "base/printable.h"
 #include "fabric/source.h"
+#include "fabric/unique_names.h"
 
 namespace heddle {
 namespace {
@@ -65,9 +66,7 @@ Result<NodeNames> NodeNames::load(const std::string& path) {
 std::string NodeNames::of(const Node& node) const {
   const auto given = names_.find(node.guid);
   if (given != names_.end()) return given->second;
-  const std::string own = printable(node.description);
-  const std::string_view text = trimmed(own);
-  return text.empty() ? to_string(node.guid) : std::string{text};
+  return plain_name(node);
 }
 
 }  // namespace heddle

@@ -2,6 +2,7 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "fabric/unique_names.h"
 #include "load/glob.h"
 #include "load/locality.h"
 #include "load/switch_graph.h"
@@ -13,10 +14,11 @@ bool plain(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-bool belongs(const Node& node, const NamedSet& named) {
+bool belongs(const Node& node, std::string_view name, const NamedSet& named) {
   const std::string guid = to_string(node.guid);
   return std::ranges::any_of(named.patterns, [&](const std::string& pattern) {
-    return glob_matches(pattern, node.description) || glob_matches(pattern, guid);
+    return glob_matches(pattern, node.description) || glob_matches(pattern, name) ||
+           glob_matches(pattern, guid);
   });
 }
 
@@ -38,7 +40,8 @@ class Parts {
 
 class LocalitySetsBuilder {
  public:
-  explicit LocalitySetsBuilder(const Fabric& fabric) : fabric_{fabric} {}
+  explicit LocalitySetsBuilder(const Fabric& fabric)
+      : fabric_{fabric}, names_of_nodes_{unique_names(fabric)} {}
 
   void add_subtrees(const Tree& tree) {
     std::vector<std::vector<std::uint32_t>> children(fabric_.nodes().size());
@@ -107,7 +110,7 @@ class LocalitySetsBuilder {
     std::vector<bool> member(fabric_.nodes().size());
     std::vector<std::uint32_t> members;
     for (std::uint32_t i = 0; i < member.size(); ++i) {
-      if (!belongs(fabric_.nodes()[i], named)) continue;
+      if (!belongs(fabric_.nodes()[i], names_of_nodes_[i], named)) continue;
       member[i] = true;
       members.push_back(i);
     }
@@ -153,8 +156,8 @@ class LocalitySetsBuilder {
   }
 
   [[nodiscard]] std::string name_of(NodeIndex i) const {
-    const Node& node = fabric_.node(i);
-    return plain(node.description) ? node.description : to_string(node.guid);
+    const std::string& name = names_of_nodes_[i.raw()];
+    return plain(name) ? name : to_string(fabric_.node(i).guid);
   }
 
   // Of one switch: the ports of the hosts that it has, and its own ports towards a switch that is outside.
@@ -186,6 +189,7 @@ class LocalitySetsBuilder {
   }
 
   const Fabric& fabric_;
+  std::vector<std::string> names_of_nodes_;  ///< in the forms that tell them apart
   std::shared_ptr<LocalitySets> sets_ = std::make_shared<LocalitySets>();
   std::shared_ptr<std::vector<std::string>> names_ = std::make_shared<std::vector<std::string>>();
   std::unordered_set<std::string> taken_;

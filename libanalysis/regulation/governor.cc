@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fabric/unique_names.h"
 #include "regulation/governor_impl.h"
 
 namespace heddle::regulation {
@@ -141,13 +142,17 @@ std::optional<LinkIndex> Governor::Impl::find(const LinkRef& link) const {
   return it == by_ref_.end() ? std::nullopt : std::optional{LinkIndex{it->second}};
 }
 
+const std::string& Governor::Impl::name(NodeIndex node) const {
+  if (named_ != network->shared_fabric()) {
+    named_ = network->shared_fabric();
+    names_ = unique_names(*named_);
+  }
+  return names_[node.raw()];
+}
+
 std::string Governor::Impl::name(LinkIndex link) const {
   const Fabric& fabric = network->fabric();
-  const auto end = [&](LinkEnd at) {
-    const Node& node = fabric.node(at.node);
-    return fmt::format("{}/{}", node.description.empty() ? to_string(node.guid) : node.description,
-                       at.port.raw());
-  };
+  const auto end = [&](LinkEnd at) { return fmt::format("{}/{}", name(at.node), at.port.raw()); };
   return fmt::format("{} -- {}", end(fabric.link(link).a), end(fabric.link(link).b));
 }
 

@@ -130,8 +130,7 @@ void Governor::Impl::handle(const SwitchLost& event) {
   }
   const NodeIndex node = network->fabric().find_node(event.node);
   const std::string why =
-      fmt::format("switch {} is gone",
-                  node == no_node ? to_string(event.node) : network->fabric().node(node).description);
+      fmt::format("switch {} is gone", node == no_node ? to_string(event.node) : name(node));
   report(ReportKind::Lost, std::move(links), why);
   repair(why);
 }

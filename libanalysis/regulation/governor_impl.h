@@ -92,6 +92,7 @@ class Governor::Impl {
   ChangeId next_change();
   [[nodiscard]] std::optional<LinkIndex> find(const LinkRef& link) const;
   [[nodiscard]] LinkRecord& at(LinkIndex link) { return records[link.raw()]; }
+  [[nodiscard]] const std::string& name(NodeIndex node) const;
   [[nodiscard]] std::string name(LinkIndex link) const;
   [[nodiscard]] std::string name(const LinkRef& link) const;
   void move(LinkRecord& link, LinkState state);
@@ -188,6 +189,8 @@ class Governor::Impl {
   bool is_stopping_ = false;
 
   std::unordered_map<LinkRef, std::uint32_t> by_ref_;
+  mutable std::shared_ptr<const Fabric> named_;  ///< whose nodes are called as names_ says
+  mutable std::vector<std::string> names_;       ///< in the forms that tell them apart, by NodeIndex
   std::vector<Exempt> exempt_;
   std::vector<power::LinkMode> modes_;  ///< scratch for problem()
   Troubles troubles_;

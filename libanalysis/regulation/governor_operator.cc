@@ -44,8 +44,7 @@ std::vector<std::string> Governor::Impl::cut_off_without(LinkIndex index) const 
   std::vector<std::string> hosts;
   for (const LinkEnd end : {cable.a, cable.b}) {
     const Node& node = fabric.node(end.node);
-    if (node.type != NodeType::Switch)
-      hosts.push_back(fmt::format("{}/{}", node.description, end.port.raw()));
+    if (node.type != NodeType::Switch) hosts.push_back(fmt::format("{}/{}", name(end.node), end.port.raw()));
   }
   if (network->trunk_of(index) == Network::no_trunk) return hosts;
   LinkSet without = available();
@@ -53,8 +52,7 @@ std::vector<std::string> Governor::Impl::cut_off_without(LinkIndex index) const 
   const auto before = cut_off_hosts(*network, available());
   for (const PortRef& port : cut_off_hosts(*network, without)) {
     if (std::find(before.begin(), before.end(), port) != before.end()) continue;
-    const Node& node = fabric.node(fabric.find_node(port.node));
-    hosts.push_back(fmt::format("{}/{}", node.description, port.port.raw()));
+    hosts.push_back(fmt::format("{}/{}", name(fabric.find_node(port.node)), port.port.raw()));
   }
   return hosts;
 }

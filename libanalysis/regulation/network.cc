@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "fabric/unique_names.h"
+
 namespace heddle::regulation {
 
 using routing::Hop;
@@ -87,8 +89,7 @@ const routing::ForwardingTables& Network::tables(const LinkSet& active, unsigned
 namespace {
 
 std::string name(const Network& network, SwitchIndex s) {
-  const Node& node = network.fabric().node(network.graph().node(s));
-  return node.description.empty() ? to_string(node.guid) : node.description;
+  return unique_name(network.fabric(), network.graph().node(s));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/printable.h"
 #include "routing/dependencies.h"
 #include "routing/hop_map.h"
 
@@ -297,7 +298,8 @@ class Prover {
 };
 
 std::string switch_name(const Fabric& fabric, const SwitchGraph& graph, SwitchIndex s) {
-  return fmt::format("\"{}\" ({})", fabric.node(graph.node(s)).description, to_string(graph.guid(s)));
+  return fmt::format("\"{}\" ({})", printable(fabric.node(graph.node(s)).description),
+                     to_string(graph.guid(s)));
 }
 
 }  // namespace
@@ -354,7 +356,7 @@ std::string describe(const Finding& finding, const Fabric& fabric, const SwitchG
     text += fmt::format(" to LID {}", finding.destination.raw());
     const PortIndex port = fabric.find_port(finding.destination);
     if (port != no_port) {
-      text += fmt::format(" (\"{}\" {})", fabric.node(fabric.port(port).node).description,
+      text += fmt::format(" (\"{}\" {})", printable(fabric.node(fabric.port(port).node).description),
                           to_string(fabric.ref(port)));
     }
   }

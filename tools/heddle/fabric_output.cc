@@ -11,6 +11,7 @@
 #include "fabric/dot.h"
 #include "fabric/ibnetdiscover.h"
 #include "fabric/link_name.h"
+#include "fabric/unique_names.h"
 
 namespace heddle::cli {
 namespace {
@@ -39,7 +40,7 @@ Lid first_lid(const Fabric& fabric, const Node& node) {
   return port == ports.end() ? no_lid : port->lid;
 }
 
-json::object end_json(const Fabric& fabric, LinkEnd end, const NodeNames& names) {
+json::object end_json(const Fabric& fabric, LinkEnd end, const ShownNames& names) {
   const Node& node = fabric.node(end.node);
   return {{"node", names.of(node)},
           {"guid", to_string(node.guid)},
@@ -47,7 +48,8 @@ json::object end_json(const Fabric& fabric, LinkEnd end, const NodeNames& names)
           {"type", type_name(node)}};
 }
 
-json::object fabric_json(const Fabric& fabric, const NodeNames& names) {
+json::object fabric_json(const Fabric& fabric, const NodeNames& given) {
+  const ShownNames names{given, fabric};
   json::array nodes;
   for (const Node& node : fabric.nodes()) {
     const auto external = ports_of(fabric, node).subspan(1);

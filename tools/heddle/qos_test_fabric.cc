@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "fabric/source.h"
+#include "fabric/unique_names.h"
 #include "heddle/json_access.h"
 #include "mad/header.h"
 #include "provision/port_settings.h"
@@ -42,7 +43,7 @@ class Writer {
     const qos::PortCapability port{info.vl_arb_high_cap, info.vl_arb_low_cap, *vls};
     const auto fitted = qos::fit(plan, port, 128U << info.neighbor_mtu);
     if (!fitted)
-      return fail(fmt::format("{}/{}", truth.node(end.node).description, end.port.raw()), fitted.error());
+      return fail(fmt::format("{}/{}", unique_name(truth, end.node), end.port.raw()), fitted.error());
     const vlarb::Image image = vlarb::image_of(fitted->programming, port);
     const bool is_switch = truth.node(end.node).type == NodeType::Switch;
     const std::uint32_t number = is_switch ? end.port.raw() : 0U;

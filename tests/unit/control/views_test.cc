@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "control/api.h"
 #include "fabric/generators.h"
+#include "fabric/unique_names.h"
 
 namespace heddle::control {
 namespace {
@@ -54,6 +55,33 @@ TEST_F(ViewsTest, StatusCountsTheFabric) {
   EXPECT_EQ(view.at("fabric").at("switches").to_number<int>(), 4);
   EXPECT_EQ(view.at("fabric").at("channel_adapters").to_number<int>(), 4);
   EXPECT_EQ(view.at("fabric").at("links").to_number<int>(), 8);
+}
+
+TEST_F(ViewsTest, ANameThatSeveralNodesHaveListsThem) {
+  FabricBuilder builder;
+  for (const std::uint64_t guid : {0x1a2e0, 0x1b3f1, 0x2c402}) {
+    Node node;
+    node.guid = NodeGuid{guid};
+    node.type = NodeType::Switch;
+    node.port_count = 4;
+    node.description = guid == 0x2c402 ? "edge" : "Chip";
+    ASSERT_TRUE(builder.add_node(node));
+  }
+  state.sample = nullptr;
+  state.fabric = builder.build();
+  const ShownNames shown{NodeNames{}, *state.fabric};
+  state.name = [&](const Node& node) { return shown.of(node); };
+  const auto node = [&](const char* name) { return node_view(state, {{"name", name}}); };
+  EXPECT_EQ(node("Chip#a2e0").value().at("name").as_string(), "Chip#a2e0");
+  EXPECT_EQ(node("Chip#1b3f1").value().at("name").as_string(), "Chip#b3f1") << "more digits than it takes";
+  EXPECT_EQ(node("edge#c402").value().at("name").as_string(), "edge") << "a form of other times";
+  EXPECT_EQ(node("Chip").error().code, ErrorCode::Conflict);
+  EXPECT_THAT(node("Chip").error().message, HasSubstr("say which: Chip#a2e0, Chip#b3f1"));
+  EXPECT_EQ(node("nobody").error().code, ErrorCode::NotFound);
+  const auto nodes = nodes_view(state, {{"match", "Chip"}});
+  EXPECT_EQ(nodes.value().at("nodes").as_array().size(), 2U)
+      << "a pattern over the bare description means all";
+  EXPECT_EQ(nodes_view(state, {{"match", "Chip#b*"}}).value().at("nodes").as_array().size(), 1U);
 }
 
 TEST_F(ViewsTest, StatusBeforeTheFirstSweepSaysSo) {

@@ -6,6 +6,7 @@
 #include "fabric/ibnetdiscover.h"
 #include "fabric/link_name.h"
 #include "fabric/node_names.h"
+#include "fabric/unique_names.h"
 
 namespace heddle {
 namespace {
@@ -130,17 +131,87 @@ TEST(FabricNames, ErrorsSayWhatToWrite) {
   const auto link_error = [&](std::string_view text) { return names.find_link(text).error(); };
   EXPECT_EQ(node_error("nobody").code, ErrorCode::NotFound);
   EXPECT_EQ(node_error("twin").code, ErrorCode::Conflict);
-  EXPECT_THAT(
-      node_error("twin").message,
-      HasSubstr(
-          "2 nodes are called \"twin\"; say which by its GUID: 0x000000000000000b, 0x000000000000000c"));
+  EXPECT_THAT(node_error("twin").message,
+              HasSubstr("2 nodes are called \"twin\"; say which: twin#000b, twin#000c"));
   EXPECT_EQ(node_error("0xffff").code, ErrorCode::NotFound);
   EXPECT_EQ(link_error("0xa").code, ErrorCode::Invalid);
   EXPECT_THAT(link_error("0xa/x").message, HasSubstr("write NODE/PORT"));
   EXPECT_THAT(link_error("0xa/9").message, HasSubstr("has ports 1 to 8, and no port 9"));
   EXPECT_THAT(link_error("0xa/99999999999").message, HasSubstr("write NODE/PORT"));
   EXPECT_THAT(link_error("0xa/8").message, HasSubstr("has no cable"));
-  EXPECT_THAT(link_error("0xa/1 -- 0xc/1").message, HasSubstr("the first is joined to 0x000000000000000b/1"));
+  EXPECT_THAT(link_error("0xa/1 -- 0xc/1").message, HasSubstr("the first is joined to twin#000b/1"));
+}
+
+// Three switches of one chip, of which two have the same last four digits, and one that somebody called as
+// the form of another.
+const auto chips = parse_ibnetdiscover(R"(switchguid=0x1a2e0
+Switch 8 "a" # "Chip"
+[1] "b"[1]
+[2] "c"[1]
+[3] "d"[1]
+
+switchguid=0x2a2e0
+Switch 8 "b" # "Chip"
+[1] "a"[1]
+
+switchguid=0x3b3f1
+Switch 8 "c" # "Chip"
+[1] "a"[2]
+
+switchguid=0x4
+Switch 8 "d" # "Chip#3b3f1"
+[1] "a"[3]
+)",
+                                       "topo");
+
+TEST(UniqueNames, HaveAsManyDigitsAsTheNodesOfOneNameNeed) {
+  const FabricNames names{chips.value().fabric};
+  EXPECT_EQ(names.node(NodeIndex{0}), "Chip#1a2e0");
+  EXPECT_EQ(names.node(NodeIndex{1}), "Chip#2a2e0");
+  EXPECT_EQ(names.node(NodeIndex{2}), "0x000000000003b3f1") << "the form is another one's description";
+  EXPECT_EQ(names.node(NodeIndex{3}), "Chip#3b3f1");
+  EXPECT_EQ(FabricNames{odd.value().fabric}.node(NodeIndex{1}), "twin#000b");
+  EXPECT_EQ(unique_name(*odd.value().fabric, NodeIndex{1}), "twin#000b");
+  EXPECT_EQ(unique_name(*chips.value().fabric, NodeIndex{1}), "Chip#2a2e0");
+}
+
+TEST(UniqueNames, FewerDigitsAreTakenWhileTheyFitOneNode) {
+  const FabricNames names{chips.value().fabric};
+  EXPECT_EQ(names.find_node("Chip#b3f1").value(), NodeIndex{2});
+  EXPECT_EQ(names.find_node("Chip#1a2e0").value(), NodeIndex{0});
+  EXPECT_EQ(names.find_node(fmt::format("Chip#{:016x}", 0x1a2e0)).value(), NodeIndex{0});
+  EXPECT_EQ(names.find_node(fmt::format("Chip#{:017x}", 0x1a2e0)).error().code, ErrorCode::NotFound);
+  EXPECT_EQ(names.find_node("Chip#ffff").error().code, ErrorCode::NotFound);
+  EXPECT_EQ(names.find_node("Chip#2e0").error().code, ErrorCode::NotFound) << "four digits at least";
+  const Error both = names.find_node("Chip#a2e0").error();
+  EXPECT_EQ(both.code, ErrorCode::Conflict);
+  EXPECT_THAT(both.message, HasSubstr("2 nodes are called \"Chip#a2e0\"; say which: Chip#1a2e0, Chip#2a2e0"));
+  EXPECT_THAT(names.find_node("Chip").error().message, HasSubstr("3 nodes are called \"Chip\""));
+}
+
+TEST(UniqueNames, CountTheOperatorsNamesToo) {
+  const auto fabric = chips.value().fabric;
+  const NodeNames given = names_of("0x1a2e0 \"edge\"\n0x3b3f1 \"edge\"\n");
+  const FabricNames names{fabric, given};
+  EXPECT_EQ(names.node(NodeIndex{0}), "edge#a2e0");
+  EXPECT_EQ(names.node(NodeIndex{1}), "Chip") << "nobody else is called so";
+  EXPECT_EQ(names.node(NodeIndex{2}), "edge#b3f1");
+  EXPECT_EQ(names.find_node("Chip").value(), NodeIndex{1});
+  EXPECT_EQ(names.find_node("Chip#1a2e0").value(), NodeIndex{0}) << "its own description counts as well";
+  const ShownNames shown{given, *fabric};
+  EXPECT_EQ(shown.of(fabric->node(NodeIndex{2})), "edge#b3f1");
+  EXPECT_EQ(shown.of(fabric->node(NodeIndex{3})), "Chip#3b3f1");
+}
+
+TEST(UniqueNames, OfHostileDescriptionsAreFitToPrint) {
+  FabricBuilder builder;
+  for (const std::uint64_t guid : {0x10001, 0x10002}) {
+    Node node;
+    node.guid = NodeGuid{guid};
+    node.description = "a\x1b[2J\xff";
+    ASSERT_TRUE(builder.add_node(node));
+  }
+  EXPECT_EQ(unique_names(*builder.build())[1], "a?[2J?#0002");
 }
 
 }  // namespace

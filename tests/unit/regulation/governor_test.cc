@@ -195,6 +195,36 @@ TEST_F(GovernorTest, ModeAdviseBringsEverythingBack) {
   world.expect_settled();
 }
 
+/// The same fabric with one description for all switches, of the kind that a stranger may set.
+std::shared_ptr<const Fabric> called_alike(const Fabric& fabric, const std::string& description) {
+  FabricBuilder builder;
+  for (Node node : fabric.nodes()) {
+    if (node.type == NodeType::Switch) node.description = description;
+    const auto index = builder.add_node(node);
+    for (unsigned p = 0; p <= node.port_count; ++p) {
+      (void)builder.set_port(*index, fabric.port(PortIndex{node.first_port.raw() + p}));
+    }
+  }
+  for (const Link& link : fabric.links()) (void)builder.add_link(link.a, link.b, link.width, link.speed);
+  return builder.build();
+}
+
+TEST(GovernorNames, AreFitToPrintAndTellSwitchesApart) {
+  World world{called_alike(**assign_lids(**generate(torus), 1), "chip\x1b[2J\xff")};
+  world.start();
+  world.shift_traffic(4, 0.5);
+  const LinkIndex link = world.network->trunks()[0].links.front();
+  world.tell(SetOverride{world.ref(link), {Wish::Off, "cable swap", "ada", {}}, Force::No, CommandId{1}});
+  ASSERT_EQ(world.answers.size(), 1U);
+  const std::string& text = world.answers[0].text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+  EXPECT_EQ(text.find('\xff'), std::string::npos) << text;
+  EXPECT_NE(text.find("chip?[2J?#"), std::string::npos) << text;
+  for (const Report& report : world.reports) {
+    EXPECT_EQ(report.reason.find_first_of("\x1b\xff"), std::string::npos) << report.reason;
+  }
+}
+
 TEST_F(GovernorTest, AnOperatorTurnsALinkOffAndItStaysOff) {
   world.start();
   world.shift_traffic(4, 0.5);

@@ -25,7 +25,10 @@ enum class Effect : std::uint8_t { Taken, None };
 class World {
  public:
   explicit World(const std::string& spec, const GovernorOptions& given = default_options())
-      : fabric{*assign_lids(**generate(spec), 1)}, options{given}, governor{given} {
+      : World(*assign_lids(**generate(spec), 1), given) {}
+
+  explicit World(std::shared_ptr<const Fabric> made, const GovernorOptions& given = default_options())
+      : fabric{std::move(made)}, options{given}, governor{given} {
     NetworkOptions network_options;
     network_options.planes = 2;
     network_options.managers = {manager()};
