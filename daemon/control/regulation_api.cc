@@ -175,6 +175,14 @@ Result<json::value> events(const Regulator& regulator, const Request& request) {
   return events_view(*found, *after);
 }
 
+Result<json::value> power_links(const Regulator& regulator, const Request& request, Instant now) {
+  const auto most = whole(request, "top", UINT64_MAX);
+  if (!most) return fail(most.error());
+  const auto match = request.query.find("match");
+  return power_links_view(regulator, match == request.query.end() ? std::string_view{} : match->second, *most,
+                          now);
+}
+
 struct Path {
   std::string_view path;
   Result<json::value> (*get)(const Regulator& regulator, const Request& request, Instant now);
@@ -192,11 +200,7 @@ constexpr std::array paths{
            return plan_view(regulator, now);
          },
          nullptr},
-    Path{"/v1/links/power",
-         [](const Regulator& regulator, const Request&, Instant now) -> Result<json::value> {
-           return power_links_view(regulator, now);
-         },
-         nullptr},
+    Path{"/v1/links/power", power_links, nullptr},
     Path{"/v1/energy",
          [](const Regulator& regulator, const Request&, Instant) -> Result<json::value> {
            return energy_view(regulator);

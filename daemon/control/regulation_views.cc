@@ -8,7 +8,10 @@
 #include <boost/json/object.hpp>
 #include <map>
 
+#include "base/printable.h"
 #include "fabric/link_name.h"
+#include "fabric/unique_names.h"
+#include "load/glob.h"
 
 namespace heddle::control {
 namespace {
@@ -26,6 +29,16 @@ class LinkNames {
       return fmt::format("{} -- {}", to_string(ref.a), to_string(ref.b));
     }
     return names_.link(fabric_->port(port).link);
+  }
+  /// By the names that are shown, or by bare descriptions.
+  [[nodiscard]] bool fit(const LinkRef& ref, std::string_view pattern) const {
+    const auto plain = [&](const PortRef& port) {
+      const NodeIndex node = fabric_->find_node(port.node);
+      return fmt::format("{}/{}", node == no_node ? to_string(port.node) : plain_name(fabric_->node(node)),
+                         port.port.raw());
+    };
+    return load::glob_matches(pattern, of(ref)) ||
+           load::glob_matches(pattern, fmt::format("{} -- {}", plain(ref.a), plain(ref.b)));
   }
   [[nodiscard]] std::string of(NodeGuid node) const {
     const NodeIndex index = fabric_->find_node(node);
@@ -60,7 +73,7 @@ json::object power_link(const regulation::LinkStatus& link, const LinkNames& nam
           {"wish", to_string(link.wish)},
           {"for_seconds", seconds(now - link.since)},
           {"transitions", link.transitions},
-          {"reason", link.reason}};
+          {"reason", printable(link.reason)}};
 }
 
 json::object energy(const power::EnergyTotals& totals) {
@@ -106,7 +119,7 @@ json::value plan_view(const Regulator& regulator, Instant now) {
     changes.push_back(json::object{{"link", names.link(decision.link)},
                                    {"turn", turn_name(decision.turn)},
                                    {"mode", power::to_string(decision.mode)},
-                                   {"reason", decision.reason}});
+                                   {"reason", printable(decision.reason)}});
   }
   view["plan"] = json::object{{"age_seconds", seconds(now - plan.at)},
                               {"off", plan.off.size()},
@@ -120,11 +133,16 @@ json::value plan_view(const Regulator& regulator, Instant now) {
   return view;
 }
 
-json::value power_links_view(const Regulator& regulator, Instant now) {
+json::value power_links_view(const Regulator& regulator, std::string_view match, std::uint64_t most,
+                             Instant now) {
   json::array links;
   if (regulator.governor().reference()) {
     const LinkNames names{regulator.governor().reference()};
-    for (const auto& link : regulator.governor().links()) links.push_back(power_link(link, names, now));
+    for (const auto& link : regulator.governor().links()) {
+      if (links.size() >= most) break;
+      if (!match.empty() && !names.fit(link.link, match)) continue;
+      links.push_back(power_link(link, names, now));
+    }
   }
   return json::object{{"links", std::move(links)}};
 }
@@ -171,8 +189,8 @@ json::value events_view(const std::vector<journal::Event>& events, std::uint64_t
                      {"at", fmt::format("{:%FT%TZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(
                                                          std::chrono::system_clock::time_point{at})))},
                      {"kind", event.kind},
-                     {"links", event.links},
-                     {"text", event.text}});
+                     {"links", printable(event.links)},
+                     {"text", printable(event.text)}});
   }
   return json::object{{"last", events.empty() ? after : events.back().id}, {"events", std::move(list)}};
 }

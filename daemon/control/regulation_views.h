@@ -3,6 +3,7 @@
 
 #include <boost/json/value.hpp>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "base/units.h"
@@ -13,7 +14,9 @@ namespace heddle::control {
 
 [[nodiscard]] boost::json::value regulation_view(const regulate::Regulator& regulator);
 [[nodiscard]] boost::json::value plan_view(const regulate::Regulator& regulator, Instant now);
-[[nodiscard]] boost::json::value power_links_view(const regulate::Regulator& regulator, Instant now);
+/// Those whose name `match` fits, `most` of them; all where it is empty.
+[[nodiscard]] boost::json::value power_links_view(const regulate::Regulator& regulator,
+                                                  std::string_view match, std::uint64_t most, Instant now);
 /// As an entry of power_links_view(); null for a link that is not regulated.
 [[nodiscard]] boost::json::value power_link_view(const regulate::Regulator& regulator, const LinkRef& link,
                                                  Instant now);

@@ -190,12 +190,15 @@ void add_link_commands(Program& program) {
   links->add_option("--kind", options->kind, "Links between switches, or to hosts")
       ->check(CLI::IsMember({"switch", "host"}));
   links->add_option("--watch", options->interval, "Again every so many seconds")->check(CLI::PositiveNumber);
-  links->add_flag("--power", options->power, "All links between switches: on, off or reduced, and why");
+  links
+      ->add_flag("--power", options->power,
+                 "Links between switches: on, off or reduced, and why; goes with a glob and --top")
+      ->excludes("--sort", "--min-utilization", "--kind");
   Program::on(*links, [&context, options] {
     if (options->power) {
+      const Target target = Target{"/v1/links/power"}.with("match", options->match).with("top", options->top);
       return watch(options->interval, context, [&] {
-        return show(context, "/v1/links/power",
-                    [&](const value& answer) { print_power_links(answer, context); });
+        return show(context, target.text(), [&](const value& answer) { print_power_links(answer, context); });
       });
     }
     const Target target = Target{"/v1/links"}

@@ -63,7 +63,9 @@ void Table::print(std::ostream& out, Colour colour) const {
 
 std::string human(BitRate rate) { return scaled(rate.value(), "bit/s"); }
 std::string human(Ratio ratio) {
-  return std::isfinite(ratio.value()) ? fmt::format("{:.1f} %", ratio.value() * 100) : "-";
+  if (!std::isfinite(ratio.value())) return "-";
+  const double tenths = std::round(ratio.value() * 1000);
+  return fmt::format("{:.1f} %", tenths == 0 ? 0.0 : ratio.value() * 100);  // never "-0.0 %"
 }
 std::string human_bytes(double bytes) { return scaled(bytes, "B"); }
 
