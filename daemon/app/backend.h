@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/config.h"
 #include "regulate/path_migrator.h"
@@ -26,6 +27,8 @@ class Backend {
   [[nodiscard]] virtual bool check() { return false; }
   /// Moves connections of hosts between LID planes; null where no host has an agent for that.
   [[nodiscard]] virtual regulate::PathMigrator* migrator() { return nullptr; }
+  /// What the description of a simulated fabric lost, sentences for the operator.
+  [[nodiscard]] virtual std::vector<std::string> lost() const { return {}; }
   /// No handler of the backend runs any more.
   virtual void stop() = 0;
 };

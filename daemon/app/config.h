@@ -47,6 +47,7 @@ struct Config {
     std::uint64_t seed = 1;
     std::string serve;
     std::string node_names;
+    bool partial = false;
     std::string device;
     bool read_only = false;
     std::uint64_t m_key = 0;

@@ -30,8 +30,18 @@ const std::vector<Key>& keys() {
          config.fabric.m_key = *key;
          return std::nullopt;
        }},
-      {"fabric.file", "sim: output of ibnetdiscover, or an ibsim net file, to simulate.", "\"\"",
-       string_key([](Config& c) -> std::string& { return c.fabric.file; })},
+      {"fabric.file",
+       "sim: output of ibnetdiscover, or an ibsim net file, to simulate (docs/fabrics.md has the others).",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.fabric.file; })},
+      {"fabric.partial",
+       "sim: go on with the rest of a file that loses nodes or cables because it contradicts itself.",
+       "false",
+       [](Config& config, const Value& value) -> std::optional<std::string> {
+         const auto* yes = std::get_if<bool>(&value);
+         if (yes == nullptr) return "true or false";
+         config.fabric.partial = *yes;
+         return std::nullopt;
+       }},
       {"fabric.generate",
        "sim: a fabric to generate when there is no file, as \"tree:k=18,n=3\" or \"torus:8x8,hosts=4\"\n"
        "(heddle fabric generate --help lists them all).",

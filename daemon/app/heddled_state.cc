@@ -82,8 +82,11 @@ control::DaemonState Heddled::Parts::state() const {
   state.sample = sampler_.latest();
   state.history = &sampler_.history();
   state.sets = sampler_.sets();
-  state.name = [this](const Node& node) { return names_.of(node); };
-  state.problems = found_wrong_;
+  state.name = [this](const Node& node) { return shown_.of(node); };
+  for (const std::string& loss : backend_->lost()) {
+    state.problems.push_back("not all of the fabric's file is here: " + loss);
+  }
+  state.problems.insert(state.problems.end(), found_wrong_.begin(), found_wrong_.end());
   state.problems.insert(state.problems.end(), could_not_do_.begin(), could_not_do_.end());
   for (auto& problem : qos_.problems()) state.problems.push_back(std::move(problem));
   for (auto& warning : sampler_.warnings()) state.problems.push_back(std::move(warning));

@@ -26,11 +26,12 @@ const std::string& source_of(const Config& config) {
   return config.fabric.file.empty() ? config.fabric.generate : config.fabric.file;
 }
 
-Result<std::shared_ptr<const Fabric>> describe(const Config& config) {
-  auto parsed = load_fabric(source_of(config));
-  if (!parsed) return fail(parsed.error());
+Result<ParsedFabric> describe(const Config& config) {
+  auto parsed = load_fabric(source_of(config), config.fabric.partial ? Losses::Keep : Losses::Refuse);
+  if (!parsed) return parsed;
   for (const auto& warning : parsed->warnings) spdlog::warn("{}", warning);
-  return parsed->fabric;
+  for (const auto& detail : parsed->details) spdlog::debug("{}", detail);
+  return parsed;
 }
 
 /// The agents of the simulated hosts.
@@ -55,10 +56,11 @@ class SimHosts final : public regulate::PathMigrator {
 
 class SimBackend final : public Backend {
  public:
-  SimBackend(boost::asio::io_context& io, std::shared_ptr<const Fabric> description, const Config& config)
+  SimBackend(boost::asio::io_context& io, ParsedFabric description, const Config& config)
       : source_{source_of(config)},
+        lost_{std::move(description.losses)},
         clock_{config.fabric.time_scale},
-        fabric_{std::move(description), options(config)},
+        fabric_{std::move(description.fabric), options(config)},
         player_{fabric_.description()},
         pump_{io, fabric_, clock_} {}
 
@@ -104,6 +106,7 @@ class SimBackend final : public Backend {
   [[nodiscard]] const transport::Clock& clock() const override { return clock_; }
   [[nodiscard]] std::string kind() const override { return "sim"; }
   [[nodiscard]] std::string source() const override { return source_; }
+  [[nodiscard]] std::vector<std::string> lost() const override { return lost_; }
   [[nodiscard]] regulate::PathMigrator* migrator() override { return hosts_.get(); }
   void stop() override {
     if (served_) served_->stop();
@@ -121,6 +124,7 @@ class SimBackend final : public Backend {
   }
 
   std::string source_;
+  std::vector<std::string> lost_;  ///< of the file that describes the fabric
   transport::SteadyClock clock_;
   sim::SimulatedFabric fabric_;
   sim::FabricView view_{fabric_};

@@ -30,17 +30,18 @@ Result<std::string> read_text_file(const std::string& path) {
   return text;
 }
 
-Result<ParsedFabric> load_fabric(const std::string& source) {
+Result<ParsedFabric> load_fabric(const std::string& source, Losses losses) {
   if (is_generator_spec(source)) {
     auto fabric = generate(source);
     if (!fabric) return fail(fabric.error());
-    return ParsedFabric{std::move(*fabric), {}};
+    return ParsedFabric{std::move(*fabric)};
   }
   const auto text = read_text_file(source);
   if (!text) return fail(text.error());
   const std::filesystem::path directory = std::filesystem::path{source}.parent_path();
-  return parse_ibnetdiscover(
-      *text, source, [&](const std::string& path) { return read_text_file((directory / path).string()); });
+  return parse_topology(
+      *text, source,
+      {[&](const std::string& path) { return read_text_file((directory / path).string()); }, losses});
 }
 
 }  // namespace heddle

@@ -49,7 +49,8 @@ Result<Lid> lid_after(Scanner& in) {
   in.skip_space();
   const auto value = in.number();
   if (!value || *value > 0xffff) return expected("a LID from 0 to 65535", in.rest());
-  return Lid{static_cast<std::uint16_t>(*value)};
+  // Some tools write the permissive LID (IBA 4.1.3) for none.
+  return *value == permissive_lid.raw() ? no_lid : Lid{static_cast<std::uint16_t>(*value)};
 }
 
 Result<std::uint8_t> lmc_after(Scanner& in) {
@@ -239,6 +240,21 @@ constexpr std::array directives{
     std::string_view{"extspeed"}, std::string_view{"pdebug"},
 };
 
+/// "src/query_smp.c:228; umad (DR path slid 0; dlid 0; 0,1) bad status 110", "ibwarn: [4711] mad_rpc: ...",
+/// "-W- ...", and the line that PuTTY begins a log with.
+bool is_complaint(std::string_view text) {
+  for (const std::string_view mark : {"ibwarn:", "ibpanic:", "iberror:", "ibdebug:", "ibnetdiscover:",
+                                      "ibdiagnet:", "iblinkinfo:", "-I-", "-W-", "-E-", "=~=~"}) {
+    if (text.starts_with(mark)) return true;
+  }
+  const std::size_t source = text.substr(0, text.find_first_of(" \t\"")).find(".c:");
+  return source != std::string_view::npos && text.size() > source + 3 && is_digit(text[source + 3]);
+}
+
+Line foreign(std::string_view text, std::string_view what) {
+  return Foreign{is_complaint(text), fmt::format("expected {}, found {}", what, quoted(text))};
+}
+
 Result<Line> parse_assignment(std::string_view text, std::size_t sign) {
   std::string_view key = text.substr(0, sign);
   while (!key.empty() && is_space(key.back())) key.remove_suffix(1);
@@ -253,8 +269,8 @@ Result<Line> parse_assignment(std::string_view text, std::size_t sign) {
   line.relative = text[sign] == '+';
   const auto known = std::ranges::find(directives, key);
   if (known == directives.end()) {
-    return expected(
-        "a node, a port, or an assignment to vendid, devid, sysimgguid, switchguid, caguid or rtguid", text);
+    return foreign(
+        text, "a node, a port, or an assignment to vendid, devid, sysimgguid, switchguid, caguid or rtguid");
   }
   line.key = *known;
   const auto value = in.number();
@@ -346,7 +362,8 @@ Result<Line> parse_line(std::string_view text) {
                 "ibsim's port aliases ('@[1] \"name\"') cannot be read; name node and port");
   }
   for (const auto& [word, type] : node_words) {
-    if (text.starts_with(word) && text.size() > word.size() && is_space(text[word.size()])) {
+    if (!text.starts_with(word) || text.size() == word.size()) continue;
+    if (is_space(text[word.size()]) || is_digit(text[word.size()])) {  // a digit: the tab was lost
       return parse_node(type, Scanner{text.substr(word.size())});
     }
   }
@@ -367,7 +384,7 @@ Result<Line> parse_line(std::string_view text) {
   if (is_prompt(text)) return Remark{};
   const std::size_t sign = text.find_first_of("=+");
   if (sign != std::string_view::npos) return parse_assignment(text, sign);
-  return expected("a node, a port or an assignment, as ibnetdiscover prints them", text);
+  return foreign(text, "a node, a port or an assignment, as ibnetdiscover prints them");
 }
 
 }  // namespace heddle::topology

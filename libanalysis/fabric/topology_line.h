@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -17,6 +18,12 @@ namespace heddle::topology {
 struct Blank {};
 /// A comment, a chassis heading, a shell prompt: nothing that describes a node.
 struct Remark {};
+
+/// What no tool writes that knows this format: a line of a terminal's log, a complaint of a tool, or damage.
+struct Foreign {
+  bool is_complaint = false;  ///< of a tool, as found between its lines
+  std::string why;            ///< it is none of the format
+};
 
 /// `key=value`, and `key+value` for GUIDs relative to the last base.
 struct Directive {
@@ -64,7 +71,8 @@ struct PortLine {
   std::optional<LinkSpeed> speed;
 };
 
-using Line = std::variant<Blank, Remark, Directive, Module, Include, ConsoleCommand, NodeLine, PortLine>;
+using Line =
+    std::variant<Blank, Remark, Foreign, Directive, Module, Include, ConsoleCommand, NodeLine, PortLine>;
 
 /// Errors say what was expected and what stands there; Unsupported for other reports of ibnetdiscover.
 [[nodiscard]] Result<Line> parse_line(std::string_view text);

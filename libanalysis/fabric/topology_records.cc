@@ -17,17 +17,6 @@ constexpr std::size_t max_nodes = 200'000;
 constexpr std::size_t max_ports = 4'000'000;
 constexpr std::size_t max_files = 64;
 
-/// "S-0008f10500200b50" holds the node's GUID; "Switch1" does not.
-std::optional<std::uint64_t> guid_in_name(std::string_view name) {
-  if (name.size() != 18 || (name[0] != 'S' && name[0] != 'H' && name[0] != 'R') || name[1] != '-') {
-    return std::nullopt;
-  }
-  std::uint64_t guid = 0;
-  const auto [end, error] = std::from_chars(name.data() + 2, name.data() + name.size(), guid, 16);
-  if (error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
-  return guid;
-}
-
 /// The GUIDs of one type of node: a directive sets where they go on, and unnamed nodes count them up.
 struct GuidCounter {
   std::uint64_t base = 0;
@@ -46,6 +35,7 @@ class Reader {
   // One for each kind of line.
   Result<void> on(const Blank&);
   Result<void> on(const Remark&) { return {}; }
+  Result<void> on(const Foreign& line);
   Result<void> on(const Directive& line);
   Result<void> on(const Module& line);
   Result<void> on(const Include& line);
@@ -55,6 +45,7 @@ class Reader {
 
   void set_guid(const Directive& line);
   void identify(const NodeLine& line, NodeRecord& record);
+  void note_other_guid(const NodeLine& line, std::uint64_t given, Node& node);
   [[nodiscard]] std::string full_name(std::string_view name) const;
   GuidCounter& guids(NodeType type) { return guids_.at(static_cast<std::size_t>(type) - 1); }
 
@@ -62,6 +53,7 @@ class Reader {
   Records records_;
   Place place_;
   bool in_node_ = false;
+  bool begun_ = false;  ///< a line of the format came: what stood before it may be a terminal's
   std::size_t port_count_ = 0;
   // What directives say of the nodes or ports that follow. The GUIDs are those with which ibsim begins.
   std::array<GuidCounter, 3> guids_{{{0x100000, 0x100000}, {0x200000, 0x200000}, {0x300000, 0x300000}}};
@@ -115,7 +107,17 @@ void Reader::set_guid(const Directive& line) {
   port0_guid_ = line.port_guid;
 }
 
+/// What a terminal's log begins with, and what a tool complained of while it wrote, is passed over.
+Result<void> Reader::on(const Foreign& line) {
+  if (begun_ && !line.is_complaint) {
+    return fail(ErrorCode::Invalid, fmt::format("{}: {}", records_.at(place_), line.why));
+  }
+  records_.findings.add(Kind::ForeignLine, fmt::format("{}: passed over: {}", records_.at(place_), line.why));
+  return {};
+}
+
 Result<void> Reader::on(const Directive& line) {
+  begun_ = true;
   in_node_ = false;
   const auto too_large = [&](unsigned bits) {
     return fail(ErrorCode::Invalid, fmt::format("{}: {}={:#x} has more than {} bits", records_.at(place_),
@@ -142,6 +144,7 @@ Result<void> Reader::on(const Directive& line) {
 }
 
 Result<void> Reader::on(const Module& line) {
+  begun_ = true;
   prefix_ = line.prefix;
   return {};
 }
@@ -158,8 +161,9 @@ Result<void> Reader::on(const Include& line) {
 }
 
 Result<void> Reader::on(const ConsoleCommand& line) {
-  records_.warnings.push_back(
-      fmt::format("{}: ibsim's command {} is not carried out", records_.at(place_), quoted(line.text)));
+  begun_ = true;
+  records_.findings.add(Kind::ConsoleCommand, fmt::format("{}: ibsim's command {} is not carried out",
+                                                          records_.at(place_), quoted(line.text)));
   return {};
 }
 
@@ -171,26 +175,43 @@ std::string Reader::full_name(std::string_view name) const {
 void Reader::identify(const NodeLine& line, NodeRecord& record) {
   GuidCounter& counter = guids(line.type);
   const auto named = guid_in_name(line.name);
-  std::uint64_t guid = counter.next;
+  const std::uint64_t given = counter.next;
   if (counter.given || !named) {
     // ibsim counts on by one GUID for a switch, and by one for each port besides the node's for the others.
     counter.next += line.type == NodeType::Switch ? 1U : line.ports + 1U;
-  } else {
-    guid = *named;
   }
-  if (named && *named != guid) {
-    records_.warnings.push_back(fmt::format("{}: the node is called {} and its GUID is given as {:#x}",
-                                            records_.at(place_), quoted(line.name), guid));
-  }
+  const std::uint64_t guid = named.value_or(given);
+  record.node.system_image_guid = std::exchange(system_image_, 0U);
+  if (counter.given && guid != given) note_other_guid(line, given, record.node);
   counter.given = false;
   record.node.guid = NodeGuid{guid};
   record.port0_guid = PortGuid{std::exchange(port0_guid_, std::nullopt).value_or(guid)};
   record.node.vendor_id = std::exchange(vendor_, 0U);
   record.node.device_id = std::exchange(device_, std::uint16_t{0});
-  record.node.system_image_guid = std::exchange(system_image_, 0U);
+}
+
+/// ibdiagnet 2 gives the system image's GUID where ibnetdiscover gives the node's, and the node's in the name
+/// and, of a switch, in parentheses.
+void Reader::note_other_guid(const NodeLine& line, std::uint64_t given, Node& node) {
+  const std::uint64_t named = *guid_in_name(line.name);
+  Kind kind = Kind::OtherGuidGiven;
+  std::string_view whose = "another GUID";
+  if (given == node.system_image_guid || port0_guid_ == named) {
+    kind = Kind::SystemImageGiven;
+    whose = "the GUID of its system image";
+    if (node.system_image_guid == 0) node.system_image_guid = given;
+  } else if (line.type != NodeType::Switch && given > named && given - named <= line.ports) {
+    kind = Kind::PortGuidGiven;
+    whose = "the GUID of a port";
+  }
+  records_.findings.add(kind,
+                        fmt::format("{}: the node is called {}, which holds its GUID, and is given with "
+                                    "{}, {:#x}",
+                                    records_.at(place_), quoted(line.name), whose, given));
 }
 
 Result<void> Reader::on(const NodeLine& line) {
+  begun_ = true;
   port_count_ += line.ports + 1U;
   if (records_.nodes.size() == max_nodes || port_count_ > max_ports) {
     return fail(ErrorCode::Invalid, fmt::format("{}: more than {} nodes or {} ports; no fabric has so many",
@@ -234,6 +255,16 @@ Result<void> Reader::on(const PortLine& line) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> guid_in_name(std::string_view name) {
+  if (name.size() != 18 || (name[0] != 'S' && name[0] != 'H' && name[0] != 'R') || name[1] != '-') {
+    return std::nullopt;
+  }
+  std::uint64_t guid = 0;
+  const auto [end, error] = std::from_chars(name.data() + 2, name.data() + name.size(), guid, 16);
+  if (error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
+  return guid;
+}
 
 std::string Records::at(Place place) const { return fmt::format("{}:{}", files[place.file], place.line); }
 

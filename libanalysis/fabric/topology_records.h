@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "fabric/fabric.h"
+#include "fabric/findings.h"
 
 namespace heddle::topology {
 
@@ -36,7 +37,7 @@ struct PortRecord {
 
 struct NodeRecord {
   Place place;
-  std::string name;  ///< unique in a text; what ports refer to
+  std::string name;  ///< unique in a text; what ports refer to. A GUID in it is the node's
   Node node;         ///< description as it stands, perhaps longer than 64 bytes
   PortGuid port0_guid;
   Lid lid;  ///< of a switch's port 0
@@ -47,13 +48,16 @@ struct NodeRecord {
 struct Records {
   std::vector<std::string> files;
   std::vector<NodeRecord> nodes;
-  std::vector<std::string> warnings;
+  Findings findings;
 
   [[nodiscard]] std::string at(Place place) const;  ///< "topo.txt:17"
 };
 
 /// Gives the text of a file that another one includes.
 using IncludeReader = std::function<Result<std::string>(const std::string& path)>;
+
+/// "S-0008f10500200b50" holds the node's GUID; "Switch1" does not.
+[[nodiscard]] std::optional<std::uint64_t> guid_in_name(std::string_view name);
 
 /// Errors: the first line that cannot be read, with file and line.
 [[nodiscard]] Result<Records> read_records(std::string_view text, const std::string& file,

@@ -1,5 +1,6 @@
 """Debian's infiniband-diags on our simulated fabric, beside OpenSM: they run clean, and links can be cut."""
 
+import json
 import os
 import pathlib
 import re
@@ -50,7 +51,19 @@ class Tools(unittest.TestCase):
     def test_iblinkinfo(self):
         output = self.clean("iblinkinfo")
         self.assertEqual(output.count("Active/  LinkUp"), 2 * 32)
-        self.clean("iblinkinfo", "-l")
+        for text in (output, self.clean("iblinkinfo", "-l")):
+            self.assert_describes_the_tree(text)
+
+    def assert_describes_the_tree(self, text):
+        """Read again, an output of iblinkinfo is the fabric as far as it tells."""
+        file = self.served.directory / "links.txt"
+        file.write_text(text)
+        done = subprocess.run([HEDDLE, "--json", "fabric", "show", file], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found, wanted = json.loads(done.stdout), json.loads(subprocess.check_output([HEDDLE, "--json", "fabric", "show", TREE]))
+        for key in ("switches", "channel_adapters", "links", "switch_links", "links_by_rate", "islands"):
+            self.assertEqual(found[key], wanted[key], key)
+        self.assertIn("given by the GUID of a port", done.stderr)
 
     def test_ibqueryerrors(self):
         self.assertIn("0 bad nodes found", self.clean("ibqueryerrors"))

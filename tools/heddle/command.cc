@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "heddle/json_text.h"
+#include "heddle/unknown_command.h"
 #include "version/version.h"
 
 namespace heddle::cli {
@@ -48,6 +49,12 @@ Program::Program(std::ostream& out, std::ostream& err) : app_{std::make_unique<C
       "--json", [this] { context_.format = Format::Json; }, "Print JSON instead of text");
   app_->add_flag_callback(
       "--no-color", [this] { context_.colour = Colour::Off; }, "Never colour the output");
+  app_->add_flag_callback(
+      "--partial", [this] { context_.losses = Losses::Keep; },
+      "Go on with the rest of a topology file that loses nodes or cables because it contradicts itself");
+  app_->add_flag_callback(
+      "--verbose", [this] { context_.detail = Detail::Full; },
+      "Every line of a topology file that does not fit, not one for each kind");
 }
 
 Program::~Program() = default;
@@ -67,7 +74,9 @@ Status Program::run(int argc, const char* const* argv) {
     app_->exit(done, *context_.out, *context_.err);
     return Status::Done;
   } catch (const CLI::ParseError& wrong) {
-    *context_.err << "heddle: " << wrong.what() << "\nTry 'heddle --help', or --help after a command.\n";
+    const auto unknown = unknown_command(*app_, {argv + 1, argv + argc});
+    *context_.err << "heddle: " << unknown.value_or(wrong.what())
+                  << "\nTry 'heddle --help', or --help after a command.\n";
     return Status::Usage;
   } catch (const CommandFailed& failed) {
     context_.out->flush();

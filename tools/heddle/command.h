@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "fabric/topology.h"
 
 namespace CLI {
 class App;
@@ -22,14 +23,17 @@ enum class Status : int { Done = 0, Failed = 1, Usage = 2 };
 
 enum class Format : unsigned char { Text, Json };
 enum class Colour : unsigned char { Off, On };
+enum class Detail : unsigned char { Brief, Full };
 
 /// Filled in by the command line before a command runs.
 struct Context {
   std::string socket = "/run/heddle/control.sock";
   Format format = Format::Text;
   Colour colour = Colour::Off;
-  std::ostream* out = nullptr;  ///< results
-  std::ostream* err = nullptr;  ///< errors and remarks
+  Losses losses = Losses::Refuse;  ///< of nodes and cables, in files that contradict themselves
+  Detail detail = Detail::Brief;   ///< of what files have that does not fit
+  std::ostream* out = nullptr;     ///< results
+  std::ostream* err = nullptr;     ///< errors and remarks
 };
 
 /// What a command does. Its error's sentence is printed, and ends the program with Status::Failed.

@@ -14,10 +14,12 @@
 #include <string>
 
 #include "fabric/dot.h"
+#include "fabric/ibnetdiscover.h"
 #include "fabric/source.h"
 #include "heddle/client.h"
 #include "heddle/command.h"
 #include "heddle/fabric_output.h"
+#include "heddle/fabric_source.h"
 #include "heddle/graphviz.h"
 
 namespace heddle::cli {
@@ -45,25 +47,17 @@ struct FabricOptions {
   bool fail_if_different = false;
 };
 
-Result<ParsedFabric> parse_source(const std::string& source, const Context& context) {
+Result<std::shared_ptr<const Fabric>> obtain(const std::string& source, const Context& context) {
   if (source.empty()) {
     const auto text = Client{context.socket}.get_text("/v1/fabric?format=ibnetdiscover");
     if (!text) return fail(text.error());
-    return parse_ibnetdiscover(*text, "the running fabric");
+    return read_fabric_text(*text, "the running fabric", context);
   }
   if (source == "-") {
     const std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
-    return parse_ibnetdiscover(text, "standard input");
+    return read_fabric_text(text, "standard input", context);
   }
-  return load_fabric(source);
-}
-
-/// Warnings go to standard error, and the fabric goes on.
-Result<std::shared_ptr<const Fabric>> obtain(const std::string& source, const Context& context) {
-  auto parsed = parse_source(source, context);
-  if (!parsed) return fail(parsed.error());
-  for (const std::string& warning : parsed->warnings) *context.err << "heddle: warning: " << warning << '\n';
-  return std::move(parsed->fabric);
+  return read_fabric(source, context);
 }
 
 Result<NodeNames> names_of(const FabricOptions& options) {

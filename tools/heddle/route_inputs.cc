@@ -9,6 +9,7 @@
 #include "base/printable.h"
 #include "fabric/link_name.h"
 #include "fabric/source.h"
+#include "heddle/fabric_source.h"
 
 namespace heddle::cli {
 
@@ -18,10 +19,7 @@ bool has_lids(const Fabric& fabric) {
 }
 
 Result<std::shared_ptr<const Fabric>> fabric_as_it_is(const std::string& source, Context& context) {
-  auto parsed = load_fabric(source);
-  if (!parsed) return fail(parsed.error());
-  for (const std::string& warning : parsed->warnings) *context.err << "heddle: warning: " << warning << '\n';
-  return std::move(parsed->fabric);
+  return read_fabric(source, context);
 }
 
 Result<std::shared_ptr<const Fabric>> fabric_with_lids(const std::string& source, std::optional<unsigned> lmc,

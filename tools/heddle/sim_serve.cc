@@ -7,7 +7,7 @@
 #include <csignal>
 #include <ostream>
 
-#include "fabric/source.h"
+#include "heddle/fabric_source.h"
 #include "sim/bring_up.h"
 #include "sim/flow/fabric_view.h"
 #include "sim/make_plane.h"
@@ -36,13 +36,12 @@ sim::Options simulated(const SimServeOptions& options) {
 }  // namespace
 
 Result<void> sim_serve(const SimServeOptions& options, Context& context) {
-  auto parsed = load_fabric(options.source);
-  if (!parsed) return fail(parsed.error());
-  for (const std::string& warning : parsed->warnings) *context.err << "heddle: warning: " << warning << '\n';
+  const auto described = read_fabric(options.source, context);
+  if (!described) return fail(described.error());
 
   boost::asio::io_context io;
   const transport::SteadyClock clock{options.time_scale};
-  sim::SimulatedFabric fabric{parsed->fabric, simulated(options)};
+  sim::SimulatedFabric fabric{*described, simulated(options)};
   if (options.configured) sim::bring_up(fabric);
   const sim::FabricView view{fabric};
   const auto made =

@@ -88,12 +88,53 @@ TEST_F(FabricCommands, NamesOfTheOperator) {
 }
 
 TEST_F(FabricCommands, WarningsGoToStandardErrorAndTheRestIsShown) {
-  std::ofstream{file} << "Switch 4 \"a\"\n[1] \"gone\"[1]\n[9] \"a\"[1]\n";
+  std::ofstream{file} << "Switch 4 \"a\"\n[1] \"gone\"[1]\n[2] \"gone\"[2]\n";
   const auto shown = heddle({"fabric", "show", file.c_str()});
   EXPECT_EQ(shown.status, Status::Done);
   EXPECT_THAT(shown.out, StartsWith("1 switch (1 with 4 ports)"));
+  EXPECT_THAT(shown.err, HasSubstr("2 cables lead to nodes that are not described; they are left out"));
   EXPECT_THAT(shown.err, HasSubstr(file + ":2: the cable leads to \"gone\", which is not described"));
-  EXPECT_THAT(shown.err, HasSubstr(file + ":3: port 9"));
+  EXPECT_THAT(shown.err, HasSubstr("--verbose lists all 2 of them"));
+  const auto verbose = heddle({"--verbose", "fabric", "show", file.c_str()});
+  EXPECT_THAT(verbose.err, HasSubstr(file + ":2: the cable leads"));
+  EXPECT_THAT(verbose.err, HasSubstr(file + ":3: the cable leads"));
+}
+
+TEST_F(FabricCommands, AFileThatLosesNodesIsRefusedUnlessPartial) {
+  std::ofstream{file} << "switchguid=0x1\nSwitch 4 \"a\"\n\nswitchguid=0x1\nSwitch 4 \"b\"\n";
+  for (const auto& command : {std::vector{"fabric", "show"}, std::vector{"fabric", "export"}}) {
+    std::vector<const char*> words{command};
+    words.push_back(file.c_str());
+    const auto refused = heddle(words);
+    EXPECT_EQ(refused.status, Status::Failed);
+    EXPECT_THAT(refused.err, HasSubstr("\"a\" on line 2, and \"b\" here"));
+    EXPECT_THAT(refused.err, HasSubstr(file + ":5: "));
+    words.push_back("--partial");
+    const auto partial = heddle(words);
+    EXPECT_EQ(partial.status, Status::Done);
+    EXPECT_THAT(partial.err, HasSubstr("warning: " + file + ":5: two nodes have the GUID"));
+  }
+}
+
+TEST_F(FabricCommands, SharedNamesTellNodesApart) {
+  std::ofstream{file} << "switchguid=0x1a2e0\nSwitch 4 \"a\" # \"Chip\"\n[1] \"b\"[1]\n\n"
+                         "switchguid=0x1b3f1\nSwitch 4 \"b\" # \"Chip\"\n[1] \"a\"[1]\n";
+  EXPECT_THAT(heddle({"fabric", "export", file.c_str(), "--format", "text"}).out,
+              HasSubstr("link Chip#a2e0/1 -- Chip#b3f1/1"));
+  EXPECT_THAT(heddle({"fabric", "export", file.c_str(), "--format", "dot"}).out,
+              HasSubstr("label=\"Chip#b3f1\""));
+  const auto json = boost::json::parse(heddle({"fabric", "export", file.c_str(), "--format", "json"}).out);
+  EXPECT_EQ(text_at(array_at(json, "nodes")[0], "name"), "Chip#a2e0");
+}
+
+TEST_F(FabricCommands, AMistypedCommandIsNamedAndTheNearestToo) {
+  const auto near = heddle({"--socket", "/x", "fabrik", "show"});
+  EXPECT_EQ(near.status, Status::Usage);
+  EXPECT_THAT(near.err, HasSubstr("there is no command \"fabrik\"; did you mean fabric?"));
+  EXPECT_THAT(heddle({"fabric", "shwo"}).err,
+              HasSubstr("no command fabric \"shwo\"; did you mean fabric show?"));
+  EXPECT_THAT(heddle({"fabric", "juggle"}).err,
+              HasSubstr("no command fabric \"juggle\"; there are: show, export, generate, diff"));
 }
 
 TEST_F(FabricCommands, FailuresSayWhereAndWhy) {

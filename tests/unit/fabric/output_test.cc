@@ -6,6 +6,7 @@
 
 #include "fabric/dot.h"
 #include "fabric/generators.h"
+#include "fabric/ibnetdiscover.h"
 #include "fabric/source.h"
 #include "fabric/summary.h"
 

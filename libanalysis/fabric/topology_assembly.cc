@@ -1,6 +1,5 @@
-#include "fabric/ibnetdiscover.h"
-
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -8,16 +7,11 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "fabric/topology.h"
 
-namespace heddle {
+namespace heddle::topology {
 namespace {
 
-using topology::NodeRecord;
-using topology::Place;
-using topology::PortRecord;
-using topology::Records;
-
-constexpr std::size_t max_warnings = 200;
 constexpr std::size_t max_description = 64;  // NodeDescription, IBA 14.2.5.2
 
 /// SHARP aggregation nodes sit inside switches and carry no host.
@@ -32,15 +26,14 @@ bool is_aggregation_node(const Node& node) {
 /// Puts the records together and notes what does not fit.
 class Assembly {
  public:
-  explicit Assembly(Records records)
-      : records_{std::move(records)}, warnings_{std::move(records_.warnings)} {}
+  explicit Assembly(Records records) : records_{std::move(records)} {}
 
   void add_nodes();
   void add_ports();
   void add_cables();
   void check_lids(const Fabric& fabric);
   [[nodiscard]] std::shared_ptr<const Fabric> build() { return builder_.build(); }
-  [[nodiscard]] std::vector<std::string> take_warnings();
+  [[nodiscard]] const Findings& findings() const { return records_.findings; }
 
  private:
   struct End {
@@ -50,12 +43,12 @@ class Assembly {
   };
 
   template <class... Args>
-  void warn(Place place, fmt::format_string<Args...> text, Args&&... args) {
-    if (++warned_ > max_warnings) return;
-    warnings_.push_back(records_.at(place) + ": " + fmt::format(text, std::forward<Args>(args)...));
+  void warn(Kind kind, Place place, fmt::format_string<Args...> text, Args&&... args) {
+    records_.findings.add(kind, records_.at(place) + ": " + fmt::format(text, std::forward<Args>(args)...));
   }
 
   [[nodiscard]] std::string called(NodeIndex node) const { return quoted(builder_.node(node).description); }
+  [[nodiscard]] std::uint32_t described_at(NodeIndex node) const { return places_[node.raw()].line; }
   void add_ports(NodeIndex node, const NodeRecord& record);
   [[nodiscard]] std::optional<LinkEnd> peer_of(const PortRecord& record);
   void join(LinkEnd a, End& end, End* other);
@@ -64,11 +57,10 @@ class Assembly {
   [[nodiscard]] End* end_at(LinkEnd at);
 
   Records records_;
-  std::vector<std::string> warnings_;
-  std::size_t warned_ = 0;
   FabricBuilder builder_;
   std::unordered_map<std::string, NodeIndex> by_name_;
   std::vector<std::pair<NodeIndex, const NodeRecord*>> kept_;
+  std::vector<Place> places_;           // by node
   std::vector<std::vector<End>> ends_;  // by node and port
 };
 
@@ -76,8 +68,8 @@ void Assembly::add_nodes() {
   for (NodeRecord& record : records_.nodes) {
     Node& node = record.node;
     if (node.description.size() > max_description) {
-      warn(record.place, "the description {} has more than {} bytes and is cut", quoted(node.description),
-           max_description);
+      warn(Kind::DescriptionCut, record.place, "the description {} has more than {} bytes and is cut",
+           quoted(node.description), max_description);
       node.description.resize(max_description);
     }
     node.aggregation = is_aggregation_node(node);
@@ -86,11 +78,12 @@ void Assembly::add_nodes() {
     if (twin == no_node && named == by_name_.end()) {
       const auto added = builder_.add_node(node);
       if (!added) {
-        warn(record.place, "{}; the node is left out", added.error().message);
+        warn(Kind::NodeRefused, record.place, "{}; the node is left out", added.error().message);
         continue;
       }
       by_name_.emplace(record.name, *added);
       kept_.emplace_back(*added, &record);
+      places_.push_back(record.place);
       ends_.emplace_back(node.port_count + 1U);
       continue;
     }
@@ -101,10 +94,13 @@ void Assembly::add_nodes() {
     if (same) {
       kept_.emplace_back(twin, &record);
     } else if (twin != no_node) {
-      warn(record.place, "two nodes have the GUID {}: {} and {}; the second is left out",
-           to_string(node.guid), called(twin), quoted(node.description));
+      warn(Kind::OneGuidTwice, record.place,
+           "two nodes have the GUID {}: {} on line {}, and {} here, which is left out", to_string(node.guid),
+           called(twin), described_at(twin), quoted(node.description));
     } else {
-      warn(record.place, "two nodes are called {}; the second is left out", quoted(record.name));
+      warn(Kind::OneNameTwice, record.place,
+           "two nodes are called {}: one on line {}, and one here, which is left out", quoted(record.name),
+           described_at(named->second));
     }
   }
 }
@@ -124,14 +120,15 @@ void Assembly::add_ports(NodeIndex node, const NodeRecord& record) {
   }
   for (const PortRecord& line : record.ports) {
     if (line.port == PortNum{0} || line.port.raw() > record.node.port_count) {
-      warn(line.place, "port {} of {}, which has ports 1 to {}; the line is left out", line.port.raw(),
-           called(node), record.node.port_count);
+      warn(Kind::NoSuchPort, line.place, "port {} of {}, which has ports 1 to {}; the line is left out",
+           line.port.raw(), called(node), record.node.port_count);
       continue;
     }
     End& end = ends_[node.raw()][line.port.raw()];
     if (end.record != nullptr) {
       if (end.record->peer != line.peer || end.record->peer_port != line.peer_port) {
-        warn(line.place, "port {} of {} has a cable already, to {} port {} (line {}); this one is left out",
+        warn(Kind::TwoCables, line.place,
+             "port {} of {} has a cable already, to {} port {} (line {}); this one is left out",
              line.port.raw(), called(node), quoted(end.record->peer), end.record->peer_port.raw(),
              end.record->place.line);
       }
@@ -153,13 +150,15 @@ void Assembly::add_ports(NodeIndex node, const NodeRecord& record) {
 std::optional<LinkEnd> Assembly::peer_of(const PortRecord& record) {
   const auto peer = by_name_.find(record.peer);
   if (peer == by_name_.end()) {
-    warn(record.place, "the cable leads to {}, which is not described; it is left out", quoted(record.peer));
+    warn(Kind::NotDescribed, record.place, "the cable leads to {}, which is not described; it is left out",
+         quoted(record.peer));
     return std::nullopt;
   }
   const unsigned ports = builder_.node(peer->second).port_count;
   if (record.peer_port == PortNum{0} || record.peer_port.raw() > ports) {
-    warn(record.place, "the cable leads to port {} of {}, which has ports 1 to {}; it is left out",
-         record.peer_port.raw(), called(peer->second), ports);
+    warn(Kind::NoSuchPort, record.place,
+         "the cable leads to port {} of {}, which has ports 1 to {}; it is left out", record.peer_port.raw(),
+         called(peer->second), ports);
     return std::nullopt;
   }
   return LinkEnd{peer->second, record.peer_port};
@@ -174,9 +173,9 @@ void Assembly::join(LinkEnd a, End& end, End* other) {
   const PortRecord& here = *end.record;
   const PortRecord& there = other == nullptr ? here : *other->record;
   if (here.width != there.width || here.speed != there.speed) {
-    warn(there.place, "the ends of a cable differ: {}{} here, {}{} on line {}; the slower counts",
-         to_string(there.width), to_string(there.speed), to_string(here.width), to_string(here.speed),
-         here.place.line);
+    warn(Kind::RatesDiffer, there.place,
+         "the ends of a cable differ: {}{} here, {}{} on line {}; the slower counts", to_string(there.width),
+         to_string(there.speed), to_string(here.width), to_string(here.speed), here.place.line);
   }
   if (other == nullptr) {
     guess_guid(*end.peer, here.peer_guid);
@@ -186,7 +185,11 @@ void Assembly::join(LinkEnd a, End& end, End* other) {
   }
   const auto joined =
       builder_.add_link(a, *end.peer, std::min(here.width, there.width), std::min(here.speed, there.speed));
-  if (!joined) warn(here.place, "{}; this one is left out", joined.error().message);
+  if (!joined) warn(Kind::TwoCables, here.place, "{}; this one is left out", joined.error().message);
+  if (joined && a.node == end.peer->node) {
+    warn(Kind::OwnSwitch, here.place, "port {} of {} is cabled to its own port {}", a.port.raw(),
+         called(a.node), end.peer->port.raw());
+  }
   end.done = true;
   if (other != nullptr) other->done = true;
 }
@@ -203,7 +206,8 @@ void Assembly::check_guid(const PortRecord& line, LinkEnd peer) {
   if (!line.peer_guid || builder_.node(peer.node).type == NodeType::Switch) return;
   const PortGuid guid = builder_.port(peer.node, peer.port).guid;
   if (guid == *line.peer_guid) return;
-  warn(line.place, "port {} of {} has the GUID {} here, and {} where its node is described, which counts",
+  warn(Kind::GuidsDiffer, line.place,
+       "port {} of {} has the GUID {} here, and {} where its node is described, which counts",
        peer.port.raw(), called(peer.node), to_string(*line.peer_guid), to_string(guid));
 }
 
@@ -230,13 +234,15 @@ void Assembly::add_cables() {
         }
         const Place place = end.record->place;
         if (other == &end) {
-          warn(place, "port {} of {} is cabled to itself; the line is left out", p, called(here.node));
+          warn(Kind::ToItself, place, "port {} of {} is cabled to itself; the line is left out", p,
+               called(here.node));
         } else if (other != nullptr) {
-          warn(place, "the cable leads to port {} of {}, whose line {} says otherwise; it is left out",
+          warn(Kind::EndsDisagree, place,
+               "the cable leads to port {} of {}, whose line {} says otherwise; it is left out",
                end.peer->port.raw(), called(end.peer->node), other->record->place.line);
         } else {
-          warn(place, "the cable to port {} of {} is seen from this end only", end.peer->port.raw(),
-               called(end.peer->node));
+          warn(Kind::OneEnd, place, "the cable to port {} of {} is seen from this end only",
+               end.peer->port.raw(), called(end.peer->node));
           join(here, end, nullptr);
         }
       }
@@ -253,46 +259,44 @@ void Assembly::check_lids(const Fabric& fabric) {
       const PortRecord* const line = ends_[node.raw()][p].record;
       const Place place = line == nullptr ? record->place : line->place;
       if (last_unicast_lid < port.lid) {
-        warn(place, "LID {} is not a unicast LID (1 to {})", port.lid.raw(), last_unicast_lid.raw());
+        warn(Kind::LidNotUnicast, place, "LID {} is not a unicast LID (1 to {})", port.lid.raw(),
+             last_unicast_lid.raw());
         continue;
       }
       for (unsigned i = 0; i < 1U << port.lmc; ++i) {
         const PortIndex owner = fabric.find_port(Lid{static_cast<std::uint16_t>(port.lid.raw() + i)});
         if (owner == index || owner == no_port) continue;
-        warn(place, "LID {} is also that of port {} of {}", port.lid.raw() + i, fabric.port(owner).num.raw(),
-             quoted(fabric.node(fabric.port(owner).node).description));
+        warn(Kind::LidTaken, place, "LID {} is also that of port {} of {}", port.lid.raw() + i,
+             fabric.port(owner).num.raw(), quoted(fabric.node(fabric.port(owner).node).description));
         break;
       }
     }
   }
 }
 
-std::vector<std::string> Assembly::take_warnings() {
-  if (warned_ > max_warnings) {
-    warnings_.push_back(fmt::format("{} more warnings", warned_ - max_warnings));
-  }
-  return std::move(warnings_);
-}
-
 }  // namespace
 
-Result<ParsedFabric> parse_ibnetdiscover(std::string_view text, const std::string& file,
-                                         const topology::IncludeReader& include) {
-  auto records = topology::read_records(text, file, include);
-  if (!records) return fail(records.error());
-  if (records->nodes.empty()) {
-    return fail(ErrorCode::Invalid,
-                fmt::format("{}: no node is described; expected the output of ibnetdiscover", file));
-  }
-  Assembly assembly{std::move(*records)};
+Result<ParsedFabric> assemble(Records records, Losses losses) {
+  const std::string file = records.files.front();
+  Assembly assembly{std::move(records)};
   assembly.add_nodes();
   assembly.add_ports();
   assembly.add_cables();
   ParsedFabric result;
   result.fabric = assembly.build();
   assembly.check_lids(*result.fabric);
-  result.warnings = assembly.take_warnings();
+  const Findings& findings = assembly.findings();
+  result.warnings = findings.brief();
+  result.losses = findings.losses();
+  if (losses == Losses::Refuse && !result.losses.empty()) {
+    return fail(
+        ErrorCode::Invalid,
+        fmt::format("{}: it contradicts itself, and not all of it can be kept: {}. To go on with the rest: "
+                    "--partial (heddled: fabric.partial = true)",
+                    file, fmt::join(result.losses, "; ")));
+  }
+  result.details = findings.all();
   return result;
 }
 
-}  // namespace heddle
+}  // namespace heddle::topology
