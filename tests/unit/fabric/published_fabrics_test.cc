@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <ostream>
 #include <set>
 #include <string>
@@ -33,6 +34,10 @@ void PrintTo(const Published& file, std::ostream* out) { *out << file.name; }
 class PublishedFabrics : public testing::TestWithParam<Published> {
  protected:
   void SetUp() override {
+    auto& read = read_once()[GetParam().name];
+    text = read.first;
+    parsed = read.second;
+    if (parsed.fabric) return;
     const std::filesystem::path path =
         test::shared_data() / "fabrics" / (std::string{GetParam().name} + ".ibnetdiscover");
     if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not here";
@@ -41,11 +46,21 @@ class PublishedFabrics : public testing::TestWithParam<Published> {
     auto result = parse_ibnetdiscover(text, GetParam().name);
     ASSERT_TRUE(result) << result.error().message;
     parsed = std::move(*result);
+    read = {text, parsed};
+  }
+
+  /// Large files are not read anew for each test.
+  static std::map<std::string, std::pair<std::string, ParsedFabric>>& read_once() {
+    static std::map<std::string, std::pair<std::string, ParsedFabric>> files;
+    return files;
   }
 
   std::string text;
   ParsedFabric parsed;
 };
+
+/// Of files that are read again in a moment.
+using SmallPublishedFabrics = PublishedFabrics;
 
 TEST_P(PublishedFabrics, HaveTheSwitchesAdaptersAndLinksThatWereCounted) {
   const Fabric& fabric = *parsed.fabric;
@@ -82,7 +97,7 @@ std::pair<std::size_t, std::size_t> block_of_a_switch(const std::string& text, s
   return {begin, end};
 }
 
-TEST_P(PublishedFabrics, WithoutOneOfTheirSwitchesAreReadWithTheNumberOfItsCables) {
+TEST_P(SmallPublishedFabrics, WithoutOneOfTheirSwitchesAreReadWithTheNumberOfItsCables) {
   const auto [begin, end] = block_of_a_switch(text, text.find("\nSwitch") + 1);
   const std::size_t quote = text.find('"', begin);
   const std::string name = text.substr(quote, text.find('"', quote + 1) + 1 - quote);
@@ -99,7 +114,7 @@ TEST_P(PublishedFabrics, WithoutOneOfTheirSwitchesAreReadWithTheNumberOfItsCable
                                    std::to_string(cables) + " cables lead to nodes that are not described")));
 }
 
-TEST_P(PublishedFabrics, WithOneGuidTwiceAreRefused) {
+TEST_P(SmallPublishedFabrics, WithOneGuidTwiceAreRefused) {
   const auto [begin, end] = block_of_a_switch(text, 0);
   std::string copy = text.substr(begin, end - begin);
   copy.replace(copy.find("\"S-"), 3, "\"copy-");  // the name; its cables stay
@@ -129,18 +144,22 @@ TEST_P(PublishedFabrics, AreTheSameWhenWrittenAndReadAgain) {
   EXPECT_EQ(first_difference(*parsed.fabric, *again->fabric), "");
 }
 
+std::string name_of(const testing::TestParamInfo<Published>& file) {
+  std::string name = file.param.name;
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+constexpr Published psmn{"psmn-x5", 11, 89, 159, 0, 0};
+constexpr Published quantum{"quantum-60sw-lab-2019", 60, 3, 808, 0, 1};
+constexpr Published small{"small-4sw-12ca", 4, 12, 16, 4, 0};
+constexpr Published superpod{"superpod-krskp-hdr-2022", 206, 1336, 3572, 206, 0};
+constexpr Published selene{"selene-compute-hdr-2021", 666, 4341, 12852, 666, 0};
+constexpr Published tartu{"tartu-qdr-2014", 8, 144, 192, 0, 0};
+
 INSTANTIATE_TEST_SUITE_P(Files, PublishedFabrics,
-                         testing::Values(Published{"psmn-x5", 11, 89, 159, 0, 0},
-                                         Published{"quantum-60sw-lab-2019", 60, 3, 808, 0, 1},
-                                         Published{"small-4sw-12ca", 4, 12, 16, 4, 0},
-                                         Published{"superpod-krskp-hdr-2022", 206, 1336, 3572, 206, 0},
-                                         Published{"selene-compute-hdr-2021", 666, 4341, 12852, 666, 0},
-                                         Published{"tartu-qdr-2014", 8, 144, 192, 0, 0}),
-                         [](const auto& file) {
-                           std::string name = file.param.name;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+                         testing::Values(psmn, quantum, small, superpod, selene, tartu), name_of);
+INSTANTIATE_TEST_SUITE_P(Files, SmallPublishedFabrics, testing::Values(psmn, quantum, small, tartu), name_of);
 
 }  // namespace
 }  // namespace heddle
