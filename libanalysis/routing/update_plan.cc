@@ -20,20 +20,30 @@ struct Entry {
 
 class Planner {
  public:
-  Planner(const SwitchGraph& graph, const Ranks& ranks)
-      : graph_{graph}, ranks_{ranks}, old_(graph.size()), new_(graph.size()), stage_(graph.size()) {
+  Planner(const SwitchGraph& graph, const Ranks& ranks, const LinkSet* up)
+      : graph_{graph},
+        ranks_{ranks},
+        old_(graph.size()),
+        new_(graph.size()),
+        stage_(graph.size()),
+        died_to_(graph.size(), nowhere),
+        broken_(graph.size(), 0) {
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
       for (const Hop& hop : graph.hops(SwitchIndex{s})) {
         ports_ = std::max<std::size_t>(ports_, std::size_t{hop.out.raw()} + 1);
       }
     }
     entries_.resize(graph.size() * ports_);
+    dead_.resize(graph.size() * ports_, 0);
     everybody_.resize(graph.size());
     std::iota(everybody_.begin(), everybody_.end(), 0U);
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
       for (const Hop& hop : graph.hops(SwitchIndex{s})) {
         entries_[s * ports_ + hop.out.raw()] = {ranks.above(SwitchIndex{s}, hop.peer) ? Way::Down : Way::Up,
                                                 hop.peer.raw()};
+        if (up == nullptr || up->contains(hop.link)) continue;
+        dead_[s * ports_ + hop.out.raw()] = 1;
+        any_dead_ = true;
       }
     }
   }
@@ -42,8 +52,10 @@ class Planner {
   Result<void> plan(const Target& target, Lid lid, const std::uint8_t* before, const std::uint8_t* after,
                     UpdatePlan& plan) {
     bool ways_stay = true;
+    bool any_without = any_dead_;
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
       old_[s] = new_[s] = entry(target, s, before[s]);
+      if (old_[s].way == Way::None) any_without = true;
       if (before[s] == after[s]) continue;
       new_[s] = entry(target, s, after[s]);
       if (new_[s].way != old_[s].way) ways_stay = false;
@@ -52,6 +64,8 @@ class Planner {
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
       if (before[s] != after[s]) changed_.push_back(s);
     }
+    any_broken_ = any_without && forget_broken_ways(target, before);
+    if (any_broken_) ways_stay = false;
     if (auto good = check(target, lid, old_, everybody_); !good) return good;
     // Where all ways stay, what did not change is as good as it was.
     if (auto good = check(target, lid, new_, ways_stay ? changed_ : everybody_); !good) return good;
@@ -64,7 +78,8 @@ class Planner {
     }
     if (plan.stages.size() < stages) plan.stages.resize(stages);
     for (const std::uint32_t s : changed_) {
-      plan.stages[stage_[s]].push_back({SwitchIndex{s}, lid, PortNum{after[s]}});
+      const Change change = gains(s) ? Change::Gains : loses(s) ? Change::Loses : Change::Keeps;
+      plan.stages[stage_[s]].push_back({SwitchIndex{s}, lid, PortNum{after[s]}, change});
     }
     return {};
   }
@@ -74,6 +89,30 @@ class Planner {
     if (port == no_path.raw()) return {};
     if (s == target.at.raw()) return {Way::Down, nowhere};
     return port < ports_ ? entries_[s * ports_ + port] : Entry{};
+  }
+
+  /// Up to down and none to any gain; down to up and any to none lose.
+  [[nodiscard]] bool gains(std::uint32_t s) const {
+    return old_[s].way != new_[s].way && (old_[s].way == Way::None || new_[s].way == Way::Down);
+  }
+  [[nodiscard]] bool loses(std::uint32_t s) const { return old_[s].way != new_[s].way && !gains(s); }
+
+  /// Whether there were any.
+  bool forget_broken_ways(const Target& target, const std::uint8_t* before) {
+    bool any = false;
+    for (auto it = ranks_.order().rbegin(); it != ranks_.order().rend(); ++it) {
+      const std::uint32_t s = it->raw();
+      const Entry old = old_[s];
+      const bool dies = s != target.at.raw() && old.way != Way::None && before[s] < ports_ &&
+                        dead_[s * ports_ + before[s]] != 0;
+      const bool below = old.way == Way::Down && old.next != nowhere && old_[old.next].way == Way::None;
+      broken_[s] = dies || below ? 1 : 0;
+      died_to_[s] = !dies && below ? old.next : nowhere;
+      if (broken_[s] == 0) continue;
+      old_[s] = {};
+      any = true;
+    }
+    return any;
   }
 
   [[nodiscard]] Result<void> check(const Target& target, Lid lid, const std::vector<Entry>& entries,
@@ -123,11 +162,6 @@ class Planner {
   }
 
   std::size_t number_stages(const std::uint8_t* before, const std::uint8_t* after) {
-    // Up to down and none to any gain; down to up and any to none lose.
-    const auto gains = [&](std::uint32_t s) {
-      return old_[s].way != new_[s].way && (old_[s].way == Way::None || new_[s].way == Way::Down);
-    };
-    const auto loses = [&](std::uint32_t s) { return old_[s].way != new_[s].way && !gains(s); };
     std::vector<std::uint32_t> upwards;
     for (const SwitchIndex s : ranks_.order()) upwards.push_back(s.raw());
     std::reverse(upwards.begin(), upwards.end());
@@ -142,13 +176,31 @@ class Planner {
     for (const std::uint32_t s : upwards) {
       if (gains(s) && new_[s].way == Way::Down) gain_after_next(s);
     }
+    // Whose packets died further down must not send them there any more when they would turn up again.
+    std::vector<std::uint32_t> after_senders(any_broken_ ? graph_.size() : 0, 0);
+    const auto is_broken = [&](std::uint32_t s) { return any_broken_ && broken_[s] != 0; };
     for (auto it = upwards.rbegin(); it != upwards.rend(); ++it) {
-      if (gains(*it) && new_[*it].way == Way::Up) gain_after_next(*it);
+      const std::uint32_t s = *it;
+      if (gains(s) && new_[s].way == Way::Up) {
+        gain_after_next(s);
+      } else if (is_broken(s) && new_[s].way == Way::None) {
+        stage_[s] = 0;
+      }
+      // Also where a switch has no entry yet: what is sent there dies there, and must not turn up again.
+      if (any_broken_ && gains(s) && new_[s].way == Way::Up) {
+        stage_[s] = std::max(stage_[s], after_senders[s]);
+        gained = std::max<std::size_t>(gained, stage_[s] + 1);
+      }
+      if (!is_broken(s)) continue;
+      if (new_[s].way == Way::None) stage_[s] = std::max(stage_[s], after_senders[s]);
+      gained = std::max<std::size_t>(gained, stage_[s] + 1);
+      if (const std::uint32_t next = died_to_[s]; next != nowhere)
+        after_senders[next] = std::max(after_senders[next], stage_[s] + 1);
     }
 
     std::size_t kept = 0;
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      if (before[s] == after[s] || gains(s) || loses(s)) continue;
+      if (before[s] == after[s] || gains(s) || loses(s) || is_broken(s)) continue;
       stage_[s] = static_cast<std::uint32_t>(gained);
       kept = 1;
     }
@@ -176,11 +228,16 @@ class Planner {
   const Ranks& ranks_;
   std::size_t ports_ = 0;       ///< above every port that leads to a switch
   std::vector<Entry> entries_;  ///< by switch and port
+  std::vector<char> dead_;      ///< likewise: over a link that is down
+  bool any_dead_ = false;
+  bool any_broken_ = false;  ///< of the LID in hand
   std::vector<std::uint32_t> everybody_;
   std::vector<std::uint32_t> changed_;
   std::vector<Entry> old_;
   std::vector<Entry> new_;
   std::vector<std::uint32_t> stage_;
+  std::vector<std::uint32_t> died_to_;  ///< where a broken entry leads to another one
+  std::vector<char> broken_;            ///< of the LID in hand, if any is
   std::vector<std::uint8_t> reached_;
   std::vector<std::uint32_t> queue_;
 };
@@ -230,7 +287,8 @@ Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, con
 }
 
 Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, const ForwardingTables& before,
-                               const ForwardingTables& after, std::span<const BlockRef> differing) {
+                               const ForwardingTables& after, std::span<const BlockRef> differing,
+                               const LinkSet* up, std::vector<Lid>* refused) {
   UpdatePlan plan;
   const std::vector<Lid> lids = differing_lids(before, after, differing);
   if (lids.empty()) return plan;
@@ -241,7 +299,7 @@ Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, con
       if (lid < targets.size()) targets[lid] = &target;
     }
   }
-  Planner planner(graph, ranks);
+  Planner planner(graph, ranks, up);
   TableColumns old_columns(before);
   TableColumns new_columns(after);
   constexpr std::size_t at_once = 256;  // rows of this many bytes per switch stay in the cache
@@ -253,7 +311,9 @@ Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, con
       const Target* const target = targets[some[i].raw()];
       if (target == nullptr) continue;
       auto planned = planner.plan(*target, some[i], old_columns.of(i), new_columns.of(i), plan);
-      if (!planned) return fail(planned.error());
+      if (planned) continue;
+      if (refused == nullptr) return fail(planned.error());
+      refused->push_back(some[i]);
     }
   }
   return plan;

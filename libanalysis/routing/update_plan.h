@@ -9,16 +9,25 @@
 #include <vector>
 
 #include "base/result.h"
+#include "routing/link_set.h"
 #include "routing/ranks.h"
 #include "routing/switch_graph.h"
 #include "routing/tables.h"
 
 namespace heddle::routing {
 
+/// What a write does to the way that a switch has for a LID.
+enum class Change : std::uint8_t {
+  Gains,  ///< a way down, or any way
+  Keeps,  ///< its direction
+  Loses,  ///< its way down, or any: no packet may still be on its way there (packet_life.h)
+};
+
 struct EntryWrite {
   SwitchIndex sw;
   Lid lid;
   PortNum port;
+  Change change = Change::Keeps;
 };
 
 struct UpdatePlan {
@@ -35,10 +44,14 @@ struct UpdatePlan {
 /// go up and then down in these ranks, which names switch and LID: then only planes, or a pause, help.
 [[nodiscard]] Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks,
                                              const ForwardingTables& before, const ForwardingTables& after);
-/// For whoever knows the blocks in which the tables may differ; others are not looked at.
+/// For whoever knows the blocks in which the tables may differ; others are not looked at. What leads, by way
+/// of switches below, over a link that is not in `up` (null: all are), or to a switch without an entry, leads
+/// nowhere already: what becomes of such entries comes first, among what is gained, and none of it counts as
+/// lost. With `refused`, LIDs that would be an error are put there, and are in no stage.
 [[nodiscard]] Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks,
                                              const ForwardingTables& before, const ForwardingTables& after,
-                                             std::span<const BlockRef> differing);
+                                             std::span<const BlockRef> differing, const LinkSet* up = nullptr,
+                                             std::vector<Lid>* refused = nullptr);
 
 /// Carries a stage out on `tables`; the blocks to send, by switch and block.
 std::vector<BlockRef> apply(const std::vector<EntryWrite>& stage, ForwardingTables& tables);
