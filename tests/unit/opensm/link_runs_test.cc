@@ -16,7 +16,7 @@ using Window = LinkRunsSeat::Window;
 const LinkRef link{{NodeGuid{1}, PortNum{1}}, {NodeGuid{2}, PortNum{1}}};
 
 /// A port, the window, tables, and everything that can happen to them, in the order that a test says.
-class World final : private LinkRunsSeat {
+class RunsWorld final : private LinkRunsSeat {
  public:
   enum class Event : std::uint8_t {
     OrderOn,
@@ -32,7 +32,7 @@ class World final : private LinkRunsSeat {
   };
   static constexpr std::size_t events = 10;
 
-  World() {
+  RunsWorld() {
     order(LinkTo::Off, off_);
     work();
   }
@@ -115,7 +115,7 @@ class World final : private LinkRunsSeat {
  private:
   class Scripted final : public PortSetter {
    public:
-    explicit Scripted(World& world) : world_{world} {}
+    explicit Scripted(RunsWorld& world) : world_{world} {}
     ~Scripted() override {
       if (world_.setter_ == this) world_.setter_ = nullptr;
     }
@@ -136,7 +136,7 @@ class World final : private LinkRunsSeat {
     bool called_off = false;
 
    private:
-    World& world_;
+    RunsWorld& world_;
   };
 
   void order(LinkTo to, std::optional<regulate::LinkOutcome>& answer) {
@@ -194,18 +194,18 @@ class World final : private LinkRunsSeat {
 /// where both ran beside each other.
 TEST(LinkRuns, AnOnAfterAnOffEndsWithTheLinkOnInEveryOrderOfTheirEvents) {
   std::size_t orders = 0;
-  std::vector<World::Event> path;
+  std::vector<RunsWorld::Event> path;
   const std::function<void()> go = [&] {
-    World world;
-    for (const World::Event event : path) world.happen(event);
+    RunsWorld world;
+    for (const RunsWorld::Event event : path) world.happen(event);
     if (world.is_over()) {
       ++orders;
       ASSERT_EQ(world.judge(), "") << testing::PrintToString(path);
       return;
     }
     bool stuck = true;
-    for (std::size_t i = 0; i < World::events; ++i) {
-      const auto event = static_cast<World::Event>(i);
+    for (std::size_t i = 0; i < RunsWorld::events; ++i) {
+      const auto event = static_cast<RunsWorld::Event>(i);
       if (!world.may(event)) continue;
       stuck = false;
       path.push_back(event);
@@ -223,21 +223,21 @@ TEST(LinkRuns, AnOnAfterAnOffEndsWithTheLinkOnInEveryOrderOfTheirEvents) {
 }
 
 TEST(LinkRuns, WhatIsCalledOffBeforeItWasBegunIsNeverBegun) {
-  World world;
-  world.happen(World::Event::Cancel);
-  world.happen(World::Event::TablesWritten);
-  world.happen(World::Event::WindowOpens);
-  EXPECT_FALSE(world.may(World::Event::SetArrives));
+  RunsWorld world;
+  world.happen(RunsWorld::Event::Cancel);
+  world.happen(RunsWorld::Event::TablesWritten);
+  world.happen(RunsWorld::Event::WindowOpens);
+  EXPECT_FALSE(world.may(RunsWorld::Event::SetArrives));
 }
 
 /// One node whose Sets keep failing kept every link off.
 TEST(LinkRuns, AnOnWaitsAFewSecondsForTheWindowAndNoLonger) {
-  World world;
-  world.happen(World::Event::Cancel);
-  world.happen(World::Event::OrderOn);
-  EXPECT_FALSE(world.may(World::Event::SetArrives));
-  world.happen(World::Event::TimePasses);
-  EXPECT_TRUE(world.may(World::Event::SetArrives));
+  RunsWorld world;
+  world.happen(RunsWorld::Event::Cancel);
+  world.happen(RunsWorld::Event::OrderOn);
+  EXPECT_FALSE(world.may(RunsWorld::Event::SetArrives));
+  world.happen(RunsWorld::Event::TimePasses);
+  EXPECT_TRUE(world.may(RunsWorld::Event::SetArrives));
 }
 
 }  // namespace
