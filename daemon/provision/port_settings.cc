@@ -66,7 +66,7 @@ std::uint32_t modifier_for(const Survey& survey, LinkEnd end) {
   const SurveyNode& node = survey.node(end.node);
   const SurveyPort& spokesman = node.is_switch() ? node.ports[0] : node.ports[end.port.raw()];
   const bool extended = (spokesman.info.capability_mask & mad::port_cap::extended_speeds) != 0;
-  return end.port.raw() | (extended ? 1U << 31U : 0U);
+  return end.port.raw() | (extended ? mad::knows_extended_speeds : 0U);
 }
 
 }  // namespace heddle::provision

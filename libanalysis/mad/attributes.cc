@@ -158,8 +158,6 @@ template NodeInfo decode<NodeInfo>(ConstSmpData);
 template void encode<NodeInfo>(const NodeInfo&, SmpData);
 template SwitchInfo decode<SwitchInfo>(ConstSmpData);
 template void encode<SwitchInfo>(const SwitchInfo&, SmpData);
-template PortInfo decode<PortInfo>(ConstSmpData);
-template void encode<PortInfo>(const PortInfo&, SmpData);
 template MlnxExtPortInfo decode<MlnxExtPortInfo>(ConstSmpData);
 template void encode<MlnxExtPortInfo>(const MlnxExtPortInfo&, SmpData);
 template GuidInfoBlock decode<GuidInfoBlock>(ConstSmpData);
@@ -176,6 +174,29 @@ template <>
 void encode(const NodeDescription& value, SmpData data) {
   std::fill(data.begin(), data.end(), std::uint8_t{0});
   std::copy_n(value.text.begin(), std::min(value.text.size(), data.size()), data.begin());
+}
+
+/// LinkSpeedExt*2 stand in the byte before LinkRoundTripLatency, which libibmad's table of Debian 12 leaves
+/// out.
+constexpr std::size_t speed_ext2_offset = 56;
+
+template <>
+PortInfo decode(ConstSmpData data) {
+  PortInfo info;
+  fields(FieldReader{data.data()}, info);
+  const unsigned speeds = data[speed_ext2_offset];
+  info.link_speed_ext2_active = static_cast<std::uint8_t>((speeds >> 5U) & 3U);
+  info.link_speed_ext2_supported = static_cast<std::uint8_t>((speeds >> 3U) & 3U);
+  info.link_speed_ext2_enabled = static_cast<std::uint8_t>(speeds & 7U);
+  return info;
+}
+template <>
+void encode(const PortInfo& value, SmpData data) {
+  std::fill(data.begin(), data.end(), std::uint8_t{0});
+  fields(FieldWriter{data.data()}, value);
+  data[speed_ext2_offset] = static_cast<std::uint8_t>(((value.link_speed_ext2_active & 3U) << 5U) |
+                                                      ((value.link_speed_ext2_supported & 3U) << 3U) |
+                                                      (value.link_speed_ext2_enabled & 7U));
 }
 
 template <>

@@ -63,9 +63,18 @@ inline constexpr std::uint32_t sl_mapping = 1U << 6U;
 inline constexpr std::uint32_t extended_speeds = 1U << 14U;
 inline constexpr std::uint32_t capability_mask2 = 1U << 15U;
 }  // namespace port_cap
+/// Bits of PortInfo.CapabilityMask2.
+namespace port_cap2 {
+inline constexpr std::uint16_t extended_speeds2 = 1U << 11U;
+}  // namespace port_cap2
+
+/// Bit 31 of the modifier of PortInfo: whoever asks or sets knows of extended speeds (IBA 14.2.5.6). Some
+/// firmware shows them to nobody else, and some does not take the bit.
+inline constexpr std::uint32_t knows_extended_speeds = 1U << 31U;
 
 /// LinkWidth* are bit masks: 1 = 1x, 2 = 4x, 4 = 8x, 8 = 12x, 16 = 2x. LinkSpeed*: 1 SDR, 2 DDR, 4 QDR;
-/// LinkSpeedExt*: 1 FDR, 2 EDR, 4 HDR, 8 NDR. MTUs: 1..5 = 256..4096. VLs: 1..5 = VL0, 0-1, 0-3, 0-7, 0-14.
+/// LinkSpeedExt*: 1 FDR, 2 EDR, 4 HDR, 8 NDR; LinkSpeedExt*2: 1 XDR. MTUs: 1..5 = 256..4096. VLs: 1..5 = VL0,
+/// 0-1, 0-3, 0-7, 0-14.
 struct PortInfo {
   std::uint64_t m_key = 0;
   std::uint64_t gid_prefix = 0;
@@ -118,6 +127,9 @@ struct PortInfo {
   std::uint8_t link_speed_ext_active = 0;
   std::uint8_t link_speed_ext_supported = 0;
   std::uint8_t link_speed_ext_enabled = 0;
+  std::uint8_t link_speed_ext2_active = 0;     ///< 2 bits
+  std::uint8_t link_speed_ext2_supported = 0;  ///< 2 bits
+  std::uint8_t link_speed_ext2_enabled = 0;    ///< 3 bits
 };
 
 /// Mellanox' ExtendedPortInfo, where FDR10 shows: 1 in the speed masks.
@@ -185,9 +197,13 @@ template <class T>
 template <class T>
 void encode(const T& value, SmpData data);
 
-/// Width and speed of a PortInfo; `ext` (where the device has it) tells FDR10 from QDR.
+/// Width and speed of a PortInfo; `ext` (where the device has it) tells FDR10 from QDR. An extended speed
+/// speaks for itself: CapabilityMask says nothing at a switch's ports but port 0.
 [[nodiscard]] LinkWidth active_width(const PortInfo& info);
 [[nodiscard]] LinkSpeed active_speed(const PortInfo& info, const MlnxExtPortInfo* ext = nullptr);
+/// Whether a port that can have extended speeds keeps them from whoever asked: then the QDR that it shows may
+/// be any of them. `capability_mask` is that of the port, or of port 0 of its switch.
+[[nodiscard]] bool hides_speed(const PortInfo& info, std::uint32_t capability_mask);
 /// Fills width and speed, active, enabled and supported, so that active_* give these values back. FDR10 is
 /// left to the ExtendedPortInfo: PortInfo says QDR.
 void set_width(LinkWidth width, PortInfo& info);

@@ -19,11 +19,14 @@ struct SpeedCode {
   LinkSpeed speed;
   std::uint8_t base;  ///< LinkSpeed*
   std::uint8_t ext;   ///< LinkSpeedExt*
+  std::uint8_t ext2;  ///< LinkSpeedExt*2
 };
-constexpr std::array speed_codes{SpeedCode{LinkSpeed::Sdr, 1, 0}, SpeedCode{LinkSpeed::Ddr, 2, 0},
-                                 SpeedCode{LinkSpeed::Qdr, 4, 0}, SpeedCode{LinkSpeed::Fdr, 4, 1},
-                                 SpeedCode{LinkSpeed::Edr, 4, 2}, SpeedCode{LinkSpeed::Hdr, 4, 4},
-                                 SpeedCode{LinkSpeed::Ndr, 4, 8}};
+constexpr std::array speed_codes{SpeedCode{LinkSpeed::Sdr, 1, 0, 0}, SpeedCode{LinkSpeed::Ddr, 2, 0, 0},
+                                 SpeedCode{LinkSpeed::Qdr, 4, 0, 0}, SpeedCode{LinkSpeed::Fdr, 4, 1, 0},
+                                 SpeedCode{LinkSpeed::Edr, 4, 2, 0}, SpeedCode{LinkSpeed::Hdr, 4, 4, 0},
+                                 SpeedCode{LinkSpeed::Ndr, 4, 8, 0}, SpeedCode{LinkSpeed::Xdr, 4, 0, 1}};
+/// Extended speeds that come before XDR: what its ports can run at besides.
+constexpr std::uint8_t all_before_xdr = 0xf;
 
 /// All bits up to and including the highest one of `code`.
 std::uint8_t up_to(std::uint8_t code) {
@@ -44,8 +47,11 @@ LinkWidth active_width(const PortInfo& info) {
 }
 
 LinkSpeed active_speed(const PortInfo& info, const MlnxExtPortInfo* ext) {
-  // The extended speed counts only where the port says that it has them.
-  if ((info.capability_mask & port_cap::extended_speeds) != 0 && info.link_speed_ext_active != 0) {
+  // A code that means nothing is no speed, and certainly not the QDR that stands beside it.
+  if (info.link_speed_ext2_active != 0) {
+    return info.link_speed_ext2_active == 1 ? LinkSpeed::Xdr : LinkSpeed::None;
+  }
+  if (info.link_speed_ext_active != 0) {
     for (const auto& row : speed_codes) {
       if (row.ext != 0 && row.ext == info.link_speed_ext_active) return row.speed;
     }
@@ -54,9 +60,14 @@ LinkSpeed active_speed(const PortInfo& info, const MlnxExtPortInfo* ext) {
   if (info.link_speed_active == 4 && ext != nullptr && (ext->link_speed_active & 1U) != 0)
     return LinkSpeed::Fdr10;
   for (const auto& row : speed_codes) {
-    if (row.ext == 0 && row.base == info.link_speed_active) return row.speed;
+    if (row.ext == 0 && row.ext2 == 0 && row.base == info.link_speed_active) return row.speed;
   }
   return LinkSpeed::None;
+}
+
+bool hides_speed(const PortInfo& info, std::uint32_t capability_mask) {
+  return (capability_mask & port_cap::extended_speeds) != 0 && info.link_speed_ext_supported == 0 &&
+         info.link_speed_ext2_supported == 0;
 }
 
 void set_width(LinkWidth width, PortInfo& info) {
@@ -77,9 +88,11 @@ void set_speed(LinkSpeed speed, PortInfo& info) {
     info.link_speed_supported = up_to(row.base);
     info.link_speed_enabled = info.link_speed_supported;
     info.link_speed_ext_active = row.ext;
-    info.link_speed_ext_supported = up_to(row.ext);
+    info.link_speed_ext_supported = row.ext2 != 0 ? all_before_xdr : up_to(row.ext);
     info.link_speed_ext_enabled = info.link_speed_ext_supported;
-    if (row.ext != 0) info.capability_mask |= port_cap::extended_speeds;
+    info.link_speed_ext2_active = row.ext2;
+    info.link_speed_ext2_supported = row.ext2;
+    info.link_speed_ext2_enabled = row.ext2;
   }
 }
 

@@ -1,5 +1,7 @@
 #include "sim/links.h"
 
+#include <algorithm>
+
 namespace heddle::sim {
 namespace {
 
@@ -77,11 +79,18 @@ void Links::negotiate(const LinkState& link) {
   mad::PortInfo& b = model_.info(link.b);
   const std::uint8_t width = best_width(a.link_width_enabled, b.link_width_enabled);
   const std::uint8_t speed = best(a.link_speed_enabled, b.link_speed_enabled);
-  const std::uint8_t ext = best(a.link_speed_ext_enabled, b.link_speed_ext_enabled);
+  // What the ports could do besides, their cable cannot.
+  const bool extended =
+      std::min(model_.fabric->port(link.a).speed, model_.fabric->port(link.b).speed) >= LinkSpeed::Fdr;
+  const std::uint8_t ext2 =
+      extended ? best(a.link_speed_ext2_enabled, b.link_speed_ext2_enabled) : std::uint8_t{0};
+  const std::uint8_t ext =
+      extended && ext2 == 0 ? best(a.link_speed_ext_enabled, b.link_speed_ext_enabled) : std::uint8_t{0};
   for (mad::PortInfo* info : {&a, &b}) {
     info->link_width_active = width;
     info->link_speed_active = speed;
     info->link_speed_ext_active = ext;
+    info->link_speed_ext2_active = ext2;
   }
 }
 

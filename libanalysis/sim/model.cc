@@ -63,6 +63,19 @@ void Model::power_on(NodeIndex index) {
   }
 }
 
+namespace {
+
+/// Of a device that one of its cables shows to have them.
+bool has_extended_speeds(const Fabric& fabric, NodeIndex index) {
+  const Node& node = fabric.node(index);
+  for (std::uint32_t p = 0; p <= node.port_count; ++p) {
+    if (fabric.port(PortIndex{node.first_port.raw() + p}).speed >= LinkSpeed::Fdr) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void Model::power_on_port(PortIndex port) {
   const Port& described = fabric->port(port);
   const NodeState& node = node_of(port);
@@ -71,11 +84,13 @@ void Model::power_on_port(PortIndex port) {
   own = {};
   const bool port0 = wire.num == PortNum{0};
   const bool managed = node.type != NodeType::Switch || port0;
+  const bool extended = has_extended_speeds(*fabric, wire.node);
   if (managed) {
     own.gid_prefix = 0xfe80000000000000;
     own.capability_mask = mad::port_cap::automatic_migration | mad::port_cap::sl_mapping |
-                          cap_system_image_guid | cap_vendor_class | mad::port_cap::extended_speeds |
-                          mad::port_cap::capability_mask2 | cap_client_reregister;
+                          cap_system_image_guid | cap_vendor_class |
+                          (extended ? mad::port_cap::extended_speeds : 0U) | mad::port_cap::capability_mask2 |
+                          cap_client_reregister;
     if (node.traits.traps) own.capability_mask |= mad::port_cap::trap;
     own.m_key = options.m_key;
     own.m_key_protect = options.m_key_protect;
@@ -85,8 +100,11 @@ void Model::power_on_port(PortIndex port) {
   }
   const LinkWidth width = described.width == LinkWidth::None ? LinkWidth::X4 : described.width;
   const LinkSpeed speed = described.speed == LinkSpeed::None ? LinkSpeed::Sdr : described.speed;
+  if (managed && speed == LinkSpeed::Xdr) own.capability_mask2 |= mad::port_cap2::extended_speeds2;
   mad::set_width(width, own);
   mad::set_speed(speed, own);
+  // A device that has extended speeds has them at each port, whatever is plugged in.
+  if (extended && own.link_speed_ext_supported == 0) own.link_speed_ext_supported = 1;
   own.link_down_default = 2;
   own.mtu_cap = 5;
   own.neighbor_mtu = 5;

@@ -8,6 +8,15 @@
 namespace heddle::sim {
 
 /// What the agents of one node are like.
+/// What firmware makes of bit 31 of PortInfo's modifier, by which whoever asks says that it knows extended
+/// speeds.
+enum class ExtendedSpeeds : std::uint8_t {
+  Always,    ///< shown to everybody
+  Asked,     ///< shown to whoever says so; to others as QDR
+  NotAsked,  ///< the bit is not taken; shown to everybody else
+  Hidden,    ///< the bit is not taken, and nobody is shown more than QDR
+};
+
 struct NodeTraits {
   bool extended_counters = true;      ///< PortCountersExtended; without it the node counts in 32 bits only
   bool ietf_counters = true;          ///< unicast and multicast packets in them
@@ -18,7 +27,8 @@ struct NodeTraits {
   bool traps = true;                  ///< IsTrapSupported
   std::uint8_t data_vls = 8;          ///< 1, 2, 4, 8 or 15
   std::uint8_t arbitration_cap = 64;  ///< entries of each VLArb table
-  bool optimized_sl2vl = false;       ///< switches say that one Set may write the SL2VL tables of all ports
+  ExtendedSpeeds extended_speeds = ExtendedSpeeds::Always;
+  bool optimized_sl2vl = false;  ///< switches say that one Set may write the SL2VL tables of all ports
 };
 
 enum class Lids : std::uint8_t { Clear, Keep };

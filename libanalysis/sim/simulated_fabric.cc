@@ -181,9 +181,7 @@ LinkWidth SimulatedFabric::active_width(PortIndex port) const {
 }
 
 LinkSpeed SimulatedFabric::active_speed(PortIndex port) const {
-  mad::PortInfo info = parts_->model.info(port);
-  // Only ports with a LID of their own tell their capabilities; an extended speed speaks for itself.
-  info.capability_mask |= mad::port_cap::extended_speeds;
+  const mad::PortInfo& info = parts_->model.info(port);
   const mad::MlnxExtPortInfo fdr10{.link_speed_active = 1};
   const bool is_fdr10 = parts_->model.fabric->port(port).speed == LinkSpeed::Fdr10;
   return mad::active_speed(info, is_fdr10 ? &fdr10 : nullptr);

@@ -8,15 +8,13 @@ namespace {
 
 namespace status = mad::status;
 
-/// Bit 31 of the modifier: the requester knows of extended speeds.
-constexpr std::uint32_t extended_speeds = 1U << 31U;
-
 /// OtherLocalChanges of trap 144: LinkWidthEnabled or LinkSpeedEnabled changed.
 constexpr std::uint8_t width_or_speed_changed = 0x6;
 
 constexpr std::uint8_t all_supported = 0xff;
 constexpr std::uint8_t all_speeds = 0x0f;
 constexpr std::uint8_t all_ext_speeds = 0x1f;
+constexpr std::uint8_t all_ext2_speeds = 0x7;
 
 /// 0: no change; all ones: what is supported. False for a rate that the port has not.
 bool set_enabled(std::uint8_t wanted, std::uint8_t everything, std::uint8_t supported, std::uint8_t& own,
@@ -50,11 +48,19 @@ bool legal(PortState from, PortState to) {
 std::uint16_t Sma::port_info(Request& request) {
   const PortIndex port = meant(request, request.header.modifier & 0xffU);
   if (port == no_port) return status::bad_field;
+  const ExtendedSpeeds kind = model_.nodes[request.index.raw()].traits.extended_speeds;
+  const bool knows = (request.header.modifier & mad::knows_extended_speeds) != 0;
+  const bool takes_bit = kind == ExtendedSpeeds::Always || kind == ExtendedSpeeds::Asked;
+  if (knows && !takes_bit) return status::bad_field;
   std::uint16_t result = status::ok;
   if (request.set) result = set_port_info(request, port);
   mad::PortInfo shown = model_.info(port);
   shown.local_port = request.arrival.ingress;
   if (!request.key_shown) shown.m_key = 0;
+  if (kind == ExtendedSpeeds::Hidden || (kind == ExtendedSpeeds::Asked && !knows)) {
+    shown.link_speed_ext_active = shown.link_speed_ext_supported = shown.link_speed_ext_enabled = 0;
+    shown.link_speed_ext2_active = shown.link_speed_ext2_supported = shown.link_speed_ext2_enabled = 0;
+  }
   mad::encode(shown, request.data);
   return result;
 }
@@ -120,9 +126,12 @@ std::uint16_t Sma::set_port_info(Request& request, PortIndex port) {
   rates_fit = set_enabled(wanted.link_speed_enabled, all_speeds, own.link_speed_supported,
                           own.link_speed_enabled, rates_differ) &&
               rates_fit;
-  if ((request.header.modifier & extended_speeds) != 0) {
+  if ((request.header.modifier & mad::knows_extended_speeds) != 0) {
     rates_fit = set_enabled(wanted.link_speed_ext_enabled, all_ext_speeds, own.link_speed_ext_supported,
                             own.link_speed_ext_enabled, rates_differ) &&
+                rates_fit;
+    rates_fit = set_enabled(wanted.link_speed_ext2_enabled, all_ext2_speeds, own.link_speed_ext2_supported,
+                            own.link_speed_ext2_enabled, rates_differ) &&
                 rates_fit;
   }
   if (!rates_fit) return status::bad_field;

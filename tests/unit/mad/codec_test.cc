@@ -81,6 +81,31 @@ TEST(Codec, PortInfoStandsWhereIbaPutsIt) {
   EXPECT_EQ(data[62] >> 4, 4);
 }
 
+TEST(Codec, SecondExtendedSpeedsStandWhereIbaPutsThem) {
+  Bytes mad{};
+  smp_data(mad)[56] = 0x52;
+  const auto info = decode<PortInfo>(smp_data(mad));
+  EXPECT_EQ(info.link_speed_ext2_active, 2);
+  EXPECT_EQ(info.link_speed_ext2_supported, 2);
+  EXPECT_EQ(info.link_speed_ext2_enabled, 2);
+  EXPECT_EQ(active_speed(info), LinkSpeed::None) << "a speed that nobody has named";
+  EXPECT_EQ(info.link_round_trip, 0U);
+  Bytes again{};
+  encode(info, smp_data(again));
+  EXPECT_EQ(again, mad);
+}
+
+TEST(Codec, EverySpeedIsShownAsWhatItIs) {
+  for (const LinkSpeed speed : {LinkSpeed::Sdr, LinkSpeed::Ddr, LinkSpeed::Qdr, LinkSpeed::Fdr,
+                                LinkSpeed::Edr, LinkSpeed::Hdr, LinkSpeed::Ndr, LinkSpeed::Xdr}) {
+    PortInfo info;
+    set_speed(speed, info);
+    EXPECT_EQ(active_speed(info), speed);
+    EXPECT_EQ(info.capability_mask, 0U) << "ports of switches other than port 0 have none (IBA 14.2.5.6)";
+    EXPECT_EQ(hides_speed(info, port_cap::extended_speeds), speed <= LinkSpeed::Qdr);
+  }
+}
+
 TEST(Codec, NodeInfoStandsWhereIbaPutsIt) {
   NodeInfo info;
   info.type = NodeType::Switch;
