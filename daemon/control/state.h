@@ -49,6 +49,8 @@ struct DaemonState {
   std::shared_ptr<const load::LocalitySets> sets;  ///< those of the sample, once there is one
   std::vector<std::string> problems;               ///< of the last discovery, sentences
   SubnetManagerState subnet_manager;
+  /// Of the last round of light sweeps over all ports of the switches; none where nobody goes at a pace.
+  std::optional<FabricClock::duration> light_round;
   SamplingState sampling;
   transport::TransactionStatistics transactions;
 };

@@ -298,6 +298,7 @@ json::value status_view(const DaemonState& state) {
       {"answers", sm.answers},
       {"moves", sm.moves},
       {"stage", sm.stage}};
+  if (state.light_round) view["light_round_seconds"] = seconds(*state.light_round);
   view["sampling"] = {{"sweeps", state.sampling.sweeps},
                       {"interval_seconds", seconds(state.sampling.interval)},
                       {"last_sweep_seconds", seconds(state.sampling.last_sweep)},

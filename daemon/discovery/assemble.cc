@@ -32,9 +32,11 @@ class Assembly {
 
   std::shared_ptr<const Survey> finish(std::uint64_t epoch) {
     leave_out_incomplete();
+    settle_speeds();
     order();
     join();
     leave_out_unreachable();
+    forget_other_subnets();
     report_lid_conflicts();
     return build(epoch);
   }
@@ -52,6 +54,20 @@ class Assembly {
                     fmt::format("{} was found but does not say what it is: left out", name_of(node)));
       return true;
     });
+  }
+
+  /// A port that may run at an extended speed and does not tell is at an unknown one: rates and utilization
+  /// of the QDR that it shows would be wrong by up to twenty times.
+  void settle_speeds() {
+    for (SurveyNode& node : nodes_) {
+      for (SurveyPort& port : node.ports) {
+        const mad::PortInfo& spokesman = node.is_switch() ? node.ports[0].info : port.info;
+        if (port.known && port.speed == LinkSpeed::Qdr &&
+            mad::hides_speed(port.info, spokesman.capability_mask)) {
+          port.speed = LinkSpeed::None;
+        }
+      }
+    }
   }
 
   void order() {
@@ -174,14 +190,38 @@ class Assembly {
     index_nodes();
   }
 
+  /// A port of a host that is up and that no cable of this fabric leads to belongs to another subnet, as the
+  /// second ports of many adapters do: its LIDs mean something else there, and its counters are nobody's
+  /// here.
+  void forget_other_subnets() {
+    std::vector<char> cabled(port_count_, 0);
+    for (const Cable& cable : cables_) {
+      for (const PortRef& end : {cable.a, cable.b}) {
+        if (const auto node = index_.find(end.node); node != index_.end()) {
+          cabled[first_port_[node->second.raw()] + end.port.raw()] = 1;
+        }
+      }
+    }
+    elsewhere_.assign(port_count_, 0);
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+      const SurveyNode& node = nodes_[i];
+      for (std::size_t p = 1; p < node.ports.size() && !node.is_switch(); ++p) {
+        const bool own = node.guid() == local_ && p == node.info.local_port.raw();
+        elsewhere_[first_port_[i] + p] = static_cast<char>(!own && cabled[first_port_[i] + p] == 0);
+      }
+    }
+  }
+
   void report_lid_conflicts() {
     std::vector<PortRef> owner;
-    for (const SurveyNode& node : nodes_) {
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+      const SurveyNode& node = nodes_[i];
       const std::size_t last = node.is_switch() ? 1 : node.ports.size();
       for (std::size_t p = node.is_switch() ? 0 : 1; p < last; ++p) {
         const SurveyPort& port = node.ports[p];
         const PortRef ref{node.guid(), PortNum{static_cast<std::uint8_t>(p)}};
-        if (port.known && port.info.state != PortState::Down) claim_lids(ref, port, owner);
+        const bool here = elsewhere_[first_port_[i] + p] == 0;
+        if (port.known && here && port.info.state != PortState::Down) claim_lids(ref, port, owner);
       }
     }
   }
@@ -209,12 +249,15 @@ class Assembly {
 
   [[nodiscard]] std::shared_ptr<const Survey> build(std::uint64_t epoch) {
     FabricBuilder builder;
-    for (const SurveyNode& node : nodes_) {
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+      const SurveyNode& node = nodes_[i];
       // The GUIDs are distinct and the port counts were checked when the nodes were found.
       const NodeIndex index = *builder.add_node(fabric_node(node));
       for (std::size_t p = 0; p < node.ports.size(); ++p) {
         if (node.ports[p].known) {
-          (void)builder.set_port(index, fabric_port(node, PortNum{static_cast<std::uint8_t>(p)}));
+          Port port = fabric_port(node, PortNum{static_cast<std::uint8_t>(p)});
+          if (elsewhere_[first_port_[i] + p] != 0) port.lid = no_lid;
+          (void)builder.set_port(index, port);
         }
       }
     }
@@ -225,7 +268,9 @@ class Assembly {
       const SurveyPort& a = near->ports[cable.a.port.raw()];
       const SurveyPort& b = far->ports[cable.b.port.raw()];
       const SurveyPort& said = a.known ? a : b;
-      (void)builder.add_link(end(cable.a), end(cable.b), mad::active_width(said.info), said.speed);
+      // One end may know what the other one does not tell.
+      const LinkSpeed speed = said.speed == LinkSpeed::None ? b.speed : said.speed;
+      (void)builder.add_link(end(cable.a), end(cable.b), mad::active_width(said.info), speed);
     }
     auto survey = std::make_shared<Survey>();
     survey->fabric = builder.build(epoch);
@@ -272,6 +317,7 @@ class Assembly {
   std::size_t port_count_ = 0;           ///< port 0 of every node included
   std::vector<char> taken_;              ///< by port: has a cable
   std::vector<Cable> cables_;
+  std::vector<char> elsewhere_;  ///< by port: of a host, and not in this subnet
 };
 
 }  // namespace

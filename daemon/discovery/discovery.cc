@@ -32,11 +32,12 @@ Discovery::Discovery(transport::TransactionEngine& engine, const SweepOptions& o
       change_bits_{options.change_bits},
       sweep_{engine, options, found_,
              [this](Collected what, Instant now) { collected(std::move(what), now); }},
-      light_{engine, options.m_key,
+      light_{engine, options.m_key, options.observer_smps_per_second,
              [this](Suspicion what, Instant now) { suspected(std::move(what), now); }} {}
 
 void Discovery::full(Instant now) {
   wants_full_ = true;
+  interrupt_light();
   next(now);
 }
 
@@ -47,7 +48,20 @@ void Discovery::light(Instant now) {
 
 void Discovery::rediscover(std::span<const NodeGuid> nodes, Instant now) {
   suspects_.insert(nodes.begin(), nodes.end());
+  interrupt_light();
   next(now);
+}
+
+/// One at a pace may take minutes, and what somebody asks for does not wait for it.
+void Discovery::interrupt_light() {
+  if (!busy_ || kind_ != SweepKind::Light) return;
+  const auto so_far = light_.interrupt();
+  if (!so_far) return;
+  busy_ = false;
+  overtaken_ = false;
+  wants_light_ = true;
+  suspects_.insert(so_far->nodes.begin(), so_far->nodes.end());
+  wants_full_ = wants_full_ || so_far->lost;
 }
 
 void Discovery::on_notice(const mad::Notice& notice, Instant now) {
@@ -127,6 +141,7 @@ void Discovery::start_partial(std::vector<NodeGuid> nodes, Instant now) {
 
 void Discovery::suspected(Suspicion suspicion, Instant now) {
   overtaken_ = false;
+  if (!suspicion.whole) wants_light_ = true;
   if (suspicion.failure) {
     report(suspicion.failure, now);
   } else if (suspicion.lost) {

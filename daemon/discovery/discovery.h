@@ -63,12 +63,19 @@ class Discovery {
   /// the older one, is done again.
   void adopt(std::shared_ptr<const Survey> survey);
 
+  /// A light sweep at a pace goes on by it.
+  void on_timer(Instant now) { light_.on_timer(now); }
+  [[nodiscard]] std::optional<Instant> next_deadline() const { return light_.next_deadline(); }
+  /// How long the last round of light sweeps at a pace took.
+  [[nodiscard]] std::optional<FabricClock::duration> light_round() const { return light_.round(); }
+
   [[nodiscard]] bool busy() const { return busy_; }
   /// None before the first full sweep has ended.
   [[nodiscard]] std::shared_ptr<const Survey> survey() const { return survey_; }
 
  private:
   void next(Instant now);
+  void interrupt_light();
   void start(SweepKind kind, Instant now);
   void start_full(Instant now);
   void start_partial(std::vector<NodeGuid> nodes, Instant now);

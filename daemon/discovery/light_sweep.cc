@@ -13,17 +13,36 @@ namespace {
 using transport::Outcome;
 
 constexpr std::size_t most_asked_at_once = 512;
+/// Of whoever goes at a pace.
+constexpr std::size_t most_when_paced = 8;
+/// Requests that the pace lets through at a time: fewer wake-ups.
+constexpr int at_a_time = 4;
 
-/// What a snapshot takes from a port of a switch.
-bool same(const mad::PortInfo& x, const mad::PortInfo& y) {
-  return x.state == y.state && x.physical == y.physical && x.lid == y.lid &&
-         x.link_width_active == y.link_width_active && mad::active_speed(x) == mad::active_speed(y);
+bool is_unicast(Lid lid) { return lid != no_lid && lid <= last_unicast_lid; }
+
+/// A port is asked here without saying that extended speeds are known: that is what every firmware answers.
+/// Some show them as QDR then.
+bool same_speed(const mad::PortInfo& known, const mad::PortInfo& shown) {
+  const LinkSpeed before = mad::active_speed(known);
+  const LinkSpeed after = mad::active_speed(shown);
+  const bool kept_to_itself =
+      before > LinkSpeed::Qdr && (after == LinkSpeed::Qdr || after == LinkSpeed::None);
+  return before == after || kept_to_itself;
+}
+
+/// What a snapshot takes from a port.
+bool same(const mad::PortInfo& known, const mad::PortInfo& shown) {
+  return known.state == shown.state && known.physical == shown.physical && known.lid == shown.lid &&
+         known.link_width_active == shown.link_width_active && same_speed(known, shown);
 }
 
 }  // namespace
 
-LightSweep::LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key, Done done)
-    : engine_{engine}, m_key_{m_key}, done_{std::move(done)} {}
+LightSweep::LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key,
+                       std::uint32_t smps_per_second, Done done)
+    : engine_{engine}, m_key_{m_key}, done_{std::move(done)} {
+  if (smps_per_second > 0) period_ = FabricClock::duration{std::chrono::seconds{1}} / smps_per_second;
+}
 
 void LightSweep::start(std::shared_ptr<const Survey> survey, LookAt look_at, Instant now) {
   survey_ = std::move(survey);
@@ -32,10 +51,25 @@ void LightSweep::start(std::shared_ptr<const Survey> survey, LookAt look_at, Ins
   asked_ = 0;
   tasks_.clear();
   found_ = {};
+  paced_ = look_at == LookAt::EveryPort && period_ > FabricClock::duration::zero();
+  if (const SurveyNode& local = survey_->node(survey_->local); !local.is_switch()) {
+    tasks_.push_back({Op::OwnPort, local.info.local_port, survey_->local});
+  }
+  if (!paced_ || !std::exchange(in_round_, true)) begin_round(look_at, now);
+  if (paced_) {
+    const PortIndex at = cursor_ ? survey_->fabric->find_port(*cursor_) : no_port;
+    next_port_ = at == no_port ? 0 : at.raw();
+  }
+  pump(now);
+}
+
+void LightSweep::begin_round(LookAt look_at, Instant now) {
+  round_began_ = now;
+  cursor_.reset();
   for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
     const SurveyNode& node = survey_->nodes[i];
     const Op of_switch = look_at == LookAt::ChangeBits ? Op::SwitchInfo : Op::Port;
-    tasks_.push_back({node.is_switch() ? of_switch : Op::Identify, PortNum{0}, NodeIndex{i}});
+    if (!paced_) tasks_.push_back({node.is_switch() ? of_switch : Op::Identify, PortNum{0}, NodeIndex{i}});
     // What the last sweep could not learn of a switch may hide what is behind it.
     const auto is_unknown = [](const SurveyPort& port) { return !port.known; };
     if (node.is_switch() && std::any_of(node.ports.begin(), node.ports.end(), is_unknown)) {
@@ -47,45 +81,113 @@ void LightSweep::start(std::shared_ptr<const Survey> survey, LookAt look_at, Ins
       }
     }
   }
-  pump(now);
+}
+
+/// At a pace: the ports of switches, from the cursor on.
+std::optional<LightSweep::Task> LightSweep::next_port() {
+  const Fabric& fabric = *survey_->fabric;
+  while (next_port_ < fabric.ports().size()) {
+    const Port& port = fabric.port(PortIndex{next_port_});
+    const Node& node = fabric.node(port.node);
+    if (node.type == NodeType::Switch) {
+      ++next_port_;
+      return Task{Op::Port, port.num, port.node};
+    }
+    next_port_ = node.first_port.raw() + node.port_count + 1U;
+  }
+  return std::nullopt;
+}
+
+bool LightSweep::may_send(Instant now) {
+  if (!paced_) return asked_ < most_asked_at_once;
+  if (asked_ >= most_when_paced) return false;
+  // What was not sent in time is not made up for.
+  due_ = std::max(due_, now - at_a_time * period_);
+  if (now < due_) {
+    wake_ = due_ + (at_a_time - 1) * period_;
+    return false;
+  }
+  due_ += period_;
+  return true;
+}
+
+std::optional<LightSweep::Task> LightSweep::next_task(Instant now) {
+  // Whoever goes at a pace says at once what has been found.
+  const bool enough = paced_ && (found_.lost || found_.failure || !found_.nodes.empty());
+  if (enough) tasks_.clear();
+  const bool more = !tasks_.empty() || (paced_ && !enough && next_port_ < survey_->fabric->ports().size());
+  if (!more || !may_send(now)) return std::nullopt;
+  if (tasks_.empty()) return next_port();
+  const Task task = tasks_.front();
+  tasks_.pop_front();
+  return task;
+}
+
+bool LightSweep::submit(const Task& task, Instant now) {
+  const SurveyNode& node = survey_->node(task.node);
+  std::vector<PortNum> path = node.path;
+  if (task.op == Op::Probe) path.push_back(task.port);
+  transport::SmpRequest what{.attribute = mad::SmAttr::NodeInfo, .m_key = m_key_};
+  if (task.op == Op::SwitchInfo) what.attribute = mad::SmAttr::SwitchInfo;
+  const bool of_port = task.op == Op::Port || task.op == Op::OwnPort || task.op == Op::PortByRoute;
+  if (of_port) {
+    what.attribute = mad::SmAttr::PortInfo;
+    what.modifier = task.port.raw();
+  }
+  const Lid lid = node.ports[0].info.lid;
+  const bool by_lid = paced_ && task.op == Op::Port && is_unicast(lid);
+  const bool probe = task.op == Op::Probe;
+  const transport::Request request{
+      .packet = by_lid ? transport::lid_smp(what, lid) : transport::directed_smp(what, path),
+      .agent = probe ? transport::agent_behind({node.guid(), task.port}) : transport::agent_of(node.guid()),
+      .patience = probe ? transport::Patience::Once : transport::Patience::Normal,
+      // The first question of a switch tells whether it is there.
+      .on_silence = task.op == Op::Port && task.port != PortNum{0} ? transport::OnSilence::FailFast
+                                                                   : transport::OnSilence::Ask};
+  const std::uint64_t context = (std::uint64_t{task.node.raw()} << 32U) | (std::uint64_t{run_} << 16U) |
+                                (std::uint64_t{task.port.raw()} << 8U) | static_cast<std::uint64_t>(task.op);
+  if (const auto taken = engine_.submit(request, *this, context, now); !taken) {
+    found_.failure = taken.error();
+    tasks_.clear();
+    return false;
+  }
+  ++asked_;
+  return true;
 }
 
 void LightSweep::pump(Instant now) {
-  while (!tasks_.empty() && asked_ < most_asked_at_once) {
-    const Task task = tasks_.front();
-    tasks_.pop_front();
-    const SurveyNode& node = survey_->node(task.node);
-    std::vector<PortNum> path = node.path;
-    if (task.op == Op::Probe) path.push_back(task.port);
-    transport::SmpRequest what{.attribute = mad::SmAttr::NodeInfo, .m_key = m_key_};
-    if (task.op == Op::SwitchInfo) what.attribute = mad::SmAttr::SwitchInfo;
-    if (task.op == Op::Port) {
-      what.attribute = mad::SmAttr::PortInfo;
-      what.modifier = task.port.raw();
-    }
-    const mad::Packet packet = transport::directed_smp(what, path);
-    const bool probe = task.op == Op::Probe;
-    const transport::Request request{
-        .packet = packet,
-        .agent = probe ? transport::agent_behind({node.guid(), task.port}) : transport::agent_of(node.guid()),
-        .patience = probe ? transport::Patience::Once : transport::Patience::Normal,
-        // The first question of a switch tells whether it is there.
-        .on_silence = task.op == Op::Port && task.port != PortNum{0} ? transport::OnSilence::FailFast
-                                                                     : transport::OnSilence::Ask};
-    const std::uint64_t context = (std::uint64_t{task.node.raw()} << 32U) | (std::uint64_t{run_} << 16U) |
-                                  (std::uint64_t{task.port.raw()} << 8U) |
-                                  static_cast<std::uint64_t>(task.op);
-    if (const auto taken = engine_.submit(request, *this, context, now); !taken) {
-      found_.failure = taken.error();
-      tasks_.clear();
-      break;
-    }
-    ++asked_;
+  if (!running_) return;
+  wake_.reset();
+  while (const auto task = next_task(now)) {
+    if (!submit(*task, now)) break;
   }
-  if (running_ && asked_ == 0 && tasks_.empty()) {
-    running_ = false;
-    done_(std::exchange(found_, {}), now);
+  if (!running_ || asked_ > 0 || wake_ || !tasks_.empty()) return;
+  running_ = false;
+  if (paced_) {
+    const auto ports = survey_->fabric->ports();
+    found_.whole = next_port_ >= ports.size();
+    if (found_.whole) {
+      in_round_ = false;
+      round_ = now - round_began_;
+    } else {
+      cursor_ = survey_->fabric->ref(PortIndex{next_port_});
+    }
   }
+  done_(std::exchange(found_, {}), now);
+}
+
+std::optional<Suspicion> LightSweep::interrupt() {
+  if (!running_ || !paced_) return std::nullopt;
+  running_ = false;
+  wake_.reset();
+  tasks_.clear();
+  ++run_;  // the answers that are on their way come too late
+  const auto ports = survey_->fabric->ports();
+  // Those that were asked last and have not answered are asked again.
+  const auto again = static_cast<std::uint32_t>(std::min<std::size_t>(next_port_, asked_));
+  if (next_port_ - again < ports.size()) cursor_ = survey_->fabric->ref(PortIndex{next_port_ - again});
+  found_.whole = false;
+  return std::exchange(found_, {});
 }
 
 void LightSweep::on_completion(const transport::Completion& completion) {
@@ -104,16 +206,32 @@ void LightSweep::on_completion(const transport::Completion& completion) {
   pump(completion.now);
 }
 
+void LightSweep::look_at_own_port(const Task& task, const transport::Completion& completion) {
+  if (completion.outcome != Outcome::Answered) return;  // Identify says whether the node is there
+  const SurveyPort& known = survey_->node(task.node).ports[task.port.raw()];
+  const auto info = mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad));
+  const bool up = info.physical == PhysState::LinkUp && info.state >= PortState::Init;
+  // Whoever is alone with a cable that carries has somebody at its other end.
+  const bool alone = survey_->nodes.size() == 1;
+  if (!known.known || !same(known.info, info) || (alone && up)) found_.lost = true;
+}
+
 void LightSweep::look_at_port(const Task& task, const transport::Completion& completion) {
   const SurveyNode& node = survey_->node(task.node);
   if (completion.outcome != Outcome::Answered) {
-    if (completion.outcome != Outcome::Refused) found_.lost = true;
+    if (completion.outcome == Outcome::Refused) return;
+    // The way to a LID is the tables', which may be wrong; the switch may be there all the same.
+    if (paced_ && task.op == Op::Port) {
+      tasks_.push_front({Op::PortByRoute, task.port, task.node});
+    } else {
+      found_.lost = true;
+    }
     return;
   }
   const SurveyPort& known = node.ports[task.port.raw()];
   const auto info = mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad));
   if (!known.known || !same(known.info, info)) found_.nodes.push_back(node.guid());
-  if (task.port != PortNum{0}) return;
+  if (paced_ || task.port != PortNum{0}) return;
   for (std::size_t p = 1; p < node.ports.size(); ++p) {
     tasks_.push_back({Op::Port, PortNum{static_cast<std::uint8_t>(p)}, task.node});
   }
@@ -131,7 +249,11 @@ void LightSweep::judge(const Task& task, const transport::Completion& completion
         found_.nodes.push_back(node.guid());
       }
       break;
+    case Op::OwnPort:
+      look_at_own_port(task, completion);
+      break;
     case Op::Port:
+    case Op::PortByRoute:
       look_at_port(task, completion);
       break;
     case Op::Probe:

@@ -1,8 +1,13 @@
 /// Looks whether anything changed: whether every host still answers where it was, whether something has come
-/// back behind ports that were silent, and what the switches say. What it finds are nodes to ask anew.
+/// back behind ports that were silent, what the switches say, and how the own port is: with its cable gone
+/// there is nobody else to ask. What it finds are nodes to ask anew.
 ///
 /// A subnet manager asks each switch for its change bit, one MAD a node. Whoever only watches cannot: the
-/// subnet manager resets that bit long before. So it asks for the state of every port of every switch.
+/// subnet manager resets that bit long before. So it asks for the state of every port of every switch, and
+/// does that gently: at a pace, few at a time, by LID wherever there is one (a directed route costs every
+/// switch on the way), and hosts not at all. VL15 has no flow control, and what it drops is the subnet
+/// manager's. A round may take long; where it finds something it stops to say so, and goes on from there the
+/// next time.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +24,7 @@ namespace heddle::discovery {
 
 struct Suspicion {
   std::vector<NodeGuid> nodes;  ///< ask these anew
+  bool whole = true;            ///< the round has come to its end
   bool lost = false;            ///< the local node does not answer as before: only a full sweep helps
   std::optional<Error> failure;
 };
@@ -32,20 +38,37 @@ class LightSweep final : public transport::TransactionClient {
  public:
   using Done = std::function<void(Suspicion, Instant now)>;
 
-  LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key, Done done);
+  /// `smps_per_second`: the pace of whoever looks at every port; 0: none.
+  LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key, std::uint32_t smps_per_second,
+             Done done);
 
   void start(std::shared_ptr<const Survey> survey, LookAt look_at, Instant now);
   void on_completion(const transport::Completion& completion) override;
 
+  void on_timer(Instant now) { pump(now); }
+  /// When the pace allows the next request.
+  [[nodiscard]] std::optional<Instant> next_deadline() const { return wake_; }
+  /// Ends a round that is paced, which goes on from there the next time: there is something more urgent.
+  /// Nothing where none is under way. No done() follows.
+  std::optional<Suspicion> interrupt();
+  /// How long the last whole round at a pace took.
+  [[nodiscard]] std::optional<FabricClock::duration> round() const { return round_; }
+
  private:
-  enum class Op : std::uint8_t { SwitchInfo, Identify, Probe, Port };
+  enum class Op : std::uint8_t { SwitchInfo, Identify, Probe, Port, OwnPort, PortByRoute };
   struct Task {
     Op op = Op::Identify;
     PortNum port;
     NodeIndex node;
   };
 
+  void begin_round(LookAt look_at, Instant now);
+  [[nodiscard]] std::optional<Task> next_task(Instant now);
+  [[nodiscard]] std::optional<Task> next_port();
+  [[nodiscard]] bool may_send(Instant now);
+  [[nodiscard]] bool submit(const Task& task, Instant now);
   void pump(Instant now);
+  void look_at_own_port(const Task& task, const transport::Completion& completion);
   void look_at_port(const Task& task, const transport::Completion& completion);
   void judge(const Task& task, const transport::Completion& completion);
 
@@ -58,6 +81,17 @@ class LightSweep final : public transport::TransactionClient {
   std::size_t asked_ = 0;
   std::deque<Task> tasks_;
   Suspicion found_;
+
+  // A round at a pace.
+  FabricClock::duration period_{};  ///< between requests; zero: no pace
+  bool paced_ = false;              ///< the sweep under way
+  bool in_round_ = false;
+  std::optional<PortRef> cursor_;  ///< the port that is asked next
+  std::uint32_t next_port_ = 0;    ///< the same in this survey
+  Instant due_;                    ///< of the next request
+  std::optional<Instant> wake_;    ///< set while the pace is waited for
+  Instant round_began_;
+  std::optional<FabricClock::duration> round_;
 };
 
 }  // namespace heddle::discovery

@@ -4,6 +4,8 @@ namespace heddle::discovery {
 
 std::string_view to_string(ProblemKind kind) {
   switch (kind) {
+    case ProblemKind::OwnPort:
+      return "own port";
     case ProblemKind::SilentPort:
       return "silent port";
     case ProblemKind::LostNode:

@@ -12,6 +12,7 @@
 namespace heddle::discovery {
 
 enum class ProblemKind {
+  OwnPort,        ///< the port that this daemon sees the fabric by is down
   SilentPort,     ///< the link is up, but nothing answers behind it
   LostNode,       ///< answered once and then no more: left out
   SplitOff,       ///< no way leads there any more: left out

@@ -116,6 +116,10 @@ void Sweep::submit(const Task& task, Instant now) {
       break;
     case Op::PortInfo:
       what.attribute = mad::SmAttr::PortInfo;
+      what.modifier = task.port.raw() | mad::knows_extended_speeds;
+      break;
+    case Op::PlainPortInfo:
+      what.attribute = mad::SmAttr::PortInfo;
       what.modifier = task.port.raw();
       break;
     case Op::ExtendedPort:

@@ -25,6 +25,8 @@ enum class ChangeBits : std::uint8_t { Leave, Clear };
 struct SweepOptions {
   std::uint64_t m_key = 0;
   ChangeBits change_bits = ChangeBits::Leave;
+  /// Of light sweeps beside another subnet manager; 0: as many as the engine takes.
+  std::uint32_t observer_smps_per_second = 0;
   std::size_t most_nodes = 65'536;  ///< a bound against agents that make nodes up
 };
 
@@ -62,6 +64,7 @@ class Sweep final : public transport::TransactionClient {
     SwitchInfo,
     ClearChange,
     PortInfo,
+    PlainPortInfo,  ///< without the bit that says that we know of extended speeds
     ExtendedPort,
   };
   using Index = std::uint32_t;

@@ -55,6 +55,7 @@ void Sweep::answered(const Task& task, const mad::Packet& answer) {
       enquire_ports(task.node);
       break;
     case Op::PortInfo:
+    case Op::PlainPortInfo:
       on_port_info(task, mad::decode<mad::PortInfo>(data));
       break;
     case Op::ExtendedPort: {
@@ -81,6 +82,12 @@ void Sweep::unanswered(const Task& task, const Completion& completion) {
       return;  // it is QDR, as PortInfo says
     case Op::ClearChange:
       enquire_ports(task.node);
+      break;
+    case Op::PortInfo:
+      if (completion.outcome == Outcome::Refused || completion.outcome == Outcome::WrongAnswer) {
+        ask(Op::PlainPortInfo, task.node, task.port);
+        return;
+      }
       break;
     default:
       break;
@@ -253,6 +260,11 @@ void Sweep::on_port_info(const Task& task, const mad::PortInfo& info) {
   if (task.port == PortNum{0}) return;
   const bool leads_on = node.is_switch() || (node.guid() == local_ && task.port == node.info.local_port);
   if (!is_up(info)) {
+    if (leads_on && !node.is_switch()) {
+      problems_.add(ProblemKind::OwnPort, {node.guid(), task.port},
+                    fmt::format("{} is {} ({}): nothing of the fabric can be seen by it",
+                                name_of(node, task.port), to_string(info.state), to_string(info.physical)));
+    }
     lost_peer(node, task.port);
     return;
   }

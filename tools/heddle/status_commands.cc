@@ -71,6 +71,10 @@ void print_status(const value& status, Context& context) {
   table.add({"backend", fmt::format("{}, {}", text_at(status, "backend"), text_at(status, "source"))});
   table.add({"up", human_seconds(number_at(status, "uptime_seconds"))});
   table.add({"subnet manager", manager_line(status)});
+  if (!at_path(status, "light_round_seconds").is_null()) {
+    table.add({"light sweep", fmt::format("the last round over all ports of the switches took {}",
+                                          human_seconds(number_at(status, "light_round_seconds")))});
+  }
   table.add({"sampling", sampling_line(status)});
   if (!at_path(status, "load").is_null()) table.add({"load", load_line(status)});
   table.add(

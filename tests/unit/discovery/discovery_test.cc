@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "fabric/change.h"
+#include "sim/bring_up.h"
 #include "support/sim_world.h"
 
 namespace heddle::discovery {
@@ -91,6 +92,44 @@ TEST(Discovery, FindsEveryNodeAndLink) {
   }
 }
 
+// Whatever firmware makes of the bit by which we say that we know extended speeds, no port is shown as slower
+// than it is.
+TEST(Discovery, ExtendedSpeedsAreFoundInAllFirmware) {
+  for (const char* speed : {"FDR", "EDR", "HDR", "NDR", "XDR"}) {
+    for (const auto kind :
+         {sim::ExtendedSpeeds::Always, sim::ExtendedSpeeds::Asked, sim::ExtendedSpeeds::NotAsked}) {
+      World world{std::string("tree:k=2,n=2,speed=") + speed};
+      for (std::uint32_t i = 0; i < world.truth().nodes().size(); ++i) {
+        world.sim.fabric.set_traits(NodeIndex{i}, {.extended_speeds = kind});
+      }
+      const SweepReport report = world.full();
+      EXPECT_TRUE(report.problems.empty()) << texts(report);
+      expect_same_graph(*report.survey->fabric, world.truth());
+      EXPECT_EQ(world.light().survey, report.survey) << "nothing has changed";
+    }
+  }
+}
+
+TEST(Discovery, ASpeedThatIsNotToldIsNotCalledQdr) {
+  World world{"tree:k=2,n=2,speed=NDR"};
+  for (std::uint32_t i = 0; i < world.truth().nodes().size(); ++i) {
+    world.sim.fabric.set_traits(NodeIndex{i}, {.extended_speeds = sim::ExtendedSpeeds::Hidden});
+  }
+  const SweepReport& report = world.full();
+  ASSERT_FALSE(report.failure);
+  EXPECT_EQ(report.survey->fabric->links().size(), world.truth().links().size());
+  for (const Link& link : report.survey->fabric->links()) EXPECT_EQ(link.speed, LinkSpeed::None);
+}
+
+TEST(Discovery, TheOtherEndOfACableKnowsItsSpeed) {
+  World world{"tree:k=2,n=2,speed=NDR"};
+  for (std::uint32_t i = 0; i < world.truth().nodes().size(); ++i) {
+    if (world.truth().nodes()[i].type == NodeType::Switch) continue;
+    world.sim.fabric.set_traits(NodeIndex{i}, {.extended_speeds = sim::ExtendedSpeeds::Hidden});
+  }
+  expect_same_graph(*world.full().survey->fabric, world.truth());
+}
+
 TEST(Discovery, ExtendedPortInfoTellsFdr10) {
   World world{"tree:k=2,n=2,speed=FDR10"};
   expect_same_graph(*world.full().survey->fabric, world.truth());
@@ -103,6 +142,62 @@ TEST(Discovery, OtherPlaneIsNotSeen) {
   EXPECT_TRUE(report.problems.empty()) << texts(report);
   EXPECT_EQ(report.survey->fabric->switch_count(), 5U);
   EXPECT_EQ(report.survey->fabric->nodes().size(), 17U);
+}
+
+/// Two hosts with two ports each, one in each of two subnets, which know nothing of each other's LIDs.
+std::shared_ptr<const Fabric> two_subnets() {
+  FabricBuilder builder;
+  const auto add = [&](NodeType type, std::uint64_t guid, std::uint8_t ports) {
+    Node node;
+    node.type = type;
+    node.guid = NodeGuid{guid};
+    node.port_count = ports;
+    node.description = "node " + std::to_string(guid);
+    return *builder.add_node(node);
+  };
+  const auto give = [&](NodeIndex node, std::uint8_t num, std::uint16_t lid) {
+    Port port;
+    port.num = PortNum{num};
+    port.guid = PortGuid{(std::uint64_t{node.raw()} << 8U) + num + 1};
+    port.lid = Lid{lid};
+    port.state = PortState::Active;
+    port.physical = PhysState::LinkUp;
+    (void)builder.set_port(node, port);
+  };
+  const NodeIndex hosts[] = {add(NodeType::ChannelAdapter, 1, 2), add(NodeType::ChannelAdapter, 2, 2)};
+  const NodeIndex switches[] = {add(NodeType::Switch, 11, 4), add(NodeType::Switch, 12, 4)};
+  for (std::uint8_t plane = 0; plane < 2; ++plane) {
+    give(switches[plane], 0, 1);
+    for (std::uint8_t h = 0; h < 2; ++h) {
+      // In the second subnet the hosts have each other's LIDs.
+      give(hosts[h], static_cast<std::uint8_t>(plane + 1), static_cast<std::uint16_t>(2 + (h ^ plane)));
+      (void)builder.add_link({hosts[h], PortNum{static_cast<std::uint8_t>(plane + 1)}},
+                             {switches[plane], PortNum{static_cast<std::uint8_t>(h + 1)}}, LinkWidth::X4,
+                             LinkSpeed::Hdr);
+    }
+  }
+  return builder.build();
+}
+
+TEST(Discovery, ThePortOfAHostInAnotherSubnetHasNoLidHere) {
+  sim::Options options;
+  options.lids = sim::Lids::Keep;
+  test::SimWorld sim{two_subnets(), options};
+  std::optional<SweepReport> report;
+  Discovery discovery{sim.engine, {}, [&](const SweepReport& done) { report = done; }};
+  discovery.full(sim.now);
+  ASSERT_TRUE(sim.run([&] { return report.has_value(); }));
+  ASSERT_FALSE(report->failure) << report->failure->message;
+  EXPECT_TRUE(report->problems.empty()) << texts(*report);
+  const Fabric& fabric = *report->survey->fabric;
+  EXPECT_EQ(fabric.switch_count(), 1U);
+  for (const std::uint64_t guid : {1U, 2U}) {
+    const NodeIndex host = fabric.find_node(NodeGuid{guid});
+    EXPECT_EQ(fabric.port({host, PortNum{1}}).lid, Lid{static_cast<std::uint16_t>(1 + guid)});
+    EXPECT_EQ(fabric.port({host, PortNum{2}}).lid, no_lid);
+    EXPECT_EQ(fabric.find_port(Lid{static_cast<std::uint16_t>(1 + guid)}),
+              fabric.port_index({host, PortNum{1}}));
+  }
 }
 
 TEST(Discovery, LostMadsCostOnlyTime) {
@@ -263,10 +358,10 @@ class LightSweepTest : public testing::Test {
   World world{"tree:k=3,n=3", {}, {.change_bits = ChangeBits::Clear}};
 };
 
-TEST_F(LightSweepTest, NothingChangedCostsOneMadANode) {
+TEST_F(LightSweepTest, NothingChangedCostsOneMadANodeAndOneForTheOwnPort) {
   const auto before = world.sim.engine.statistics().sent;
   world.light();
-  EXPECT_EQ(world.sim.engine.statistics().sent - before, world.truth().nodes().size());
+  EXPECT_EQ(world.sim.engine.statistics().sent - before, world.truth().nodes().size() + 1) << "the own port";
 }
 
 TEST_F(LightSweepTest, CutLinkIsFoundWithFewMads) {
@@ -302,6 +397,142 @@ TEST_F(LightSweepTest, EveryLinkThatIsCutAndMendedIsFound) {
     const SweepReport& back = world.light();
     expect_same_graph(*back.survey->fabric, world.truth());
   }
+}
+
+// With the own cable gone, or the switch at its other end, there is nobody to ask but the own port.
+TEST_F(LightSweepTest, TheOwnCableThatComesBackIsFound) {
+  const PortIndex own = world.sim.port();
+  const LinkIndex cable = world.truth().port(own).link;
+  world.sim.fabric.cut(cable, world.ps());
+  const SweepReport& alone = world.light();
+  ASSERT_FALSE(alone.failure) << alone.failure->message;
+  EXPECT_EQ(alone.survey->fabric->nodes().size(), 1U);
+  EXPECT_EQ(count(alone, ProblemKind::OwnPort), 1U) << texts(alone);
+  const auto survey = alone.survey;
+  EXPECT_EQ(world.light().survey, survey) << "nothing has changed";
+  world.sim.fabric.mend(cable, world.ps());
+  const SweepReport& back = world.light();
+  ASSERT_FALSE(back.failure) << back.failure->message;
+  expect_same_graph(*back.survey->fabric, world.truth());
+  EXPECT_TRUE(back.problems.empty()) << texts(back);
+}
+
+TEST_F(LightSweepTest, TheOwnSwitchThatComesBackIsFound) {
+  const NodeIndex leaf = world.truth().peer({world.truth().port(world.sim.port()).node, PortNum{1}})->node;
+  world.sim.fabric.kill(leaf, world.ps());
+  EXPECT_EQ(world.light().survey->fabric->nodes().size(), 1U);
+  world.sim.fabric.revive(leaf, world.ps());
+  expect_same_graph(*world.light().survey->fabric, world.truth());
+}
+
+/// Beside another subnet manager: every port is looked at, at a pace.
+class GentleSweepTest : public testing::Test {
+ protected:
+  static constexpr std::uint32_t pace = 1000;
+
+  void SetUp() override {
+    sim::bring_up(world.sim.fabric);
+    world.full();
+    world.sim.receive_with([this](const mad::Packet& packet, Instant at) {
+      const auto header = mad::read_header(packet.mad);
+      (header.mgmt_class == mad::MgmtClass::SubnLid ? by_lid : by_route) += 1;
+      if (header.attribute == static_cast<std::uint16_t>(mad::SmAttr::NodeInfo)) ++hosts_asked;
+      world.sim.engine.on_packet(packet, at);
+    });
+  }
+  /// Runs what is due until something is reported.
+  const SweepReport* until_report(FabricClock::duration limit) {
+    const auto before = world.reports.size();
+    const Instant end = world.sim.now + limit;
+    const auto reported = [&] { return world.reports.size() > before; };
+    const auto due = [&] {
+      const auto next = world.discovery.next_deadline();
+      return reported() || (next && *next <= world.sim.now);
+    };
+    while (!reported() && world.sim.now < end) {
+      if (!world.sim.run(due, end - world.sim.now)) {
+        // Nothing is on its way: the pace is waited for.
+        world.sim.now = std::max(world.sim.now, std::min(end, world.discovery.next_deadline().value_or(end)));
+      }
+      if (!reported()) world.discovery.on_timer(world.sim.now);
+    }
+    return world.reports.size() > before ? &world.reports.back() : nullptr;
+  }
+  [[nodiscard]] std::size_t ports_of_switches() const {
+    std::size_t ports = 0;
+    for (const Node& node : world.truth().nodes()) {
+      if (node.type == NodeType::Switch) ports += node.port_count + 1U;
+    }
+    return ports;
+  }
+
+  World world{"tree:k=3,n=3", {}, {.observer_smps_per_second = pace}};
+  std::size_t by_lid = 0;
+  std::size_t by_route = 0;
+  std::size_t hosts_asked = 0;
+};
+
+TEST_F(GentleSweepTest, EachPortIsAskedOnceByLidAndNoHost) {
+  const Instant begun = world.sim.now;
+  world.discovery.light(world.sim.now);
+  const SweepReport* report = until_report(100s);
+  ASSERT_NE(report, nullptr);
+  EXPECT_EQ(report->survey, report->before) << "nothing has changed";
+  EXPECT_EQ(by_lid, ports_of_switches());
+  EXPECT_EQ(by_route, 1U) << "the own port";
+  EXPECT_EQ(hosts_asked, 0U);
+  const double took = seconds(world.sim.now - begun);
+  EXPECT_GE(took, static_cast<double>(ports_of_switches() - 16) / pace);
+  EXPECT_LE(took, static_cast<double>(ports_of_switches() + 100) / pace);
+  ASSERT_TRUE(world.discovery.light_round());
+  EXPECT_NEAR(seconds(*world.discovery.light_round()), seconds(world.sim.now - begun), 1e-6);
+}
+
+TEST_F(GentleSweepTest, WhatIsFoundIsSaidAtOnceAndTheRoundGoesOn) {
+  // The last link: of the switches that are asked last.
+  const LinkIndex cut{static_cast<std::uint32_t>(world.truth().links().size() - 1)};
+  world.sim.fabric.cut(cut, world.ps());
+  const Instant begun = world.sim.now;
+  world.discovery.light(world.sim.now);
+  const SweepReport* report = until_report(100s);
+  ASSERT_NE(report, nullptr);
+  EXPECT_EQ(report->survey->fabric->links().size(), world.truth().links().size() - 1);
+  EXPECT_EQ(world.discovery.light_round(), std::nullopt) << "the round has not ended";
+  ASSERT_NE(until_report(100s), nullptr) << "the rest of it";
+  ASSERT_TRUE(world.discovery.light_round());
+  EXPECT_NEAR(seconds(*world.discovery.light_round()), seconds(world.sim.now - begun), 1e-6);
+  world.sim.fabric.mend(cut, world.ps());
+  world.discovery.light(world.sim.now);
+  expect_same_graph(*until_report(100s)->survey->fabric, world.truth());
+}
+
+TEST_F(GentleSweepTest, WhatSomebodyAsksForDoesNotWaitForTheRound) {
+  const NodeGuid node = world.truth().node(world.switch_at(3)).guid;
+  world.discovery.light(world.sim.now);
+  EXPECT_EQ(until_report(50ms), nullptr);
+  world.discovery.rediscover({&node, 1}, world.sim.now);
+  const SweepReport* report = until_report(50ms);
+  ASSERT_NE(report, nullptr);
+  EXPECT_EQ(report->kind, SweepKind::Partial);
+  const std::size_t before = by_lid;
+  ASSERT_NE(until_report(100s), nullptr) << "the round goes on";
+  EXPECT_LT(by_lid, ports_of_switches() + 16);
+  EXPECT_GT(by_lid, before);
+}
+
+TEST_F(GentleSweepTest, ASwitchThatDoesNotAnswerByLidIsAskedByRoute) {
+  // Its LID leads nowhere: no way back from there, but it is there.
+  world.sim.receive_with([this](const mad::Packet& packet, Instant at) {
+    if (mad::read_header(packet.mad).mgmt_class == mad::MgmtClass::SubnLid) return;
+    ++by_route;
+    world.sim.engine.on_packet(packet, at);
+  });
+  world.discovery.light(world.sim.now);
+  const SweepReport* report = until_report(1000s);
+  ASSERT_NE(report, nullptr);
+  EXPECT_EQ(report->kind, SweepKind::Light);
+  EXPECT_EQ(report->survey, report->before);
+  EXPECT_EQ(by_route, ports_of_switches() + 1);
 }
 
 TEST_F(LightSweepTest, KilledSwitchAndHostAreFound) {
@@ -388,7 +619,7 @@ class WatchingSweep : public testing::Test {
 };
 
 TEST_F(WatchingSweep, NothingChangedCostsOneMadASwitchPortAndHost) {
-  std::size_t expected = 0;
+  std::size_t expected = 1;  // the own port
   for (const Node& node : world.truth().nodes()) {
     expected += node.type == NodeType::Switch ? node.port_count + 1U : 1U;
   }
