@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class Backend {
   /// Whether the way into the fabric still works; moves to another one if not. True when it moved: everything
   /// looks different from there.
   [[nodiscard]] virtual bool check() { return false; }
+  /// What is wrong with the way into the fabric, for the operator.
+  [[nodiscard]] virtual std::optional<std::string> problem() const { return std::nullopt; }
   /// Moves connections of hosts between LID planes; null where no host has an agent for that.
   [[nodiscard]] virtual regulate::PathMigrator* migrator() { return nullptr; }
   /// What the description of a simulated fabric lost, sentences for the operator.

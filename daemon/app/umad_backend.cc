@@ -4,6 +4,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -33,27 +38,63 @@ std::vector<std::string> names_of(const std::string& list) {
   return names;
 }
 
-Access access_of(const Config& config) {
-  if (config.fabric.read_only) return Access::Read;
-  return config.sm.mode == SmMode::Off ? Access::Write : Access::Manage;
-}
+Access access_of(const Config& config) { return config.fabric.read_only ? Access::Read : Access::Write; }
+
+/// Whether ports are Active, looked up in a thread of its own: the driver may take seconds to answer, for
+/// instance while it resets its adapter.
+class PortWatch {
+ public:
+  ~PortWatch() { thread_.join(); }
+
+  [[nodiscard]] bool active(const std::string& name) const {
+    const std::lock_guard lock{mutex_};
+    const auto found = active_.find(name);
+    return found != active_.end() && found->second;
+  }
+  void know(const std::string& name, bool active) {
+    const std::lock_guard lock{mutex_};
+    active_[name] = active;
+  }
+  /// For the next question. Nothing happens while an earlier look is under way.
+  void look() {
+    const std::lock_guard lock{mutex_};
+    if (std::exchange(looking_, true)) return;
+    std::vector<std::string> names;
+    for (const auto& [name, active] : active_) names.push_back(name);
+    boost::asio::post(thread_, [this, names = std::move(names)] {
+      for (const std::string& name : names) know(name, transport::is_active(name));
+      const std::lock_guard own_lock{mutex_};
+      looking_ = false;
+    });
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, bool> active_;
+  bool looking_ = false;
+  boost::asio::thread_pool thread_{1};
+};
 
 class UmadBackend final : public Backend {
  public:
-  UmadBackend(boost::asio::io_context& io, const Config& config) : io_{io}, access_{access_of(config)} {}
+  UmadBackend(boost::asio::io_context& io, const Config& config)
+      : io_{io},
+        access_{access_of(config)},
+        patience_{std::chrono::ceil<std::chrono::milliseconds>(config.sampling.timeout)} {}
 
   Result<void> open(const Config& config) {
     std::vector<FailoverTransport::Candidate> candidates;
     for (const std::string& name : names_of(config.fabric.device)) {
+      // The port that a name once stood for is the one that is asked about and opened again: "the first
+      // active port" may be another one by then, in another subnet.
+      auto port = std::make_shared<std::string>();
       candidates.push_back({name.empty() ? "first active port" : name,
-                            [this, name] { return open_port(name); },
-                            [name] {
-                              const auto port = transport::find_umad_port(name);
-                              return port && port->active;
-                            }});
+                            [this, name, port] { return open_port(port->empty() ? name : *port, *port); },
+                            [this, name, port] { return is_active(name, *port); }});
     }
-    auto opened = FailoverTransport::open(std::move(candidates), [](const std::string& name) {
-      spdlog::warn("the fabric is reached by port {} from here on", name);
+    auto opened = FailoverTransport::open(std::move(candidates), [this](const std::string& name) {
+      spdlog::warn("the fabric is reached by port {} ({}) from here on", opened_, name);
+      ++switches_;
     });
     if (!opened) return fail(opened.error());
     transport_ = *std::move(opened);
@@ -65,34 +106,51 @@ class UmadBackend final : public Backend {
   [[nodiscard]] std::string kind() const override { return "umad"; }
   [[nodiscard]] std::string source() const override { return opened_; }
   [[nodiscard]] bool check() override {
-    const std::string before = opened_;
+    const auto before = switches_;
+    if (transport_->gone() && !std::exchange(said_gone_, true)) spdlog::error("{}", *problem());
     transport_->check();
-    return opened_ != before;
+    if (!transport_->gone()) said_gone_ = false;
+    ports_.look();
+    return switches_ != before;
+  }
+  [[nodiscard]] std::optional<std::string> problem() const override {
+    if (!transport_->gone()) return std::nullopt;
+    return fmt::format(
+        "port {} is gone (its adapter was reset, or its driver unloaded): it is opened again when it is back",
+        opened_);
   }
   void stop() override {
     if (auto* port = dynamic_cast<UmadTransport*>(&transport_->current())) port->stop();
   }
 
  private:
-  Result<std::unique_ptr<transport::Transport>> open_port(const std::string& name) {
+  Result<std::unique_ptr<transport::Transport>> open_port(const std::string& name, std::string& found) {
     const auto port = transport::find_umad_port(name);
     if (!port) return fail(port.error());
-    transport::UmadOptions options{.access = access_};
-    auto opened = UmadTransport::open(io_, clock_, *port, options);
-    if (!opened && opened.error().code == ErrorCode::Conflict) {
-      spdlog::info("{}; watching without being one", opened.error().message);
-      options.access = Access::Write;
-      opened = UmadTransport::open(io_, clock_, *port, options);
-    }
+    auto opened = UmadTransport::open(io_, clock_, *port, {.access = access_, .patience = patience_});
     if (!opened) return fail(opened.error());
-    opened_ = fmt::format("{}:{}", port->device, port->port);
+    opened_ = found = transport::name_of(*port);
+    ports_.know(found, port->active);
     return *std::move(opened);
+  }
+  [[nodiscard]] bool is_active(const std::string& name, std::string& port) {
+    if (port.empty()) {  // while the daemon starts
+      const auto found = transport::find_umad_port(name);
+      if (!found) return false;
+      port = transport::name_of(*found);
+      ports_.know(port, found->active);
+    }
+    return ports_.active(port);
   }
 
   boost::asio::io_context& io_;
   Access access_;
+  std::chrono::milliseconds patience_;
   transport::SteadyClock clock_;
+  PortWatch ports_;
   std::string opened_;  ///< "mlx5_0:1"
+  std::size_t switches_ = 0;
+  bool said_gone_ = false;
   std::unique_ptr<FailoverTransport> transport_;
 };
 

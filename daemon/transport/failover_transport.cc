@@ -42,19 +42,24 @@ bool FailoverTransport::failing() const { return sent_ > 0 && failed_ == sent_; 
 void FailoverTransport::check() {
   const bool refuses = failing();
   sent_ = failed_ = 0;
-  if (!refuses && candidates_[in_use_].usable()) return;
+  const bool gone = current_->gone();
+  if (!gone && !refuses && candidates_[in_use_].usable()) return;
   for (std::size_t step = 1; step < candidates_.size(); ++step) {
     const std::size_t next = (in_use_ + step) % candidates_.size();
-    if (!candidates_[next].usable()) continue;
-    auto opened = candidates_[next].open();
-    if (!opened) continue;
-    current_->receive_with({});
-    in_use_ = next;
-    current_ = *std::move(opened);
-    current_->receive_with(receiver_);
-    if (switched_) switched_(candidates_[next].name);
-    return;
+    if (candidates_[next].usable() && move_to(next)) return;
   }
+  if (gone) move_to(in_use_);
+}
+
+bool FailoverTransport::move_to(std::size_t candidate) {
+  auto opened = candidates_[candidate].open();
+  if (!opened) return false;
+  current_->receive_with({});
+  in_use_ = candidate;
+  current_ = *std::move(opened);
+  current_->receive_with(receiver_);
+  if (switched_) switched_(candidates_[candidate].name);
+  return true;
 }
 
 }  // namespace heddle::transport

@@ -19,7 +19,7 @@ class FailoverTransport final : public Transport {
     std::function<Result<std::unique_ptr<Transport>>()> open;
     std::function<bool()> usable;  ///< asked whether open or not
   };
-  /// The name of the port that is in use from here on.
+  /// The name of the port that is in use from here on: another one, or the same opened anew.
   using Switched = std::function<void(const std::string&)>;
 
   /// Opens the first candidate that is usable, or else the first that opens. Errors: of the candidates, one
@@ -33,7 +33,11 @@ class FailoverTransport final : public Transport {
   [[nodiscard]] LocalPort local() const override { return current_->local(); }
   Result<void> claim_sm(SmClaim claim) override { return current_->claim_sm(claim); }
 
-  /// Moves to a usable port if this one is not, or did nothing but refuse since the last check.
+  [[nodiscard]] bool gone() const override { return current_->gone(); }
+
+  /// Moves to a usable port if this one is not, or did nothing but refuse since the last check. One whose
+  /// device went away, with no other to move to, is opened again as soon as that works: call it again until
+  /// then.
   void check();
   [[nodiscard]] const std::string& name() const { return candidates_[in_use_].name; }
   [[nodiscard]] Transport& current() { return *current_; }
@@ -42,6 +46,7 @@ class FailoverTransport final : public Transport {
   explicit FailoverTransport(std::vector<Candidate> candidates, Switched switched)
       : candidates_{std::move(candidates)}, switched_{std::move(switched)} {}
   [[nodiscard]] bool failing() const;
+  bool move_to(std::size_t candidate);
 
   std::vector<Candidate> candidates_;
   Switched switched_;

@@ -45,11 +45,13 @@ class Transport {
   /// Hands one MAD over. Never blocks. The low 32 bits of the TID come back in the answer, the upper half may
   /// not. Errors: Io when the device refuses it, Refused in read-only mode for a method other than Get.
   virtual Result<void> send(const mad::Packet& packet) = 0;
-  /// Asked anew each time: the LID changes when a subnet manager says so.
+  /// Asked anew each time: the LID changes when a subnet manager says so. Never blocks.
   [[nodiscard]] virtual LocalPort local() const = 0;
   /// Says of the port that a subnet manager is there, or no longer. Errors: Conflict where another program
   /// says so. A transport without a say does nothing.
   virtual Result<void> claim_sm(SmClaim /*claim*/) { return {}; }
+  /// The device went away under it: nothing goes in or out any more, and only opening it anew helps.
+  [[nodiscard]] virtual bool gone() const { return false; }
 };
 
 }  // namespace heddle::transport

@@ -19,14 +19,19 @@ struct UmadPort {
   Lid lid;
   Lid sm_lid;
   bool active = false;
+  bool infiniband = true;  ///< link_layer; else Ethernet: RoCE
   std::vector<std::uint16_t> pkeys;
 };
 
 /// "mlx5_0:1", "mlx5_0" for its first active port, a port GUID ("0x..."), or nothing for the first active
-/// port of all. Errors: NotFound, Invalid for a port number that is none.
+/// port of all; only InfiniBand ports count. Asks the driver: may take long. Errors: NotFound, Invalid for a
+/// port number that is none and for a port that is Ethernet.
 [[nodiscard]] Result<UmadPort> find_umad_port(std::string_view name);
-/// The same port anew. Errors: Io when the device is gone.
-[[nodiscard]] Result<UmadPort> refresh(const UmadPort& port);
+/// The same among ports that are known. Pure.
+[[nodiscard]] Result<UmadPort> choose_port(std::string_view name, const std::vector<UmadPort>& ports);
+/// Whether the port named "mlx5_0:1" is Active: one small file. Asks the driver: may take long.
+[[nodiscard]] bool is_active(const std::string& name);
+[[nodiscard]] std::string name_of(const UmadPort& port);
 
 /// Where the default P_Key with full membership stands: what PMAs are asked with. Errors: NotFound.
 [[nodiscard]] Result<std::uint16_t> full_member_index(const UmadPort& port);

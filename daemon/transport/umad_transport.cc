@@ -6,6 +6,7 @@
 #include <infiniband/umad.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -26,21 +27,16 @@
 namespace heddle::transport {
 namespace {
 
-/// How long the kernel keeps a request in mind, so that a late answer still comes in. The transaction engine
-/// gives up earlier.
-constexpr int kernel_timeout_ms = 2000;
+constexpr std::chrono::milliseconds least_kernel_timeout{2000};
 /// How often the receiver looks whether it is to stop.
 constexpr int poll_ms = 100;
 
 constexpr std::uint8_t no_rmpp = 0;
 
-struct ManagedClass {
-  mad::MgmtClass mgmt_class;
-  bool takes_requests;  ///< of Manage: SMInfo and traps
-};
-constexpr std::array managed_classes{ManagedClass{mad::MgmtClass::SubnLid, true},
-                                     ManagedClass{mad::MgmtClass::SubnDirected, true},
-                                     ManagedClass{mad::MgmtClass::Perf, false}};
+constexpr std::array managed_classes{mad::MgmtClass::SubnLid, mad::MgmtClass::SubnDirected,
+                                     mad::MgmtClass::Perf};
+/// In which a subnet manager is asked and told: SMInfo and traps.
+constexpr std::array subnet_classes{mad::MgmtClass::SubnLid, mad::MgmtClass::SubnDirected};
 
 std::string last_error() { return std::error_code(errno, std::generic_category()).message(); }
 
@@ -50,6 +46,10 @@ struct Arrival {
 };
 
 }  // namespace
+
+std::chrono::milliseconds kernel_timeout(std::chrono::milliseconds patience) {
+  return std::max(2 * patience, least_kernel_timeout);
+}
 
 struct UmadTransport::State : std::enable_shared_from_this<State> {
   State(boost::asio::io_context& context, const Clock& fabric_clock, UmadPort umad_port,
@@ -61,8 +61,12 @@ struct UmadTransport::State : std::enable_shared_from_this<State> {
   }
 
   Result<void> register_agents();
+  Result<void> take_requests();
+  void give_requests_back();
   [[nodiscard]] int agent_for(mad::MgmtClass mgmt_class) const;
   void receive();
+  void died();
+  void let_go();
   void take(const std::vector<std::uint8_t>& buffer, int length);
   void deliver();
   Result<void> hand_over(const mad::Packet& packet, int agent);
@@ -78,6 +82,7 @@ struct UmadTransport::State : std::enable_shared_from_this<State> {
   int fd = -1;
   int is_sm_fd = -1;
   std::array<int, managed_classes.size()> agents{-1, -1, -1};
+  std::array<int, subnet_classes.size()> request_agents{-1, -1};  ///< while claim_sm() holds
   std::vector<std::uint8_t> send_buffer = std::vector<std::uint8_t>(sizeof(ib_user_mad_t) + mad::mad_size);
   std::unique_ptr<ShimSocket> shim;  ///< none where libibumad talks to the kernel
   std::deque<mad::Packet> held_back;
@@ -86,6 +91,7 @@ struct UmadTransport::State : std::enable_shared_from_this<State> {
 
   std::thread thread;
   std::atomic<bool> stopping{false};
+  std::atomic<bool> gone{false};
   std::atomic<std::uint64_t> wrong_length{0};
   std::atomic<std::uint64_t> gave_up{0};
   std::mutex mutex;
@@ -95,33 +101,49 @@ struct UmadTransport::State : std::enable_shared_from_this<State> {
 
 Result<void> UmadTransport::State::register_agents() {
   for (std::size_t i = 0; i < managed_classes.size(); ++i) {
-    const bool requests = options.access == Access::Manage && managed_classes[i].takes_requests;
-    std::array<long, 16 / sizeof(long)> methods{};
-    for (const mad::Method method :
-         {mad::Method::Get, mad::Method::Set, mad::Method::Trap, mad::Method::TrapRepress}) {
-      const auto bit = static_cast<unsigned>(method);
-      methods[bit / (8 * sizeof(long))] |= 1L << (bit % (8 * sizeof(long)));
-    }
-    agents[i] = umad_register(fd, static_cast<int>(managed_classes[i].mgmt_class), 1, no_rmpp,
-                              requests ? methods.data() : nullptr);
+    // Without a mask of methods the kernel hands over answers only, and keeps nobody else from anything.
+    agents[i] = umad_register(fd, static_cast<int>(managed_classes[i]), 1, no_rmpp, nullptr);
     if (agents[i] >= 0) continue;
-    const auto mgmt_class = static_cast<unsigned>(managed_classes[i].mgmt_class);
-    if (requests) {
-      return fail(
-          ErrorCode::Conflict,
-          fmt::format("port {}:{}: another program takes the requests of management class {:#04x}: is "
-                      "a subnet manager running on this host?",
-                      port.device, port.port, mgmt_class));
-    }
-    return fail(ErrorCode::Io, fmt::format("port {}:{}: cannot register for management class {:#04x}: {}",
-                                           port.device, port.port, mgmt_class, last_error()));
+    return fail(ErrorCode::Io,
+                fmt::format("port {}:{}: cannot register for management class {:#04x}: {}", port.device,
+                            port.port, static_cast<unsigned>(managed_classes[i]), last_error()));
   }
   return {};
 }
 
+Result<void> UmadTransport::State::take_requests() {
+  std::array<long, 16 / sizeof(long)> methods{};
+  for (const mad::Method method :
+       {mad::Method::Get, mad::Method::Set, mad::Method::Trap, mad::Method::TrapRepress}) {
+    const auto bit = static_cast<unsigned>(method);
+    methods[bit / (8 * sizeof(long))] |= 1L << (bit % (8 * sizeof(long)));
+  }
+  for (std::size_t i = 0; i < subnet_classes.size(); ++i) {
+    if (request_agents[i] >= 0) continue;  // kept, behind ibsim's shim
+    request_agents[i] = umad_register(fd, static_cast<int>(subnet_classes[i]), 1, no_rmpp, methods.data());
+    if (request_agents[i] >= 0) continue;
+    give_requests_back();
+    return fail(ErrorCode::Conflict,
+                fmt::format("port {}:{}: another program of this host takes the requests of management class "
+                            "{:#04x}: a subnet manager runs here; this daemon only watches",
+                            port.device, port.port, static_cast<unsigned>(subnet_classes[i])));
+  }
+  return {};
+}
+
+void UmadTransport::State::give_requests_back() {
+  // ibsim's shim keeps nobody from anything, but forgets a whole class with one of its agents, and the next
+  // answer of that class ends the process. What comes in unasked then is for nobody.
+  if (shim) return;
+  for (int& agent : request_agents) {
+    if (agent >= 0) umad_unregister(fd, agent);
+    agent = -1;
+  }
+}
+
 int UmadTransport::State::agent_for(mad::MgmtClass mgmt_class) const {
   for (std::size_t i = 0; i < managed_classes.size(); ++i) {
-    if (managed_classes[i].mgmt_class == mgmt_class) return agents[i];
+    if (managed_classes[i] == mgmt_class) return agents[i];
   }
   return -1;
 }
@@ -129,15 +151,36 @@ int UmadTransport::State::agent_for(mad::MgmtClass mgmt_class) const {
 void UmadTransport::State::receive() {
   std::vector<std::uint8_t> buffer(sizeof(ib_user_mad_t) + mad::mad_size);
   while (!stopping.load(std::memory_order_relaxed)) {
-    if (umad_poll(fd, poll_ms) != 0) continue;
+    const int waited = umad_poll(fd, poll_ms);
+    if (waited == -ETIMEDOUT || (waited < 0 && errno == EINTR)) continue;
     int length = static_cast<int>(mad::mad_size);
-    if (umad_recv(fd, buffer.data(), &length, 0) < 0) {
-      // Longer than a MAD: the rest of it is lost, and so is its meaning.
-      if (errno == ENOSPC) wrong_length.fetch_add(1, std::memory_order_relaxed);
+    if (waited == 0 && umad_recv(fd, buffer.data(), &length, 0) >= 0) {
+      take(buffer, length);
       continue;
     }
-    take(buffer, length);
+    // After a reset of the adapter, or without its driver, the descriptor is always ready, and never has
+    // anything.
+    if (waited < 0 || errno == EIO || errno == ENODEV || errno == EBADF) return died();
+    // Longer than a MAD: the rest of it is lost, and so is its meaning.
+    if (errno == ENOSPC) wrong_length.fetch_add(1, std::memory_order_relaxed);
   }
+}
+
+void UmadTransport::State::died() {
+  gone.store(true, std::memory_order_relaxed);
+  boost::asio::post(io, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->let_go();
+  });
+}
+
+/// The kernel takes the device away once nobody holds it.
+void UmadTransport::State::let_go() {
+  if (thread.joinable()) thread.join();
+  held_back.clear();
+  shim.reset();
+  if (is_sm_fd >= 0) ::close(std::exchange(is_sm_fd, -1));
+  request_agents.fill(-1);
+  if (fd >= 0) umad_close_port(std::exchange(fd, -1));
 }
 
 void UmadTransport::State::take(const std::vector<std::uint8_t>& buffer, int length) {
@@ -184,8 +227,8 @@ void UmadTransport::State::deliver() {
   delivering.clear();
 }
 
-/// The kernel's own view of the port is a moment behind, and that of ibsim's shim never moves; an answer of
-/// the port's own agent is always right.
+/// The kernel's own view of the port is a moment behind and may take long to ask for, and that of ibsim's
+/// shim never moves; an answer of the port's own agent is always right.
 void UmadTransport::State::learn(const mad::Packet& packet) {
   constexpr std::size_t hop_count_offset = 7;
   const mad::Header header = mad::read_header(packet.mad);
@@ -210,9 +253,10 @@ Result<void> UmadTransport::State::hand_over(const mad::Packet& packet, int agen
     umad_set_pkey(umad, index != 0 ? index : *options.pkey_index);
   }
   std::memcpy(umad_get_mad(umad), packet.mad.data(), mad::mad_size);
+  const int timeout_ms = static_cast<int>(kernel_timeout(options.patience).count());
   const bool expects_answer = header.method == mad::Method::Get || header.method == mad::Method::Set;
   const int sent =
-      umad_send(fd, agent, umad, static_cast<int>(mad::mad_size), expects_answer ? kernel_timeout_ms : 0, 0);
+      umad_send(fd, agent, umad, static_cast<int>(mad::mad_size), expects_answer ? timeout_ms : 0, 0);
   if (sent < 0) {
     return fail(ErrorCode::Io,
                 fmt::format("port {}:{} does not send: {}", port.device, port.port, last_error()));
@@ -282,6 +326,9 @@ Result<void> UmadTransport::send(const mad::Packet& packet) {
                             "sent",
                             static_cast<unsigned>(header.method), header.attribute));
   }
+  if (state.gone.load(std::memory_order_relaxed)) {
+    return fail(ErrorCode::Io, fmt::format("port {} is gone", name_of(state.port)));
+  }
   const int agent = state.agent_for(header.mgmt_class);
   if (agent < 0) {
     return fail(ErrorCode::Unsupported, fmt::format("management class {:#04x} is not registered",
@@ -301,12 +348,7 @@ LocalPort UmadTransport::local() const {
                   .port = PortNum{static_cast<std::uint8_t>(state.port.port)},
                   .lid = state.port.lid,
                   .sm_lid = state.port.sm_lid};
-  if (state.learned) {
-    std::tie(local.lid, local.sm_lid) = *state.learned;
-  } else if (const auto fresh = refresh(state.port)) {
-    local.lid = fresh->lid;
-    local.sm_lid = fresh->sm_lid;
-  }
+  if (state.learned) std::tie(local.lid, local.sm_lid) = *state.learned;
   return local;
 }
 
@@ -314,27 +356,34 @@ Result<void> UmadTransport::claim_sm(SmClaim claim) {
   State& state = *state_;
   if (claim == SmClaim::Release) {
     if (state.is_sm_fd >= 0) ::close(std::exchange(state.is_sm_fd, -1));
+    state.give_requests_back();
     return {};
   }
   if (state.is_sm_fd >= 0) return {};
+  if (state.gone.load(std::memory_order_relaxed)) {
+    return fail(ErrorCode::Io, fmt::format("port {} is gone", name_of(state.port)));
+  }
+  if (state.options.access == Access::Read) {
+    return fail(ErrorCode::Refused, "this port is used for reading only: no subnet manager here");
+  }
   std::array<char, 256> path{};
   if (umad_get_issm_path(state.port.device.c_str(), state.port.port, path.data(),
                          static_cast<int>(path.size())) != 0) {
     return fail(ErrorCode::Io,
                 fmt::format("port {}:{} has no issm device", state.port.device, state.port.port));
   }
+  if (auto taken = state.take_requests(); !taken) return taken;
   state.is_sm_fd = ::open(path.data(), O_NONBLOCK);
   if (state.is_sm_fd < 0) {
+    const std::string why = last_error();
+    state.give_requests_back();
     return fail(ErrorCode::Conflict,
-                fmt::format("{}: {}; another subnet manager may hold it", path.data(), last_error()));
+                fmt::format("{}: {}; another subnet manager of this host may hold it", path.data(), why));
   }
   return {};
 }
 
-bool UmadTransport::usable() const {
-  const auto fresh = refresh(state_->port);
-  return fresh && fresh->active;
-}
+bool UmadTransport::gone() const { return state_->gone.load(std::memory_order_relaxed); }
 
 UmadStatistics UmadTransport::statistics() const {
   return {.wrong_length = state_->wrong_length.load(std::memory_order_relaxed),

@@ -3,6 +3,7 @@
 /// on the io_context's thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,16 +18,22 @@ class io_context;
 namespace heddle::transport {
 
 enum class Access : std::uint8_t {
-  Read,    ///< only Get goes out
-  Write,   ///< everything goes out, but nothing comes in that was not asked for
-  Manage,  ///< what a subnet manager is asked and told comes in, too
+  Read,   ///< only Get goes out
+  Write,  ///< everything goes out; what was not asked for comes in while claim_sm() holds, and not otherwise
 };
 
 struct UmadOptions {
   Access access = Access::Read;
   /// Of GMPs that name none; nothing: that of the default partition.
   std::optional<std::uint16_t> pkey_index = std::nullopt;
+  /// How long whoever sends waits for the answer to one request: what the kernel forgets earlier could come
+  /// in too late for no reason.
+  std::chrono::milliseconds patience{0};
 };
+
+/// How long the kernel keeps a request in mind: twice as long as its answer is waited for, so that late ones
+/// are still counted, and 2 s at least.
+[[nodiscard]] std::chrono::milliseconds kernel_timeout(std::chrono::milliseconds patience);
 
 struct UmadStatistics {
   std::uint64_t wrong_length = 0;  ///< MADs that came in with another length than 256
@@ -35,8 +42,8 @@ struct UmadStatistics {
 
 class UmadTransport final : public Transport {
  public:
-  /// Errors: Io when the port cannot be opened (permissions, driver), Conflict when another program of this
-  /// host takes the requests that Manage needs.
+  /// Takes nothing that another program of this host may need. Errors: Io when the port cannot be opened
+  /// (permissions, driver).
   static Result<std::unique_ptr<UmadTransport>> open(boost::asio::io_context& io, const Clock& clock,
                                                      const UmadPort& port, const UmadOptions& options);
   ~UmadTransport() override;
@@ -47,9 +54,11 @@ class UmadTransport final : public Transport {
   Result<void> send(const mad::Packet& packet) override;
   [[nodiscard]] LocalPort local() const override;
 
+  /// Holding: what a subnet manager is asked and told comes here, of which a port has one owner (the kernel
+  /// keeps one agent for each class and method), and the port says IsSM. Errors: Conflict where another
+  /// program of this host has either; then this one has neither.
   Result<void> claim_sm(SmClaim claim) override;
-  /// The port is Active, as far as the kernel says.
-  [[nodiscard]] bool usable() const;
+  [[nodiscard]] bool gone() const override;
   [[nodiscard]] UmadStatistics statistics() const;
   /// No handler follows.
   void stop();

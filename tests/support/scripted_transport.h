@@ -22,6 +22,7 @@ class ScriptedTransport : public transport::Transport {
     return {};
   }
   [[nodiscard]] transport::LocalPort local() const override { return local_port; }
+  [[nodiscard]] bool gone() const override { return is_gone; }
 
   /// What a correct agent says to the i-th MAD sent.
   [[nodiscard]] mad::Packet answer_to(std::size_t i) const {
@@ -35,6 +36,7 @@ class ScriptedTransport : public transport::Transport {
 
   std::vector<mad::Packet> sent;
   std::deque<std::optional<Error>> failures;  ///< of the next calls of send()
+  bool is_gone = false;
   transport::LocalPort local_port{NodeGuid{1}, PortGuid{1}, PortNum{1}, Lid{1}, Lid{1}};
 
  private:

@@ -89,6 +89,37 @@ TEST_F(FailoverTest, MovesWhenItsPortRefusesEverything) {
   EXPECT_EQ((*transport)->name(), "b");
 }
 
+TEST_F(FailoverTest, APortWhoseDeviceWentAwayIsOpenedAgainWhenItIsBack) {
+  const auto transport = open();
+  ASSERT_TRUE(transport);
+  b.usable = false;
+  a.transport->is_gone = true;
+  a.opens = false;
+  for (int i = 0; i < 3; ++i) (*transport)->check();
+  EXPECT_EQ(a.opened, 1) << "it is not back";
+  EXPECT_TRUE((*transport)->gone());
+  a.opens = true;
+  std::size_t received = 0;
+  (*transport)->receive_with([&](const mad::Packet&, Instant) { ++received; });
+  (*transport)->check();
+  EXPECT_EQ(a.opened, 2);
+  EXPECT_EQ(switches, std::vector<std::string>{"a"}) << "whoever owns it starts over";
+  EXPECT_FALSE((*transport)->gone());
+  EXPECT_TRUE((*transport)->send(packet));
+  EXPECT_EQ(a.transport->sent.size(), 1U);
+  (*transport)->check();
+  EXPECT_EQ(a.opened, 2);
+}
+
+TEST_F(FailoverTest, AnotherPortIsTakenBeforeOneThatWentAway) {
+  const auto transport = open();
+  ASSERT_TRUE(transport);
+  a.transport->is_gone = true;
+  (*transport)->check();
+  EXPECT_EQ((*transport)->name(), "b");
+  EXPECT_EQ(a.opened, 1);
+}
+
 TEST_F(FailoverTest, OneFailureAmongOthersIsNoReason) {
   const auto transport = open();
   ASSERT_TRUE(transport);

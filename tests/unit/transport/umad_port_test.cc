@@ -1,0 +1,61 @@
+#include "transport/umad_port.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "transport/umad_transport.h"
+
+namespace heddle::transport {
+namespace {
+
+using testing::HasSubstr;
+
+UmadPort a_port(std::string device, int number, bool active, bool infiniband = true) {
+  UmadPort port;
+  port.device = std::move(device);
+  port.port = number;
+  port.guid = PortGuid{0x100U + static_cast<unsigned>(number)};
+  port.active = active;
+  port.infiniband = infiniband;
+  return port;
+}
+
+std::string chosen(std::string_view name, const std::vector<UmadPort>& ports) {
+  const auto found = choose_port(name, ports);
+  return found ? name_of(*found) : found.error().message;
+}
+
+// Adapters of servers often have an Ethernet port first, and Active.
+TEST(ChoosePort, RoceIsPassedOver) {
+  const std::vector<UmadPort> ports{a_port("mlx5_0", 1, true, false), a_port("mlx5_1", 1, false),
+                                    a_port("mlx5_1", 2, true)};
+  EXPECT_EQ(chosen("", ports), "mlx5_1:2");
+  EXPECT_EQ(chosen("mlx5_1", ports), "mlx5_1:2");
+  EXPECT_THAT(chosen("mlx5_0", ports), HasSubstr("RoCE"));
+  EXPECT_THAT(chosen("mlx5_0:1", ports), AllOf(HasSubstr("mlx5_0:1"), HasSubstr("RoCE")));
+}
+
+TEST(ChoosePort, WithoutAnActivePortTheFirstOne) {
+  EXPECT_EQ(chosen("", {a_port("mlx5_0", 1, true, false), a_port("mlx5_1", 1, false)}), "mlx5_1:1");
+  EXPECT_THAT(chosen("", {a_port("mlx5_0", 1, true, false)}), HasSubstr("RoCE"));
+  EXPECT_THAT(chosen("", {}), HasSubstr("ib_umad"));
+}
+
+TEST(ChoosePort, ByNameAndByGuid) {
+  const std::vector<UmadPort> ports{a_port("mlx5_0", 1, true), a_port("mlx5_0", 2, false)};
+  EXPECT_EQ(chosen("mlx5_0:2", ports), "mlx5_0:2");
+  EXPECT_EQ(chosen("0x102", ports), "mlx5_0:2");
+  EXPECT_THAT(chosen("mlx5_0:3", ports), HasSubstr("no port 3"));
+  EXPECT_THAT(chosen("mlx5_7", ports), HasSubstr("mlx5_7"));
+  EXPECT_THAT(chosen("mlx5_0:x", ports), HasSubstr("mlx5_0:1"));
+  EXPECT_THAT(chosen("0x999", ports), HasSubstr("0x999"));
+}
+
+TEST(KernelTimeout, TheKernelKeepsARequestLongerThanItsAnswerIsWaitedFor) {
+  using namespace std::chrono_literals;
+  EXPECT_EQ(kernel_timeout(200ms), 2s);
+  EXPECT_EQ(kernel_timeout(10s), 20s);
+}
+
+}  // namespace
+}  // namespace heddle::transport
