@@ -40,6 +40,9 @@ std::string suggestion(std::string_view name) {
 /// Of the keys and what they mean. A file that tells none is of version 1.
 constexpr std::int64_t config_version = 1;
 
+/// Of sampling.timeout: an agent that takes longer is dead for every purpose of ours.
+constexpr std::chrono::seconds longest_timeout{10};
+
 std::string place(const toml::node& node, const std::string& name) {
   return fmt::format("{}:{}", name, node.source().begin.line);
 }
@@ -237,7 +240,18 @@ Result<void> check_config(const Config& config) {
   if (config.sampling.per_agent > config.sampling.window) {
     return fail(ErrorCode::Invalid, "sampling.per_agent is more than sampling.window");
   }
+  if (config.sampling.timeout > longest_timeout) {
+    return fail(
+        ErrorCode::Invalid,
+        "sampling.timeout is more than 10s: a node that does not answer would hold up everybody else");
+  }
   return {};
+}
+
+bool may_manage_subnet(const Config& config) {
+  if (config.fabric.read_only || config.opensm.plugin) return false;
+  if (config.sm.mode == SmMode::ByBackend) return config.fabric.backend == BackendKind::Sim;
+  return config.sm.mode == SmMode::Auto;
 }
 
 regulation::GovernorOptions governor_options(const Config& config) {

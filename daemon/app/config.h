@@ -18,7 +18,11 @@ namespace heddle::app {
 
 enum class BackendKind : unsigned char { Sim, Umad };
 /// Whether the daemon may act as the fabric's subnet manager.
-enum class SmMode : unsigned char { Auto, Off };
+enum class SmMode : unsigned char {
+  ByBackend,  ///< Auto on a simulated fabric, Off on a real one
+  Auto,
+  Off,
+};
 enum class RoutingEngine : unsigned char { UpDown, MinHop };
 
 /// Of what /metrics tells the energy one by one.
@@ -54,7 +58,8 @@ struct Config {
   } fabric;
 
   struct {
-    SmMode mode = SmMode::Auto;
+    SmMode mode = SmMode::ByBackend;
+    std::uint64_t sm_key = 1;
     std::uint64_t lmc = 0;
     RoutingEngine engine = RoutingEngine::UpDown;
   } sm;
@@ -62,6 +67,7 @@ struct Config {
   struct {
     Seconds light_interval = std::chrono::seconds{10};
     Seconds heavy_interval = std::chrono::minutes{10};
+    std::uint64_t smps_per_second = 1000;
   } sweep;
 
   struct {
@@ -124,6 +130,9 @@ struct Config {
 
 /// What one key alone cannot tell: the simulator has a fabric to simulate, the paths are there.
 [[nodiscard]] Result<void> check_config(const Config& config);
+
+/// Whether this daemon stands for subnet manager at all.
+[[nodiscard]] bool may_manage_subnet(const Config& config);
 
 /// What the regulation is to do, as configured.
 [[nodiscard]] regulation::GovernorOptions governor_options(const Config& config);

@@ -23,13 +23,7 @@ const std::vector<Key>& keys() {
          return std::nullopt;
        }},
       {"fabric.m_key", "The M_Key that the ports of the fabric want, as \"0x0123456789abcdef\".", "\"0x0\"",
-       [](Config& config, const Value& value) -> std::optional<std::string> {
-         const auto* text = std::get_if<std::string>(&value);
-         const auto key = text != nullptr ? hexadecimal(*text) : std::nullopt;
-         if (!key) return "up to 16 hexadecimal digits in quotes, such as \"0x1f\"";
-         config.fabric.m_key = *key;
-         return std::nullopt;
-       }},
+       hexadecimal_key([](Config& c) -> std::uint64_t& { return c.fabric.m_key; })},
       {"fabric.file",
        "sim: output of ibnetdiscover, or an ibsim net file, to simulate (docs/fabrics.md has the others).",
        "\"\"", string_key([](Config& c) -> std::string& { return c.fabric.file; })},
@@ -78,12 +72,18 @@ const std::vector<Key>& keys() {
       {"fabric.node_names", "A node name map, as OpenSM's: names for GUIDs.", "\"\"",
        string_key([](Config& c) -> std::string& { return c.fabric.node_names; })},
       {"sm.mode",
-       "\"auto\": be the subnet manager of a fabric that has none; where another one was met, only\n"
-       "watch until the next start. \"off\": never.",
-       "\"auto\"",
-       choice_key<SmMode>(
-           [](Config& c) -> SmMode& { return c.sm.mode; },
-           std::array{Choice<SmMode>{"auto", SmMode::Auto}, Choice<SmMode>{"off", SmMode::Off}})},
+       "\"auto\": be the subnet manager of a fabric that has none; where a port says that another one is\n"
+       "there, silent or not, only watch until the next start or 'heddle sm take'. \"off\": never. Empty:\n"
+       "\"off\" where fabric.backend is \"umad\", \"auto\" where it is \"sim\".",
+       "\"\"",
+       choice_key<SmMode>([](Config& c) -> SmMode& { return c.sm.mode; },
+                          std::array{Choice<SmMode>{"auto", SmMode::Auto}, Choice<SmMode>{"off", SmMode::Off},
+                                     Choice<SmMode>{"", SmMode::ByBackend}})},
+      {"sm.sm_key",
+       "As subnet manager: the SM_Key by which subnet managers of one fabric know each other; OpenSM's "
+       "sm_key,\n"
+       "which is 1 by default.",
+       "\"0x1\"", hexadecimal_key([](Config& c) -> std::uint64_t& { return c.sm.sm_key; })},
       {"sm.lmc", "As subnet manager: every port gets 2^lmc LIDs.", "0",
        count_key([](Config& c) -> std::uint64_t& { return c.sm.lmc; }, 0, 7)},
       {"sm.engine",
@@ -96,6 +96,12 @@ const std::vector<Key>& keys() {
        duration_key([](Config& c) -> Config::Seconds& { return c.sweep.light_interval; })},
       {"sweep.heavy_interval", "How often the whole fabric is discovered anew.", "\"10min\"",
        duration_key([](Config& c) -> Config::Seconds& { return c.sweep.heavy_interval; })},
+      {"sweep.smps_per_second",
+       "Beside another subnet manager: how many management packets the look at the ports of the switches "
+       "sends "
+       "in\n"
+       "a second. A round may take longer than light_interval; 'heddle status' says how long.",
+       "1000", count_key([](Config& c) -> std::uint64_t& { return c.sweep.smps_per_second; }, 1, 1'000'000)},
       {"qos.verify_interval", "How often the QoS tables of all ports are compared with what was pushed.",
        "\"10min\"", duration_key([](Config& c) -> Config::Seconds& { return c.qos.verify_interval; })},
       {"sampling.interval", "How often every port's counters are read.", "\"1s\"",
@@ -104,8 +110,8 @@ const std::vector<Key>& keys() {
        count_key([](Config& c) -> std::uint64_t& { return c.sampling.window; }, 1, 4096)},
       {"sampling.per_agent", "MADs outstanding at one agent, at most.", "4",
        count_key([](Config& c) -> std::uint64_t& { return c.sampling.per_agent; }, 1, 64)},
-      {"sampling.timeout", "How long an answer may take before the MAD is sent again.", "\"200ms\"",
-       duration_key([](Config& c) -> Config::Seconds& { return c.sampling.timeout; })},
+      {"sampling.timeout", "How long an answer may take before the MAD is sent again; 10s at most.",
+       "\"200ms\"", duration_key([](Config& c) -> Config::Seconds& { return c.sampling.timeout; })},
       {"sampling.retries", "How often a MAD is sent again.", "3",
        count_key([](Config& c) -> std::uint64_t& { return c.sampling.retries; }, 0, 16)},
       {"sampling.history", "Samples that are kept of each link, for the page and for reports.", "120",

@@ -77,6 +77,16 @@ inline auto string_key(std::string& (*member)(Config&)) {
   };
 }
 
+inline auto hexadecimal_key(std::uint64_t& (*member)(Config&)) {
+  return [member](Config& config, const Value& value) -> std::optional<std::string> {
+    const auto* text = std::get_if<std::string>(&value);
+    const auto number = text != nullptr ? hexadecimal(*text) : std::nullopt;
+    if (!number) return "up to 16 hexadecimal digits in quotes, such as \"0x1f\"";
+    member(config) = *number;
+    return std::nullopt;
+  };
+}
+
 inline auto duration_key(Config::Seconds& (*member)(Config&)) {
   return [member](Config& config, const Value& value) -> std::optional<std::string> {
     const auto parsed = duration(value);

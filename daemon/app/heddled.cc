@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/heddled_parts.h"
+#include "base/printable.h"
 #include "provision/up_down_keeper.h"
 #include "routing/link_set.h"
 #include "routing/minhop.h"
@@ -39,6 +40,7 @@ provision::ProvisionOptions provision_options(const Config& config) {
   provision::ProvisionOptions options;
   options.ports.m_key = config.fabric.m_key;
   options.ports.lmc = static_cast<std::uint8_t>(config.sm.lmc);
+  options.sm_key = config.sm.sm_key;
   return options;
 }
 
@@ -84,7 +86,8 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       started_{clock_.now()},
       engine_{backend_->transport(), engine_options(config_)},
       discovery_{engine_,
-                 {.m_key = config_.fabric.m_key},
+                 {.m_key = config_.fabric.m_key,
+                  .observer_smps_per_second = static_cast<std::uint32_t>(config_.sweep.smps_per_second)},
                  [this](const discovery::SweepReport& report) { on_sweep(report); }},
       plans_{config_.state.directory + "/plan.json"},
       master_{engine_, backend_->transport(), config_.fabric.m_key,
@@ -117,6 +120,11 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                       queues_.on_timer(now);
                       settle();
                     }},
+      discovery_alarm_{io, clock_,
+                       [this](Instant now) {
+                         discovery_.on_timer(now);
+                         settle();
+                       }},
       light_alarm_{io, clock_,
                    [this](Instant now) {
                      if (backend_->check()) discovery_.full(now);
@@ -151,7 +159,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
 /// The parts that can fail to open.
 Result<void> Heddled::Parts::open() {
   if (config_.fabric.read_only) return {};
-  if (config_.sm.mode != SmMode::Auto && !config_.opensm.plugin) return {};
+  if (!may_manage_subnet(config_) && !config_.opensm.plugin) return {};
   if (config_.opensm.plugin || config_.sm.engine == RoutingEngine::UpDown) {
     auto regulation =
         Regulation::open({.io = io_,
@@ -205,6 +213,7 @@ void Heddled::Parts::settle() {
   if (stopping_) return;
   sampler_alarm_.set(sampler_.next_deadline());
   queues_alarm_.set(queues_.next_deadline());
+  discovery_alarm_.set(discovery_.next_deadline());
   if (regulation_) regulation_->settle();
 }
 
@@ -260,7 +269,7 @@ void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
     }
   }
   for (const auto& trouble : report.troubles) {
-    could_not_do_.push_back(trouble.text);
+    if (!yields_) could_not_do_.push_back(trouble.text);
     spdlog::warn("subnet manager: {}", trouble.text);
   }
   if (!report.failure) discovery_.adopt(report.survey);
@@ -269,6 +278,19 @@ void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
   if (report.survey) use(report.survey);
   if (regulation_) regulation_->configured(report, backend_->transport().local().lid);
   discovery_.release(report.ended);
+}
+
+Result<std::string> Heddled::Parts::take_subnet(const std::string& by) {
+  if (!manager_) return fail(ErrorCode::Refused, why_not_to_write());
+  if (is_master()) return "this daemon is the subnet manager already";
+  spdlog::warn("{} orders this daemon to manage the fabric, past ports that say IsSM and do not answer",
+               by.empty() ? "an operator" : printable(by));
+  manager_->pass_over_silent_sms();
+  yields_ = false;
+  const Instant now = clock_.now();
+  discovery_.full(now);
+  settle();
+  return "standing for subnet manager; 'heddle status' says what became of it";
 }
 
 /// What everybody works with from here on.
@@ -314,6 +336,7 @@ void Heddled::Parts::reload() {
     fixed("control.socket", fresh->control.socket != config_.control.socket);
     fixed("metrics.listen", fresh->metrics.listen != config_.metrics.listen);
     fixed("state.directory", fresh->state.directory != config_.state.directory);
+    fixed("sweep.smps_per_second", fresh->sweep.smps_per_second != config_.sweep.smps_per_second);
     config_.sweep = fresh->sweep;
     config_.sampling.interval = fresh->sampling.interval;
     config_.qos = fresh->qos;
@@ -350,7 +373,8 @@ void Heddled::Parts::finish() {
   tcp_.reset();
   qos_.stop();
   engine_.stop(clock_.now());
-  for (Alarm* alarm : {&engine_alarm_, &sampler_alarm_, &queues_alarm_, &light_alarm_, &heavy_alarm_})
+  for (Alarm* alarm :
+       {&engine_alarm_, &sampler_alarm_, &queues_alarm_, &discovery_alarm_, &light_alarm_, &heavy_alarm_})
     alarm->set(std::nullopt);
   backend_->stop();
   scrapers_.stop();

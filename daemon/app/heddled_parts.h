@@ -46,6 +46,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   [[nodiscard]] control::Pieces metrics() override;
   Result<void> look_at_queues(const std::vector<PortIndex>& ports, sampling::QueueProbe::Done done) override;
   control::QosControl* qos() override { return &qos_; }
+  Result<std::string> take_subnet(const std::string& by) override;
   [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const override {
     return manager_ ? manager_->lids_through(port) : std::nullopt;
   }
@@ -75,6 +76,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   void on_configured(const provision::ProvisionReport& report);
   void use(std::shared_ptr<const Survey> survey);
   [[nodiscard]] std::string why_not_to_write() const;
+  [[nodiscard]] std::optional<std::string> nobody_manages() const;
   void on_sample(const std::shared_ptr<const load::Sample>& sample);
   void settle();
   void tell_metrics_of_the_master();
@@ -103,6 +105,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   Alarm engine_alarm_;
   Alarm sampler_alarm_;
   Alarm queues_alarm_;
+  Alarm discovery_alarm_;
   Alarm light_alarm_;
   Alarm heavy_alarm_;
   Alarm page_alarm_;

@@ -22,9 +22,32 @@ constexpr FabricClock::duration queue_sampling = std::chrono::microseconds{100};
 std::string Heddled::Parts::why_not_to_write() const {
   if (config_.fabric.read_only) return "fabric.read_only is set";
   if (config_.opensm.plugin) return "OpenSM is the subnet manager (opensm.plugin is set)";
-  if (!manager_) return "this daemon is no subnet manager (sm.mode is off)";
+  if (!manager_) return "this daemon is no subnet manager (sm.mode)";
   if (manager_->is_master()) return {};
   return yields_ ? "another subnet manager is master" : "this daemon is not the subnet manager yet";
+}
+
+/// This daemon yielded, and whoever it yielded to does not answer as master.
+std::optional<std::string> Heddled::Parts::nobody_manages() const {
+  if (!yields_ || !survey_ || (master_.sight() && master_.sight()->answers)) return std::nullopt;
+  std::string claimants;
+  for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
+    const SurveyNode& node = survey_->nodes[i];
+    for (std::size_t p = 0; p < node.ports.size(); ++p) {
+      if ((node.ports[p].info.capability_mask & mad::port_cap::is_sm) == 0) continue;
+      claimants += fmt::format("{}port {} of {}", claimants.empty() ? "" : ", ", p,
+                               names_.of(survey_->fabric->node(NodeIndex{i})));
+    }
+  }
+  if (claimants.empty()) {
+    return "no subnet manager answers, and no port says that one is there: start one, restart this daemon, "
+           "or "
+           "use 'heddle sm take --force'";
+  }
+  return fmt::format(
+      "no subnet manager answers; {} says that one is there: this daemon does not take its fabric. End it "
+      "there; if it is gone for good, use 'heddle sm take --force'",
+      claimants);
 }
 
 control::SubnetManagerState Heddled::Parts::subnet_manager_state() const {
@@ -79,6 +102,7 @@ control::DaemonState Heddled::Parts::state() const {
   state.uptime = clock_.now() - started_;
   if (survey_) state.fabric = survey_->fabric;
   state.subnet_manager = subnet_manager_state();
+  state.light_round = discovery_.light_round();
   state.sample = sampler_.latest();
   state.history = &sampler_.history();
   state.sets = sampler_.sets();
@@ -88,6 +112,8 @@ control::DaemonState Heddled::Parts::state() const {
   }
   state.problems.insert(state.problems.end(), found_wrong_.begin(), found_wrong_.end());
   state.problems.insert(state.problems.end(), could_not_do_.begin(), could_not_do_.end());
+  if (auto problem = backend_->problem()) state.problems.push_back(*std::move(problem));
+  if (auto problem = nobody_manages()) state.problems.push_back(*std::move(problem));
   for (auto& problem : qos_.problems()) state.problems.push_back(std::move(problem));
   for (auto& warning : sampler_.warnings()) state.problems.push_back(std::move(warning));
   if (regulation_) {

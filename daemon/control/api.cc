@@ -6,6 +6,7 @@
 #include <boost/json/value.hpp>
 #include <string_view>
 
+#include "control/sm_api.h"
 #include "control/views.h"
 #include "fabric/ibnetdiscover.h"
 
@@ -65,6 +66,10 @@ Handler api_handler(Daemon& daemon) {
           });
       if (!begun) respond(error_response(begun.error()));
       return;
+    }
+    if (request.path == "/v1/sm/take") {
+      return answer_sm_take(
+          request, [&daemon](const std::string& by) { return daemon.take_subnet(by); }, respond);
     }
     if (auto* qos = daemon.qos(); qos != nullptr && request.path.starts_with("/v1/qos"))
       return answer_qos(*qos, request, respond);

@@ -30,6 +30,12 @@ class Daemon : public RegulationDesk {
     return std::nullopt;
   }
 
+  /// Stands for subnet manager anew, past ports that say IsSM and do not answer. The sentence says what
+  /// happens. Errors: Refused where the configuration says never.
+  virtual Result<std::string> take_subnet(const std::string& /*by*/) {
+    return fail(ErrorCode::Unsupported, "this daemon never manages a subnet");
+  }
+
   /// None: there is nothing under /v1/qos.
   virtual QosControl* qos() { return nullptr; }
 

@@ -107,6 +107,7 @@ std::optional<Step> Provisioner::port_step(mad::Method method, LinkEnd end, cons
 void Provisioner::ask_other_sms(Instant now) {
   std::vector<LinkEnd> claimants;
   const LinkEnd own{survey_->local, survey_->node(survey_->local).info.local_port};
+  silent_sms_.clear();
   for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
     const SurveyNode& node = survey_->nodes[i];
     for (std::size_t p = node.is_switch() ? 0 : 1; p < (node.is_switch() ? 1 : node.ports.size()); ++p) {
@@ -127,8 +128,9 @@ void Provisioner::ask_other_sms(Instant now) {
       [this](std::uint64_t tag, const Completion& completion) {
         const LinkEnd end = end_of(tag);
         if (completion.outcome != Outcome::Answered) {
+          silent_sms_.push_back(name_of(survey_->node(end.node), end.port));
           trouble(end, fmt::format("{} says that a subnet manager is there, which does not answer",
-                                   name_of(survey_->node(end.node), end.port)));
+                                   silent_sms_.back()));
           return;
         }
         report_.other_sms.push_back({{survey_->node(end.node).guid(), end.port},
@@ -141,7 +143,13 @@ void Provisioner::plan(Instant now) {
   const SurveyNode& local = survey_->node(survey_->local);
   const PortNum port = local.is_switch() ? PortNum{0} : local.info.local_port;
   const PortGuid own = local.ports[port.raw()].guid;
-  if (auto allowed = may_be_master(own, options_.priority, report_.other_sms); !allowed) {
+  Election election{.standing = is_sm_ ? Standing::Master : Standing::Candidate,
+                    .own = own,
+                    .priority = options_.priority,
+                    .others = report_.other_sms,
+                    .silent = std::exchange(pass_over_silent_, false) ? std::vector<std::string>{}
+                                                                      : std::exchange(silent_sms_, {})};
+  if (auto allowed = may_be_master(election); !allowed) {
     if (is_sm_) (void)transport_.claim_sm(transport::SmClaim::Release);
     is_sm_ = false;
     stop_with(allowed.error(), now);

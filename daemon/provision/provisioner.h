@@ -28,6 +28,7 @@ namespace heddle::provision {
 struct ProvisionOptions {
   PortPolicy ports{};
   std::uint8_t priority = 0;  ///< as subnet manager, 0 to 15
+  std::uint64_t sm_key = 1;   ///< what other subnet managers know us by; OpenSM's default
 };
 
 struct Trouble {
@@ -76,6 +77,9 @@ class Provisioner {
   /// Whether the local port's IsSM bit is this program's doing: from a first run that found no other subnet
   /// manager on, to one that does.
   [[nodiscard]] bool is_sm() const { return is_sm_; }
+  /// The next run does not yield to ports that say IsSM and do not answer: an operator knows better. What
+  /// answers is yielded to all the same.
+  void pass_over_silent_sms() { pass_over_silent_ = true; }
 
  private:
   // The stages, in their order.
@@ -119,6 +123,8 @@ class Provisioner {
   bool busy_ = false;
   Done rewritten_;  ///< set while only tables are written
   bool is_sm_ = false;
+  bool pass_over_silent_ = false;
+  std::vector<std::string> silent_sms_;
   ProvisionReport report_;
   std::shared_ptr<Survey> survey_;  ///< the one that is worked on
   LidPlan lids_;

@@ -16,10 +16,26 @@ struct OtherSm {
   mad::SmInfo info;
 };
 
-/// Errors: Refused where another one is master, or will be: one that is still discovering or standing by with
-/// a higher priority, or the same and a smaller GUID.
-[[nodiscard]] Result<void> may_be_master(PortGuid own, std::uint8_t priority,
-                                         const std::vector<OtherSm>& others);
+/// Where this program stands itself.
+enum class Standing : std::uint8_t {
+  Candidate,  ///< it has written nothing
+  Master,     ///< the fabric is its own already
+};
+
+struct Election {
+  Standing standing = Standing::Candidate;
+  PortGuid own;
+  std::uint8_t priority = 0;
+  std::vector<OtherSm> others;  ///< who answered
+  /// Ports that say IsSM (IBA 14.2.5.6) and do not answer: an SM that is stopped, or busy, or cut off for a
+  /// moment, and goes on later with what it knows.
+  std::vector<std::string> silent;
+};
+
+/// Errors: Refused, for a candidate, where a port says that a subnet manager is there, be it silent, unless
+/// it answers that it is not active; for a master, where another one is master, or will be: one that is still
+/// discovering or standing by with a higher priority, or the same and a smaller GUID.
+[[nodiscard]] Result<void> may_be_master(const Election& election);
 
 [[nodiscard]] std::string_view to_string(mad::SmInfo::State state);
 

@@ -105,6 +105,7 @@ void SubnetManager::answer_sm_info(const mad::Packet& packet, const mad::Header&
   mad::write_header(reply, answer.mad);
   mad::SmInfo info;
   info.guid = transport_.local().guid;
+  info.sm_key = options_.sm_key;
   info.activity = activity_;
   info.priority = options_.priority;
   info.state = state_;

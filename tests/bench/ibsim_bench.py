@@ -125,7 +125,7 @@ QUERY_ERRORS = ["ibqueryerrors", "--counters"]
 
 
 def heddled(server, window):
-    settings = {"fabric.backend": "umad", "metrics.listen": "", "sampling.interval": "2s", "sampling.window": window,
+    settings = {"fabric.backend": "umad", "sm.mode": "auto", "metrics.listen": "", "sampling.interval": "2s", "sampling.window": window,
                 "sweep.light_interval": "1h"}
     return Daemon(settings, server.shim())
 

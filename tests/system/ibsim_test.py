@@ -40,7 +40,8 @@ class Ibsim(Programs):
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def heddled(self, settings):
-        return Daemon({"fabric.backend": "umad", "metrics.listen": "", "sampling.interval": "200ms", **settings},
+        return Daemon({"fabric.backend": "umad", "metrics.listen": "", "sampling.interval": "200ms",
+                       "sm.mode": "auto", **settings},
                       self.shim())
 
 

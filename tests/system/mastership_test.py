@@ -1,10 +1,11 @@
 """heddled beside real subnet managers: it knows who is master, notices a take-over, and never becomes one itself."""
 
+import pathlib
 import re
 import signal
 import unittest
 
-from daemon_under_test import Daemon
+from daemon_under_test import BUILD, Daemon
 from served_fabric import ServedFabric, wait_until
 
 # One that stands by takes over when the master has not answered twice in 200 ms.
@@ -15,18 +16,30 @@ class Mastership(unittest.TestCase):
     def setUp(self):
         self.served = self.enterContext(ServedFabric("tree:k=2,n=2"))
 
-    def opensm(self, node, priority):
+    def opensm(self, node, priority, **more):
         self.served.leave_unjudged()
         settings = self.served.directory / f"{node}.conf"
         settings.write_text(POLLING.format(priority=priority))
         log = self.served.directory / f"{node}.log"
-        process = self.served.start("opensm", "-F", settings, "-e", "-f", log, "-D", "0x03", node=f"{node} mlx5_0")
+        process = self.served.start("opensm", "-F", settings, "-e", "-f", log, "-D", "0x03", node=f"{node} mlx5_0",
+                                    **more)
         return process, lambda state: wait_until(lambda: log.exists() and state in log.read_text(errors="replace"), 60, state)
 
-    def heddled(self, **settings):
+    def heddled(self, env=None, **settings):
         return Daemon({"fabric.backend": "umad", "sweep.light_interval": "200ms", "sampling.interval": "200ms",
-                       "sampling.timeout": "50ms", **settings},
-                      self.served.shim("host-0 mlx5_0"))
+                       "sampling.timeout": "50ms", "sm.mode": "auto", **settings},
+                      {**self.served.shim("host-0 mlx5_0"), **(env or {})})
+
+    def kernel(self):
+        """The environment in which a port has one owner of each class and method, and what is sent is written down."""
+        self.served.leave_unjudged()
+        return {"LD_PRELOAD": f"{BUILD / 'tests/system/libkernel_rules.so'}:{self.served.shim()['LD_PRELOAD']}",
+                "KERNEL_RULES": str(self.served.directory)}
+
+    def done_at(self, node):
+        """What programs on this host asked of its kernel: who, "owns", "refused", "gives" or "sends", and what."""
+        log = pathlib.Path(self.served.directory) / f"{node}-mlx5_0.log"
+        return [line.split() for line in log.read_text().splitlines()] if log.exists() else []
 
     def manager(self, daemon, condition, what):
         return daemon.wait_for(lambda status: condition(status["subnet_manager"]), what)["subnet_manager"]
@@ -79,6 +92,81 @@ class Mastership(unittest.TestCase):
                     daemon.wait_for(lambda status: status["fabric"]["links"] == whole, "noticing its return", 20)
                     daemon.wait_for(lambda _: {link["state"] for link in daemon.json("links")["links"]} == {"Active"},
                                     "noticing that it is Active", 20)
+
+    def test_a_master_that_is_silent_keeps_its_fabric(self):
+        first, says = self.opensm("host-1", 7)
+        says("SUBNET UP")
+        first.send_signal(signal.SIGSTOP)
+        with self.heddled(env=self.kernel()) as daemon:
+            status = daemon.wait_for(lambda status: any("IsSM" in p or "says that" in p for p in status["problems"]),
+                                     "saying that nobody answers")
+            self.assertIn("host-1 mlx5_0", "".join(status["problems"]))
+            self.assertEqual(status["subnet_manager"]["role"], "observer")
+            refused = daemon.heddle_raw("sm", "take")
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("--force", refused.stderr)
+            sweeps = status["sampling"]["sweeps"]
+            daemon.wait_for(lambda status: status["sampling"]["sweeps"] > sweeps + 5, "sampling on")
+            self.assertNotIn("configured in", daemon.log_text())
+            self.assertEqual({what[3] for what in self.done_at("host-0") if what[1] == "sends"}, {"01"}, "only Get")
+            self.assertEqual([what for what in self.done_at("host-0") if what[1] == "owns"], [])
+            # It goes on where it was, and nobody has been at its fabric.
+            first.send_signal(signal.SIGCONT)
+            self.manager(daemon, lambda sm: sm["answers"] and sm["master"] == "host-1 mlx5_0", "seeing it again")
+            daemon.wait_for(lambda status: status["problems"] == [], "nothing wrong any more")
+            first.send_signal(signal.SIGSTOP)
+            self.manager(daemon, lambda sm: not sm["answers"], "noticing the silence")
+            daemon.heddle("sm", "take", "--force")
+            self.manager(daemon, lambda sm: sm["role"] == "master", "being master on an operator's word")
+            self.assertIn("orders this daemon to manage the fabric", daemon.log_text())
+            self.assertIn("configured in", daemon.log_text())
+
+    def test_the_defaults_write_nothing(self):
+        with self.heddled(env=self.kernel(), **{"sm.mode": ""}) as daemon:
+            daemon.wait_for(lambda status: (status["fabric"] or {}).get("links") == 8, "seeing the fabric")
+            _, says = self.opensm("host-1", 7)
+            says("SUBNET UP")
+            self.manager(daemon, lambda sm: sm["answers"], "seeing the manager")
+            daemon.wait_for(lambda status: (status.get("load") or {}).get("utilization_max") is not None, "sampling")
+            own = self.done_at("host-0")
+        sent = [what for what in own if what[1] == "sends"]
+        self.assertGreater(len(sent), 100)
+        self.assertEqual({what[3] for what in sent}, {"01"}, "only Get")
+        self.assertEqual([what for what in own if what[1] in ("owns", "refused")], [], "nothing is taken from OpenSM")
+
+    def test_on_one_host_opensm_and_the_daemon_do_not_take_from_each_other(self):
+        """As the kernel has it: each class and method has one owner on a port."""
+        for settings in ({"opensm.plugin": "true", "opensm.socket": self.served.directory / "o.sock"},
+                         {"sm.mode": "off"}, {"sm.mode": "auto", "fabric.read_only": "true"}):
+            with self.subTest(**{key.replace(".", "_"): str(value) for key, value in settings.items()}):
+                with self.heddled(env=self.kernel(), **settings) as daemon:
+                    daemon.wait_for(lambda status: (status["fabric"] or {}).get("links") == 8, "seeing the fabric")
+                self.assertEqual([what for what in self.done_at("host-0") if what[1] in ("owns", "refused")], [])
+        # The daemon stands for election first: OpenSM finds its place taken, and gets it when the daemon ends.
+        with self.heddled(env=self.kernel()) as daemon:
+            self.manager(daemon, lambda sm: sm["role"] == "master", "being master")
+            taken = {what[2] for what in self.done_at("host-0") if what[1] == "owns"}
+            self.assertEqual(taken, {"01", "81"})
+        # OpenSM first: the daemon leaves its registrations alone, and says who is there.
+        _, says = self.opensm("host-0", 7, **self.kernel())
+        says("SUBNET UP")
+        before = len(self.done_at("host-0"))
+        with self.heddled(env=self.kernel()) as daemon:
+            self.manager(daemon, lambda sm: sm["role"] == "observer" and sm["answers"], "yielding")
+            own = [what for what in self.done_at("host-0")[before:] if what[0] == str(daemon.process.pid)]
+            self.assertEqual([what for what in own if what[1] == "owns"], [])
+            self.assertEqual(daemon.json("status")["problems"], [])
+
+    def test_registrations_are_given_back_on_yielding(self):
+        with self.heddled(env=self.kernel()) as daemon:
+            self.manager(daemon, lambda sm: sm["role"] == "master", "being master")
+            _, says = self.opensm("host-1", 9)
+            says("SUBNET UP")
+            self.manager(daemon, lambda sm: sm["role"] == "observer" and sm["answers"], "yielding")
+            self.assertEqual(len([what for what in self.done_at("host-0") if what[1] == "gives"]), 2)
+            # So that a subnet manager may start on this host.
+            _, says = self.opensm("host-0", 1, **self.kernel())
+            says("Entering STANDBY state")
 
     def test_the_daemon_yields_to_a_manager_of_higher_priority(self):
         with self.heddled() as daemon:

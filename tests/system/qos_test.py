@@ -196,7 +196,7 @@ class ThroughLibibumad(Tables):
     def setUp(self):
         self.served = self.enterContext(ServedFabric("tree:k=2,n=2"))
         self.daemon = self.enterContext(Daemon(
-            {"fabric.backend": "umad", "sweep.light_interval": "200ms", "sampling.interval": "200ms"},
+            {"fabric.backend": "umad", "sm.mode": "auto", "sweep.light_interval": "200ms", "sampling.interval": "200ms"},
             self.served.shim("host-0 mlx5_0")))
         self.plan, self.qos = design(self.daemon.directory)
 

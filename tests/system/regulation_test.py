@@ -88,7 +88,7 @@ class Killed(unittest.TestCase):
 
     def test_kill_9_at_any_time(self):
         with ServedFabric(RING) as fabric:
-            daemon = Daemon({"fabric.backend": "umad", "metrics.listen": "", **QUICK},
+            daemon = Daemon({"fabric.backend": "umad", "sm.mode": "auto", "metrics.listen": "", **QUICK},
                             fabric.shim())
             with daemon:
                 daemon.wait_for_sweeps(3)
@@ -97,7 +97,7 @@ class Killed(unittest.TestCase):
             # Stopping has brought them back.
             self.assertEqual(self.disabled(fabric), 0)
 
-            daemon = Daemon({"fabric.backend": "umad", "metrics.listen": "", **QUICK},
+            daemon = Daemon({"fabric.backend": "umad", "sm.mode": "auto", "metrics.listen": "", **QUICK},
                             fabric.shim())
             with daemon:
                 for pause in (2.0, 2.4, 2.6, 2.8, 3.2):  # around the time at which links go
@@ -131,7 +131,7 @@ class AfterOpenSm(unittest.TestCase):
             opensm.send_signal(signal.SIGKILL)
             opensm.wait(20)
             before = fabric.heddle("status")["multicast_dead_ends"]
-            with Daemon({"fabric.backend": "umad", "metrics.listen": "", **QUICK},
+            with Daemon({"fabric.backend": "umad", "sm.mode": "auto", "metrics.listen": "", **QUICK},
                         fabric.shim("host-0 mlx5_0")) as daemon:
                 daemon.wait_for_sweeps(3)
                 wait_until(lambda: links_in(daemon, "off") == 4, 60, "one link of each trunk off")

@@ -81,8 +81,8 @@ class Programs:
         complaints = [line for line in done.stderr.splitlines() if line and SHIM_GREETING not in line]
         return done.returncode, done.stdout, complaints
 
-    def start(self, *command, node=""):
-        process = subprocess.Popen([str(word) for word in command], env=self.environment(node),
+    def start(self, *command, node="", **more):
+        process = subprocess.Popen([str(word) for word in command], env=self.environment(node, **more),
                                    cwd=self.directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.started.append(process)
         return process

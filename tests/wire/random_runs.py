@@ -31,9 +31,9 @@ KINDS = ("torus:4x4,hosts=1,links=2", "torus:4x4,hosts=1,links=1", "torus:3x3,ho
          "tree:k=3,n=3", "xgft:3;3,3,2;1,2,2", "random:switches=10,hosts=20,links=20,seed={seed}", str(SMALL))
 
 # Changes as often as they can be made.
-SETTINGS = {"metrics.listen": "", "fabric.backend": "umad", "regulation.mode": "enforce", "regulation.quiet": "600ms",
-            "regulation.least_on": "100ms", "regulation.least_off": "100ms", "regulation.drain": "100ms",
-            "regulation.wake": "100ms", "regulation.break_even": "1.0", "regulation.most_closing": "16",
+SETTINGS = {"metrics.listen": "", "fabric.backend": "umad", "sm.mode": "auto", "regulation.mode": "enforce",
+            "regulation.quiet": "600ms", "regulation.least_on": "100ms", "regulation.least_off": "100ms",
+            "regulation.drain": "100ms", "regulation.wake": "100ms", "regulation.break_even": "1.0", "regulation.most_closing": "16",
             "regulation.most_transitions": "100000", "sampling.interval": "200ms", "sweep.light_interval": "400ms"}
 TRAINING = 0.1
 LOADS = ('pattern = "uniform"\nload = 0.9\ndestinations = 7', 'pattern = "uniform"\nload = 0.4\ndestinations = 3',

@@ -72,6 +72,7 @@ void add_qos_commands(Program& program);
 void add_regulation_commands(Program& program);
 void add_route_commands(Program& program);
 void add_sim_commands(Program& program);
+void add_sm_commands(Program& program);
 void add_top_commands(Program& program);
 void add_report_commands(Program& program);
 

@@ -35,6 +35,7 @@ TEST(Config, TheDefaultFileSaysTheDefaults) {
   EXPECT_EQ(config->fabric.backend, built_in.fabric.backend);
   EXPECT_EQ(config->fabric.seed, built_in.fabric.seed);
   EXPECT_EQ(config->sm.mode, built_in.sm.mode);
+  EXPECT_EQ(config->sm.sm_key, built_in.sm.sm_key);
   EXPECT_EQ(config->sm.engine, built_in.sm.engine);
   EXPECT_EQ(config->metrics.listen, built_in.metrics.listen);
   EXPECT_EQ(config->control.socket, built_in.control.socket);
@@ -42,6 +43,31 @@ TEST(Config, TheDefaultFileSaysTheDefaults) {
   EXPECT_EQ(config->control.others_may_read, built_in.control.others_may_read);
   EXPECT_EQ(config->state.directory, built_in.state.directory);
   EXPECT_EQ(config->log.level, built_in.log.level);
+}
+
+TEST(Config, AnAnswerIsNotWaitedForForEver) {
+  Config config;
+  ASSERT_TRUE(override_config(config, "sampling.timeout=10s"));
+  EXPECT_TRUE(check_config(config));
+  ASSERT_TRUE(override_config(config, "sampling.timeout=11s"));
+  const auto bad = check_config(config);
+  ASSERT_FALSE(bad);
+  EXPECT_THAT(bad.error().message, HasSubstr("10s"));
+}
+
+// Nobody becomes subnet manager of a real fabric without having said so.
+TEST(Config, WithoutAWordASubnetIsManagedOnASimulatedFabricOnly) {
+  Config config;
+  EXPECT_FALSE(may_manage_subnet(config));
+  ASSERT_TRUE(override_config(config, "fabric.backend=sim"));
+  EXPECT_TRUE(may_manage_subnet(config));
+  ASSERT_TRUE(override_config(config, "fabric.read_only=true"));
+  EXPECT_FALSE(may_manage_subnet(config));
+  Config asked;
+  ASSERT_TRUE(override_config(asked, "sm.mode=auto"));
+  EXPECT_TRUE(may_manage_subnet(asked));
+  ASSERT_TRUE(override_config(asked, "opensm.plugin=true"));
+  EXPECT_FALSE(may_manage_subnet(asked)) << "OpenSM is the subnet manager";
 }
 
 TEST(Config, ListsAreListsOrTextWithCommas) {

@@ -246,36 +246,73 @@ TEST(Provisioner, LidConflictIsResolved) {
   EXPECT_FALSE(plan->moved.empty());
 }
 
-TEST(Provisioner, SmPortThatDoesNotAnswerIsNotInTheWay) {
-  World world{"tree:k=2,n=2"};
+/// A program on the last host that says IsSM and answers nothing: an SM that was stopped.
+void put_a_silent_sm(World& world) {
   const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
   const auto other = world.sim.fabric.attach(world.truth().port_index(host, PortNum{1}),
                                              [](const mad::Packet&, Picoseconds) {});
   ASSERT_TRUE(world.sim.fabric.set_is_sm(*other, sim::IsSm::Yes, world.sim.ps()));
-  // It claims the port and does not answer: said, and not in the way.
+}
+
+TEST(Provisioner, AFabricWithASilentSmIsNotTaken) {
+  World world{"tree:k=2,n=2"};
+  put_a_silent_sm(world);
+  for (int i = 0; i < 3; ++i) {
+    const ProvisionReport& report = world.bring_up();
+    ASSERT_TRUE(report.failure);
+    EXPECT_EQ(report.failure->code, ErrorCode::Refused);
+    EXPECT_THAT(report.failure->message, testing::HasSubstr(to_string(world.truth().nodes().back().guid)));
+    EXPECT_EQ(report.ports_set + report.blocks_written + report.links_raised, 0U);
+    EXPECT_FALSE(world.sm.is_master());
+  }
+}
+
+TEST(Provisioner, ASilentSmIsPassedOverOnAnOperatorsWord) {
+  World world{"tree:k=2,n=2"};
+  put_a_silent_sm(world);
+  world.sm.pass_over_silent_sms();
+  EXPECT_FALSE(world.bring_up().failure);
+  EXPECT_EQ(world.reports.back().troubles.size(), 1U);
+  EXPECT_FALSE(world.bring_up().failure) << "master by then: who is silent has no say";
+}
+
+TEST(Provisioner, ASilentSmThatComesLaterDoesNotEndAMaster) {
+  World world{"tree:k=2,n=2"};
+  EXPECT_FALSE(world.bring_up().failure);
+  put_a_silent_sm(world);
   EXPECT_FALSE(world.bring_up().failure);
   EXPECT_EQ(world.reports.back().troubles.size(), 1U);
 }
 
-class Election : public testing::Test {
- protected:
-  static bool allowed(std::uint8_t priority, std::uint64_t guid, mad::SmInfo::State state) {
-    mad::SmInfo info;
-    info.priority = priority;
-    info.guid = PortGuid{guid};
-    info.state = state;
-    return may_be_master(PortGuid{100}, 5, {{PortRef{}, info}}).has_value();
-  }
-};
+bool allowed(Standing standing, std::uint8_t priority, std::uint64_t guid, mad::SmInfo::State state) {
+  mad::SmInfo info;
+  info.priority = priority;
+  info.guid = PortGuid{guid};
+  info.state = state;
+  return may_be_master({.standing = standing,
+                        .own = PortGuid{100},
+                        .priority = 5,
+                        .others = {{{}, info}},
+                        .silent = {}})
+      .has_value();
+}
 
-TEST_F(Election, MasterStaysMaster) {
+TEST(Election, MasterStaysMaster) {
   using State = mad::SmInfo::State;
-  EXPECT_FALSE(allowed(0, 200, State::Master));
-  EXPECT_TRUE(allowed(15, 1, State::NotActive));
-  EXPECT_FALSE(allowed(6, 200, State::Standby));
-  EXPECT_TRUE(allowed(4, 1, State::Standby));
-  EXPECT_FALSE(allowed(5, 99, State::Discovering));
-  EXPECT_TRUE(allowed(5, 101, State::Discovering));
+  EXPECT_FALSE(allowed(Standing::Master, 0, 200, State::Master));
+  EXPECT_TRUE(allowed(Standing::Master, 15, 1, State::NotActive));
+  EXPECT_FALSE(allowed(Standing::Master, 6, 200, State::Standby));
+  EXPECT_TRUE(allowed(Standing::Master, 4, 1, State::Standby));
+  EXPECT_FALSE(allowed(Standing::Master, 5, 99, State::Discovering));
+  EXPECT_TRUE(allowed(Standing::Master, 5, 101, State::Discovering));
+}
+
+TEST(Election, ACandidateTakesNothingFromAnybody) {
+  using State = mad::SmInfo::State;
+  for (const State state : {State::Discovering, State::Standby, State::Master}) {
+    EXPECT_FALSE(allowed(Standing::Candidate, 0, 200, state));
+  }
+  EXPECT_TRUE(allowed(Standing::Candidate, 15, 1, State::NotActive));
 }
 
 TEST(SubnetManager, TwoOfThemSettleOnOne) {
