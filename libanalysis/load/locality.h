@@ -27,7 +27,7 @@ class LocalitySets {
   /// connected sets. So do sets that no node belongs to.
   static std::shared_ptr<const LocalitySets> find(const Fabric& fabric, std::span<const NamedSet> named);
 
-  /// "subtree/NAME", "pod1/NAME" (level, then the pod's uppermost switch with the lowest GUID), or as named.
+  /// "subtree/NAME", "leaf/NAME", "pod1/NAME" (level; its uppermost switch of lowest GUID), or as named.
   [[nodiscard]] const std::shared_ptr<const std::vector<std::string>>& names() const { return names_; }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 

@@ -77,13 +77,16 @@ class LocalitySetsBuilder {
       const std::uint32_t first = next();
       std::vector<LocalitySets::Set> pods;
       std::vector<std::string> names;
+      std::vector<std::size_t> switches;
       for (const NodeIndex node : uppermost) {
         std::uint32_t& pod = pod_of[parts.find(node.raw())];
         if (pod == none) {
           pod = static_cast<std::uint32_t>(pods.size());
           pods.emplace_back();
-          names.push_back("pod" + std::to_string(level) + "/" + name_of(node));
+          names.push_back(name_of(node));
+          switches.push_back(0);
         }
+        ++switches[pod];
         LocalitySets::Set own = around(node, [&](NodeIndex peer) { return !below(peer); });
         append(pods[pod].endpoints, own.endpoints);
         append(pods[pod].borders, own.borders);
@@ -102,7 +105,11 @@ class LocalitySetsBuilder {
         const std::uint32_t pod = pod_of[parts.find(node.raw())];
         if (pod != none) set_of[node.raw()] = first + pod;
       }
-      for (std::size_t i = 0; i < pods.size(); ++i) add(std::move(names[i]), std::move(pods[i]));
+      for (std::size_t i = 0; i < pods.size(); ++i) {
+        const bool is_leaf = level == 0 && switches[i] == 1;
+        const std::string kind = is_leaf ? "leaf" : "pod" + std::to_string(level);
+        add(kind + "/" + names[i], std::move(pods[i]));
+      }
     }
   }
 

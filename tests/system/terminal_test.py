@@ -120,7 +120,7 @@ class ReportTest(unittest.TestCase):
             out = daemon.directory / "report.html"
             daemon.heddle("report", "--last", "5m", "--out", str(out))
             html = out.read_text()
-            for expected in ("Busiest links", "Idlest links", "Profiles", "Locality", "Errors", "Energy", "Changes", "<svg", "pod0/"):
+            for expected in ("Busiest links", "Idlest links", "Profiles", "Locality", "Errors", "Energy", "Changes", "<svg", "leaf/"):
                 self.assertIn(expected, html)
             self.assertNotRegex(html, r"<script|src=|href=|url\(|nan %")
             busiest = daemon.json("links", "--sort", "utilization", "--top", "1")["links"][0]

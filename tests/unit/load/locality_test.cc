@@ -41,7 +41,7 @@ TEST(LocalitySetsTest, PodsOfAFatTreeAreFound) {
   // Four pods of four leaves, under four top switches per position.
   const auto fabric = make("tree:k=4,n=3");
   const auto sets = LocalitySets::find(*fabric, {});
-  EXPECT_EQ(sets_of(*sets, "pod0/"), 16U);
+  EXPECT_EQ(sets_of(*sets, "leaf/"), 16U) << "one leaf is no pod";
   EXPECT_EQ(sets_of(*sets, "pod1/"), 4U);
   EXPECT_EQ(sets->names()->size(), 20U);
 }
@@ -90,7 +90,7 @@ TEST(LocalitySetsTest, LocalityOfPodsIsThatOfTheFormulas) {
     EXPECT_NE(found, sets->names()->end()) << name;
     return result[static_cast<std::size_t>(found - sets->names()->begin())];
   };
-  const SetLocality at_leaf = of("pod0/" + fabric->node(leaf).description);
+  const SetLocality at_leaf = of("leaf/" + fabric->node(leaf).description);
   EXPECT_FLOAT_EQ(at_leaf.generated, 0.5F);
   EXPECT_FALSE(is_known(at_leaf.consumed));
   EXPECT_FLOAT_EQ(at_leaf.total, 0.5F);
