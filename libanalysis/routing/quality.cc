@@ -127,36 +127,6 @@ Loads load_of(const SwitchGraph& graph, const ForwardingTables& tables, std::spa
   return loads;
 }
 
-Ratio effective_bisection(const SwitchGraph& graph, const ForwardingTables& tables, unsigned samples,
-                          Random& random) {
-  const HopMap map(graph);
-  const auto hosts = host_targets(graph);
-  if (hosts.size() < 2 || samples == 0) return Ratio{1};
-  std::vector<std::uint32_t> order(hosts.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  double sum = 0;
-  std::size_t count = 0;
-  for (unsigned k = 0; k < samples; ++k) {
-    random.shuffle(order);
-    std::vector<Flow> flows;
-    for (std::size_t i = 0; i + 1 < order.size(); i += 2) {
-      flows.push_back({order[i], order[i + 1], 1});
-      flows.push_back({order[i + 1], order[i], 1});
-    }
-    const Loads loads = load_of(graph, tables, flows);
-    for (const Flow& flow : flows) {
-      const Target& from = graph.targets()[hosts[flow.from]];
-      const Target& to = graph.targets()[hosts[flow.to]];
-      double fullest = 1;
-      const bool arrives = follow(graph, map, tables, from, to, pick_lid(to, flow.from, flow.to),
-                                  [&](std::uint32_t hop) { fullest = std::max(fullest, loads.hop[hop]); });
-      sum += arrives ? 1 / fullest : 0;
-      ++count;
-    }
-  }
-  return Ratio{sum / static_cast<double>(count)};
-}
-
 double lower_bound(const SwitchGraph& graph, const LinkSet& active) {
   const std::size_t n = graph.size();
   const auto hosts = static_cast<double>(graph.host_count());

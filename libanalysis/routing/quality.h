@@ -5,8 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "base/random.h"
-#include "base/units.h"
 #include "routing/link_set.h"
 #include "routing/switch_graph.h"
 #include "routing/tables.h"
@@ -43,12 +41,6 @@ struct Flow {
 [[nodiscard]] std::vector<Flow> shift_pattern(std::size_t hosts, std::size_t shift);
 [[nodiscard]] Loads load_of(const SwitchGraph& graph, const ForwardingTables& tables,
                             std::span<const Flow> flows);
-
-/// Mean share of its own rate that a host gets when random halves of the hosts send to each other in pairs,
-/// each flow limited by the fullest link on its way (effective bisection bandwidth; Hoefler, Schneider,
-/// Lumsdaine, 2008).
-[[nodiscard]] Ratio effective_bisection(const SwitchGraph& graph, const ForwardingTables& tables,
-                                        unsigned samples, Random& random);
 
 /// No routing has a smaller largest load under all_to_all: what must leave or enter a switch, or a set of
 /// switches joined by growing from each switch, spread evenly over its cables.

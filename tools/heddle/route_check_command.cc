@@ -12,6 +12,8 @@
 
 #include "heddle/route_commands.h"
 #include "heddle/route_inputs.h"
+#include "heddle/table.h"
+#include "routing/permutations.h"
 #include "routing/proof.h"
 #include "routing/quality.h"
 
@@ -27,6 +29,7 @@ struct CheckOptions {
   std::vector<std::string> without;
   std::vector<unsigned> managers;
   std::size_t findings = 3;
+  unsigned samples = 50;
 };
 
 std::string_view name_of(routing::Fault fault) {
@@ -66,20 +69,51 @@ Result<std::shared_ptr<const Fabric>> fabric_for(const CheckOptions& options, co
   return routing::with_lids_of(dump, **fabric);
 }
 
-void print(const routing::Proof& proof, const std::vector<double>& largest_over_mean,
+/// One dump's tables in figures.
+struct CheckedQuality {
+  double over_mean = 1;
+  double over_bound = 1;
+  Ratio bisection;
+  routing::ShiftBandwidth shift;
+};
+
+CheckedQuality measure(const routing::SwitchGraph& graph, const routing::ForwardingTables& tables,
+                       const routing::LinkSet& active, unsigned samples) {
+  const routing::Loads loads = routing::all_to_all(graph, tables);
+  const double mean = loads.mean(graph, active);
+  const double bound = routing::lower_bound(graph, active);
+  CheckedQuality quality;
+  if (mean > 0) quality.over_mean = loads.largest() / mean;
+  if (bound > 0) quality.over_bound = loads.largest() / bound;
+  Random random(1);
+  quality.bisection = routing::effective_bisection(graph, tables, samples, random);
+  quality.shift = routing::shift_bandwidth(graph, tables, samples);
+  return quality;
+}
+
+json::array each_of(const std::vector<CheckedQuality>& qualities, auto value) {
+  json::array result;
+  for (const CheckedQuality& quality : qualities) result.emplace_back(value(quality));
+  return result;
+}
+
+void print(const routing::Proof& proof, const std::vector<CheckedQuality>& qualities,
            const CheckOptions& options, const Fabric& fabric, const routing::SwitchGraph& graph,
            Context& context) {
   if (context.format == Format::Json) {
     json::array findings;
     for (const routing::Finding& finding : proof.findings) findings.push_back(to_json(finding, graph));
-    json::array balance;
-    for (const double each : largest_over_mean) balance.emplace_back(each);
-    print_json(json::object{{"holds", proof.holds()},
-                            {"paths", proof.paths},
-                            {"broken_paths", proof.broken},
-                            {"largest_over_mean", std::move(balance)},
-                            {"findings", std::move(findings)}},
-               context);
+    print_json(
+        json::object{{"holds", proof.holds()},
+                     {"paths", proof.paths},
+                     {"broken_paths", proof.broken},
+                     {"largest_over_mean", each_of(qualities, [](auto& q) { return q.over_mean; })},
+                     {"largest_over_bound", each_of(qualities, [](auto& q) { return q.over_bound; })},
+                     {"effective_bisection", each_of(qualities, [](auto& q) { return q.bisection.value(); })},
+                     {"shift_mean", each_of(qualities, [](auto& q) { return q.shift.mean.value(); })},
+                     {"shift_worst", each_of(qualities, [](auto& q) { return q.shift.worst.value(); })},
+                     {"findings", std::move(findings)}},
+        context);
     return;
   }
   for (const routing::Finding& finding : proof.findings) {
@@ -89,8 +123,12 @@ void print(const routing::Proof& proof, const std::vector<double>& largest_over_
     *context.out << routing::describe(finding, fabric, graph) << '\n';
   }
   *context.out << fmt::format("{} paths, {} broken\n", proof.paths, proof.broken);
-  for (std::size_t i = 0; i < largest_over_mean.size(); ++i) {
-    *context.out << fmt::format("{}: largest over mean load {:.3f}\n", options.lfts[i], largest_over_mean[i]);
+  for (std::size_t i = 0; i < qualities.size(); ++i) {
+    const CheckedQuality& quality = qualities[i];
+    *context.out << fmt::format("{}: largest over mean load {:.3f}\n", options.lfts[i], quality.over_mean);
+    *context.out << fmt::format("{}: largest over bound {:.3f}, bisection {}, shift {}, worst {}\n",
+                                options.lfts[i], quality.over_bound, human(quality.bisection),
+                                human(quality.shift.mean), human(quality.shift.worst));
   }
   if (proof.holds()) {
     *context.out << (options.transition.empty()
@@ -132,13 +170,10 @@ Result<void> run(const CheckOptions& options, Context& context) {
   for (const unsigned lid : options.managers) wanted.managers.push_back(Lid{static_cast<std::uint16_t>(lid)});
   const routing::Proof proof =
       moves ? routing::prove_stages(*graph, pointers, wanted) : routing::prove(*graph, pointers, wanted);
-  std::vector<double> balance;
-  for (std::size_t i = 0; !moves && i < tables.size(); ++i) {
-    const routing::Loads loads = routing::all_to_all(*graph, tables[i]);
-    const double mean = loads.mean(*graph, *active);
-    balance.push_back(mean > 0 ? loads.largest() / mean : 1);
-  }
-  print(proof, balance, options, **fabric, *graph, context);
+  std::vector<CheckedQuality> qualities;
+  for (std::size_t i = 0; !moves && i < tables.size(); ++i)
+    qualities.push_back(measure(*graph, tables[i], *active, options.samples));
+  print(proof, qualities, options, **fabric, *graph, context);
   if (!proof.holds()) return fail(ErrorCode::Refused, "the tables are refuted");
   return {};
 }
@@ -165,6 +200,8 @@ void add_route_check(Program& program, CLI::App& group) {
       ->check(CLI::Range(1, 0xbfff));
   command->add_option("--findings", options->findings, "Counter-examples to show of each kind")
       ->option_text("N [3]");
+  command->add_option("--samples", options->samples, "Random pairings, and shifts of all hosts, to measure")
+      ->option_text("N [50]");
   Program::on(*command, [options, &context] { return run(*options, context); });
 }
 

@@ -16,6 +16,7 @@
 #include "heddle/route_inputs.h"
 #include "heddle/table.h"
 #include "routing/engine.h"
+#include "routing/permutations.h"
 #include "routing/proof.h"
 #include "routing/quality.h"
 
@@ -32,7 +33,7 @@ struct ComputeOptions {
   std::vector<std::string> without;
   std::string lfts;
   unsigned vls = 8;
-  unsigned samples = 20;
+  unsigned samples = 50;
 };
 
 /// One engine's tables in figures.
@@ -43,6 +44,7 @@ struct ComputeReport {
   double over_mean = 0;
   double over_bound = 0;
   double bisection = 0;
+  routing::ShiftBandwidth shift;
   unsigned vls = 1;
   routing::Proof proof;
   std::vector<std::string> warnings;
@@ -79,6 +81,7 @@ ComputeReport measure(const routing::Routes& routes, const routing::LinkSet& act
   report.over_bound = bound > 0 ? report.largest / bound : 1;
   Random random(1);
   report.bisection = routing::effective_bisection(routes.graph, routes.tables, samples, random).value();
+  report.shift = routing::shift_bandwidth(routes.graph, routes.tables, samples);
   routing::ProofOptions options;
   options.active = &active;
   if (routes.vls) {
@@ -100,6 +103,8 @@ json::object to_json(const ComputeReport& report) {
           {"largest_over_mean", report.over_mean},
           {"largest_over_bound", report.over_bound},
           {"effective_bisection", report.bisection},
+          {"shift_mean", report.shift.mean.value()},
+          {"shift_worst", report.shift.worst.value()},
           {"vls", report.vls},
           {"paths", report.proof.paths},
           {"broken_paths", report.proof.broken},
@@ -120,17 +125,20 @@ void print(const std::vector<ComputeReport>& reports, Context& context) {
                {"LARGEST/MEAN", Align::Right},
                {"LARGEST/BOUND", Align::Right},
                {"BISECTION", Align::Right},
+               {"SHIFT", Align::Right},
+               {"WORST", Align::Right},
                {"VLS", Align::Right},
                {"BROKEN", Align::Right},
                {"PROOF"}}};
   for (const ComputeReport& report : reports) {
     if (!report.refusal.empty()) {
-      table.add({report.engine, "-", "-", "-", "-", "-", "-", "refused"});
+      table.add({report.engine, "-", "-", "-", "-", "-", "-", "-", "-", "refused"});
       continue;
     }
     table.add({report.engine, human_seconds(report.seconds), fmt::format("{:.3f}", report.over_mean),
                fmt::format("{:.3f}", report.over_bound), human(Ratio{report.bisection}),
-               fmt::format("{}", report.vls), fmt::format("{}", report.proof.broken), verdict(report.proof)});
+               human(report.shift.mean), human(report.shift.worst), fmt::format("{}", report.vls),
+               fmt::format("{}", report.proof.broken), verdict(report.proof)});
   }
   table.print(*context.out, context.colour);
   for (const ComputeReport& report : reports) {
@@ -215,7 +223,8 @@ void add_shared(CLI::App& command, ComputeOptions& options) {
   command.add_option("--vls", options.vls, "Data VLs of the fabric")
       ->check(CLI::Range(1, 15))
       ->option_text("N [8]");
-  command.add_option("--samples", options.samples, "Random bisections to measure")->option_text("N [20]");
+  command.add_option("--samples", options.samples, "Random pairings, and shifts of all hosts, to measure")
+      ->option_text("N [50]");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "fabric/generators.h"
 #include "fabric/source.h"
+#include "routing/permutations.h"
 #include "routing/proof.h"
 #include "routing/quality.h"
 #include "routing/updn.h"
@@ -102,6 +103,27 @@ TEST(Quality, BisectionOfOneSwitchIsWhole) {
   const auto router = UpDownRouter::make(*fabric).value();
   Random random(1);
   EXPECT_EQ(effective_bisection(router.graph(), router.tables(), 5, random).value(), 1);
+}
+
+TEST(Quality, FlowsOfOneLinkShareIt) {
+  // Two leaves on one spine, 3 hosts each: three flows cross, three stay on their switch.
+  const auto fabric = shapes::two_level_tree(2, 1, 3).build();
+  const auto router = UpDownRouter::make(*fabric).value();
+  const std::vector<Flow> flows{{0, 3, 1}, {1, 4, 1}, {2, 5, 1}, {3, 4, 1}, {4, 5, 1}, {5, 3, 1}};
+  EXPECT_DOUBLE_EQ(bandwidth(router.graph(), router.tables(), flows).value(), (3 * 1.0 / 3 + 3) / 6);
+  ForwardingTables broken = router.tables();
+  broken.set(SwitchIndex{0}, Lid{router.graph().targets()[host_targets(router.graph())[3]].base}, no_path);
+  EXPECT_DOUBLE_EQ(bandwidth(router.graph(), broken, std::vector<Flow>{{0, 3, 1}}).value(), 0);
+}
+
+TEST(Quality, ShiftsAreSpreadOverAllAndTheWorstIsKept) {
+  const auto fabric = shapes::two_level_tree(2, 1, 2).build();
+  const auto router = UpDownRouter::make(*fabric).value();
+  // By 2 every flow crosses, two on each link; by 1 and 3 one from each leaf does, alone.
+  const ShiftBandwidth all = shift_bandwidth(router.graph(), router.tables(), 50, HostOrder::Leaf);
+  EXPECT_DOUBLE_EQ(all.mean.value(), (1 + 0.5 + 1) / 3);
+  EXPECT_DOUBLE_EQ(all.worst.value(), 0.5);
+  EXPECT_DOUBLE_EQ(shift_bandwidth(router.graph(), router.tables(), 1, HostOrder::Leaf).mean.value(), 1);
 }
 
 TEST(Quality, SourcesOfADestinationTakeAllItsLids) {
