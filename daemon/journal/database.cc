@@ -1,10 +1,40 @@
 #include "journal/database.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 namespace heddle::journal {
 
+namespace {
+
+/// Makes the file, or takes from others what it gives them; SQLite's own files beside it follow its mode. An
+/// existing one is not opened here: closing it again would let go of locks that this process has on it.
+Result<void> keep_to_ourselves(const std::string& path) {
+  constexpr mode_t mine = S_IRUSR | S_IWUSR;
+  const auto cannot = [&] {
+    return fail(ErrorCode::Io, fmt::format("journal {}: {}", path, std::strerror(errno)));
+  };
+  if (const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mine); made >= 0) {
+    close(made);
+    return {};
+  }
+  struct stat status {};
+  // What cannot be made here is SQLite's to complain of.
+  if (errno != EEXIST || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  const mode_t mode = status.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+  if ((mode & (S_IRWXG | S_IRWXO)) != 0 && chmod(path.c_str(), mode & S_IRWXU) != 0) return cannot();
+  return {};
+}
+
+}  // namespace
+
 Result<Database> Database::open(const std::string& path) {
+  if (auto kept = keep_to_ourselves(path); !kept) return fail(kept.error());
   sqlite3* raw = nullptr;
   const int status = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   Database database(path, raw);

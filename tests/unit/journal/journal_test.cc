@@ -159,6 +159,19 @@ TEST_F(JournalTest, GivesTheNewestEventsAndForgetsTheOldest) {
   EXPECT_TRUE(journal->events(3, 10)->empty());
 }
 
+// Whatever mask it was started with: who turned what off, and why, is nobody else's.
+TEST_F(JournalTest, IsItsOwnersAlone) {
+  const auto mode = [this] { return fs::status(path()).permissions(); };
+  constexpr auto mine = fs::perms::owner_read | fs::perms::owner_write;
+  open();
+  EXPECT_EQ(mode(), mine);
+  fs::permissions(path(), mine | fs::perms::group_read | fs::perms::others_read);
+  const auto journal = open();
+  EXPECT_EQ(mode(), mine);
+  for (const auto& file : fs::directory_iterator(directory_))
+    EXPECT_EQ(file.status().permissions(), mine) << file.path();
+}
+
 TEST_F(JournalTest, IsForOneDaemonAtATime) {
   auto journal = open();
   ASSERT_TRUE(journal->write(regulation::ModeRecord{}));
