@@ -163,7 +163,7 @@ TEST_F(JournalTest, GivesTheNewestEventsAndForgetsTheOldest) {
 TEST_F(JournalTest, IsItsOwnersAlone) {
   const auto mode = [this] { return fs::status(path()).permissions(); };
   constexpr auto mine = fs::perms::owner_read | fs::perms::owner_write;
-  open();
+  EXPECT_TRUE(open());
   EXPECT_EQ(mode(), mine);
   fs::permissions(path(), mine | fs::perms::group_read | fs::perms::others_read);
   const auto journal = open();
