@@ -100,6 +100,10 @@ Result<void> read_section(Config& config, const toml::table& table, const std::s
       continue;
     }
     if (full == "power.model") continue;  // power::read_models has them
+    if (const auto* deeper = node.as_table()) {
+      if (auto read = read_section(config, *deeper, full, name); !read) return read;
+      continue;
+    }
     const Key* known = find_key(full);
     if (known == nullptr) {
       return fail(ErrorCode::Invalid,
@@ -236,6 +240,13 @@ Result<void> check_config(const Config& config) {
   }
   if (auto good = regulation::check(governor_options(config)); !good) {
     return fail("[regulation]", good.error());
+  }
+  const auto& tls = config.metrics.tls;
+  if (tls.cert_file.empty() != tls.key_file.empty()) {
+    return fail(ErrorCode::Invalid, "metrics.tls.cert_file and metrics.tls.key_file go together");
+  }
+  if (tls.cert_file.empty() && !tls.client_ca_file.empty()) {
+    return fail(ErrorCode::Invalid, "metrics.tls.client_ca_file needs metrics.tls.cert_file");
   }
   if (config.sampling.per_agent > config.sampling.window) {
     return fail(ErrorCode::Invalid, "sampling.per_agent is more than sampling.window");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "control/tls.h"
 #include "power/power_model.h"
 #include "regulation/governor_options.h"
 #include "sim/plane_kind.h"
@@ -86,12 +87,15 @@ struct Config {
   struct {
     std::string listen = "127.0.0.1:9683";
     EnergyDetail energy = EnergyDetail::Link;
+    std::string tokens_file;
+    control::TlsFiles tls;
   } metrics;
 
   struct {
     std::string socket = "/run/heddle/control.sock";
     std::string group = "heddle";
     bool others_may_read = false;
+    std::vector<std::string> hosts;
   } control;
 
   struct {

@@ -125,12 +125,35 @@ const std::vector<Key>& keys() {
                                 std::array{Choice<EnergyDetail>{"total", EnergyDetail::Total},
                                            Choice<EnergyDetail>{"switch", EnergyDetail::Switch},
                                            Choice<EnergyDetail>{"link", EnergyDetail::Link}})},
+      {"metrics.tokens_file",
+       "Lines of \"NAME SHA256\": with it everything on metrics.listen needs a bearer token with one of "
+       "these\n"
+       "hashes (printf %s TOKEN | sha256sum). Others than its owner and group must not be able to read it.",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.metrics.tokens_file; })},
+      {"metrics.tls.cert_file",
+       "Certificate, and those that it was issued by: with it metrics.listen speaks TLS only. SIGHUP reads "
+       "it "
+       "again.",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.metrics.tls.cert_file; })},
+      {"metrics.tls.key_file", "Its key. Others than its owner and group must not be able to read it.",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.metrics.tls.key_file; })},
+      {"metrics.tls.client_ca_file", "With it clients need a certificate of one of these authorities.",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.metrics.tls.client_ca_file; })},
+      {"metrics.tls.min_version", "\"TLS12\" or \"TLS13\".", "\"TLS12\"",
+       choice_key<std::string>(
+           [](Config& c) -> std::string& { return c.metrics.tls.min_version; },
+           std::array{Choice<std::string>{"TLS12", "TLS12"}, Choice<std::string>{"TLS13", "TLS13"}})},
       {"control.socket", "Unix socket for the command line.", "\"/run/heddle/control.sock\"",
        string_key([](Config& c) -> std::string& { return c.control.socket; })},
       {"control.group", "Besides root, members of this group may change things.", "\"heddle\"",
        string_key([](Config& c) -> std::string& { return c.control.group; })},
       {"control.others_may_read", "Whether everybody on this host may ask.", "false",
        yes_no_key([](Config& c) -> bool& { return c.control.others_may_read; })},
+      {"control.hosts",
+       "Names under which metrics.listen may be asked, besides addresses, localhost and this host's own "
+       "name:\n"
+       "that of a proxy, or an alias.",
+       "[]", list_key([](Config& c) -> std::vector<std::string>& { return c.control.hosts; })},
       {"state.directory", "What must survive a restart.", "\"/var/lib/heddle\"",
        string_key([](Config& c) -> std::string& { return c.state.directory; })},
       {"regulation.mode",

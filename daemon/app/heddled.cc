@@ -21,6 +21,9 @@ namespace {
 /// From a change that regulation made to when viewers are told: those that come together are told together.
 constexpr FabricClock::duration page_delay = std::chrono::milliseconds{100};
 
+/// A resolver that is slower than this at the start is not waited for: then only the short name is known.
+constexpr std::chrono::milliseconds resolver_patience{1000};
+
 transport::EngineOptions engine_options(const Config& config) {
   transport::EngineOptions options;
   options.window = static_cast<std::uint32_t>(config.sampling.window);
@@ -81,7 +84,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       config_{std::move(config)},
       backend_{std::move(backend)},
       names_{std::move(names)},
-      shown_{names_},
+      shown_{std::make_shared<const ShownNames>(names_)},
       clock_{backend_->clock()},
       started_{clock_.now()},
       engine_{backend_->transport(), engine_options(config_)},
@@ -100,7 +103,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
            engine_,
            plans_,
            {config_.state.directory, config_.fabric.m_key, config_.qos.verify_interval},
-           [this](const Node& node) { return shown_.of(node); },
+           [this](const Node& node) { return shown_->of(node); },
            [this] { return why_not_to_write(); },
            [this] {
              if (regulation_) regulation_->plan_written();
@@ -145,7 +148,8 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                   }},
       notifier_{io},
       metrics_{[this](const Node& node) { return names_.of(node); }},
-      page_{*this, [this](std::function<void()> then) { asio::post(io_, std::move(then)); }} {
+      page_{*this, [this](std::function<void()> then) { asio::post(io_, std::move(then)); }},
+      doors_{io} {
   backend_->transport().receive_with([this](const mad::Packet& packet, Instant at) {
     engine_.on_packet(packet, at, clock_.now());
     settle();
@@ -161,17 +165,20 @@ Result<void> Heddled::Parts::open() {
   if (config_.fabric.read_only) return {};
   if (!may_manage_subnet(config_) && !config_.opensm.plugin) return {};
   if (config_.opensm.plugin || config_.sm.engine == RoutingEngine::UpDown) {
-    auto regulation =
-        Regulation::open({.io = io_,
-                          .clock = clock_,
-                          .engine = engine_,
-                          .seat = *this,
-                          .plans = plans_,
-                          .migrator = backend_->migrator(),
-                          .names = names_,
-                          .settle = [this] { settle(); },
-                          .logged = [this] { page_alarm_.set_no_later(clock_.now() + page_delay); }},
-                         config_);
+    auto regulation = Regulation::open({.io = io_,
+                                        .clock = clock_,
+                                        .engine = engine_,
+                                        .seat = *this,
+                                        .plans = plans_,
+                                        .migrator = backend_->migrator(),
+                                        .names = names_,
+                                        .settle = [this] { settle(); },
+                                        .logged =
+                                            [this] {
+                                              doors_.answers().outdate();
+                                              page_alarm_.set_no_later(clock_.now() + page_delay);
+                                            }},
+                                       config_);
     if (!regulation) return fail(regulation.error());
     regulation_ = *std::move(regulation);
     metrics_.add(regulation_->metrics());
@@ -186,19 +193,29 @@ Result<void> Heddled::Parts::open() {
 }
 
 Result<void> Heddled::Parts::listen() {
-  const auto handler = page_.handler(control::api_handler(*this));
-  auto control = control::serve_unix(
-      io_, {config_.control.socket, config_.control.group, config_.control.others_may_read}, handler);
-  if (!control) return fail(control.error());
-  control_ = std::move(*control);
-  if (config_.metrics.listen.empty()) return {};
-  auto tcp = control::serve_tcp(io_, config_.metrics.listen, handler);
-  if (!tcp) return fail("metrics.listen", tcp.error());
-  tcp_ = std::move(*tcp);
+  doors_.handle_with(page_.handler(control::api_handler(*this)));
+  const auto& control = config_.control;
+  auto opened = doors_.serve([&](asio::io_context& io, control::Handler handler) {
+    return control::serve_unix(io, {control.socket, control.group, control.others_may_read},
+                               std::move(handler));
+  });
+  if (!opened || config_.metrics.listen.empty()) return opened;
+  auto secrets = read_secrets(config_);
+  if (!secrets) return fail(secrets.error());
+  guard_->set(*std::move(secrets));
+  auto names = control::names_of_this_host(resolver_patience);
+  names.insert(names.end(), control.hosts.begin(), control.hosts.end());
+  opened = doors_.serve([&](asio::io_context& io, control::Handler handler) {
+    return control::serve_tcp(
+        io, {config_.metrics.listen, std::make_shared<const control::HostNames>(names), guard_},
+        std::move(handler));
+  });
+  if (!opened) return fail("metrics.listen", opened.error());
   return {};
 }
 
 void Heddled::Parts::begin() {
+  doors_.open();
   notifier_.ready();
   spdlog::info("managing {} ({})", backend_->source(), backend_->kind());
   const Instant now = clock_.now();
@@ -296,7 +313,8 @@ Result<std::string> Heddled::Parts::take_subnet(const std::string& by) {
 /// What everybody works with from here on.
 void Heddled::Parts::use(std::shared_ptr<const Survey> survey) {
   survey_ = std::move(survey);
-  shown_ = ShownNames{names_, *survey_->fabric};
+  shown_ = std::make_shared<const ShownNames>(names_, *survey_->fabric);
+  doors_.answers().outdate();
   qos_.use(survey_);
   const Fabric& fabric = *survey_->fabric;
   sampler_.use(survey_->fabric);
@@ -309,6 +327,7 @@ void Heddled::Parts::use(std::shared_ptr<const Survey> survey) {
 void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample) {
   tell_metrics_of_the_master();
   metrics_.publish(sample, sampler_.statistics(), engine_);
+  doors_.answers().outdate();
   page_.publish(sample);
   if (regulation_) regulation_->on_sample(sample);
   spdlog::debug("sweep {} in {:.1f} ms, {} ports failed", sample->number,
@@ -335,6 +354,15 @@ void Heddled::Parts::reload() {
     fixed("regulation.pin", fresh->regulation.pin != config_.regulation.pin);
     fixed("control.socket", fresh->control.socket != config_.control.socket);
     fixed("metrics.listen", fresh->metrics.listen != config_.metrics.listen);
+    // The files may have changed although their names have not.
+    config_.metrics.tokens_file = fresh->metrics.tokens_file;
+    config_.metrics.tls = fresh->metrics.tls;
+    if (auto secrets = read_secrets(config_)) {
+      guard_->set(*std::move(secrets));
+    } else {
+      spdlog::error("reload: {}; what was read before goes on", secrets.error().message);
+    }
+    fixed("control.hosts", fresh->control.hosts != config_.control.hosts);
     fixed("state.directory", fresh->state.directory != config_.state.directory);
     fixed("sweep.smps_per_second", fresh->sweep.smps_per_second != config_.sweep.smps_per_second);
     config_.sweep = fresh->sweep;
@@ -369,16 +397,13 @@ void Heddled::Parts::stop() {
 void Heddled::Parts::finish() {
   if (std::exchange(stopping_, true)) return;
   spdlog::info("ending");
-  control_.reset();
-  tcp_.reset();
+  doors_.close();
   qos_.stop();
   engine_.stop(clock_.now());
   for (Alarm* alarm :
        {&engine_alarm_, &sampler_alarm_, &queues_alarm_, &discovery_alarm_, &light_alarm_, &heavy_alarm_})
     alarm->set(std::nullopt);
   backend_->stop();
-  scrapers_.stop();
-  scrapers_.join();
   io_.stop();
 }
 

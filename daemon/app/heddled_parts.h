@@ -3,7 +3,6 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,12 +10,14 @@
 
 #include "app/alarm.h"
 #include "app/backend.h"
+#include "app/doors.h"
 #include "app/heddled.h"
 #include "app/qos_service.h"
 #include "app/regulation.h"
 #include "app/service_notifier.h"
 #include "app/sm_observer.h"
 #include "control/api.h"
+#include "control/tcp_guard.h"
 #include "discovery/discovery.h"
 #include "fabric/node_names.h"
 #include "fabric/unique_names.h"
@@ -43,7 +44,8 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   void stop();
 
   [[nodiscard]] control::DaemonState state() const override;
-  [[nodiscard]] control::Pieces metrics() override;
+  [[nodiscard]] control::Answers& answers() override { return doors_.answers(); }
+  [[nodiscard]] control::Answers::Make metrics() override;
   Result<void> look_at_queues(const std::vector<PortIndex>& ports, sampling::QueueProbe::Done done) override;
   control::QosControl* qos() override { return &qos_; }
   Result<std::string> take_subnet(const std::string& by) override;
@@ -56,6 +58,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   [[nodiscard]] Instant now() const override { return clock_.now(); }
   void command(const Command& command) override {
     command(regulation_->regulator(), clock_.now());
+    doors_.answers().outdate();
     settle();
   }
 
@@ -88,7 +91,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   Config config_;
   std::unique_ptr<Backend> backend_;
   NodeNames names_;   ///< that the operator gave
-  ShownNames shown_;  ///< the same, in the forms that tell the nodes of the survey apart
+  std::shared_ptr<const ShownNames> shown_;  ///< the same, in the forms that tell the nodes of the survey apart
   const transport::Clock& clock_;
   Instant started_;
 
@@ -114,16 +117,15 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   metrics::Metrics metrics_;
   std::shared_ptr<metrics::SubnetManagerMetrics> master_metrics_ =
       std::make_shared<metrics::SubnetManagerMetrics>();
-  boost::asio::thread_pool scrapers_{1};  ///< makes the text of /metrics
   web::Page page_;
+  Doors doors_;
+  std::shared_ptr<control::TcpGuard> guard_ = std::make_shared<control::TcpGuard>();
 
   std::shared_ptr<const Survey> survey_;   ///< as it was found, or as it was configured after that
   std::vector<std::string> found_wrong_;   ///< by the last sweep
   std::vector<std::string> could_not_do_;  ///< of the last configuration
   bool stop_asked_ = false;
   bool stopping_ = false;
-  std::unique_ptr<control::HttpServer> control_;
-  std::unique_ptr<control::HttpServer> tcp_;
 };
 
 }  // namespace heddle::app

@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "app/heddled_parts.h"
 #include "version/version.h"
 
 namespace heddle::app {
-
-namespace asio = boost::asio;
 
 namespace {
 
@@ -106,7 +103,7 @@ control::DaemonState Heddled::Parts::state() const {
   state.sample = sampler_.latest();
   state.history = &sampler_.history();
   state.sets = sampler_.sets();
-  state.name = [this](const Node& node) { return shown_.of(node); };
+  state.name = [shown = shown_](const Node& node) { return shown->of(node); };
   for (const std::string& loss : backend_->lost()) {
     state.problems.push_back("not all of the fabric's file is here: " + loss);
   }
@@ -114,6 +111,7 @@ control::DaemonState Heddled::Parts::state() const {
   state.problems.insert(state.problems.end(), could_not_do_.begin(), could_not_do_.end());
   if (auto problem = backend_->problem()) state.problems.push_back(*std::move(problem));
   if (auto problem = nobody_manages()) state.problems.push_back(*std::move(problem));
+  for (auto& problem : exposure(config_)) state.problems.push_back(std::move(problem));
   for (auto& problem : qos_.problems()) state.problems.push_back(std::move(problem));
   for (auto& warning : sampler_.warnings()) state.problems.push_back(std::move(warning));
   if (regulation_) {
@@ -148,17 +146,15 @@ Result<void> Heddled::Parts::look_at_queues(const std::vector<PortIndex>& ports,
   return begun;
 }
 
-control::Pieces Heddled::Parts::metrics() {
-  auto text = std::make_shared<metrics::Exposition>(metrics_.scrape());
-  return [this, text](control::NextPiece next) {
-    // Held as work on io_: the answer comes from the other thread.
-    asio::post(scrapers_, [this, text, next = std::move(next)]() mutable {
-      std::string piece;
-      text->next(piece, 256U << 10U);
-      asio::post(io_, [next = std::move(next), made = std::make_shared<const std::string>(std::move(piece))] {
-        next(made);
-      });
-    });
+control::Answers::Make Heddled::Parts::metrics() {
+  return [this](control::BodyWriter& out) -> Result<void> {
+    metrics::Exposition text = metrics_.scrape();
+    std::string part;
+    for (bool more = true; more; part.clear()) {
+      more = text.next(part);
+      out.write(part);
+    }
+    return {};
   };
 }
 

@@ -5,7 +5,9 @@
 #include <array>
 #include <boost/json/value.hpp>
 #include <string_view>
+#include <utility>
 
+#include "control/list_views.h"
 #include "control/sm_api.h"
 #include "control/views.h"
 #include "fabric/ibnetdiscover.h"
@@ -18,16 +20,6 @@ Response view_response(const Result<boost::json::value>& value) {
   return json_response(*value);
 }
 
-Response fabric_response(const DaemonState& state, const Query& query) {
-  const auto it = query.find("format");
-  const std::string format = it == query.end() ? "json" : it->second;
-  if (format == "json") return view_response(fabric_view(state));
-  if (!state.fabric) return view_response(fabric_view(state));
-  if (format == "ibnetdiscover") return text_response("text/plain", write_ibnetdiscover(*state.fabric));
-  return error_response(
-      {ErrorCode::Invalid, fmt::format("format must be json or ibnetdiscover, not '{}'", format)});
-}
-
 struct Route {
   std::string_view path;
   Response (*answer)(const DaemonState& state, const Query& query);
@@ -36,36 +28,80 @@ struct Route {
 constexpr std::array routes{
     Route{"/v1/status",
           [](const DaemonState& state, const Query&) { return view_response(status_view(state)); }},
-    Route{"/v1/links", [](const DaemonState& state,
-                          const Query& query) { return view_response(links_view(state, query)); }},
-    Route{"/v1/nodes", [](const DaemonState& state,
-                          const Query& query) { return view_response(nodes_view(state, query)); }},
     Route{"/v1/node", [](const DaemonState& state,
                          const Query& query) { return view_response(node_view(state, query)); }},
     Route{"/v1/profile", [](const DaemonState& state,
                             const Query& query) { return view_response(profile_view(state, query)); }},
     Route{"/v1/locality",
           [](const DaemonState& state, const Query&) { return view_response(locality_view(state)); }},
-    Route{"/v1/fabric", fabric_response},
 };
+
+/// What is as long as the fabric is large.
+struct LongRoute {
+  std::string_view path;
+  Result<void> (*write)(const DaemonState& state, const Query& query, const TextSink& out);
+};
+
+Result<void> write_graph(const DaemonState& state, const Query& query, const TextSink& out) {
+  const auto it = query.find("format");
+  const std::string format = it == query.end() ? "json" : it->second;
+  if (format == "json" || !state.fabric) return write_fabric(state, out);
+  if (format != "ibnetdiscover") {
+    return fail(ErrorCode::Invalid, fmt::format("format must be json or ibnetdiscover, not '{}'", format));
+  }
+  out(write_ibnetdiscover(*state.fabric));
+  return {};
+}
+
+constexpr std::array long_routes{LongRoute{"/v1/links", write_links}, LongRoute{"/v1/nodes", write_nodes},
+                                 LongRoute{"/v1/fabric", write_graph}};
+
+Answers::Order long_order(const LongRoute& route, Daemon& daemon, const Request& request) {
+  // Everything in it is immutable but the history.
+  DaemonState state = daemon.state();
+  state.history = nullptr;
+  auto order = order_for(
+      request, [write = route.write, state = std::move(state), query = request.query](BodyWriter& out) {
+        return write(state, query, [&out](std::string_view text) { out.write(text); });
+      });
+  const auto format = request.query.find("format");
+  if (format != request.query.end() && format->second == "ibnetdiscover") order.content_type = "text/plain";
+  return order;
+}
+
+void look_into_queues(Daemon& daemon, const Request& request, const Respond& respond) {
+  // PortSamplesControl is written at the port: this one changes the fabric, if only for a moment.
+  if (request.access != Access::Change) {
+    return respond(error_response({ErrorCode::Refused,
+                                   "looking into queues writes to the ports' agents: be root or in the "
+                                   "daemon's group, on the control socket"}));
+  }
+  const auto ports = queue_ports(daemon.state(), request.query);
+  if (!ports) return respond(error_response(ports.error()));
+  auto begun =
+      daemon.look_at_queues(*ports, [&daemon, respond](const std::vector<sampling::QueueLook>& looks) {
+        respond(view_response(queues_view(daemon.state(), looks)));
+      });
+  if (!begun) respond(error_response(begun.error()));
+}
 
 }  // namespace
 
 Handler api_handler(Daemon& daemon) {
   return [&daemon](const Request& request, const Respond& respond) {
-    if (request.path == "/metrics" && !request.post) {
-      respond({200, "text/plain; version=0.0.4; charset=utf-8", nullptr, daemon.metrics()});
-      return;
+    constexpr std::string_view reading = "GET, HEAD";
+    const auto wrong = [&] { respond(wrong_method(std::string{reading})); };
+    if (request.path == "/metrics") {
+      if (request.post) return wrong();
+      auto order = order_for(request, daemon.metrics());
+      order.key = request.path;  // whatever the query says
+      order.lane = Lane::Metrics;
+      order.content_type = "text/plain; version=0.0.4; charset=utf-8";
+      return daemon.answers().serve(std::move(order), respond);
     }
-    if (request.path == "/v1/queues" && !request.post) {
-      const auto ports = queue_ports(daemon.state(), request.query);
-      if (!ports) return respond(error_response(ports.error()));
-      auto begun =
-          daemon.look_at_queues(*ports, [&daemon, respond](const std::vector<sampling::QueueLook>& looks) {
-            respond(view_response(queues_view(daemon.state(), looks)));
-          });
-      if (!begun) respond(error_response(begun.error()));
-      return;
+    if (request.path == "/v1/queues") {
+      if (request.post) return wrong();
+      return look_into_queues(daemon, request, respond);
     }
     if (request.path == "/v1/sm/take") {
       return answer_sm_take(
@@ -76,8 +112,13 @@ Handler api_handler(Daemon& daemon) {
     if (answer_regulation(daemon, request, respond)) return;
     for (const Route& route : routes) {
       if (route.path != request.path) continue;
-      if (request.post) return respond(error_response({ErrorCode::Invalid, "this path is asked with GET"}));
+      if (request.post) return wrong();
       return respond(route.answer(daemon.state(), request.query));
+    }
+    for (const LongRoute& route : long_routes) {
+      if (route.path != request.path) continue;
+      if (request.post) return wrong();
+      return daemon.answers().serve(long_order(route, daemon, request), respond);
     }
     respond(error_response({ErrorCode::NotFound, fmt::format("there is nothing at {}", request.path)}));
   };

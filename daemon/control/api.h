@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "control/answers.h"
 #include "control/http.h"
 #include "control/qos_api.h"
 #include "control/regulation_api.h"
@@ -17,8 +18,8 @@ namespace heddle::control {
 class Daemon : public RegulationDesk {
  public:
   [[nodiscard]] virtual DaemonState state() const = 0;
-  /// The text of /metrics, made elsewhere than on this thread.
-  [[nodiscard]] virtual Pieces metrics() = 0;
+  /// Writes the text of /metrics; on any thread.
+  [[nodiscard]] virtual Answers::Make metrics() = 0;
   /// Looks into the transmit queues of these ports of state().fabric. Errors: of sampling::QueueProbe,
   /// Unreachable while the fabric is not sampled yet.
   virtual Result<void> look_at_queues(const std::vector<PortIndex>& ports,

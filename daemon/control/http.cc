@@ -16,6 +16,19 @@ Response json_response(const boost::json::value& value) {
   return text_response("application/json", boost::json::serialize(value) + "\n");
 }
 
+Response wrong_method(const std::string& allowed) {
+  Response response = error_response({ErrorCode::Invalid, "this path is asked with " + allowed});
+  response.status = 405;
+  response.headers.emplace_back("Allow", allowed);
+  return response;
+}
+
+Response try_later(std::chrono::seconds after, std::string why) {
+  Response response = error_response({ErrorCode::Unreachable, std::move(why)});
+  response.headers.emplace_back("Retry-After", std::to_string(after.count()));
+  return response;
+}
+
 Response error_response(const Error& error) {
   const auto status = [&]() -> unsigned {
     switch (error.code) {

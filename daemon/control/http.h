@@ -1,7 +1,7 @@
 /// A small HTTP/1.1 server on a Unix socket or TCP, for the control API, the metrics and the page. It knows
-/// nothing of what it serves. Everything runs on the daemon's io_context thread; a handler that computes for
-/// long answers later. Bounds: connections, header and body sizes, time per request, so that no client can
-/// hold the daemon up.
+/// nothing of what it serves. Everything runs on the thread of the io_context that it is given; a handler
+/// that computes for long answers later. Bounds: connections, what is kept of a request and of answers, time,
+/// so that no client can hold the daemon up (docs/security.md).
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -15,18 +15,22 @@
 #include <vector>
 
 #include "base/result.h"
+#include "control/host_names.h"
+#include "control/visitors.h"
 
 namespace heddle::control {
 
 enum class Access : unsigned char { Read, Change };
 
 struct Request {
-  bool post = false;
+  bool post = false;                         ///< else GET or HEAD, which are handled alike
   std::string path;                          ///< decoded, without the query
   std::map<std::string, std::string> query;  ///< decoded
   std::string body;
   Access access = Access::Read;  ///< what this client may do
   std::string if_none_match{};   ///< the header of this name: entity tags that the client has
+  Peer peer{};                   ///< who asks: a user or an address
+  bool takes_gzip = false;
 };
 
 /// Part of a body; many clients may be sent the same one.
@@ -37,6 +41,9 @@ using NextPiece = std::function<void(Piece piece)>;
 /// Dropping `next` without a call closes the connection.
 using Pieces = std::function<void(NextPiece next)>;
 
+class SharedBody;
+class TcpGuard;
+
 struct Response {
   unsigned status = 200;
   std::string content_type = "application/json";
@@ -44,9 +51,14 @@ struct Response {
   Pieces pieces;  ///< in place of `body`
   /// Besides those that every answer has; a Cache-Control here is in place of "no-store".
   std::vector<std::pair<std::string, std::string>> headers{};
+  std::shared_ptr<const SharedBody> shared{};  ///< in place of `body`
 };
 
 /// Ready-made answers.
+/// 405 for a path that is asked in another way: `allowed` as "GET, HEAD".
+[[nodiscard]] Response wrong_method(const std::string& allowed);
+/// 503 with the seconds after which it is worth asking again.
+[[nodiscard]] Response try_later(std::chrono::seconds after, std::string why);
 [[nodiscard]] Response text_response(std::string content_type, std::string body);
 [[nodiscard]] Response json_response(const boost::json::value& value);
 [[nodiscard]] Response error_response(const Error& error);
@@ -56,10 +68,21 @@ using Respond = std::function<void(Response)>;
 using Handler = std::function<void(const Request&, Respond)>;
 
 struct HttpLimits {
+  /// Of those who may only read, and as many again that are kept for those who may change things.
   std::size_t connections = 256;
-  std::size_t body_bytes = 1U << 20U;
-  std::chrono::seconds timeout{30};
+  std::size_t per_peer = 128;  ///< of one address or one user
+  std::size_t head_bytes = 16U << 10U;
+  std::size_t body_bytes = 1U << 20U;  ///< only of those who may change things
+  /// Of answers larger than a slice that are each made for one client who may only read.
+  std::size_t own_answer_bytes = 16U << 20U;
+  std::chrono::milliseconds head_time{
+      5'000};  ///< from its first byte; on a connection that is new, from there
+  std::chrono::milliseconds idle_time{30'000};      ///< between an answer and the next request
+  std::chrono::milliseconds progress_time{30'000};  ///< for each slice of an answer, and for a body
+  std::chrono::milliseconds accept_pause{100};      ///< when there are no file descriptors left
 };
+/// What is written at a time, and what progress is measured by.
+inline constexpr std::size_t slice_bytes = 64U << 10U;
 
 /// Listens until it is destroyed; open connections are closed then.
 class HttpServer {
@@ -80,9 +103,17 @@ struct UnixSocketRules {
 [[nodiscard]] Result<std::unique_ptr<HttpServer>> serve_unix(boost::asio::io_context& io,
                                                              const UnixSocketRules& rules, Handler handler,
                                                              HttpLimits limits = {});
-/// "127.0.0.1:9683", "[::1]:0". Clients may read only. Errors: Invalid address, Io with the reason.
+struct TcpRules {
+  std::string address;  ///< "127.0.0.1:9683", "[::1]:0"
+  /// Null: any name will do.
+  std::shared_ptr<const HostNames> hosts{};
+  /// Null: in the clear, and for anybody.
+  std::shared_ptr<const TcpGuard> guard{};
+};
+
+/// Clients may read only. Errors: Invalid address, Io with the reason.
 [[nodiscard]] Result<std::unique_ptr<HttpServer>> serve_tcp(boost::asio::io_context& io,
-                                                            const std::string& address, Handler handler,
+                                                            const TcpRules& rules, Handler handler,
                                                             HttpLimits limits = {});
 
 }  // namespace heddle::control

@@ -157,7 +157,7 @@ void answer_push(QosControl& qos, const Request& request, const Respond& respond
 
 void answer_qos(QosControl& qos, const Request& request, const Respond& respond) {
   if (request.path == "/v1/qos") {
-    if (request.post) return respond(error_response({ErrorCode::Invalid, "this path is asked with GET"}));
+    if (request.post) return respond(wrong_method("GET, HEAD"));
     return respond(json_response(state_view(qos)));
   }
   const bool known =
@@ -165,7 +165,7 @@ void answer_qos(QosControl& qos, const Request& request, const Respond& respond)
   if (!known)
     return respond(
         error_response({ErrorCode::NotFound, fmt::format("there is nothing at {}", request.path)}));
-  if (!request.post) return respond(error_response({ErrorCode::Invalid, "this path is asked with POST"}));
+  if (!request.post) return respond(wrong_method("POST"));
   if (request.path == "/v1/qos/push") return answer_push(qos, request, respond);
   if (request.path == "/v1/qos/verify") {
     return qos.verify([&qos, respond](const Result<vlarb::Outcome>& outcome) {

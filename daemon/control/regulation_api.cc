@@ -3,9 +3,11 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <boost/json/parse.hpp>
 #include <charconv>
 #include <cmath>
+#include <memory>
 
 #include "control/regulation_views.h"
 #include "fabric/link_name.h"
@@ -201,11 +203,6 @@ constexpr std::array paths{
          },
          nullptr},
     Path{"/v1/links/power", power_links, nullptr},
-    Path{"/v1/energy",
-         [](const Regulator& regulator, const Request&, Instant) -> Result<json::value> {
-           return energy_view(regulator);
-         },
-         nullptr},
     Path{"/v1/events",
          [](const Regulator& regulator, const Request& request, Instant) {
            return events(regulator, request);
@@ -215,6 +212,31 @@ constexpr std::array paths{
     Path{"/v1/restore", nullptr, restore},
 };
 
+/// What is as long as the fabric is large: taken here as a value, written elsewhere.
+struct LongPath {
+  std::string_view path;
+  Answers::Make (*make)(const Regulator& regulator, Instant now);
+};
+
+template <class Value>
+Answers::Make writing(Value value, void (*write)(const Value&, const TextSink&)) {
+  return [value = std::make_shared<const Value>(std::move(value)), write](BodyWriter& out) -> Result<void> {
+    write(*value, [&out](std::string_view text) { out.write(text); });
+    return {};
+  };
+}
+
+constexpr std::array long_paths{
+    LongPath{"/v1/energy",
+             [](const Regulator& regulator, Instant) { return writing(energy(regulator), write_energy); }},
+};
+
+Response no_regulation() {
+  return error_response({ErrorCode::Unsupported,
+                         "this daemon does not regulate links: it is not the subnet manager of its fabric "
+                         "(sm.mode, sm.engine, fabric.read_only)"});
+}
+
 }  // namespace
 
 bool answer_regulation(RegulationDesk& desk, const Request& request, const Respond& respond) {
@@ -222,18 +244,26 @@ bool answer_regulation(RegulationDesk& desk, const Request& request, const Respo
     if (path.path != request.path) continue;
     const auto* regulator = desk.regulator();
     if (regulator == nullptr) {
-      respond(
-          error_response({ErrorCode::Unsupported,
-                          "this daemon does not regulate links: it is not the subnet manager of its fabric "
-                          "(sm.mode, sm.engine, fabric.read_only)"}));
+      respond(no_regulation());
     } else if (request.post && path.post != nullptr) {
       if (auto begun = path.post(desk, request, respond); !begun) respond(error_response(begun.error()));
     } else if (!request.post && path.get != nullptr) {
       const auto view = path.get(*regulator, request, desk.now());
       respond(view ? json_response(*view) : error_response(view.error()));
     } else {
-      respond(error_response(
-          {ErrorCode::Invalid, fmt::format("this path is asked with {}", request.post ? "GET" : "POST")}));
+      respond(wrong_method(request.post ? "GET, HEAD" : "POST"));
+    }
+    return true;
+  }
+  for (const LongPath& path : long_paths) {
+    if (path.path != request.path) continue;
+    const auto* regulator = desk.regulator();
+    if (regulator == nullptr) {
+      respond(no_regulation());
+    } else if (request.post) {
+      respond(wrong_method("GET, HEAD"));
+    } else {
+      desk.answers().serve(order_for(request, path.make(*regulator, desk.now())), respond);
     }
     return true;
   }

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/units.h"
+#include "control/answers.h"
 #include "control/http.h"
 #include "regulate/regulator.h"
 
@@ -16,6 +17,8 @@ class RegulationDesk {
   /// Null where this daemon does not regulate.
   [[nodiscard]] virtual const regulate::Regulator* regulator() const { return nullptr; }
   [[nodiscard]] virtual Instant now() const { return {}; }
+  /// Where large answers are made.
+  [[nodiscard]] virtual Answers& answers() = 0;
   using Command = std::function<void(regulate::Regulator&, Instant now)>;
   /// Runs the command, and sees to what follows from it. Only where regulator() is there.
   virtual void command(const Command& /*command*/) {}

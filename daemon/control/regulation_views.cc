@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 #include <map>
 
 #include "base/printable.h"
@@ -76,7 +77,7 @@ json::object power_link(const regulation::LinkStatus& link, const LinkNames& nam
           {"reason", printable(link.reason)}};
 }
 
-json::object energy(const power::EnergyTotals& totals) {
+json::object totals_view(const power::EnergyTotals& totals) {
   return {{"spent_joules", totals.spent.value()}, {"saved_joules", totals.saved.value()}};
 }
 
@@ -103,7 +104,7 @@ json::value regulation_view(const Regulator& regulator) {
                                                  {"reduced", regulator.transitions().reduced},
                                                  {"failed", regulator.transitions().failed}}},
                     {"problems", std::move(problems)}};
-  for (auto& member : energy(regulator.energy().total())) view[member.key()] = member.value();
+  for (auto& member : totals_view(regulator.energy().total())) view[member.key()] = member.value();
   return view;
 }
 
@@ -156,28 +157,37 @@ json::value power_link_view(const Regulator& regulator, const LinkRef& link, Ins
   return nullptr;
 }
 
-json::value energy_view(const Regulator& regulator) {
-  const power::EnergyRecord record = regulator.energy().record();
-  json::array links;
-  json::array switches;
-  if (regulator.governor().reference()) {
-    const LinkNames names{regulator.governor().reference()};
-    for (const auto& [ref, totals] : record.links) {
-      json::object link{{"name", names.of(ref)}};
-      for (auto& member : energy(totals)) link[member.key()] = member.value();
-      links.push_back(std::move(link));
+Energy energy(const Regulator& regulator) {
+  return {regulator.governor().reference(), regulator.energy().record(), regulator.energy().power(),
+          regulator.energy().saving()};
+}
+
+void write_energy(const Energy& energy, const TextSink& out) {
+  std::string head = json::serialize(json::object{{"power_watts", energy.power.value()},
+                                                  {"saving_watts", energy.saving.value()},
+                                                  {"total", totals_view(energy.record.total)}});
+  head.pop_back();
+  out(head);
+  const auto rows = [&](std::string_view name, const auto& list, const LinkNames& names) {
+    out(fmt::format(",\"{}\":[", name));
+    std::string_view comma;
+    for (const auto& [of, totals] : list) {
+      json::object row{{"name", names.of(of)}};
+      for (auto& member : totals_view(totals)) row[member.key()] = member.value();
+      out(comma);
+      out(json::serialize(row));
+      comma = ",";
     }
-    for (const auto& [guid, totals] : record.switches) {
-      json::object node{{"name", names.of(guid)}};
-      for (auto& member : energy(totals)) node[member.key()] = member.value();
-      switches.push_back(std::move(node));
-    }
+    out("]");
+  };
+  if (energy.reference) {
+    const LinkNames names{energy.reference};
+    rows("switches", energy.record.switches, names);
+    rows("links", energy.record.links, names);
+  } else {
+    out(",\"switches\":[],\"links\":[]");
   }
-  return json::object{{"power_watts", regulator.energy().power().value()},
-                      {"saving_watts", regulator.energy().saving().value()},
-                      {"total", energy(record.total)},
-                      {"switches", std::move(switches)},
-                      {"links", std::move(links)}};
+  out("}\n");
 }
 
 json::value events_view(const std::vector<journal::Event>& events, std::uint64_t after) {

@@ -34,7 +34,7 @@ struct SamplingState {
   std::uint64_t sweeps = 0;
   FabricClock::duration last_sweep{};  ///< from first MAD to last
   FabricClock::duration interval{};
-  std::uint64_t overruns = 0;  ///< sweeps that began late because the one before had not ended
+  std::uint64_t overruns = 0;  ///< intervals at whose beginning no sweep began
 };
 
 struct DaemonState {

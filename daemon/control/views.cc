@@ -9,163 +9,13 @@
 #include <optional>
 #include <vector>
 
+#include "control/view_parts.h"
 #include "fabric/unique_names.h"
-#include "load/glob.h"
 
 namespace heddle::control {
 namespace {
 
 namespace json = boost::json;
-
-/// A figure, or null for one that nobody knows.
-json::value number(double figure) { return std::isnan(figure) ? json::value(nullptr) : json::value(figure); }
-
-double gbits(BitRate rate) { return rate.value() / 1e9; }
-
-Error no_fabric() {
-  return {ErrorCode::Unreachable, "the fabric has not been discovered yet; ask again in a moment"};
-}
-
-const std::string* find(const Query& query, const std::string& key) {
-  const auto it = query.find(key);
-  return it == query.end() ? nullptr : &it->second;
-}
-
-Result<std::size_t> count_of(const Query& query, const std::string& key, std::size_t otherwise) {
-  const auto* text = find(query, key);
-  if (text == nullptr) return otherwise;
-  std::size_t value = 0;
-  const auto got = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (got.ec != std::errc{} || got.ptr != text->data() + text->size()) {
-    return fail(ErrorCode::Invalid, fmt::format("{} must be a whole number, not '{}'", key, *text));
-  }
-  return value;
-}
-
-Result<double> real_of(const Query& query, const std::string& key, double otherwise) {
-  const auto* text = find(query, key);
-  if (text == nullptr) return otherwise;
-  double value = 0;
-  const auto got = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (got.ec != std::errc{} || got.ptr != text->data() + text->size()) {
-    return fail(ErrorCode::Invalid, fmt::format("{} must be a number, not '{}'", key, *text));
-  }
-  return value;
-}
-
-std::string_view type_name(const Node& node) {
-  if (node.type == NodeType::Switch) return "switch";
-  if (node.type == NodeType::Router) return "router";
-  return node.aggregation ? "aggregation" : "ca";
-}
-
-/// The sample's figures of a port, if the sample is of this snapshot or knows the port from another one.
-const load::PortSample* sample_of(const DaemonState& state, LinkEnd end) {
-  if (!state.sample) return nullptr;
-  if (state.sample->fabric == state.fabric) return &state.sample->port(end);
-  const PortIndex index = state.sample->fabric->find_port(state.fabric->ref(end));
-  return index == no_port ? nullptr : &state.sample->port(index);
-}
-
-/// A pattern over a bare description means all nodes that have it.
-bool matches(const DaemonState& state, const Node& node, std::string_view pattern) {
-  return load::glob_matches(pattern, state.name(node)) || load::glob_matches(pattern, plain_name(node));
-}
-
-std::string end_name(const DaemonState& state, LinkEnd end) {
-  return fmt::format("{}/{}", state.name(state.fabric->node(end.node)), end.port.raw());
-}
-
-/// By the names that are shown, or by bare descriptions.
-bool matches(const DaemonState& state, const Link& link, std::string_view shown, std::string_view pattern) {
-  const auto plain = [&](LinkEnd end) {
-    return fmt::format("{}/{}", plain_name(state.fabric->node(end.node)), end.port.raw());
-  };
-  return load::glob_matches(pattern, shown) ||
-         load::glob_matches(pattern, fmt::format("{} -- {}", plain(link.a), plain(link.b)));
-}
-
-json::object end_view(const DaemonState& state, LinkEnd end) {
-  const Node& node = state.fabric->node(end.node);
-  return {{"node", state.name(node)},
-          {"guid", to_string(node.guid)},
-          {"port", end.port.raw()},
-          {"type", type_name(node)}};
-}
-
-std::uint64_t errors_of(const load::PortSample& sample) {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < load::counter_count; ++i) {
-    const auto counter = static_cast<load::Counter>(i);
-    if (counter != load::Counter::XmitWait && (load::error_counters & load::mask(counter)) != 0)
-      sum += sample.totals[i];
-  }
-  return sum;
-}
-
-json::object direction_view(const load::PortSample* sample) {
-  if (sample == nullptr)
-    return {{"bytes_per_second", nullptr}, {"utilization", nullptr}, {"congestion", nullptr}};
-  return {{"bytes_per_second", number(sample->xmit_bytes_per_second)},
-          {"packets_per_second", number(sample->xmit_packets_per_second)},
-          {"utilization", number(sample->utilization)},
-          {"congestion", number(sample->congestion)},
-          {"bytes_total", sample->totals[load::at(load::Counter::XmitData)] * 4},
-          {"errors_total", errors_of(*sample)}};
-}
-
-/// A link with what it is sorted by.
-struct Row {
-  const Link* link;
-  std::string name;
-  const load::PortSample* a;
-  const load::PortSample* b;
-};
-
-/// Unknown figures sort last.
-float known(float figure) { return load::is_known(figure) ? figure : -1; }
-
-using Measure = double (*)(const Row&);
-
-std::optional<Measure> measure_named(const std::string& name) {
-  if (name == "utilization") {
-    return [](const Row& row) -> double {
-      return std::max(row.a ? known(row.a->utilization) : -1, row.b ? known(row.b->utilization) : -1);
-    };
-  }
-  if (name == "congestion") {
-    return [](const Row& row) -> double {
-      return std::max(row.a ? known(row.a->congestion) : -1, row.b ? known(row.b->congestion) : -1);
-    };
-  }
-  if (name == "rate") {
-    return [](const Row& row) -> double {
-      return std::max(row.a ? known(row.a->xmit_bytes_per_second) : -1,
-                      row.b ? known(row.b->xmit_bytes_per_second) : -1);
-    };
-  }
-  if (name == "errors") {
-    return [](const Row& row) -> double {
-      return static_cast<double>((row.a ? errors_of(*row.a) : 0) + (row.b ? errors_of(*row.b) : 0));
-    };
-  }
-  return std::nullopt;
-}
-
-json::object row_view(const DaemonState& state, const Row& row) {
-  const Link& link = *row.link;
-  const Port& a = state.fabric->port(link.a);
-  const Port& b = state.fabric->port(link.b);
-  return {{"name", row.name},
-          {"a", end_view(state, link.a)},
-          {"b", end_view(state, link.b)},
-          {"width", std::string(to_string(link.width))},
-          {"speed", std::string(to_string(link.speed))},
-          {"gbit_per_second", gbits(data_rate(link.width, link.speed))},
-          {"state", std::string(to_string(std::min(a.state, b.state)))},
-          {"a_to_b", direction_view(row.a)},
-          {"b_to_a", direction_view(row.b)}};
-}
 
 json::object figures_view(const load::Figures& figures) {
   return {{"xmit_bytes_per_second", figures.xmit_bytes_per_second},
@@ -176,23 +26,6 @@ json::object figures_view(const load::Figures& figures) {
           {"utilization_max", number(figures.utilization_max)},
           {"congestion_mean", number(figures.congestion_mean)},
           {"congestion_max", number(figures.congestion_max)}};
-}
-
-json::object node_summary(const DaemonState& state, NodeIndex index) {
-  const Fabric& fabric = *state.fabric;
-  const Node& node = fabric.node(index);
-  std::size_t active = 0;
-  std::size_t cabled = 0;
-  Lid lid;
-  for (unsigned p = 0; p <= node.port_count; ++p) {
-    const Port& port = fabric.port(fabric.port_index(index, PortNum{static_cast<std::uint8_t>(p)}));
-    if (lid == no_lid) lid = port.lid;
-    if (p > 0 && port.link != no_link) ++cabled;
-    if (p > 0 && port.state == PortState::Active) ++active;
-  }
-  return {{"name", state.name(node)}, {"guid", to_string(node.guid)}, {"type", type_name(node)},
-          {"lid", lid.raw()},         {"ports", node.port_count},     {"cabled", cabled},
-          {"active", active}};
 }
 
 json::object counters_view(const load::PortSample& sample) {
@@ -321,72 +154,6 @@ json::value status_view(const DaemonState& state) {
   return view;
 }
 
-Result<json::value> links_view(const DaemonState& state, const Query& query) {
-  if (!state.fabric) return fail(no_fabric());
-  const auto top = count_of(query, "top", SIZE_MAX);
-  if (!top) return fail(top.error());
-  const auto least = real_of(query, "min_utilization", -2);
-  if (!least) return fail(least.error());
-  const auto* sort = find(query, "sort");
-  const auto measure = sort == nullptr ? std::nullopt : measure_named(*sort);
-  if (sort != nullptr && *sort != "name" && !measure) {
-    return fail(ErrorCode::Invalid,
-                fmt::format("sort must be name, utilization, congestion, rate or errors, not '{}'", *sort));
-  }
-  const auto* kind = find(query, "kind");
-  if (kind != nullptr && *kind != "switch" && *kind != "host") {
-    return fail(ErrorCode::Invalid, fmt::format("kind must be switch or host, not '{}'", *kind));
-  }
-  const auto* match = find(query, "match");
-  const auto utilization = *measure_named("utilization");
-
-  std::vector<Row> rows;
-  const Fabric& fabric = *state.fabric;
-  for (const Link& link : fabric.links()) {
-    const bool between_switches = fabric.node(link.a.node).type == NodeType::Switch &&
-                                  fabric.node(link.b.node).type == NodeType::Switch;
-    if (kind != nullptr && between_switches != (*kind == "switch")) continue;
-    Row row{&link, fmt::format("{} -- {}", end_name(state, link.a), end_name(state, link.b)),
-            sample_of(state, link.a), sample_of(state, link.b)};
-    if (match != nullptr && !matches(state, link, row.name, *match)) continue;
-    if (utilization(row) < *least) continue;
-    rows.push_back(std::move(row));
-  }
-  if (measure) {
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](const Row& x, const Row& y) { return (*measure)(x) > (*measure)(y); });
-  } else if (sort != nullptr) {
-    std::stable_sort(rows.begin(), rows.end(), [](const Row& x, const Row& y) { return x.name < y.name; });
-  }
-  const std::size_t matched = rows.size();
-  if (rows.size() > *top) rows.resize(*top);
-  json::array links;
-  links.reserve(rows.size());
-  for (const Row& row : rows) links.push_back(row_view(state, row));
-  return json::object{{"sweep", state.sample ? state.sample->number : 0},
-                      {"at_seconds", state.sample ? seconds(state.sample->ended.time_since_epoch()) : 0},
-                      {"matched", matched},
-                      {"links", std::move(links)}};
-}
-
-Result<json::value> nodes_view(const DaemonState& state, const Query& query) {
-  if (!state.fabric) return fail(no_fabric());
-  const auto* type = find(query, "type");
-  if (type != nullptr && *type != "switch" && *type != "ca" && *type != "aggregation" && *type != "router") {
-    return fail(ErrorCode::Invalid,
-                fmt::format("type must be switch, ca, aggregation or router, not '{}'", *type));
-  }
-  const auto* match = find(query, "match");
-  json::array nodes;
-  for (std::uint32_t i = 0; i < state.fabric->nodes().size(); ++i) {
-    const Node& node = state.fabric->node(NodeIndex{i});
-    if (type != nullptr && type_name(node) != *type) continue;
-    if (match != nullptr && !matches(state, node, *match)) continue;
-    nodes.push_back(node_summary(state, NodeIndex{i}));
-  }
-  return json::object{{"nodes", std::move(nodes)}};
-}
-
 Result<json::value> node_view(const DaemonState& state, const Query& query) {
   if (!state.fabric) return fail(no_fabric());
   const auto* name = find(query, "name");
@@ -510,22 +277,6 @@ Result<json::value> locality_view(const DaemonState& state) {
                     {"total", number(locality.total)}});
   }
   return json::object{{"sweep", state.sample->number}, {"sets", std::move(sets)}};
-}
-
-Result<json::value> fabric_view(const DaemonState& state) {
-  if (!state.fabric) return fail(no_fabric());
-  json::array nodes;
-  for (std::uint32_t i = 0; i < state.fabric->nodes().size(); ++i)
-    nodes.push_back(node_summary(state, NodeIndex{i}));
-  json::array links;
-  for (const Link& link : state.fabric->links()) {
-    links.push_back({{"a", end_view(state, link.a)},
-                     {"b", end_view(state, link.b)},
-                     {"width", std::string(to_string(link.width))},
-                     {"speed", std::string(to_string(link.speed))}});
-  }
-  return json::object{
-      {"epoch", state.fabric->epoch()}, {"nodes", std::move(nodes)}, {"links", std::move(links)}};
 }
 
 }  // namespace heddle::control

@@ -16,19 +16,11 @@ using Query = std::map<std::string, std::string>;
 
 [[nodiscard]] boost::json::value status_view(const DaemonState& state);
 
-/// Query: match (glob over the link's name), sort (name, utilization, congestion, rate, errors), top
-/// (number), min_utilization (ratio), kind (switch, host). Errors: Invalid names the parameter and its
-/// values; Unreachable before the first sweep.
-[[nodiscard]] Result<boost::json::value> links_view(const DaemonState& state, const Query& query);
-
-/// Query: name ("node/port" of either end). As links_view says it, with both ports' counters and the number
-/// of the sweep. Errors: Invalid, NotFound.
-/// The link at the port that the query's `name` says. Errors: Unreachable, Invalid, NotFound.
+/// Query: name ("node/port" of either end). As write_links() says it, with both ports' counters and the
+/// number of the sweep. Errors: Invalid, NotFound. The link at the port that the query's `name` says. Errors:
+/// Unreachable, Invalid, NotFound.
 [[nodiscard]] Result<LinkIndex> link_named(const DaemonState& state, const Query& query);
 [[nodiscard]] Result<boost::json::value> link_view(const DaemonState& state, const Query& query);
-
-/// Query: match (glob), type (switch, ca).
-[[nodiscard]] Result<boost::json::value> nodes_view(const DaemonState& state, const Query& query);
 
 /// Query: name (node name or GUID). With all its ports. Errors: NotFound.
 [[nodiscard]] Result<boost::json::value> node_view(const DaemonState& state, const Query& query);
@@ -43,8 +35,5 @@ using Query = std::map<std::string, std::string>;
                                              const std::vector<sampling::QueueLook>& looks);
 
 [[nodiscard]] Result<boost::json::value> locality_view(const DaemonState& state);
-
-/// The graph itself: nodes and links without figures.
-[[nodiscard]] Result<boost::json::value> fabric_view(const DaemonState& state);
 
 }  // namespace heddle::control

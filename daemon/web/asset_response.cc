@@ -1,6 +1,8 @@
 #include "web/asset_response.h"
 
 #include <array>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -12,6 +14,14 @@ namespace {
 constexpr std::string_view policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// One copy for all clients, however slowly they take it. The contents are there as long as the program.
+std::shared_ptr<const std::string> shared_content(std::string_view content) {
+  static std::map<const char*, std::shared_ptr<const std::string>> copies;
+  auto& copy = copies[content.data()];
+  if (!copy) copy = std::make_shared<const std::string>(content);
+  return copy;
+}
 
 }  // namespace
 
@@ -46,7 +56,7 @@ std::optional<control::Response> asset_response(std::span<const Asset> assets,
     if (client_has(request, tag)) {
       response.status = 304;
     } else {
-      response.body = std::make_shared<const std::string>(asset.content);
+      response.body = shared_content(asset.content);
     }
     return response;
   }

@@ -112,19 +112,22 @@ const Topology& Page::current(const DaemonState& state) {
   return topology_;
 }
 
-Response Page::topology(const Request& request) {
+void Page::topology(const Request& request, const control::Respond& respond) {
   const DaemonState state = daemon_.state();
-  if (!state.sample) return not_yet();
+  if (!state.sample) return respond(not_yet());
   const Topology& topology = current(state);
   const std::string tag = '"' + topology.shape + '"';
-  Response response = control::text_response("application/json", "");
-  response.headers = {{"ETag", tag}, {"Cache-Control", "no-cache"}};
-  if (client_has(request, tag)) {
-    response.status = 304;
-  } else {
-    response.body = std::make_shared<const std::string>(topology.text);
-  }
-  return response;
+  auto order = control::order_for(request, [text = topology.text](control::BodyWriter& out) -> Result<void> {
+    out.write(*text);
+    return {};
+  });
+  order.key = request.path + '?' + topology.shape;
+  order.headers = {{"ETag", tag}, {"Cache-Control", "no-cache"}};
+  if (!client_has(request, tag)) return daemon_.answers().serve(std::move(order), respond);
+  Response unchanged = control::text_response("application/json", "");
+  unchanged.status = 304;
+  unchanged.headers = std::move(order.headers);
+  respond(std::move(unchanged));
 }
 
 Response Page::slice(const Request& request) {
@@ -157,7 +160,7 @@ Response Page::events() {
 control::Handler Page::handler(control::Handler next) {
   return [this, next = std::move(next)](const Request& request, const control::Respond& respond) {
     if (request.post) return next(request, respond);
-    if (request.path == "/v1/page/topology") return respond(topology(request));
+    if (request.path == "/v1/page/topology") return topology(request, respond);
     if (request.path == "/v1/page/events") return respond(events());
     if (request.path == "/v1/page/link") return respond(link(request));
     if (request.path == "/v1/page/times") return respond(times(daemon_.state()));

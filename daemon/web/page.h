@@ -23,7 +23,7 @@ class Page {
   [[nodiscard]] control::Handler handler(control::Handler next);
 
  private:
-  [[nodiscard]] control::Response topology(const control::Request& request);
+  void topology(const control::Request& request, const control::Respond& respond);
   [[nodiscard]] control::Response slice(const control::Request& request);
   [[nodiscard]] control::Response events();
   [[nodiscard]] control::Response link(const control::Request& request);

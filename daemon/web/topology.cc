@@ -160,7 +160,8 @@ Topology make_topology(const control::DaemonState& state) {
   write_sets(text, state, fabric);
   Topology topology;
   topology.shape = hex_digest(text);
-  topology.text = fmt::format(R"({{"shape":"{}",{}}})", topology.shape, text);
+  topology.text =
+      std::make_shared<const std::string>(fmt::format(R"({{"shape":"{}",{}}})", topology.shape, text));
   return topology;
 }
 

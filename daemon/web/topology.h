@@ -12,8 +12,8 @@
 namespace heddle::web {
 
 struct Topology {
-  std::string shape;  ///< hexadecimal digits
-  std::string text;   ///< JSON, docs/api.md
+  std::string shape;                        ///< hexadecimal digits
+  std::shared_ptr<const std::string> text;  ///< JSON, docs/api.md
 };
 
 /// Of the sample's fabric. Precondition: state.sample.

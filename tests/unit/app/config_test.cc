@@ -88,6 +88,18 @@ TEST(Config, ListsAreListsOrTextWithCommas) {
   EXPECT_THAT(error_of("[regulation]\npin = [3]\n"), HasSubstr("list of strings"));
 }
 
+TEST(Config, SectionsWithinSections) {
+  const auto config =
+      parse_config("[metrics.tls]\ncert_file = \"c\"\nmin_version = \"TLS13\"\n", "heddle.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->metrics.tls.cert_file, "c");
+  EXPECT_EQ(config->metrics.tls.min_version, "TLS13");
+  EXPECT_EQ(check_config(*config).error().message,
+            "metrics.tls.cert_file and metrics.tls.key_file go together");
+  EXPECT_THAT(error_of("[metrics.tls]\nkey = \"k\"\n"), HasSubstr("there is no key metrics.tls.key"));
+  EXPECT_THAT(error_of("[metrics.tls]\nmin_version = \"TLS10\"\n"), HasSubstr("TLS12"));
+}
+
 // After a change of the keys: heddled --print-config > systemd/heddle.toml
 TEST(Config, TheShippedFileIsTheDefault) {
   std::ifstream file{test::source_directory() / "systemd/heddle.toml"};

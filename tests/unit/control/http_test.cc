@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -120,21 +121,141 @@ TEST_F(HttpTest, RubbishAndLargeRequestsAreRefused) {
   EXPECT_THAT(ask("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 101\r\n\r\n" + std::string(101, 'x')),
               HasSubstr("too large"));
   EXPECT_THAT(ask("GET /" + std::string(100000, 'x') + " HTTP/1.1\r\n\r\n"), HasSubstr("400"));
-  EXPECT_THAT(ask("DELETE / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"),
-              HasSubstr("only GET and POST"));
   EXPECT_THAT(ask("GET /%zz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"), HasSubstr("400"));
 }
 
 TEST_F(HttpTest, TcpClientsMayOnlyRead) {
-  const auto server = serve_tcp(io, "127.0.0.1:0", echo());
+  const auto server = serve_tcp(io, {"127.0.0.1:0"}, echo());
   ASSERT_TRUE(server) << server.error().message;
   const asio::ip::tcp::endpoint endpoint{asio::ip::make_address("127.0.0.1"), (*server)->port()};
   const auto tcp = [&](const std::string& bytes) { return exchange<asio::ip::tcp>(io, endpoint, bytes); };
   EXPECT_THAT(tcp("GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"), HasSubstr("/metrics"));
   EXPECT_THAT(tcp("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
               AllOf(HasSubstr("403"), HasSubstr("read only")));
-  EXPECT_FALSE(serve_tcp(io, "localhost", echo()));
-  EXPECT_FALSE(serve_tcp(io, "127.0.0.1:99999", echo()));
+  EXPECT_FALSE(serve_tcp(io, {"localhost"}, echo()));
+  EXPECT_FALSE(serve_tcp(io, {"127.0.0.1:99999"}, echo()));
+}
+
+TEST_F(HttpTest, NothingOfARequestIsKeptBeyondItsBounds) {
+  const auto server = serve_unix(io, {path, "", false}, echo(), {.body_bytes = 100});
+  ASSERT_TRUE(server);
+  const std::string chunked = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string filler(1U << 20U, 'x');
+  // A chunk's extension, and fields behind the last chunk: neither is a body, and neither may be without end.
+  EXPECT_THAT(ask(chunked + "1;" + filler), HasSubstr("too large"));
+  EXPECT_THAT(ask(chunked + "0\r\nfield: " + filler), HasSubstr("too large"));
+  EXPECT_THAT(ask(chunked + "2\r\nhi\r\n0\r\n\r\n"), HasSubstr("/ post hi"));
+}
+
+TEST_F(HttpTest, WhatTwoReadersCouldReadDifferentlyIsRefused) {
+  const auto server = serve_unix(io, {path, "", false}, echo());
+  ASSERT_TRUE(server);
+  const auto status = [&](const std::string& request) { return ask(request).substr(0, 12); };
+  EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\n"), "HTTP/1.1 400");
+  EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"),
+            "HTTP/1.1 400");
+  EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n"
+                   "0\r\n\r\n"),
+            "HTTP/1.1 400");
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: h\r\nHost: i\r\n\r\n"), "HTTP/1.1 400");
+  EXPECT_EQ(status("GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 400");
+  EXPECT_EQ(status("GET / HTTP/1.0\r\n\r\n"), "HTTP/1.1 200");
+}
+
+TEST_F(HttpTest, KnowsMethodsFromOthers) {
+  const auto server = serve_unix(io, {path, "", false}, echo());
+  ASSERT_TRUE(server);
+  EXPECT_THAT(ask("DELETE / HTTP/1.1\r\nHost: h\r\n\r\n"),
+              AllOf(HasSubstr("405 Method Not Allowed"), HasSubstr("Allow: GET, HEAD, POST")));
+  EXPECT_THAT(ask("BREW / HTTP/1.1\r\nHost: h\r\n\r\n"), HasSubstr("501 Not Implemented"));
+  EXPECT_THAT(ask("HEAD /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"),
+              AllOf(HasSubstr("200 OK"), HasSubstr("Content-Length: 2\r\n"), testing::EndsWith("\r\n\r\n")));
+}
+
+TEST_F(HttpTest, WhoMayOnlyReadSendsNoBody) {
+  const auto server = serve_tcp(io, {"127.0.0.1:0"}, echo());
+  ASSERT_TRUE(server);
+  const asio::ip::tcp::endpoint endpoint{asio::ip::make_address("127.0.0.1"), (*server)->port()};
+  const auto answer = exchange<asio::ip::tcp>(
+      io, endpoint, "GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
+  EXPECT_THAT(answer, AllOf(HasSubstr("400"), HasSubstr("sends no body")));
+}
+
+TEST_F(HttpTest, OverTcpOnlyKnownNamesAreAnswered) {
+  const auto names = std::make_shared<const HostNames>(std::vector<std::string>{"fabric.example.org"});
+  const auto server = serve_tcp(io, {"127.0.0.1:0", names}, echo());
+  ASSERT_TRUE(server);
+  const asio::ip::tcp::endpoint endpoint{asio::ip::make_address("127.0.0.1"), (*server)->port()};
+  const auto with = [&](const std::string& headers) {
+    return exchange<asio::ip::tcp>(io, endpoint,
+                                   "GET / HTTP/1.1\r\nConnection: close\r\n" + headers + "\r\n");
+  };
+  EXPECT_THAT(with("Host: Fabric.Example.ORG:9683\r\n"), HasSubstr("200 OK"));
+  EXPECT_THAT(with("Host: evil.example.com\r\n"), AllOf(HasSubstr("403"), HasSubstr("control.hosts")));
+  EXPECT_THAT(with("Host: localhost\r\nOrigin: http://evil.example.com\r\n"), HasSubstr("403"));
+  EXPECT_THAT(with("Host: localhost\r\nOrigin: http://localhost:9683\r\n"), HasSubstr("200 OK"));
+}
+
+/// Connects and sends, and leaves the connection open.
+template <class Protocol>
+typename Protocol::socket open_client(asio::io_context& io, const typename Protocol::endpoint& endpoint,
+                                      const std::string& bytes = "") {
+  typename Protocol::socket socket{io};
+  socket.connect(endpoint);
+  if (!bytes.empty()) asio::write(socket, asio::buffer(bytes));
+  return socket;
+}
+
+TEST_F(HttpTest, IdleClientsShutNobodyOut) {
+  const auto server = serve_tcp(io, {"127.0.0.1:0"}, echo(), {.connections = 4, .per_peer = 4});
+  ASSERT_TRUE(server);
+  const asio::ip::tcp::endpoint endpoint{asio::ip::make_address("127.0.0.1"), (*server)->port()};
+  std::vector<asio::ip::tcp::socket> idle;
+  for (int i = 0; i < 10; ++i) idle.push_back(open_client<asio::ip::tcp>(io, endpoint));
+  io.poll();
+  EXPECT_THAT(
+      exchange<asio::ip::tcp>(io, endpoint, "GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"),
+      HasSubstr("200 OK"));
+}
+
+TEST_F(HttpTest, AHeadThatIsTooSlowIsCutOff) {
+  const auto server = serve_tcp(io, {"127.0.0.1:0"}, echo(), {.head_time = std::chrono::milliseconds{1}});
+  ASSERT_TRUE(server);
+  const asio::ip::tcp::endpoint endpoint{asio::ip::make_address("127.0.0.1"), (*server)->port()};
+  auto slow = open_client<asio::ip::tcp>(io, endpoint, "GET / HT");
+  boost::system::error_code end;
+  char byte = 0;
+  slow.async_read_some(asio::buffer(&byte, 1), [&](boost::system::error_code wrong, std::size_t) {
+    end = wrong;
+    io.stop();
+  });
+  io.run();
+  EXPECT_EQ(end, asio::error::eof);
+}
+
+// Without file descriptors a connection stays in the queue of the kernel, which says so again and again.
+TEST_F(HttpTest, WithoutFileDescriptorsItPausesAndGoesOn) {
+  const auto server =
+      serve_unix(io, {path, "", false}, echo(), {.accept_pause = std::chrono::milliseconds{1}});
+  ASSERT_TRUE(server);
+  auto client = open_client<asio::local::stream_protocol>(io, asio::local::stream_protocol::endpoint{path},
+                                                          "GET /x HTTP/1.0\r\n\r\n");
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  // Endless when it asks for the next one at once.
+  std::size_t handlers = 0;
+  while (io.poll_one() > 0 && handlers < 1000) ++handlers;
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_LT(handlers, 1000U);
+  std::string answer;
+  asio::async_read(client, asio::dynamic_buffer(answer),
+                   [&](boost::system::error_code, std::size_t) { io.stop(); });
+  io.restart();
+  io.run();
+  EXPECT_THAT(answer, HasSubstr("200 OK"));
 }
 
 TEST_F(HttpTest, AnAnswerAfterTheServerIsGoneHarmsNobody) {

@@ -106,8 +106,8 @@ TEST_F(QosApiTest, WrongRequestsAreSentences) {
   EXPECT_THAT(error(R"({"plan": 7})"), HasSubstr("'plan' is not known here, or of the wrong kind"));
   EXPECT_THAT(error(R"({"port": "ca"})"), HasSubstr("'port'"));
   EXPECT_THAT(error(R"({"name": "p", "plan_text": "{\n\n]"})"), HasSubstr("p:3: not JSON"));
-  EXPECT_EQ(ask("/v1/qos", true).status, 400U);
-  EXPECT_EQ(ask("/v1/qos/push", false).status, 400U);
+  EXPECT_EQ(ask("/v1/qos", true).status, 405U);
+  EXPECT_EQ(ask("/v1/qos/push", false).status, 405U);
   EXPECT_EQ(ask("/v1/qos/else", true).status, 404U);
 }
 

@@ -5,18 +5,35 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include "base/printable.h"
 #include "control/api.h"
+#include "control/list_views.h"
 #include "fabric/generators.h"
 #include "fabric/unique_names.h"
+#include "support/still_answers.h"
 
 namespace heddle::control {
 namespace {
 
 namespace json = boost::json;
 using testing::HasSubstr;
+
+template <class Write>
+Result<json::value> read_back(Write write) {
+  std::string text;
+  const Result<void> written = write([&](std::string_view part) { text += part; });
+  if (!written) return fail(written.error());
+  return json::parse(text);
+}
+Result<json::value> links_view(const DaemonState& state, const Query& query) {
+  return read_back([&](const TextSink& out) { return write_links(state, query, out); });
+}
+Result<json::value> nodes_view(const DaemonState& state, const Query& query) {
+  return read_back([&](const TextSink& out) { return write_nodes(state, query, out); });
+}
 
 /// A 2-ary 2-tree (4 switches, 4 hosts) and a sample of it, whose link 0 is busy from end a.
 class ViewsTest : public testing::Test {
@@ -114,6 +131,37 @@ TEST_F(ViewsTest, LinksCanBeChosen) {
   EXPECT_EQ(count({{"match", "*host-*"}}), 4U);
 }
 
+TEST_F(ViewsTest, PagesMakeTheWholeListOnce) {
+  const auto whole = links_view(state, {{"sort", "name"}})->at("links");
+  json::array joined;
+  Query query{{"sort", "name"}, {"limit", "3"}};
+  for (int pages = 1;; ++pages) {
+    const auto page = links_view(state, query);
+    ASSERT_TRUE(page) << page.error().message;
+    for (const auto& link : page->at("links").as_array()) joined.push_back(link);
+    if (page->at("next").is_null()) {
+      EXPECT_EQ(pages, 3);
+      break;
+    }
+    query["after"] = page->at("next").as_string();
+  }
+  EXPECT_EQ(joined, whole.as_array());
+  const auto nodes = nodes_view(state, {{"limit", "2"}});
+  EXPECT_EQ(nodes->at("nodes").as_array().size(), 2U);
+  const auto rest = nodes_view(state, {{"after", std::string(nodes->at("next").as_string())}});
+  EXPECT_EQ(rest->at("nodes").as_array().size(), state.fabric->nodes().size() - 2);
+  EXPECT_EQ(rest->as_object().if_contains("next"), nullptr);
+  EXPECT_EQ(links_view(state, {{"after", "nothing"}}).error().code, ErrorCode::NotFound);
+  EXPECT_EQ(links_view(state, {{"limit", "0"}}).error().code, ErrorCode::Invalid);
+}
+
+TEST_F(ViewsTest, TheGraphIsWholeJson) {
+  const auto graph = read_back([&](const TextSink& out) { return write_fabric(state, out); });
+  ASSERT_TRUE(graph);
+  EXPECT_EQ(graph->at("nodes").as_array().size(), 8U);
+  EXPECT_EQ(graph->at("links").as_array().size(), 8U);
+}
+
 TEST_F(ViewsTest, WrongParametersAreNamed) {
   EXPECT_THAT(links_view(state, {{"sort", "size"}}).error().message, HasSubstr("sort must be"));
   EXPECT_THAT(links_view(state, {{"top", "-1"}}).error().message, HasSubstr("top must be"));
@@ -161,12 +209,17 @@ class StillDaemon final : public Daemon {
     done({look});
     return {};
   }
-  [[nodiscard]] Pieces metrics() override {
-    return [](const auto& next) { next(nullptr); };
+  [[nodiscard]] Answers& answers() override { return answers_; }
+  [[nodiscard]] Answers::Make metrics() override {
+    return [](BodyWriter& out) {
+      out.write("up 1\n");
+      return Result<void>{};
+    };
   }
 
  private:
   DaemonState state_;
+  Answers answers_{at_once(), back_at_once()};
 };
 
 TEST_F(ViewsTest, TheApiKnowsItsPaths) {
@@ -182,14 +235,23 @@ TEST_F(ViewsTest, TheApiKnowsItsPaths) {
        {"/v1/status", "/v1/links", "/v1/nodes", "/v1/locality", "/v1/fabric", "/metrics"}) {
     EXPECT_EQ(ask(path).status, 200U) << path;
   }
-  EXPECT_THAT(*ask("/v1/fabric", {{"format", "ibnetdiscover"}}).body, HasSubstr("Switch\t"));
+  EXPECT_THAT(body_of(ask("/v1/fabric", {{"format", "ibnetdiscover"}})), HasSubstr("Switch\t"));
   EXPECT_EQ(ask("/v1/fabric", {{"format", "png"}}).status, 400U);
   EXPECT_EQ(ask("/v1/nothing").status, 404U);
   EXPECT_THAT(*ask("/v1/queues", {{"name", "leaf-0/1"}}).body, HasSubstr("\"depth_bytes\":[0,0,0,128,"));
   EXPECT_EQ(ask("/v1/queues", {{"name", "leaf-0"}}).status, 200U);
   EXPECT_EQ(ask("/v1/queues", {{"name", "leaf-0/99"}}).status, 404U);
   EXPECT_EQ(ask("/v1/queues").status, 400U);
-  EXPECT_EQ(ask("/v1/status", {}, true).status, 400U);
+  EXPECT_EQ(ask("/v1/status", {}, true).status, 405U);
+}
+
+// GET, but PortSamplesControl is written at the port: no reader may cause that, and no web page.
+TEST_F(ViewsTest, ReadersMayNotLookIntoQueues) {
+  StillDaemon daemon{state};
+  Response answer;
+  api_handler(daemon)(Request{false, "/v1/queues", {{"name", "leaf-0/1"}}, "", Access::Read},
+                      [&](Response response) { answer = std::move(response); });
+  EXPECT_EQ(answer.status, 403U);
 }
 
 TEST_F(ViewsTest, JsonStaysValidWhateverANodeCallsItself) {

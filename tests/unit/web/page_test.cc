@@ -29,7 +29,7 @@ class PageTest : public testing::Test {
     })(request, [&](Response response) { answer = std::move(response); });
     return answer;
   }
-  json::value json_of(const Response& response) { return json::parse(*response.body); }
+  json::value json_of(const Response& response) { return json::parse(control::body_of(response)); }
   std::string header(const Response& response, const std::string& name) {
     for (const auto& [key, value] : response.headers) {
       if (key == name) return value;
@@ -41,6 +41,7 @@ class PageTest : public testing::Test {
     history.append(*sample);
     daemon.state_ = fabric.state(sample);
     daemon.state_.history = &history;
+    daemon.answers_.outdate();
   }
 
   SampledFabric fabric{"tree:k=2,n=2"};
@@ -154,7 +155,7 @@ TEST(Layout, FollowsTheCables) {
   const auto kind = [](const std::string& spec) {
     SampledFabric fabric{spec};
     const auto state = fabric.state(fabric.sample(0));
-    return std::string(json::parse(make_topology(state).text).at("layout").at("kind").as_string());
+    return std::string(json::parse(*make_topology(state).text).at("layout").at("kind").as_string());
   };
   EXPECT_EQ(kind("tree:k=4,n=3"), "levels");
   EXPECT_EQ(kind("torus:5x5,hosts=2"), "grid");
@@ -171,7 +172,7 @@ TEST(Topology, IsJsonWhateverANodeCallsItself) {
   node.description = "<img src=x onerror=alert(1)>\"\\\x01\xc3";
   ASSERT_TRUE(builder.add_node(node));
   SampledFabric fabric{builder.build()};
-  const auto topology = json::parse(make_topology(fabric.state(fabric.sample(0))).text);
+  const auto topology = json::parse(*make_topology(fabric.state(fabric.sample(0))).text);
   EXPECT_EQ(topology.at("nodes").at("name").at(0).as_string(), printable(node.description));
 }
 

@@ -10,6 +10,7 @@
 #include "control/api.h"
 #include "fabric/generators.h"
 #include "load/locality.h"
+#include "support/still_answers.h"
 
 namespace heddle::web {
 
@@ -57,14 +58,16 @@ class StillDaemon final : public control::Daemon {
  public:
   explicit StillDaemon(control::DaemonState state) : state_{std::move(state)} {}
   [[nodiscard]] control::DaemonState state() const override { return state_; }
-  [[nodiscard]] control::Pieces metrics() override {
-    return [](const auto& next) { next(nullptr); };
+  [[nodiscard]] control::Answers& answers() override { return answers_; }
+  [[nodiscard]] control::Answers::Make metrics() override {
+    return [](control::BodyWriter&) { return Result<void>{}; };
   }
   Result<void> look_at_queues(const std::vector<PortIndex>&, sampling::QueueProbe::Done) override {
     return fail(ErrorCode::Unsupported, "no queues here");
   }
   [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef&) const override { return lids; }
   control::DaemonState state_;
+  control::Answers answers_{control::at_once(), control::back_at_once()};
   std::optional<std::vector<Lid>> lids;
 };
 

@@ -1,0 +1,214 @@
+#include "control/answers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::control {
+namespace {
+
+Response response_with(const Answers::Order& order, std::shared_ptr<const SharedBody> body) {
+  Response response{200, order.content_type, nullptr, nullptr, order.headers};
+  response.headers.emplace_back("Vary", "Accept-Encoding");
+  if (order.encoding == Encoding::Gzip) response.headers.emplace_back("Content-Encoding", "gzip");
+  response.shared = std::move(body);
+  return response;
+}
+
+}  // namespace
+
+/// Outlives Answers where a job is still running elsewhere.
+struct Answers::State : std::enable_shared_from_this<State> {
+  State(Elsewhere elsewhere_, Back back_, Clock clock_, AnswerLimits limits_)
+      : elsewhere{std::move(elsewhere_)}, back{std::move(back_)}, clock{std::move(clock_)}, limits{limits_} {}
+
+  using Time = std::chrono::steady_clock::time_point;
+
+  struct Job {
+    Answers::Order order;
+    std::vector<Respond> asked;
+    std::size_t expected = 0;  ///< bytes
+    std::uint64_t generation = 0;
+  };
+
+  struct Made {
+    std::string key;
+    std::weak_ptr<const SharedBody> body;
+    Lane lane;
+    Time at;
+  };
+
+  struct Queue {
+    std::shared_ptr<Job> running;
+    std::deque<std::shared_ptr<Job>> waiting;
+  };
+  Queue& queue(Lane lane) { return queues[static_cast<std::size_t>(lane)]; }
+
+  [[nodiscard]] std::size_t most_bytes() const { return std::max(2 * largest, limits.least_bytes); }
+  /// The other lane leaves room for /metrics.
+  [[nodiscard]] std::size_t most_bytes(Lane lane) const {
+    return lane == Lane::Metrics ? most_bytes() : std::max(most_bytes() / 4, limits.least_bytes / 2);
+  }
+  [[nodiscard]] std::size_t held(Lane lane) {
+    std::size_t sum = 0;
+    for (const Made& each : made) {
+      if (lane == Lane::Views && each.lane != lane) continue;
+      if (const auto body = each.body.lock()) sum += body->bytes();
+    }
+    for (std::size_t i = 0; i < queues.size(); ++i) {
+      if (lane == Lane::Views && static_cast<Lane>(i) != lane) continue;
+      if (queues[i].running) sum += queues[i].running->expected;
+      for (const auto& job : queues[i].waiting) sum += job->expected;
+    }
+    return sum;
+  }
+
+  /// Withdraws what is old, as far as it may, until so many bytes fit.
+  bool make_room(Lane lane, std::size_t bytes) {
+    std::erase_if(made, [](const Made& each) { return each.body.expired(); });
+    for (auto it = made.begin(); it != made.end() && held(lane) + bytes > most_bytes(lane);) {
+      const auto body = it->body.lock();
+      const bool current = std::ranges::any_of(ready, [&](const auto& each) { return each.second == body; });
+      if (!body || current || clock() - it->at < limits.grace || (lane == Lane::Views && it->lane != lane)) {
+        ++it;
+        continue;
+      }
+      body->withdraw();
+      it = made.erase(it);
+    }
+    return held(lane) + bytes <= most_bytes(lane);
+  }
+
+  void serve(Order order, Respond respond) {
+    if (order.encoding == Encoding::Gzip) order.key.insert(0, "gzip ");
+    if (const auto it = ready.find(order.key); it != ready.end())
+      return respond(response_with(order, it->second));
+    Queue& lane = queue(order.lane);
+    // One that was begun for the sample before this one will do for a reader, but not for somebody who has
+    // perhaps just changed something.
+    const std::uint64_t late = order.access == Access::Read ? 1 : 0;
+    if (lane.running && lane.running->order.key == order.key &&
+        lane.running->generation + late >= generation) {
+      lane.running->asked.push_back(std::move(respond));
+      return;
+    }
+    for (const auto& job : lane.waiting) {
+      if (job->order.key != order.key) continue;
+      job->order.make = std::move(order.make);
+      job->generation = generation;
+      job->asked.push_back(std::move(respond));
+      return;
+    }
+    const auto expected = sizes.find(path_of(order.key));
+    const std::size_t bytes = expected == sizes.end() ? 0 : expected->second;
+    if (!make_room(order.lane, bytes)) {
+      if (auto older = newest(order.key)) return respond(response_with(order, std::move(older)));
+      return respond(try_later(std::chrono::seconds{2}, "clients are still taking earlier large answers"));
+    }
+    enqueue(lane, std::make_shared<Job>(Job{std::move(order), {std::move(respond)}, bytes, generation}));
+  }
+
+  [[nodiscard]] std::shared_ptr<const SharedBody> newest(const std::string& key) const {
+    for (auto it = made.rbegin(); it != made.rend(); ++it) {
+      if (it->key != key) continue;
+      if (auto body = it->body.lock()) return body;
+    }
+    return nullptr;
+  }
+
+  void enqueue(Queue& lane, std::shared_ptr<Job> job) {
+    const auto changes = [](const auto& each) { return each->order.access == Access::Change; };
+    const auto ahead = static_cast<std::size_t>(std::ranges::count_if(lane.waiting, changes));
+    const bool changer = changes(job);
+    const bool full =
+        changer ? ahead >= limits.waiting_for_changers : lane.waiting.size() - ahead >= limits.waiting;
+    if (full) {
+      return job->asked.front()(try_later(std::chrono::seconds{1}, "too many large answers are being made"));
+    }
+    if (changer) {
+      lane.waiting.insert(lane.waiting.begin() + static_cast<std::ptrdiff_t>(ahead), std::move(job));
+    } else {
+      lane.waiting.push_back(std::move(job));
+    }
+    run_next(lane);
+  }
+
+  void run_next(Queue& lane) {
+    if (lane.running || lane.waiting.empty() || ended) return;
+    lane.running = std::move(lane.waiting.front());
+    lane.waiting.pop_front();
+    const Lane which = lane.running->order.lane;
+    // The job's own things stay here; only what makes the answer goes.
+    elsewhere(which, [make = std::exchange(lane.running->order.make, nullptr), which,
+                      encoding = lane.running->order.encoding, ledger = ledger, back = back,
+                      weak = weak_from_this()]() mutable {
+      BodyWriter writer{encoding};
+      auto done = make(writer);
+      make = nullptr;
+      std::shared_ptr<const SharedBody> body;
+      if (done) body = writer.finish(ledger);
+      back([weak, which, body, failure = done ? std::optional<Error>{} : std::optional{done.error()}] {
+        if (const auto self = weak.lock()) self->finish(which, body, failure);
+      });
+    });
+  }
+
+  void finish(Lane which, const std::shared_ptr<const SharedBody>& body,
+              const std::optional<Error>& failure) {
+    Queue& lane = queue(which);
+    const auto job = std::exchange(lane.running, nullptr);
+    if (body) {
+      largest = std::max(largest, body->bytes());
+      sizes[path_of(job->order.key)] = body->bytes();
+      made.push_back({job->order.key, body, which, clock()});
+      if (job->generation == generation) ready[job->order.key] = body;
+    }
+    for (const auto& respond : job->asked)
+      respond(failure ? error_response(*failure) : response_with(job->order, body));
+    run_next(lane);
+  }
+
+  static std::string path_of(const std::string& key) { return key.substr(0, key.find('?')); }
+
+  Elsewhere elsewhere;
+  Back back;
+  Clock clock;
+  AnswerLimits limits;
+  bool ended = false;
+  std::uint64_t generation = 1;
+  std::size_t largest = 0;
+  std::shared_ptr<BodyLedger> ledger = std::make_shared<BodyLedger>(0);
+  std::map<std::string, std::shared_ptr<const SharedBody>> ready;  ///< of this generation
+  std::deque<Made> made;                                           ///< oldest first; perhaps gone
+  std::map<std::string, std::size_t> sizes;                        ///< by path, of the last one made
+  std::array<Queue, 2> queues;
+};
+
+Answers::Answers(Elsewhere elsewhere, Back back, Clock clock, AnswerLimits limits)
+    : state_{std::make_shared<State>(std::move(elsewhere), std::move(back), std::move(clock), limits)} {}
+Answers::~Answers() { state_->ended = true; }
+
+void Answers::serve(Order order, Respond respond) { state_->serve(std::move(order), std::move(respond)); }
+
+void Answers::outdate() {
+  ++state_->generation;
+  state_->ready.clear();
+}
+
+std::size_t Answers::bytes() const { return *state_->ledger; }
+
+Answers::Order order_for(const Request& request, Answers::Make make) {
+  std::string key = request.path + '?';
+  // As it was decoded, with lengths in front: no two queries have the same key.
+  for (const auto& [name, value] : request.query)
+    key += fmt::format("{}:{}={}:{}&", name.size(), name, value.size(), value);
+  Answers::Order order;
+  order.key = std::move(key);
+  order.access = request.access;
+  order.encoding = request.takes_gzip ? Encoding::Gzip : Encoding::Plain;
+  order.make = std::move(make);
+  return order;
+}
+
+}  // namespace heddle::control

@@ -1,0 +1,117 @@
+#include "control/request_rules.h"
+
+#include <fmt/format.h>
+
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/rfc7230.hpp>
+#include <boost/beast/http/verb.hpp>
+#include <iterator>
+#include <string>
+
+namespace heddle::control {
+namespace {
+
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+
+constexpr unsigned http_1_1 = 11;
+
+Response refuse(unsigned status, std::string sentence) {
+  Response response = error_response({ErrorCode::Invalid, std::move(sentence)});
+  response.status = status;
+  return response;
+}
+
+std::ptrdiff_t count(const RequestHead& head, http::field name) {
+  const auto [first, last] = head.equal_range(name);
+  return std::distance(first, last);
+}
+
+std::optional<Response> wrong_method(const RequestHead& head) {
+  switch (head.method()) {
+    case http::verb::get:
+    case http::verb::head:
+    case http::verb::post:
+      return std::nullopt;
+    case http::verb::unknown:
+      return refuse(501, "only GET, HEAD and POST are understood");
+    default:
+      break;
+  }
+  Response response = refuse(405, "only GET, HEAD and POST are understood");
+  response.headers.emplace_back("Allow", "GET, HEAD, POST");
+  return response;
+}
+
+/// RFC 9112, 3.2 and 6.1 to 6.3: what proxies and servers are known to read differently.
+std::optional<Response> ambiguous(const RequestHead& head) {
+  const auto hosts = count(head, http::field::host);
+  if (hosts > 1 || (hosts == 0 && head.version() >= http_1_1)) {
+    return refuse(400, "a request has one Host header");
+  }
+  const auto codings = count(head, http::field::transfer_encoding);
+  const auto lengths = count(head, http::field::content_length);
+  if (codings > 0 && (codings > 1 || lengths > 0 || head.version() < http_1_1 ||
+                      !beast::iequals(head[http::field::transfer_encoding], "chunked"))) {
+    return refuse(400, "the only transfer coding is chunked, and no Content-Length goes with it");
+  }
+  if (lengths > 1) return refuse(400, "a request has one Content-Length");
+  return std::nullopt;
+}
+
+bool has_body(const RequestHead& head) {
+  if (count(head, http::field::transfer_encoding) > 0) return true;
+  const auto length = head[http::field::content_length];
+  return !length.empty() && length != "0";
+}
+
+std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
+
+/// "0", "0.0" and so on: not acceptable.
+bool is_zero(std::string_view weight) { return weight.find_first_not_of("0.") == std::string_view::npos; }
+
+}  // namespace
+
+bool takes_gzip(const RequestHead& head) {
+  for (const auto& coding : http::ext_list{head[http::field::accept_encoding]}) {
+    if (!beast::iequals(coding.first, "gzip")) continue;
+    for (const auto& parameter : coding.second) {
+      if (beast::iequals(parameter.first, "q") && is_zero(view(parameter.second))) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+std::optional<Response> refusal(const RequestHead& head, Access access, const DoorRules& rules) {
+  if (auto answer = wrong_method(head)) return answer;
+  if (auto answer = ambiguous(head)) return answer;
+  if (rules.hosts) {
+    const auto host = view(head[http::field::host]);
+    if (!host.empty() && !rules.hosts->has(host)) {
+      return refuse(403,
+                    "this daemon is not known under the name in the Host header; control.hosts lists "
+                    "names that it is");
+    }
+    const auto origin = view(head[http::field::origin]);
+    if (!origin.empty() && !rules.hosts->has_origin(origin)) {
+      return refuse(403, "pages of other hosts may not ask here (the Origin header)");
+    }
+  }
+  if (rules.guard) {
+    const auto tokens = rules.guard->secrets().tokens;
+    if (tokens && !tokens->name_of(view(head[http::field::authorization]))) {
+      Response answer = refuse(401, "this needs a token: Authorization: Bearer TOKEN (metrics.tokens_file)");
+      answer.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"heddled\"");
+      return answer;
+    }
+  }
+  if (access == Access::Change) return std::nullopt;
+  if (head.method() == http::verb::post) {
+    return refuse(403, "this client may read only: be root or in the daemon's group to change things");
+  }
+  if (has_body(head)) return refuse(400, "who may only read sends no body");
+  return std::nullopt;
+}
+
+}  // namespace heddle::control

@@ -1,0 +1,190 @@
+#include "control/answers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "support/still_answers.h"
+
+namespace heddle::control {
+namespace {
+
+using testing::HasSubstr;
+
+/// Jobs run when the test says so.
+class AnswersTest : public testing::Test {
+ protected:
+  static constexpr AnswerLimits limits{.waiting = 2, .waiting_for_changers = 4, .least_bytes = 0};
+
+  /// Asks for a text of so many bytes.
+  void ask(const std::string& path, std::size_t bytes = 10, Access access = Access::Read) {
+    Answers::Order order;
+    order.key = path;
+    order.lane = path == "/metrics" ? Lane::Metrics : Lane::Views;
+    order.access = access;
+    order.make = [this, path, bytes](BodyWriter& out) -> Result<void> {
+      made.push_back(path);
+      if (bytes == 0) return fail(ErrorCode::NotFound, "nothing here");
+      out.write(std::string(bytes, 'x'));
+      return {};
+    };
+    got.emplace_back();
+    const std::size_t place = got.size() - 1;
+    answers.serve(std::move(order), [this, place](Response response) { got[place] = std::move(response); });
+  }
+  void run_one() {
+    ASSERT_FALSE(jobs.empty());
+    auto job = std::move(jobs.front());
+    jobs.pop_front();
+    job();
+  }
+  void run_all() {
+    while (!jobs.empty()) run_one();
+  }
+
+  std::deque<std::function<void()>> jobs;
+  std::vector<std::string> made;
+  std::deque<Response> got;
+  std::chrono::steady_clock::time_point now{};
+  Answers answers{[this](Lane, std::function<void()> job) { jobs.push_back(std::move(job)); }, back_at_once(),
+                  [this] { return now; }, limits};
+};
+
+TEST_F(AnswersTest, AllWhoAskForOneSampleShareOneBody) {
+  ask("/links");
+  ask("/links");
+  EXPECT_EQ(jobs.size(), 1U);
+  run_all();
+  ask("/links");
+  EXPECT_EQ(made.size(), 1U);
+  EXPECT_EQ(got[0].shared, got[1].shared);
+  EXPECT_EQ(got[0].shared, got[2].shared);
+  EXPECT_EQ(body_of(got[0]), std::string(10, 'x'));
+  answers.outdate();
+  ask("/links");
+  run_all();
+  EXPECT_EQ(made.size(), 2U);
+}
+
+TEST_F(AnswersTest, WhatNobodyTakesTakesNoMemoryAfterItsSample) {
+  ask("/links", 1000);
+  run_all();
+  EXPECT_EQ(answers.bytes(), 1000U);
+  got.clear();
+  answers.outdate();
+  EXPECT_EQ(answers.bytes(), 0U);
+}
+
+TEST_F(AnswersTest, TooManyReadersAreToldToAskAgain) {
+  for (const char* path : {"/a", "/b", "/c", "/d"}) ask(path);
+  EXPECT_EQ(got[2].status, 200U);  // one is being made, and two wait
+  EXPECT_EQ(got[3].status, 503U);
+  EXPECT_THAT(got[3].headers, testing::Contains(testing::Pair("Retry-After", "1")));
+  run_all();
+  EXPECT_THAT(made, testing::ElementsAre("/a", "/b", "/c"));
+}
+
+TEST_F(AnswersTest, WhoMayChangeThingsGoesFirst) {
+  for (const char* path : {"/a", "/b", "/c"}) ask(path);
+  ask("/status", 10, Access::Change);
+  ask("/metrics");
+  run_all();
+  EXPECT_THAT(made, testing::ElementsAre("/a", "/metrics", "/status", "/b", "/c"));
+}
+
+TEST_F(AnswersTest, AReaderTakesWhatIsBeingMadeAnOperatorWhatIsTrue) {
+  ask("/links");
+  answers.outdate();
+  ask("/links");
+  ask("/links", 20, Access::Change);
+  run_all();
+  EXPECT_EQ(got[0].shared, got[1].shared);
+  EXPECT_EQ(got[2].shared->bytes(), 20U);
+}
+
+// Clients that take nothing hold old answers: newcomers get what there is, and after a while the old ones go.
+TEST_F(AnswersTest, SlowReadersHoldAtMostTwiceTheLargest) {
+  for (int sample = 0; sample < 2; ++sample) {
+    ask("/metrics", 1000);
+    run_all();
+    answers.outdate();
+  }
+  EXPECT_EQ(answers.bytes(), 2000U);
+  ask("/metrics", 1000);
+  EXPECT_TRUE(jobs.empty());
+  EXPECT_EQ(got[2].shared, got[1].shared);
+  now += limits.grace;
+  ask("/metrics", 1000);
+  run_all();
+  EXPECT_EQ(answers.bytes(), 2000U);
+  EXPECT_EQ(got[0].shared->slice(0), nullptr);
+  EXPECT_NE(got[3].shared, got[1].shared);
+}
+
+TEST_F(AnswersTest, OtherAnswersLeaveRoomForMetrics) {
+  ask("/metrics", 1000);
+  run_all();
+  got.clear();
+  answers.outdate();
+  for (int i = 0; i < 10; ++i) {
+    ask("/links?" + std::to_string(i), 400);
+    run_all();
+  }
+  EXPECT_EQ(got.back().status, 503U);
+  EXPECT_LE(answers.bytes(), 500U);
+  ask("/metrics", 1000);
+  run_all();
+  EXPECT_EQ(got.back().shared->bytes(), 1000U);
+}
+
+TEST_F(AnswersTest, AFailureIsToldToAllAndNotKept) {
+  ask("/a", 0);
+  ask("/a", 0);
+  run_all();
+  EXPECT_EQ(got[0].status, 404U);
+  EXPECT_EQ(got[1].status, 404U);
+  ask("/a");
+  run_all();
+  EXPECT_EQ(got[2].status, 200U);
+}
+
+TEST(BodyWriter, CutsIntoSlicesOfOneSize) {
+  BodyWriter writer;
+  const std::string text(slice_bytes * 2 + 5, 'y');
+  writer.write(text.substr(0, 100));
+  writer.write(text.substr(100));
+  const auto ledger = std::make_shared<BodyLedger>(0);
+  auto body = writer.finish(ledger);
+  ASSERT_EQ(body->slices(), 3U);
+  EXPECT_EQ(body->slice(0)->size(), slice_bytes);
+  EXPECT_EQ(body->slice(2)->size(), 5U);
+  EXPECT_EQ(*ledger, text.size());
+  body = nullptr;
+  EXPECT_EQ(*ledger, 0U);
+}
+
+TEST(BodyWriter, CompressesAsGzipDoes) {
+  BodyWriter writer{Encoding::Gzip};
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text += "line " + std::to_string(i) + '\n';
+  for (std::size_t at = 0; at < text.size(); at += 1000)
+    writer.write(std::string_view{text}.substr(at, 1000));
+  const auto body = writer.finish(std::make_shared<BodyLedger>(0));
+  std::string packed;
+  for (std::size_t i = 0; i < body->slices(); ++i) packed += *body->slice(i);
+  EXPECT_LT(packed.size(), text.size() / 3);
+  std::string back(text.size() + 1, '\0');
+  z_stream stream{};
+  ASSERT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(back.data());
+  stream.avail_out = static_cast<uInt>(back.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  back.resize(stream.total_out);
+  inflateEnd(&stream);
+  EXPECT_EQ(back, text);
+}
+
+}  // namespace
+}  // namespace heddle::control
