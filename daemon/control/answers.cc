@@ -64,13 +64,13 @@ struct Answers::State : std::enable_shared_from_this<State> {
     return sum;
   }
 
-  /// Withdraws what is old, as far as it may, until so many bytes fit.
-  bool make_room(Lane lane, std::size_t bytes) {
+  /// Withdraws what is older than `grace`, as far as it is needed, until so many bytes fit.
+  bool make_room(Lane lane, std::size_t bytes, std::chrono::seconds grace) {
     std::erase_if(made, [](const Made& each) { return each.body.expired(); });
     for (auto it = made.begin(); it != made.end() && held(lane) + bytes > most_bytes(lane);) {
       const auto body = it->body.lock();
       const bool current = std::ranges::any_of(ready, [&](const auto& each) { return each.second == body; });
-      if (!body || current || clock() - it->at < limits.grace || (lane == Lane::Views && it->lane != lane)) {
+      if (!body || current || clock() - it->at < grace || (lane == Lane::Views && it->lane != lane)) {
         ++it;
         continue;
       }
@@ -102,9 +102,12 @@ struct Answers::State : std::enable_shared_from_this<State> {
     }
     const auto expected = sizes.find(path_of(order.key));
     const std::size_t bytes = expected == sizes.end() ? 0 : expected->second;
-    if (!make_room(order.lane, bytes)) {
+    if (!make_room(order.lane, bytes, limits.grace)) {
       if (auto older = newest(order.key)) return respond(response_with(order, std::move(older)));
-      return respond(try_later(std::chrono::seconds{2}, "clients are still taking earlier large answers"));
+      // A scraper or an operator goes before whoever is slow to take what is old.
+      const bool matters = order.lane == Lane::Metrics || order.access == Access::Change;
+      if (!matters || !make_room(order.lane, bytes, std::chrono::seconds{0}))
+        return respond(try_later(std::chrono::seconds{2}, "clients are still taking earlier large answers"));
     }
     enqueue(lane, std::make_shared<Job>(Job{std::move(order), {std::move(respond)}, bytes, generation}));
   }
