@@ -45,10 +45,10 @@ struct Answers::State : std::enable_shared_from_this<State> {
   };
   Queue& queue(Lane lane) { return queues[static_cast<std::size_t>(lane)]; }
 
-  [[nodiscard]] std::size_t most_bytes() const { return std::max(2 * largest, limits.least_bytes); }
   /// The other lane leaves room for /metrics.
   [[nodiscard]] std::size_t most_bytes(Lane lane) const {
-    return lane == Lane::Metrics ? most_bytes() : std::max(most_bytes() / 4, limits.least_bytes / 2);
+    const std::size_t all = std::max(2 * largest, limits.least_bytes);
+    return lane == Lane::Metrics ? all : std::max(all / 4, 2 * largest_view);
   }
   [[nodiscard]] std::size_t held(Lane lane) {
     std::size_t sum = 0;
@@ -163,6 +163,7 @@ struct Answers::State : std::enable_shared_from_this<State> {
     const auto job = std::exchange(lane.running, nullptr);
     if (body) {
       largest = std::max(largest, body->bytes());
+      if (which == Lane::Views) largest_view = std::max(largest_view, body->bytes());
       sizes[path_of(job->order.key)] = body->bytes();
       made.push_back({job->order.key, body, which, clock()});
       if (job->generation == generation) ready[job->order.key] = body;
@@ -181,6 +182,7 @@ struct Answers::State : std::enable_shared_from_this<State> {
   bool ended = false;
   std::uint64_t generation = 1;
   std::size_t largest = 0;
+  std::size_t largest_view = 0;
   std::shared_ptr<BodyLedger> ledger = std::make_shared<BodyLedger>(0);
   std::map<std::string, std::shared_ptr<const SharedBody>> ready;  ///< of this generation
   std::deque<Made> made;                                           ///< oldest first; perhaps gone
