@@ -55,6 +55,8 @@ void Governor::Impl::step_failed(const std::string& why, const std::vector<LinkR
 
 void Governor::Impl::call_off(const std::string& why) {
   if (!change_ || stage == Stage::Closing) return;
+  // Stages that take ways away wait for packets under way; going back to all links takes none away.
+  if (stage == Stage::Writing && !by_planes()) return mend(why);
   if (stage != Stage::Draining) {
     called_off_ = why;
     return;

@@ -9,6 +9,7 @@
 #include "regulation/link_policy.h"
 #include "regulation/memory.h"
 #include "regulation/selector.h"
+#include "routing/packet_life.h"
 
 namespace heddle::regulation {
 
@@ -34,8 +35,10 @@ struct GovernorOptions {
   std::chrono::nanoseconds quiet = std::chrono::minutes{10};
   std::chrono::nanoseconds least_on = std::chrono::minutes{10};
   std::chrono::nanoseconds least_off = std::chrono::minutes{2};  ///< against everything but rising load
-  /// Between the last confirmed table and the first port that is closed.
+  /// Between the last confirmed table and the first port that is closed; at least `packet_life`.
   std::chrono::nanoseconds drain = std::chrono::seconds{2};
+  /// How long a packet is under way at most (routing/packet_life.h).
+  std::chrono::nanoseconds packet_life = routing::default_packet_life;
   /// Between two selections.
   std::chrono::nanoseconds plan_every = std::chrono::seconds{30};
   /// From the order until traffic flows again (table 2 of the paper: DDR 4x, 4.5 s).

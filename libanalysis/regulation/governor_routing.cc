@@ -103,7 +103,7 @@ void Governor::Impl::step_done() {
       // What is still on its way in the old plane must not meet half-written tables.
       plane = to_plane_;
       stage = Stage::Rewriting;
-      deadline_ = now_ + options.drain;
+      deadline_ = now_ + std::max(options.drain, options.packet_life);
       return;
     case Stage::Rewriting:
       return tables_confirmed();
@@ -137,7 +137,7 @@ void Governor::Impl::tables_confirmed() {
   if (!joined.empty()) report(ReportKind::Confirmed, joined, "in the tables of all planes");
   if (left.empty()) return finish("");
   stage = Stage::Draining;
-  deadline_ = now_ + options.drain;
+  deadline_ = now_ + std::max(options.drain, options.packet_life);
   if (called_off_) {
     const std::string why = *called_off_;
     call_off(why);
