@@ -13,6 +13,7 @@ namespace heddle::regulate {
 namespace {
 
 constexpr std::size_t most_names = 8;
+constexpr std::size_t most_hosts = 20;
 
 }  // namespace
 
@@ -40,6 +41,36 @@ void Regulator::carry_out(std::vector<regulation::Action> actions, Instant now) 
     std::visit([&](const auto& one) { perform(one, now); }, action);
   }
   account(now);
+  const bool faults = !lost_.empty() || !lost_switches_.empty();
+  if (!faults) {
+    cut_off_.clear();
+  } else if (!actions.empty()) {
+    cut_off_ = cut_off_hosts();
+  }
+}
+
+/// Who has no path, and why nothing that is off can give them one; empty if nobody.
+std::string Regulator::cut_off_hosts() const {
+  const regulation::CutOff cut = governor_.cut_off();
+  if (cut.hosts.empty()) return {};
+  const Fabric& fabric = *known_.reference;
+  std::string hosts;
+  for (std::size_t i = 0; i < cut.hosts.size() && i < most_hosts; ++i) {
+    const Node& node = fabric.node(fabric.find_node(cut.hosts[i].node));
+    hosts += fmt::format("{}{}/{}", i == 0 ? "" : ", ", node.description, cut.hosts[i].port.raw());
+  }
+  if (cut.hosts.size() > most_hosts) hosts += fmt::format(", and {} more", cut.hosts.size() - most_hosts);
+  std::string gone;
+  for (const NodeGuid guid : cut.lost_switches) {
+    const NodeIndex node = fabric.find_node(guid);
+    gone += fmt::format("{}{}", gone.empty() ? "; gone: " : ", ",
+                        node == no_node ? to_string(guid) : fabric.node(node).description);
+  }
+  const std::string spares =
+      cut.coming > 0 ? fmt::format("{} links that may lead there are being turned on", cut.coming)
+                     : "no link that can be turned on from here leads there: look at its cables and power";
+  return fmt::format("{} host ports have no path to the others: {}{}. {}", cut.hosts.size(), hosts, gone,
+                     spares);
 }
 
 void Regulator::later(regulation::Event event) { due_.push_back(std::move(event)); }
@@ -369,6 +400,7 @@ std::vector<std::string> Regulator::problems() const {
         "regulation.pin: no link between switches is called \"{}\"; 'heddle links' lists their names",
         pattern));
   }
+  if (!cut_off_.empty()) problems.push_back(cut_off_);
   if (!known_.reference) return problems;
   for (const auto& [link, off] : journal_.memory().off) {
     const PortIndex port = known_.reference->find_port(off.port);

@@ -118,6 +118,7 @@ class Regulator {
   void compare(const KnownFabric& known, Instant now);
   void account(Instant now);
   [[nodiscard]] bool is_ordered_off(LinkIndex link) const;
+  [[nodiscard]] std::string cut_off_hosts() const;
   [[nodiscard]] std::string names(const std::vector<LinkRef>& links) const;
   regulation::CommandId remember(Reply reply);
 
@@ -139,6 +140,7 @@ class Regulator {
   std::optional<Instant> save_at_;
   std::string journal_trouble_;
   std::vector<std::string> unmatched_pins_;
+  std::string cut_off_;  ///< as of the last decision, while a link or switch is lost
   Transitions transitions_;
 };
 

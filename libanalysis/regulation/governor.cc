@@ -38,6 +38,7 @@ std::vector<power::LinkMode> Governor::full_modes() const {
   return modes;
 }
 std::vector<OffRecord> Governor::off_links() const { return impl_->off_links(); }
+CutOff Governor::cut_off() const { return impl_->cut_off(); }
 const std::optional<Plan>& Governor::plan() const { return impl_->plan; }
 const Memory& Governor::memory() const { return impl_->memory; }
 
@@ -53,6 +54,7 @@ Result<void> check(const GovernorOptions& options) {
                                    {"least_on", options.least_on},
                                    {"least_off", options.least_off},
                                    {"drain", options.drain},
+                                   {"packet_life", options.packet_life},
                                    {"wake", options.wake}}) {
     if (value < nanoseconds{0}) return wrong(fmt::format("{}: a time below 0", key));
   }

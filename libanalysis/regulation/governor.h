@@ -82,6 +82,13 @@ struct Plan {
   std::string note;
 };
 
+/// Hosts without a legal path to the others over what is on.
+struct CutOff {
+  std::vector<PortRef> hosts;
+  std::vector<NodeGuid> lost_switches;
+  std::size_t coming = 0;  ///< links to lost switches that are being brought back
+};
+
 class Governor {
  public:
   /// Precondition: check(options).
@@ -112,6 +119,8 @@ class Governor {
   [[nodiscard]] std::vector<power::LinkMode> full_modes() const;
   /// Links that are off on purpose, to be put back into what a sweep sees (topology.h).
   [[nodiscard]] std::vector<OffRecord> off_links() const;
+  /// What faults, or operators by force, have cut off. Looks at the whole fabric: not for every sample.
+  [[nodiscard]] CutOff cut_off() const;
   [[nodiscard]] const std::optional<Plan>& plan() const;
   [[nodiscard]] const Memory& memory() const;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "regulation/governor_impl.h"
 
@@ -139,8 +140,9 @@ void Governor::Impl::handle(const SwitchFound& event) {
   if (!network || lost_switches_.erase(event.node) == 0) return;
   std::vector<LinkRef> links;
   for (LinkRecord& link : records) {
-    if (link.state != LinkState::Lost || (link.ref.a.node != event.node && link.ref.b.node != event.node))
-      continue;
+    if (link.ref.a.node != event.node && link.ref.b.node != event.node) continue;
+    if (std::exchange(link.in_vain, false) && link.retry_at) link.retry_at = now_;
+    if (link.state != LinkState::Lost) continue;
     if (lost_switches_.contains(link.ref.a.node) || lost_switches_.contains(link.ref.b.node)) continue;
     link.mode = link.full;
     move(link, LinkState::Ready);
@@ -156,10 +158,24 @@ void Governor::Impl::repair(const std::string& why) {
   } else {
     drop_change(why);
   }
+  want_ways_to_lost_switches(why);
   if (rules_hold(on_links())) return;
   for (std::uint32_t i = 0; i < records.size(); ++i) {
     if (wish(records[i].ref) != Wish::Off) want(LinkIndex{i}, why);
   }
+}
+
+CutOff Governor::Impl::cut_off() const {
+  CutOff result;
+  if (!network) return result;
+  result.hosts = cut_off_hosts(*network, on_links());
+  result.lost_switches.assign(lost_switches_.begin(), lost_switches_.end());
+  for (const LinkRecord& link : records) {
+    if (dead(link) && !link.in_vain && (link.wanted || link.state == LinkState::Opening) &&
+        side_in_sight(link))
+      ++result.coming;
+  }
+  return result;
 }
 
 void Governor::Impl::handle(const LinkTroubled& event) {

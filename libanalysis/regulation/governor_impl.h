@@ -22,6 +22,7 @@ class Governor::Impl {
   [[nodiscard]] std::optional<Instant> next_deadline() const { return due_; }
   [[nodiscard]] std::vector<LinkStatus> links() const;
   [[nodiscard]] std::vector<OffRecord> off_links() const;
+  [[nodiscard]] CutOff cut_off() const;
 
   struct LinkRecord {
     LinkRef ref;
@@ -36,6 +37,7 @@ class Governor::Impl {
     unsigned doubling = 0;
     std::deque<Instant> transitions;  ///< of the last 24 hours
     std::optional<Instant> retry_at;  ///< of an order that failed
+    bool in_vain = false;             ///< ordered on and did not come; what is behind it is gone
     std::string reason;
   };
   /// Links that are ordered on together.
@@ -143,6 +145,10 @@ class Governor::Impl {
   /// One of its switches is gone.
   [[nodiscard]] bool dead(const LinkRecord& link) const;
   void open_where_wanted();
+  /// The end at which the link can be ordered on.
+  [[nodiscard]] std::optional<PortRef> side_in_sight(const LinkRecord& link) const;
+  /// Every link that is off and may lead to a switch that is gone.
+  void want_ways_to_lost_switches(const std::string& why);
   /// Off by this program's doing, with an end that has not been seen since the start.
   [[nodiscard]] bool is_stranger(const LinkRef& link) const {
     return memory.off.contains(link) && !find(link);

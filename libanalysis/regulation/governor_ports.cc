@@ -43,16 +43,34 @@ void Governor::Impl::open_where_wanted() {
       link.retry_at.reset();
       link.wanted = link.state == LinkState::Off;
     }
-    // Behind a link that an operator took, a switch may seem dead that is only cut off.
-    const bool may_answer = !dead(link) || link.off.cause == Cause::Operator;
-    if (link.wanted && link.state == LinkState::Off && !link.retry_at && may_answer)
+    if (!link.wanted || link.state != LinkState::Off || link.retry_at) continue;
+    if (!dead(link)) {
       links.push_back(LinkIndex{i});
+    } else if (side_in_sight(link)) {
+      // A switch that seems dead may only be cut off, and this link lead there. It may never train: no other
+      // waits for it.
+      open({LinkIndex{i}}, link.reason);
+    }
   }
   if (links.empty()) return;
   std::string why = at(links.front()).reason;
   if (links.size() > 1 && at(links[1]).reason != why)
     why = fmt::format("{}: {}; and so on", name(links.front()), why);
   open(links, why);
+}
+
+std::optional<PortRef> Governor::Impl::side_in_sight(const LinkRecord& link) const {
+  const PortRef& ordered = link.off.port;
+  const PortRef& other = ordered == link.ref.a ? link.ref.b : link.ref.a;
+  if (!lost_switches_.contains(ordered.node)) return ordered;
+  if (!lost_switches_.contains(other.node)) return other;
+  return std::nullopt;
+}
+
+void Governor::Impl::want_ways_to_lost_switches(const std::string& why) {
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    if (dead(records[i]) && wish(records[i].ref) != Wish::Off) want(LinkIndex{i}, why);
+  }
 }
 
 void Governor::Impl::open_strangers() {
@@ -89,17 +107,20 @@ void Governor::Impl::open(const std::vector<LinkIndex>& links, const std::string
     link.wanted = false;
     link.retry_at.reset();
     if (link.reason.empty()) link.reason = why;
-    if (link.doubling < 10 && came_back_too_soon(link)) {
+    if (dead(link)) {
+      // A fault brings it back, and no wrong choice.
+    } else if (link.doubling < 10 && came_back_too_soon(link)) {
       ++link.doubling;
     } else if (!came_back_too_soon(link)) {
       link.doubling = 0;
     }
     move(link, LinkState::Opening);
     step.links.push_back(link.ref);
-    order.ports.push_back({link.ref, link.off.port, link.full});
+    order.ports.push_back({link.ref, side_in_sight(link).value_or(link.off.port), link.full});
   }
   record(Intent{step.change, now_, {}, step.links});
-  report(ReportKind::Decided, step.links, fmt::format("on: {}", why));
+  const bool said = std::all_of(links.begin(), links.end(), [this](LinkIndex i) { return at(i).in_vain; });
+  if (!said) report(ReportKind::Decided, step.links, fmt::format("on: {}", why));
   opening_.emplace(order.step, std::move(step));
   actions_.emplace_back(std::move(order));
 }
@@ -120,6 +141,7 @@ void Governor::Impl::opened(StepId id, std::vector<LinkRef> failed, const std::s
     LinkRecord& link = at(*i);
     count_transition(link);
     link.mode = link.full;
+    link.in_vain = false;
     if (link.state == LinkState::Opening) move(link, dead(link) ? LinkState::Lost : LinkState::Ready);
   }
   if (!outcome.on.empty()) report(ReportKind::Confirmed, outcome.on, "on");
@@ -128,7 +150,10 @@ void Governor::Impl::opened(StepId id, std::vector<LinkRef> failed, const std::s
     record(std::move(outcome));
     return;
   }
-  if (step.retries < options.retries) {
+  // A link to a switch that is gone fails like this for as long as it is gone.
+  const bool in_vain =
+      std::all_of(again.begin(), again.end(), [this](const LinkRef& ref) { return dead(at(*find(ref))); });
+  if (step.retries < options.retries && !in_vain) {
     // The intent stays open until all have answered; what came back is known.
     if (!outcome.on.empty()) {
       record(std::move(outcome));
@@ -136,21 +161,26 @@ void Governor::Impl::opened(StepId id, std::vector<LinkRef> failed, const std::s
       record(Intent{step.change, now_, {}, again});
     }
     SetPorts order{next_step(), {}};
-    for (const LinkRef& ref : again)
-      order.ports.push_back({ref, at(*find(ref)).off.port, at(*find(ref)).full});
+    for (const LinkRef& ref : again) {
+      const LinkRecord& link = at(*find(ref));
+      order.ports.push_back({ref, side_in_sight(link).value_or(link.off.port), link.full});
+    }
     opening_.emplace(order.step, OpenStep{step.change, std::move(again), step.retries + 1});
     actions_.emplace_back(std::move(order));
     return;
   }
   outcome.note = why;
+  bool said = true;
   for (const LinkRef& ref : again) {
     LinkRecord& link = at(*find(ref));
+    said = std::exchange(link.in_vain, in_vain) && said;
     // It may be on by now, or off: the journal keeps it until it is known.
     outcome.off.push_back(link.off);
     move(link, LinkState::Off);
     link.retry_at = now_ + options.retry_after;
   }
   record(std::move(outcome));
+  if (in_vain && said) return;
   report(ReportKind::Failed, again,
          fmt::format("turning links on: {}; next try in {} s", why, seconds(options.retry_after)));
 }

@@ -8,6 +8,8 @@
 ///   turned off. Where a fault has just taken a link or a switch away, routes through it are the fault's
 ///   until the test says that the fabric must have settled;
 /// - a switch that directed routes of the daemon do not reach, though no fault is between;
+/// - with judge_writes(): an entry that is written to lead into a link that is not Active; a packet that was
+///   sent on by an entry that is gone, no longer ago than packets live, and that does not arrive any more;
 /// - a packet of a multicast group that comes to a switch twice, or is sent into a link that was turned off;
 ///   at rest, also a member of whom it does not come.
 ///
@@ -19,10 +21,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "routing/proof.h"
@@ -47,6 +51,12 @@ class FabricWatch final : public sim::ChangeListener {
     settled();
   }
 
+  /// Also what is written, and packets that live so long, of the LIDs that carry something.
+  void judge_writes(Picoseconds life, std::function<bool(const routing::Target&, Lid)> carries) {
+    life_ = life;
+    carries_ = std::move(carries);
+  }
+
   // Faults are made through here, so that it is known what is their doing.
   void cut(LinkIndex link, Picoseconds at) {
     cut_.insert(link);
@@ -66,6 +76,29 @@ class FabricWatch final : public sim::ChangeListener {
     fabric_.revive(node, at);
     dead_.erase(node);
     fault_ = true;  // its tables are empty
+  }
+
+  [[nodiscard]] bool is_faulty(LinkIndex link) const { return by_fault(link); }
+  /// Where packets between these host ports do not arrive, faults or not.
+  [[nodiscard]] std::vector<std::string> apart(const std::vector<PortIndex>& hosts) const {
+    const routing::ForwardingTables now = tables();
+    std::vector<std::string> result;
+    const std::set<PortIndex> wanted(hosts.begin(), hosts.end());
+    for (const PortIndex host : hosts) {
+      const Port& port = with_lids_->port(host);
+      const auto seat = with_lids_->peer({port.node, port.num});
+      if (!seat || !is_switch(seat->node)) continue;
+      for (const routing::Target& target : graph_->targets()) {
+        if (target.port == host || !wanted.contains(target.port)) continue;
+        for (unsigned i = 0; i < target.lid_count(); ++i) {
+          const Lid lid{static_cast<std::uint16_t>(target.base.raw() + i)};
+          if (arrives(now, graph_->find(seat->node), target, lid)) continue;
+          result.push_back(fmt::format("{} does not reach LID {} of {}", name(port.node), lid.raw(),
+                                       name(with_lids_->port(target.port).node)));
+        }
+      }
+    }
+    return result;
   }
 
   /// Something else is wrong, on the way of MADs: who does not answer counts as lost.
@@ -156,6 +189,56 @@ class FabricWatch final : public sim::ChangeListener {
     check_proof(now, up);
     check_routes(now);
     check_reach();
+    if (life_ == Picoseconds{0}) return;
+    check_writes(now);
+    check_under_way(now);
+    last_ = now;
+  }
+
+  void check_writes(const routing::ForwardingTables& now) {
+    if (last_.switch_count() != now.switch_count() || last_.stride() != now.stride()) return;
+    for (const routing::BlockRef& at : routing::differing_blocks(last_, now)) {
+      const NodeIndex node = graph_->node(at.sw);
+      if (dead_.contains(node)) continue;
+      for (std::size_t i = 0; i < routing::lids_per_block; ++i) {
+        const Lid lid{static_cast<std::uint16_t>(at.block * routing::lids_per_block + i)};
+        const PortNum before = last_.port(at.sw, lid);
+        const PortNum after = now.port(at.sw, lid);
+        if (before == after) continue;
+        if (leads_on(node, before)) replaced_.push_back({at_, at.sw, lid, before});
+        if (!leads_on(node, after)) continue;
+        const PortIndex port = with_lids_->port_index(node, after);
+        if (fabric_.forwards(port) || by_fault(with_lids_->port(port).link)) continue;
+        violation(fmt::format("{} is told to send LID {} to port {}, which is not Active", name(node),
+                              lid.raw(), after.raw()));
+      }
+    }
+  }
+  [[nodiscard]] bool leads_on(NodeIndex node, PortNum port) const {
+    return port != no_path && port != PortNum{0} && with_lids_->peer({node, port}).has_value();
+  }
+
+  /// Who left by an entry that is gone meets the tables of today.
+  void check_under_way(const routing::ForwardingTables& now) {
+    while (!replaced_.empty() && at_ - replaced_.front().at >= life_) replaced_.pop_front();
+    for (const Replaced& entry : replaced_) {
+      const routing::Target* const target = target_of(entry.lid);
+      if (target == nullptr || !carries_(*target, entry.lid)) continue;
+      const NodeIndex node = graph_->node(entry.sw);
+      const auto peer = with_lids_->peer({node, entry.port});
+      if (by_fault(with_lids_->port(LinkEnd{node, entry.port}).link) || !is_switch(peer->node)) continue;
+      if (const auto wrong = follow(now, graph_->find(peer->node), *target, entry.lid); !wrong.empty()) {
+        violation(fmt::format("a packet to LID {} that left {} {:.6f} s ago: {}", entry.lid.raw(), name(node),
+                              static_cast<double>((at_ - entry.at).count()) * 1e-12, wrong));
+      }
+    }
+  }
+  [[nodiscard]] const routing::Target* target_of(Lid lid) const {
+    for (const routing::Target& target : graph_->targets()) {
+      if (lid.raw() >= target.base.raw() && lid.raw() < target.base.raw() + target.lid_count())
+        return &target;
+    }
+    return nullptr;
   }
 
   void check_proof(const routing::ForwardingTables& now, const routing::LinkSet& up) {
@@ -196,6 +279,23 @@ class FabricWatch final : public sim::ChangeListener {
       at = graph_->find(peer->node);
     }
     return "it runs in circles";
+  }
+
+  [[nodiscard]] bool arrives(const routing::ForwardingTables& now, routing::SwitchIndex from,
+                             const routing::Target& target, Lid lid) const {
+    routing::SwitchIndex at = from;
+    for (std::size_t hops = 0; hops <= graph_->size(); ++hops) {
+      const LinkEnd out{graph_->node(at), now.port(at, lid)};
+      if (dead_.contains(out.node) || out.port == no_path || out.port == PortNum{0}) return false;
+      const LinkIndex link = with_lids_->port(out).link;
+      const auto peer = with_lids_->peer(out);
+      if (!peer || by_fault(link) || !fabric_.forwards(with_lids_->port_index(out.node, out.port)))
+        return false;
+      if (at == target.at && out.port == target.out) return true;
+      if (!is_switch(peer->node)) return false;
+      at = graph_->find(peer->node);
+    }
+    return false;
   }
 
   /// What is wrong with leaving by this port, unless a fault is.
@@ -335,6 +435,13 @@ class FabricWatch final : public sim::ChangeListener {
     }
   }
 
+  struct Replaced {
+    Picoseconds at;
+    routing::SwitchIndex sw;
+    Lid lid;
+    PortNum port;
+  };
+
   sim::SimulatedFabric& fabric_;
   PortIndex daemon_;
   sim::ChangeListener* next_;
@@ -348,6 +455,10 @@ class FabricWatch final : public sim::ChangeListener {
   std::shared_ptr<const Fabric> with_lids_;
   std::unique_ptr<routing::SwitchGraph> graph_;
   routing::ForwardingTables at_rest_;
+  Picoseconds life_{0};
+  std::function<bool(const routing::Target&, Lid)> carries_;
+  routing::ForwardingTables last_;
+  std::deque<Replaced> replaced_;
   std::vector<std::string> violations_;
 };
 

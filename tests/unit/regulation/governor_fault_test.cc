@@ -1,6 +1,9 @@
 // Every step of a change is made to fail, and the daemon is killed at every action: exhaustively.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <vector>
+
 #include "unit/regulation/governor_world.h"
 
 namespace heddle::regulation {
@@ -169,6 +172,44 @@ TEST_P(StageFaultTest, TheTopologyIsFoundChanged) {
   world.answer_all();
   world.run(minutes{3});
   world.expect_settled();
+}
+
+// It may only be cut off: the first thing that comes back is what may lead there, each link by itself and at
+// the end that is in sight, whatever end it was turned off at.
+TEST(LostSwitchTest, BringsBackEveryLinkThatMayLeadThere) {
+  World world{fabric_spec};
+  world.start();
+  world.shift_traffic(1, 0.05);
+  world.run(minutes{5});
+  world.enforce_rules = false;
+  for (std::uint32_t s = 0; s < world.network->graph().size(); ++s) {
+    const NodeGuid gone = world.network->graph().guid(routing::SwitchIndex{s});
+    std::set<LinkRef> off;
+    for (const LinkStatus& link : world.governor.links()) {
+      const bool there = link.link.a.node == gone || link.link.b.node == gone;
+      if (there && link.state == LinkState::Off) off.insert(link.link);
+    }
+    if (off.empty()) continue;
+    std::set<LinkRef> ordered;
+    for (const Action& action : world.governor.on({world.now, SwitchLost{gone}})) {
+      const auto* ports = std::get_if<SetPorts>(&action);
+      if (ports == nullptr) continue;
+      for (const PortOrder& port : ports->ports) {
+        EXPECT_TRUE(port.mode.on());
+        if (!off.contains(port.link)) continue;
+        EXPECT_NE(port.port.node, gone);
+        EXPECT_EQ(ports->ports.size(), 1U);
+        ordered.insert(port.link);
+      }
+    }
+    EXPECT_EQ(ordered, off);
+    const CutOff cut = world.governor.cut_off();
+    EXPECT_EQ(cut.coming, off.size());
+    EXPECT_EQ(cut.lost_switches, std::vector{gone});
+    EXPECT_FALSE(cut.hosts.empty());
+    return;
+  }
+  FAIL() << "nothing was off";
 }
 
 INSTANTIATE_TEST_SUITE_P(Stages, StageFaultTest,
