@@ -189,6 +189,11 @@ const std::vector<Key>& keys() {
       {"regulation.drain",
        "Between the last forwarding table that is written and the first link that goes off.", "\"2s\"",
        duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.drain; })},
+      {"regulation.packet_life",
+       "How long a packet may be under way: as long, no way that one may still take is taken away. Less\n"
+       "where switches allow less. By default PacketLifeTime 18, as subnet managers give it.",
+       "\"1074ms\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.packet_life; })},
       {"regulation.wake", "What it takes for a link to carry traffic again.", "\"4500ms\"",
        duration_key([](Config& c) -> Config::Seconds& { return c.regulation.governor.wake; })},
       {"regulation.break_even",

@@ -44,6 +44,8 @@ provision::ProvisionOptions provision_options(const Config& config) {
   options.ports.m_key = config.fabric.m_key;
   options.ports.lmc = static_cast<std::uint8_t>(config.sm.lmc);
   options.sm_key = config.sm.sm_key;
+  options.packet_life = config.regulation.governor.packet_life;
+  options.verify_within = config.sweep.heavy_interval;
   return options;
 }
 

@@ -18,7 +18,7 @@ BesideOpenSm::BesideOpenSm(const regulate::RegulatorOptions& options, transport:
     : plugin_{plugin},
       store_{store},
       journal_{journal},
-      keeper_{actuator.planes},
+      keeper_{actuator.planes, provision::UpDownKeeper::Counts::Trained},
       actuator_{engine, seat, plugin, store, migrator, actuator},
       regulator_{options, journal, actuator_, std::move(log)} {
   // The tables that stand follow the order of the plan, or that of the journal where there is none yet.

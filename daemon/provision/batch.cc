@@ -1,6 +1,9 @@
 #include "provision/batch.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "mad/header.h"
 
 namespace heddle::provision {
 namespace {
@@ -51,10 +54,32 @@ void Batch::pump(Instant now) {
   }
 }
 
+bool Batch::ask_another_way(std::uint64_t tag, const transport::Completion& completion) {
+  using transport::Outcome;
+  if (!way_of_ || (completion.outcome != Outcome::TimedOut && completion.outcome != Outcome::AgentSilent))
+    return false;
+  const auto way = way_of_(tag);
+  if (!way || way->path.size() > mad::DirectedRoute::max_hops) return false;
+  const mad::DirectedRoute went = mad::read_directed_route(completion.request->mad);
+  const auto first = went.initial_path.begin() + 1;
+  if (std::equal(first, first + went.hop_count, way->path.begin(), way->path.end())) return false;
+  mad::DirectedRoute route;
+  route.hop_count = static_cast<std::uint8_t>(way->path.size());
+  std::copy(way->path.begin(), way->path.end(), route.initial_path.begin() + 1);
+  mad::Packet packet = *completion.request;
+  mad::write_directed_route(route, packet.mad);
+  // Its silence was that of the other way.
+  return static_cast<bool>(
+      engine_.submit({.packet = packet, .agent = way->agent, .on_silence = transport::OnSilence::Ask}, *this,
+                     completion.context, completion.now));
+}
+
 void Batch::on_completion(const transport::Completion& completion) {
   if (!running_ || completion.context >> tag_bits != run_) return;
+  const std::uint64_t tag = completion.context & ((std::uint64_t{1} << tag_bits) - 1);
+  if (ask_another_way(tag, completion)) return;
   --asked_;
-  answer_(completion.context & ((std::uint64_t{1} << tag_bits) - 1), completion);
+  answer_(tag, completion);
   pump(completion.now);
 }
 

@@ -1,11 +1,15 @@
 /// Sends a series of requests, as many at once as the transaction engine takes, and says when all have been
-/// decided. The series is drawn from a source as it goes, so that a million requests take no memory.
+/// decided. The series is drawn from a source as it goes, so that a million requests take no memory. What was
+/// not answered on a directed route that is not the way any more is asked once more on the one that is.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "base/ids.h"
 #include "transport/transactions.h"
 
 namespace heddle::provision {
@@ -22,8 +26,15 @@ class Batch final : public transport::TransactionClient {
   using Source = std::function<std::optional<Step>()>;
   using Answer = std::function<void(std::uint64_t tag, const transport::Completion&)>;
   using Done = std::function<void(Instant now)>;
+  struct Way {
+    transport::AgentKey agent;
+    std::vector<PortNum> path;
+  };
+  /// The directed route of the request with this tag as it is at the time of asking.
+  using WayOf = std::function<std::optional<Way>(std::uint64_t tag)>;
 
-  explicit Batch(transport::TransactionEngine& engine) : engine_{engine} {}
+  explicit Batch(transport::TransactionEngine& engine, WayOf way_of = nullptr)
+      : engine_{engine}, way_of_{std::move(way_of)} {}
 
   /// A batch that still runs is abandoned: its answers go unread.
   void start(Source source, Answer answer, Done done, Instant now);
@@ -33,8 +44,10 @@ class Batch final : public transport::TransactionClient {
 
  private:
   void pump(Instant now);
+  [[nodiscard]] bool ask_another_way(std::uint64_t tag, const transport::Completion& completion);
 
   transport::TransactionEngine& engine_;
+  WayOf way_of_;
   Source source_;
   Answer answer_;
   Done done_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "provision/port_settings.h"
+#include "provision/survey_change.h"
 #include "transport/requests.h"
 
 namespace heddle::provision {
@@ -74,6 +75,21 @@ void LinkDriver::run(std::shared_ptr<const Survey> survey, std::vector<LinkJob> 
         }
       },
       [this](Instant at) { order(at); }, now);
+}
+
+void LinkDriver::take_routes(const Survey& from) {
+  auto changed = std::make_shared<Survey>(*survey_);
+  provision::take_routes(from, *changed);
+  survey_ = std::move(changed);
+}
+
+std::optional<Batch::Way> LinkDriver::way_of(std::uint64_t tag) const {
+  const Task& task = tasks_[tag >> 1U];
+  if ((tag & 1U) != 0 && !task.job.far) return std::nullopt;
+  const LinkEnd end = (tag & 1U) != 0 ? *task.job.far : task.job.near;
+  auto path = route_to(*survey_, end);
+  if (!path) return std::nullopt;
+  return Batch::Way{transport::agent_of(survey_->node(end.node).guid()), *std::move(path)};
 }
 
 std::string LinkDriver::name(LinkEnd end) const { return name_of(survey_->node(end.node), end.port); }

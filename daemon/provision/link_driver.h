@@ -49,7 +49,9 @@ class LinkDriver {
   using Trained = std::function<void(const std::vector<NodeGuid>& nodes, Instant now)>;
 
   LinkDriver(transport::TransactionEngine& engine, const LinkDriverOptions& options, Trained trained)
-      : options_{options}, trained_{std::move(trained)}, batch_{engine} {}
+      : options_{options}, trained_{std::move(trained)}, batch_{engine, [this](std::uint64_t tag) {
+                                                                  return way_of(tag);
+                                                                }} {}
 
   /// The survey's directed routes must not lead over links that go down.
   void run(std::shared_ptr<const Survey> survey, std::vector<LinkJob> jobs, Instant now, Done done);
@@ -57,6 +59,9 @@ class LinkDriver {
   /// This job of the run is not wanted any more: it is left as far as it got, and has failed. The answer
   /// comes as for all others, when no request of it is under way any more.
   void call_off(std::size_t job) { tasks_[job].called_off = true; }
+
+  /// From here on, what is under way too takes these directed routes.
+  void take_routes(const Survey& from);
 
   void on_timer(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const { return look_at_; }
@@ -82,6 +87,7 @@ class LinkDriver {
   [[nodiscard]] static bool is_undone(const Task& task);
   void undo(Instant now);
   void finish(Instant now);
+  [[nodiscard]] std::optional<Batch::Way> way_of(std::uint64_t tag) const;
   [[nodiscard]] std::optional<Step> ask(std::size_t task, Which which) const;
   [[nodiscard]] std::optional<Step> set(std::size_t task, const mad::PortInfo& info) const;
   [[nodiscard]] std::optional<mad::PortInfo> wanted(const Task& task) const;

@@ -42,7 +42,7 @@ Provisioner::Provisioner(transport::TransactionEngine& engine, transport::Transp
       options_{options},
       router_{std::move(router)},
       done_{std::move(done)},
-      batch_{engine},
+      batch_{engine, [this](std::uint64_t tag) { return way_of(tag); }},
       writer_{engine, options.ports.m_key},
       multicast_{engine, options.ports.m_key} {}
 
@@ -65,6 +65,26 @@ void Provisioner::rewrite(std::shared_ptr<const Survey> survey, Instant now, Don
   failed_.assign(survey_->fabric->ports().size(), 0);
   routes_.reset();
   route(now);
+}
+
+void Provisioner::take_routes(const Survey& from) {
+  if (survey_) provision::take_routes(from, *survey_);
+}
+
+std::optional<Batch::Way> Provisioner::way_of(std::uint64_t tag) const {
+  const LinkEnd end = end_of(tag);
+  auto path = survey_ ? route_to(*survey_, end) : std::nullopt;
+  if (!path) return std::nullopt;
+  return Batch::Way{transport::agent_of(survey_->node(end.node).guid()), *std::move(path)};
+}
+
+FabricClock::duration Provisioner::packet_life() const {
+  std::vector<std::uint8_t> values;
+  for (const SurveyNode& node : survey_->nodes) {
+    if (node.switch_info) values.push_back(node.switch_info->life_time);
+  }
+  // Up, then down: no packet meets a switch twice.
+  return routing::packet_life(values, values.size(), options_.packet_life);
 }
 
 void Provisioner::stop_with(Error error, Instant now) {
@@ -240,7 +260,7 @@ void Provisioner::set_ports(Instant now) {
         ++report_.ports_set;
         return true;
       },
-      [this](Instant at) { route(at); }, now);
+      [this](Instant at) { raise(PortState::Init, PortState::Armed, at); }, now);
 }
 
 bool Provisioner::has_lids_and_states(const Fabric& fabric) const {
@@ -289,12 +309,14 @@ void Provisioner::route(Instant now) {
     return;
   }
   routes_ = std::make_shared<const Routes>(*std::move(routes));
-  writer_.write(survey_, routes_, now,
+  writer_.set_packet_life(packet_life());
+  writer_.write(survey_, routes_, rewritten_ ? Waits::Out : Waits::Leave, now,
                 [this](const WriteReport& report, Instant at) { unicast_written(report, at); });
 }
 
 void Provisioner::unicast_written(const WriteReport& report, Instant now) {
   report_.tables_confirmed = true;
+  report_.postponed = report.postponed;
   take(report);
   if (report.stopped) {
     stop_with({ErrorCode::Unreachable, "stopped while forwarding tables were being written"}, now);
@@ -377,7 +399,7 @@ void Provisioner::set_tops(Instant now) {
                                    name_of(survey_->node(end.node)), got.linear_fdb_top, top.raw()));
         }
       },
-      [this](Instant at) { raise(PortState::Init, PortState::Armed, at); }, now);
+      [this](Instant at) { finish(at); }, now);
 }
 
 void Provisioner::raise(PortState from, PortState to, Instant now) {
@@ -412,7 +434,7 @@ void Provisioner::raise(PortState from, PortState to, Instant now) {
       },
       [this, last](Instant at) {
         if (last) {
-          finish(at);
+          route(at);
         } else {
           raise(PortState::Armed, PortState::Active, at);
         }

@@ -1,6 +1,9 @@
-/// Configures a fabric as its subnet manager: LIDs, port settings, forwarding tables, port states, in stages,
+/// Configures a fabric as its subnet manager: LIDs, port settings, port states, forwarding tables, in stages,
 /// each of which is decided for every node before the next begins. What a node does not confirm is reported
-/// and left out of later stages; it holds up nobody else.
+/// and left out of later stages; it holds up nobody else. Ports are Active before a table leads to them.
+///
+/// A run waits for no packets that are under way: what must, is left (ProvisionReport::postponed) to a
+/// rewrite().
 ///
 /// A state machine over the transaction engine, on its thread; never blocks. One run at a time.
 #pragma once
@@ -29,6 +32,10 @@ struct ProvisionOptions {
   PortPolicy ports{};
   std::uint8_t priority = 0;  ///< as subnet manager, 0 to 15
   std::uint64_t sm_key = 1;   ///< what other subnet managers know us by; OpenSM's default
+  /// How long packets are under way at most; less where the switches say so (routing/packet_life.h).
+  FabricClock::duration packet_life = routing::default_packet_life;
+  /// All tables are compared with what was written once in so long: the time of a heavy sweep.
+  FabricClock::duration verify_within = std::chrono::minutes{10};
 };
 
 struct Trouble {
@@ -48,6 +55,7 @@ struct ProvisionReport {
   std::size_t blocks_written = 0;
   std::size_t multicast_groups = 0;
   bool tables_confirmed = false;  ///< every switch of the survey holds what `tables` says
+  bool postponed = false;         ///< some of them must wait for packets that are under way
   std::size_t links_raised = 0;   ///< ports that became Active
   Instant begun;
   Instant ended;
@@ -66,6 +74,19 @@ class Provisioner {
   /// to date. Not while busy().
   void rewrite(std::shared_ptr<const Survey> survey, Instant now, Done done);
   [[nodiscard]] bool busy() const { return busy_; }
+  /// Ends a rewrite() that only waits for packets under way.
+  void overtake(Instant now) { writer_.overtake(now); }
+  void on_timer(Instant now) { writer_.on_timer(now); }
+  [[nodiscard]] std::optional<Instant> next_deadline() const { return writer_.next_deadline(); }
+  [[nodiscard]] Instant packets_gone() const { return writer_.packets_gone(); }
+  /// From here on, what is under way too takes these directed routes.
+  void take_routes(const Survey& from);
+  /// Compares some blocks with what their switches hold (TableWriter::verify). Not while busy().
+  void verify(std::shared_ptr<const Survey> survey, std::size_t count, Instant now,
+              TableWriter::Verified done) {
+    writer_.verify(std::move(survey), count, now, std::move(done));
+  }
+  [[nodiscard]] std::size_t known_blocks() const { return writer_.known_blocks(); }
   /// Whether a table holds, or may hold, an entry that leaves by this port.
   [[nodiscard]] bool may_use(const PortRef& port) const {
     return writer_.may_use(port) || multicast_.may_use(port);
@@ -101,6 +122,8 @@ class Provisioner {
                 Batch::Done next, Instant now);
   [[nodiscard]] std::optional<Step> port_step(mad::Method method, LinkEnd end, const mad::PortInfo& info,
                                               std::uint64_t tag) const;
+  [[nodiscard]] std::optional<Batch::Way> way_of(std::uint64_t tag) const;
+  [[nodiscard]] FabricClock::duration packet_life() const;
   void trouble(LinkEnd end, const char* what, const transport::Completion& completion);
   void trouble(LinkEnd end, std::string text);
   [[nodiscard]] std::vector<LinkEnd> cabled_and_management_ports() const;

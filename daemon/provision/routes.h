@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/result.h"
@@ -28,6 +29,11 @@ struct Routes {
   /// with an order.
   routing::LinkSet in_all_planes;
   routing::LinkSet may_be_used;
+  /// All that are Active at both ends. Only with an order.
+  routing::LinkSet up;
+  /// LID base + i is in plane i mod planes; one of them carries nothing at present, if so.
+  unsigned planes = 1;
+  std::optional<unsigned> idle_plane;
 };
 
 /// Makes the tables for a fabric whose ports have their LIDs.

@@ -2,6 +2,10 @@
 /// asked who is there, and acknowledges traps. Whoever owns it feeds it surveys and hands the notices on to
 /// the discovery.
 ///
+/// Tables that were not confirmed are written again by itself, and all that were are read back, some at a
+/// time, within ProvisionOptions::verify_within. What waits for packets under way gives way to whatever
+/// comes.
+///
 /// On the transaction engine's thread. The engine must be stopped before it goes away.
 #pragma once
 
@@ -23,7 +27,14 @@ class SubnetManager {
 
   /// Configures the fabric as it was just found. While busy, the latest survey waits its turn.
   void configure(std::shared_ptr<const Survey> survey, Instant now);
-  [[nodiscard]] bool busy() const { return provisioner_.busy(); }
+  [[nodiscard]] bool busy() const { return provisioner_.busy() || !rewrites_.empty(); }
+  /// Until then a packet may be where an entry led that is gone.
+  [[nodiscard]] Instant packets_gone() const { return provisioner_.packets_gone(); }
+  /// From here on, what is under way too takes these directed routes.
+  void take_routes(const Survey& from);
+
+  void on_timer(Instant now);
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
 
   using Written = std::function<void(const Result<void>&, Instant now)>;
   /// Has the router make the tables anew and writes what differs; after what is under way. Answered later,
@@ -49,6 +60,8 @@ class SubnetManager {
   void finished(const ProvisionReport& report);
   void rewritten(const ProvisionReport& report);
   void next(Instant now);
+  void rewrite_later(Instant now);
+  void verify(Instant now);
   void answer_sm_info(const mad::Packet& packet, const mad::Header& header);
   void repress(const mad::Packet& packet, const mad::Header& header);
 
@@ -60,8 +73,11 @@ class SubnetManager {
   std::uint32_t activity_ = 0;
   std::shared_ptr<const Survey> waiting_;
   std::shared_ptr<const Survey> configured_;  ///< by the last run that nothing stopped
-  std::deque<Written> rewrites_;              ///< the first one under way, if rewriting_
+  std::deque<Written> rewrites_;              ///< the first one under way, if rewriting_; null: our own
   bool rewriting_ = false;
+  std::optional<Instant> retry_at_;  ///< of tables that were not confirmed
+  FabricClock::duration retry_after_{};
+  std::optional<Instant> verify_at_;
   Provisioner provisioner_;
 };
 

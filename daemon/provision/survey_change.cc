@@ -1,7 +1,6 @@
 #include "provision/survey_change.h"
 
 #include <algorithm>
-#include <deque>
 #include <vector>
 
 namespace heddle::provision {
@@ -54,32 +53,47 @@ bool is_up(const Fabric& fabric, const Link& link) {
   return fabric.port(link.a).state != PortState::Down && fabric.port(link.b).state != PortState::Down;
 }
 
+bool is_active(const Fabric& fabric, const Link& link) {
+  return fabric.port(link.a).state == PortState::Active && fabric.port(link.b).state == PortState::Active;
+}
+
+void take_routes(const Survey& from, Survey& to) {
+  for (SurveyNode& node : to.nodes) {
+    const NodeIndex there = from.fabric->find_node(node.guid());
+    if (there != no_node) node.path = from.node(there).path;
+  }
+}
+
 std::shared_ptr<const Survey> with_routes_avoiding(const Survey& survey, std::span<const LinkRef> avoid) {
   const Fabric& fabric = *survey.fabric;
   auto result = std::make_shared<Survey>(survey);
   std::vector<char> reached(fabric.nodes().size(), 0);
-  std::deque<NodeIndex> queue{survey.local};
+  std::vector<NodeIndex> order{survey.local};
   reached[survey.local.raw()] = 1;
-  while (!queue.empty()) {
-    const NodeIndex at = queue.front();
-    queue.pop_front();
-    const SurveyNode& node = result->nodes[at.raw()];
-    // Only switches forward directed routes; the local node is left by the port that the daemon sits on.
-    for (unsigned p = 1; p <= fabric.node(at).port_count; ++p) {
-      const LinkEnd out{at, PortNum{static_cast<std::uint8_t>(p)}};
-      if (!node.is_switch() && (at != survey.local || out.port != node.info.local_port)) continue;
-      const auto peer = fabric.peer(out);
-      if (!peer || reached[peer->node.raw()] != 0) continue;
-      const Link& link = fabric.link(fabric.port(out).link);
-      const LinkRef ref = link_ref(fabric, link);
-      if (!is_up(fabric, link) || std::find(avoid.begin(), avoid.end(), ref) != avoid.end()) continue;
-      reached[peer->node.raw()] = 1;
-      SurveyNode& next = result->nodes[peer->node.raw()];
-      next.path = result->nodes[at.raw()].path;
-      next.path.push_back(out.port);
-      queue.push_back(peer->node);
+  const auto spread = [&](bool (*may_pass)(const Fabric&, const Link&)) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const NodeIndex at = order[i];
+      const SurveyNode& node = result->nodes[at.raw()];
+      // Only switches forward directed routes; the local node is left by the port that the daemon sits on.
+      for (unsigned p = 1; p <= fabric.node(at).port_count; ++p) {
+        const LinkEnd out{at, PortNum{static_cast<std::uint8_t>(p)}};
+        if (!node.is_switch() && (at != survey.local || out.port != node.info.local_port)) continue;
+        const auto peer = fabric.peer(out);
+        if (!peer || reached[peer->node.raw()] != 0) continue;
+        const Link& link = fabric.link(fabric.port(out).link);
+        const LinkRef ref = link_ref(fabric, link);
+        if (!may_pass(fabric, link) || std::find(avoid.begin(), avoid.end(), ref) != avoid.end()) continue;
+        reached[peer->node.raw()] = 1;
+        SurveyNode& next = result->nodes[peer->node.raw()];
+        next.path = result->nodes[at.raw()].path;
+        next.path.push_back(out.port);
+        order.push_back(peer->node);
+      }
     }
-  }
+  };
+  spread(is_active);
+  // A link that has just trained is the only way to what is behind it until it is raised.
+  spread(is_up);
   result->fabric = rebuild(fabric, fabric.epoch() + 1, {});
   return result;
 }

@@ -29,11 +29,16 @@ struct KnownLink {
 [[nodiscard]] std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey,
                                                      std::span<const KnownLink> links);
 
-/// The same with the shortest directed routes over links that are up and not in `avoid`; nodes to which none
-/// leads keep theirs. The epoch is one more.
+/// The same with the shortest directed routes over links that are Active and not in `avoid`; over others that
+/// are up where there is none; nodes to which none leads keep theirs. The epoch is one more.
 [[nodiscard]] std::shared_ptr<const Survey> with_routes_avoiding(const Survey& survey,
                                                                  std::span<const LinkRef> avoid);
 
+/// The directed routes of `from` to all nodes that both have.
+void take_routes(const Survey& from, Survey& to);
+
+/// Both ends Active: it carries traffic.
+[[nodiscard]] bool is_active(const Fabric& fabric, const Link& link);
 /// Both ends logically up, or on their way there.
 [[nodiscard]] bool is_up(const Fabric& fabric, const Link& link);
 

@@ -1,7 +1,6 @@
 #include "provision/table_writer.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <optional>
 
@@ -22,13 +21,16 @@ const SurveyNode* TableWriter::node_of(std::uint32_t sw) const {
 }
 
 void TableWriter::write(std::shared_ptr<const Survey> survey, std::shared_ptr<const Routes> routes,
-                        Instant now, Done done) {
+                        Waits waits, Instant now, Done done) {
   survey_ = std::move(survey);
   routes_ = std::move(routes);
+  waits_ = waits;
   done_ = std::move(done);
   report_ = {};
   switches_.clear();
   tables_.clear();
+  // An earlier run of the program may have written the last of its entries just before.
+  if (!std::exchange(begun_, true)) under_way_.begin(now);
   for (const NodeGuid guid : routes_->tables.switches()) {
     switches_.push_back(survey_->fabric->find_node(guid));
     Table* const table = switches_.back() == no_node ? nullptr : &known_[guid];
@@ -36,19 +38,31 @@ void TableWriter::write(std::shared_ptr<const Survey> survey, std::shared_ptr<co
     if (table == nullptr) continue;
     table->bytes.resize(std::max(table->bytes.size(), routes_->tables.stride()), no_path.raw());
     table->known.resize(std::max(table->known.size(), routes_->tables.blocks()), false);
+    table->silent.assign(table->known.size(), false);
   }
   read(now);
 }
 
-Step TableWriter::block_step(mad::Method method, BlockOf at) const {
-  const SurveyNode& node = *node_of(at.sw);
+Step TableWriter::block_step(mad::Method method, const SurveyNode& node, std::size_t block,
+                             std::uint64_t tag) const {
   return {.packet = transport::directed_smp({.method = method,
                                              .attribute = mad::SmAttr::LinearForwardingTable,
-                                             .modifier = at.block,
+                                             .modifier = static_cast<std::uint32_t>(block),
                                              .m_key = m_key_},
                                             node.path),
           .agent = transport::agent_of(node.guid()),
-          .tag = tag_of(at)};
+          .tag = tag};
+}
+
+Step TableWriter::block_step(mad::Method method, BlockOf at) const {
+  return block_step(method, *node_of(at.sw), at.block, tag_of(at));
+}
+
+std::optional<Batch::Way> TableWriter::way_of(std::uint64_t tag) const {
+  const BlockOf at = block_of(tag);
+  const SurveyNode* const node = at.sw < switches_.size() ? node_of(at.sw) : nullptr;
+  if (node == nullptr) return std::nullopt;
+  return Batch::Way{transport::agent_of(node->guid()), node->path};
 }
 
 void TableWriter::read(Instant now) {
@@ -70,101 +84,33 @@ void TableWriter::read(Instant now) {
         if (next == blocks.size()) return std::nullopt;
         return block_step(mad::Method::Get, blocks[next++]);
       },
-      [this](std::uint64_t tag, const Completion& completion) {
-        if (completion.outcome == Outcome::Stopped) report_.stopped = true;
-        if (completion.outcome != Outcome::Answered) return;  // then it is written
-        const BlockOf at = block_of(tag);
-        Table& table = *tables_[at.sw];
-        const auto data = mad::smp_data(completion.answer->mad);
-        std::copy(data.begin(), data.end(),
-                  table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * block_size));
-        table.known[at.block] = true;
-        ++report_.blocks_read;
-      },
+      [this](std::uint64_t tag, const Completion& completion) { take(block_of(tag), completion); },
       [this](Instant at) { report_.stopped ? finish(at) : plan(at); }, now);
 }
 
-void TableWriter::plan(Instant now) {
-  const routing::ForwardingTables& wanted = routes_->tables;
-  working_ = wanted;
-  differing_.clear();
-  bool anything = false;
-  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
-    if (tables_[s] == nullptr) continue;
-    const Table& table = *tables_[s];
-    const auto row = working_.row(routing::SwitchIndex{s});
-    for (std::size_t b = 0; b < wanted.blocks(); ++b) {
-      std::uint8_t* const block = &row[b * block_size];
-      if (!table.known[b]) {
-        std::fill_n(block, block_size, no_path.raw());
-      } else {
-        anything = true;
-        if (std::memcmp(block, &table.bytes[b * block_size], block_size) == 0) continue;
-        std::copy_n(&table.bytes[b * block_size], block_size, block);
-      }
-      differing_.push_back({routing::SwitchIndex{s}, static_cast<std::uint16_t>(b)});
+void TableWriter::take(BlockOf at, const Completion& completion) {
+  if (completion.outcome == Outcome::Stopped) report_.stopped = true;
+  Table& table = *tables_[at.sw];
+  if (completion.outcome != Outcome::Answered) {
+    // It holds what it was seen to hold last, or a write that was not confirmed: entries that may work, and
+    // are changed in stages or not at all.
+    table.silent[at.block] = true;
+    const bool said = std::any_of(report_.failures.begin(), report_.failures.end(),
+                                  [&](const auto& failure) { return failure.node == switches_[at.sw]; });
+    if (!said) {
+      report_.failures.push_back({switches_[at.sw], "a block of its forwarding table could not be read",
+                                  completion.outcome, completion.status});
     }
-  }
-  plan_ = {};
-  stage_ = 0;
-  rest_is_written_ = false;
-  held_.assign(wanted.blocks(), 0);
-  report_.order = WriteOrder::Any;
-  if (anything && routes_->order) {
-    auto staged =
-        routing::plan_update(routes_->order->graph(), routes_->order->ranks(), working_, wanted, differing_);
-    if (staged) {
-      report_.order = WriteOrder::Staged;
-      plan_ = *std::move(staged);
-      report_.stages = plan_.stages.size();
-    }
-  }
-  next_stage(now);
-}
-
-/// Entries of LIDs that nobody has are in no plan and lead no packet anywhere; and blocks of which nothing is
-/// known are written even if they may be right. All of them where there is no plan.
-std::vector<routing::BlockRef> TableWriter::rest() const {
-  std::vector<routing::BlockRef> blocks = differing_;
-  std::erase_if(blocks, [&](const routing::BlockRef& at) {
-    if (held_[at.block] != 0) return true;
-    const auto stands = working_.block(at.sw, at.block);
-    const auto wanted = routes_->tables.block(at.sw, at.block);
-    return tables_[at.sw.raw()]->known[at.block] && std::equal(stands.begin(), stands.end(), wanted.begin());
-  });
-  // One block of each switch after the other, so that many agents work at the same time.
-  std::sort(blocks.begin(), blocks.end(), [](const auto& x, const auto& y) {
-    return x.block != y.block ? x.block < y.block : x.sw < y.sw;
-  });
-  return blocks;
-}
-
-void TableWriter::next_stage(Instant now) {
-  while (stage_ < plan_.stages.size()) {
-    std::vector<routing::EntryWrite>& stage = plan_.stages[stage_++];
-    std::erase_if(stage, [&](const routing::EntryWrite& write) {
-      return held_[write.lid.raw() / block_size] != 0 || node_of(write.sw.raw()) == nullptr;
-    });
-    if (stage.empty()) continue;
-    std::vector<routing::BlockRef> blocks = routing::apply(stage, working_);
-    stage.clear();
-    write_blocks(std::move(blocks), now);
     return;
   }
-  if (rest_is_written_) {
-    finish(now);
-    return;
-  }
-  rest_is_written_ = true;
-  std::vector<routing::BlockRef> blocks = rest();
-  for (const routing::BlockRef& at : blocks) {
-    const auto wanted = routes_->tables.block(at.sw, at.block);
-    std::copy(wanted.begin(), wanted.end(), &working_.row(at.sw)[at.block * block_size]);
-  }
-  write_blocks(std::move(blocks), now);
+  const auto data = mad::smp_data(completion.answer->mad);
+  std::copy(data.begin(), data.end(),
+            table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * block_size));
+  table.known[at.block] = true;
+  ++report_.blocks_read;
 }
 
-void TableWriter::write_blocks(std::vector<routing::BlockRef> blocks, Instant now) {
+void TableWriter::write_blocks(std::vector<routing::BlockRef> blocks, std::vector<Lid> lids, Instant now) {
   batch_.start(
       [this, blocks = std::move(blocks), next = std::size_t{0}]() mutable -> std::optional<Step> {
         if (next == blocks.size()) return std::nullopt;
@@ -178,10 +124,12 @@ void TableWriter::write_blocks(std::vector<routing::BlockRef> blocks, Instant no
         return step;
       },
       [this](std::uint64_t tag, const Completion& completion) { confirm(tag, completion); },
-      [this](Instant at) { report_.stopped ? finish(at) : next_stage(at); }, now);
+      [this, lids = std::move(lids)](Instant at) {
+        for (const Lid lid : lids) under_way_.wrote(lid, at);
+        report_.stopped ? finish(at) : next_stage(at);
+      },
+      now);
 }
-
-void TableWriter::hold(BlockOf at) { held_[at.block] = 1; }
 
 void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
   const BlockOf at = block_of(tag);
@@ -190,7 +138,7 @@ void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
     return;
   }
   if (completion.outcome != Outcome::Answered) {
-    hold(at);
+    held_[at.block] = 1;
     report_.failures.push_back({switches_[at.sw], "a block of its forwarding table was not taken",
                                 completion.outcome, completion.status});
     return;
@@ -198,7 +146,7 @@ void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
   const auto asked = mad::smp_data(completion.request->mad);
   const auto got = mad::smp_data(completion.answer->mad);
   if (!std::equal(asked.begin(), asked.end(), got.begin())) {
-    hold(at);
+    held_[at.block] = 1;
     report_.failures.push_back({switches_[at.sw],
                                 "answers other entries than were written to a block of its forwarding table",
                                 Outcome::Answered, 0});
@@ -212,6 +160,7 @@ void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
 
 void TableWriter::finish(Instant now) {
   plan_ = {};
+  later_.clear();
   const Done done = std::exchange(done_, nullptr);
   const WriteReport report = std::exchange(report_, {});
   done(report, now);

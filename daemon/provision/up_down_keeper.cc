@@ -38,7 +38,8 @@ std::optional<routing::LinkSet> UpDownKeeper::links_up(const Fabric& fabric) con
     const LinkEnd a{in_full[link.a.node.raw()], link.a.port};
     const LinkEnd b{in_full[link.b.node.raw()], link.b.port};
     if (full_->peer(a) != b) return std::nullopt;
-    if (is_up(fabric, link)) up.insert(full_->port(a).link);
+    const bool counts = counts_ == Counts::Active ? is_active(fabric, link) : is_up(fabric, link);
+    if (counts) up.insert(full_->port(a).link);
   }
   return up;
 }
@@ -104,6 +105,9 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
   }
   Routes routes{router_->tables(), router_};
   routes.may_be_used = open;
+  routes.up = up_;
+  routes.planes = planes();
+  routes.idle_plane = idle_plane_;
   routes.in_all_planes = open;
   for (unsigned plane = 0; plane < planes(); ++plane) {
     const routing::LinkSet& active = router_->active(plane);

@@ -27,7 +27,14 @@ class UpDownKeeper {
  public:
   using Rank = std::pair<NodeGuid, std::uint16_t>;
 
-  explicit UpDownKeeper(unsigned planes = 1) : avoided_(planes) {}
+  /// Which links there are to route over.
+  enum class Counts : std::uint8_t {
+    Active,  ///< at both ends: whoever writes tables raises ports first
+    Trained  ///< whoever is subnet manager raises them
+  };
+
+  explicit UpDownKeeper(unsigned planes = 1, Counts counts = Counts::Active)
+      : counts_{counts}, avoided_(planes) {}
 
   /// The order of an earlier run. Before the first route().
   void remember(std::span<const Rank> ranks) { ranks_.insert(ranks.begin(), ranks.end()); }
@@ -38,17 +45,19 @@ class UpDownKeeper {
   void avoid(unsigned plane, std::vector<LinkRef> links) { avoided_[plane] = std::move(links); }
   /// Likewise of all planes, and whatever it costs: links that are about to go off.
   void close(std::vector<LinkRef> links) { closed_ = std::move(links); }
+  /// This plane carries nothing (none: each may), from here on.
+  void set_idle(std::optional<unsigned> plane) { idle_plane_ = plane; }
   [[nodiscard]] const std::vector<LinkRef>& avoided(unsigned plane) const { return avoided_[plane]; }
   [[nodiscard]] const std::vector<LinkRef>& closed() const { return closed_; }
   [[nodiscard]] unsigned planes() const { return static_cast<unsigned>(avoided_.size()); }
 
-  /// Tables over the links that are up and not avoided. Begins anew when the snapshot has a node, a LID or a
-  /// cable that the kept one has not. Errors: of UpDownRouter::make.
+  /// Tables over the links that count and are not avoided. Begins anew when the snapshot has a
+  /// node, a LID or a cable that the kept one has not. Errors: of UpDownRouter::make.
   [[nodiscard]] Result<Routes> route(const Fabric& fabric);
 
   /// The kept snapshot, with everything that was ever there since it began; null before the first route().
   [[nodiscard]] const std::shared_ptr<const Fabric>& full() const { return full_; }
-  /// Its links that were up for the last route().
+  /// Its links that counted for the last route().
   [[nodiscard]] const routing::LinkSet& up() const { return up_; }
   /// Host switches, in pairs, between which the links of the last route() leave no legal path, in some plane.
   [[nodiscard]] std::size_t unconnected() const;
@@ -63,11 +72,13 @@ class UpDownKeeper {
   Result<void> begin(const Fabric& fabric);
   [[nodiscard]] routing::LinkSet without(const std::vector<LinkRef>& links, routing::LinkSet set) const;
 
+  Counts counts_;
   std::shared_ptr<const Fabric> full_;
   std::shared_ptr<routing::UpDownRouter> router_;
   std::map<NodeGuid, std::uint16_t> ranks_;  ///< of every switch that was ever there
   std::vector<std::vector<LinkRef>> avoided_;
   std::vector<LinkRef> closed_;
+  std::optional<unsigned> idle_plane_;
   routing::LinkSet up_;
   bool overridden_ = false;
   std::size_t beginnings_ = 0;

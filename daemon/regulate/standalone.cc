@@ -1,6 +1,9 @@
 #include "regulate/standalone.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "provision/survey_change.h"
 
 namespace heddle::regulate {
 
@@ -24,12 +27,19 @@ provision::Router Standalone::router() {
 }
 
 void Standalone::use(provision::SubnetManager& manager) {
+  manager_ = &manager;
   actuator_.emplace(engine_, manager, keeper_, seat_, migrator_, driver_);
   regulator_.emplace(options_, journal_, *actuator_, log_);
 }
 
 std::shared_ptr<const Survey> Standalone::complete(std::shared_ptr<const Survey> survey) const {
-  return provision::complete(std::move(survey), regulator_->known_links());
+  auto completed = provision::complete(std::move(survey), regulator_->known_links());
+  const Fabric& fabric = *completed->fabric;
+  const bool all_active = std::all_of(fabric.links().begin(), fabric.links().end(), [&](const Link& link) {
+    return provision::is_active(fabric, link) || !provision::is_up(fabric, link);
+  });
+  if (all_active && keeper_.closed().empty()) return completed;
+  return provision::with_routes_avoiding(*completed, keeper_.closed());
 }
 
 void Standalone::configured(const provision::ProvisionReport& report, Lid own) {
@@ -59,14 +69,16 @@ void Standalone::configured(const provision::ProvisionReport& report, Lid own) {
 }
 
 void Standalone::on_timer(Instant now) {
+  manager_->on_timer(now);
   actuator_->on_timer(now);
   regulator_->on_timer(now);
 }
 
 std::optional<Instant> Standalone::next_deadline() const {
   auto first = actuator_->next_deadline();
-  const auto other = regulator_->next_deadline();
-  if (other && (!first || *other < *first)) first = other;
+  for (const auto& other : {regulator_->next_deadline(), manager_->next_deadline()}) {
+    if (other && (!first || *other < *first)) first = other;
+  }
   return first;
 }
 

@@ -30,7 +30,8 @@ class Standalone {
   /// Once, before the first sweep.
   void use(provision::SubnetManager& manager);
 
-  /// What a sweep found, with the cables of links that are off.
+  /// What a sweep found, with the cables of links that are off, and with directed routes that keep off those
+  /// that go off.
   [[nodiscard]] std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey) const;
   /// After each run of the subnet manager, and after it has taken `survey` for its own. `own`: the daemon's
   /// LID.
@@ -52,6 +53,7 @@ class Standalone {
   Regulator::Log log_;
   provision::LinkDriverOptions driver_;
   provision::UpDownKeeper keeper_;
+  provision::SubnetManager* manager_ = nullptr;
   std::optional<StandaloneActuator> actuator_;
   std::optional<Regulator> regulator_;
   std::optional<Regulator::Mastership> mastership_;

@@ -25,7 +25,16 @@ void StandaloneActuator::write_tables(std::optional<unsigned> plane, const std::
   for (unsigned p = 0; p < keeper_.planes(); ++p) {
     if (!plane || *plane == p) keeper_.avoid(p, avoid);
   }
-  answer_later([this, done = std::move(done)](Instant at) { manager_.rewrite_tables(at, done); }, now);
+  answer_later(
+      [this, plane, done = std::move(done)](Instant at) {
+        // One plane alone is written while nothing travels by it.
+        keeper_.set_idle(plane);
+        manager_.rewrite_tables(at, [this, done](const Result<void>& written, Instant then) {
+          keeper_.set_idle(std::nullopt);
+          done(written, then);
+        });
+      },
+      now);
 }
 
 void StandaloneActuator::migrate(unsigned plane, Instant now, Done done) {
@@ -96,8 +105,13 @@ void StandaloneActuator::begin(const std::shared_ptr<Run>& run, Instant now) {
     return;
   }
   // After this nothing that is under way can lead over them again.
-  manager_.rewrite_tables(now,
-                          [this, run](const Result<void>& written, Instant at) { drive(run, written, at); });
+  manager_.rewrite_tables(now, [this, run](const Result<void>& written, Instant at) {
+    if (written && manager_.packets_gone() > at) {
+      run->drive_at = manager_.packets_gone();
+    } else {
+      drive(run, written, at);
+    }
+  });
 }
 
 std::unique_ptr<provision::LinkDriver> StandaloneActuator::free_driver() {
@@ -165,6 +179,10 @@ void StandaloneActuator::drive(const std::shared_ptr<Run>& run, const Result<voi
     // Sweeps too must not take ways that end in the middle of them.
     with_routes = provision::with_routes_avoiding(*survey, std::vector(closed_.begin(), closed_.end()));
     seat_.adopt(with_routes);
+    manager_.take_routes(*with_routes);
+    for (const auto& other : runs_) {
+      if (other->driver && other->driver->busy()) other->driver->take_routes(*with_routes);
+    }
   }
   run->driver = free_driver();
   // The driver is the run's own: it must not own the run.
@@ -207,6 +225,10 @@ void StandaloneActuator::on_timer(Instant now) {
   }
   for (const auto& run : std::vector(runs_)) {
     if (run->driver) run->driver->on_timer(now);
+    if (run->drive_at && *run->drive_at <= now) {
+      run->drive_at.reset();
+      drive(run, {}, now);
+    }
   }
 }
 
@@ -214,7 +236,9 @@ std::optional<Instant> StandaloneActuator::next_deadline() const {
   std::optional<Instant> first = answers_at_;
   for (const auto& run : runs_) {
     const auto due = run->driver ? run->driver->next_deadline() : std::nullopt;
-    if (due && (!first || *due < *first)) first = due;
+    for (const auto& at : {due, run->drive_at}) {
+      if (at && (!first || *at < *first)) first = at;
+    }
   }
   return first;
 }

@@ -6,7 +6,8 @@
 ///
 /// A link is closed to routing before its port is touched, whatever a sweep finds meanwhile, and its port is
 /// touched only when no table can lead over it any more: that is checked against what switches confirmed,
-/// right before the Set, and refused otherwise.
+/// right before the Set, and refused otherwise. Nor is it touched before all packets are gone that an entry
+/// of before may have led there.
 ///
 /// On the transaction engine's thread.
 #pragma once
@@ -14,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -65,6 +67,7 @@ class StandaloneActuator final : public Actuator {
     LinksDone done;
     std::unique_ptr<provision::LinkDriver> driver;
     bool begun = false;
+    std::optional<Instant> drive_at;  ///< when no packet can be on its way to its links any more
   };
 
   void close_links();

@@ -108,6 +108,7 @@ struct WorldOptions {
   provision::LinkDriverOptions driver{};
   FabricClock::duration sampling = std::chrono::seconds{1};
   FabricClock::duration light_sweep = std::chrono::seconds{10};
+  FabricClock::duration verify_within = std::chrono::minutes{10};
 };
 
 class RegulatedWorld;
@@ -189,6 +190,12 @@ class RegulatedWorld {
     ASSERT_TRUE(run([&] { return daemon->quiet(); }));
     watch.begin();
   }
+  /// Also what is written, and packets under way as long as the daemon counts on.
+  void judge_writes() {
+    watch.judge_writes(options.governor.packet_life, [this](const routing::Target& target, Lid lid) {
+      return target.lmc == 0 || static_cast<unsigned>(lid.raw() - target.base.raw()) % 2 == traffic_plane;
+    });
+  }
   /// The daemon is gone from one instant to the next; the fabric goes on.
   void kill() { daemon.reset(); }
 
@@ -255,7 +262,8 @@ class RegulatedWorld {
   sim::FlowPlane plane{view};
   sim::ScenarioPlayer player{fabric.description()};
   sim::PathMigration hosts{plane};
-  PortIndex port = no_port;  ///< where the daemon sits
+  PortIndex port = no_port;    ///< where the daemon sits
+  unsigned traffic_plane = 0;  ///< that hosts use where there are two
   Instant now{};
   FabricWatch watch{fabric, find_port(), &plane};
   std::unique_ptr<TestDaemon> daemon;
@@ -314,6 +322,7 @@ inline TestDaemon::TestDaemon(RegulatedWorld& world)
       });
   provision::ProvisionOptions provision;
   provision.ports.lmc = world.options.lmc;
+  provision.verify_within = world.options.verify_within;
   manager = std::make_unique<provision::SubnetManager>(
       engine, *this, provision, regulation->router(), [this](const provision::ProvisionReport& report) {
         reports.push_back(report);
@@ -418,6 +427,7 @@ inline void TestDaemon::look_at(const std::vector<NodeGuid>& nodes, Instant now)
 inline void TestDaemon::migrate(unsigned plane, Instant now, regulate::PathMigrator::Done done) {
   const auto agents = [this, plane, done = std::move(done)](Instant at) {
     if (world_.fate.dead) return;
+    world_.traffic_plane = plane;
     done(world_.hosts.move_all(static_cast<std::uint8_t>(plane), world_.ps()), at);
   };
   migrations_.emplace_back(now + std::chrono::milliseconds{20}, agents);

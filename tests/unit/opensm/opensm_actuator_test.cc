@@ -143,10 +143,11 @@ class World final : private PluginPort, private regulate::FabricSeat {
     done.packet_life = packet_life;
     if (lies) return finish(done);
     auto tables = std::make_shared<provision::Routes>(std::move(routes.tables));
-    writer_.write(current, tables, sim.now, [this, done](const provision::WriteReport& report, Instant) {
-      EXPECT_TRUE(report.confirmed());
-      finish(done);
-    });
+    writer_.write(current, tables, provision::Waits::Leave, sim.now,
+                  [this, done](const provision::WriteReport& report, Instant) {
+                    EXPECT_TRUE(report.confirmed());
+                    finish(done);
+                  });
   }
   void finish(const PluginEvent& done) {
     ++routings;

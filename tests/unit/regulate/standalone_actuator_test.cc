@@ -49,18 +49,24 @@ class World final : private FabricSeat {
   bool run(const std::function<bool()>& done, FabricClock::duration limit = 100s) {
     const Instant end = sim.now + limit;
     while (!done()) {
-      const auto due = actuator.next_deadline();
+      const auto due = next_deadline();
       if (due && *due <= sim.now) {
+        sm.on_timer(sim.now);
         actuator.on_timer(sim.now);
         continue;
       }
       const Instant until = due && *due < end ? *due : end;
-      if (sim.run([&] { return done() || actuator.next_deadline() != due; }, until - sim.now)) continue;
+      if (sim.run([&] { return done() || next_deadline() != due; }, until - sim.now)) continue;
       sim.now = until;
       sim.fabric.advance(sim.ps());
       if (until == end) return done();
     }
     return true;
+  }
+  [[nodiscard]] std::optional<Instant> next_deadline() const {
+    const auto first = actuator.next_deadline();
+    const auto other = sm.next_deadline();
+    return first && (!other || *first < *other) ? first : other;
   }
   /// Until nothing is under way, traps included.
   void settle() {
