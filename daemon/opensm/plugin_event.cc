@@ -52,7 +52,8 @@ Result<PluginEvent> parse_plugin_event(std::string_view line) {
   const json::value value = json::parse(json::string_view{line.data(), line.size()}, code);
   const json::object* object = code ? nullptr : value.if_object();
   if (object == nullptr || text(*object, "event").empty()) {
-    return fail(ErrorCode::Invalid, fmt::format("OpenSM's plugin said {}, which is no event", quoted(line)));
+    return fail(ErrorCode::Invalid,
+                fmt::format("OpenSM's plugin said {}, which is no event", in_quotes(line)));
   }
   PluginEvent event;
   event.kind = kind_of(text(*object, "event"));

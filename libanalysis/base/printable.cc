@@ -73,7 +73,7 @@ std::string printable(std::string_view bytes) {
   return text;
 }
 
-std::string quoted(std::string_view bytes, std::size_t most) {
+std::string in_quotes(std::string_view bytes, std::size_t most) {
   std::string text = printable(bytes);
   std::size_t end = 0;
   for (std::size_t characters = 0; end < text.size() && characters < most; ++characters) {

@@ -14,6 +14,6 @@ namespace heddle {
 [[nodiscard]] std::string printable(std::string_view bytes);
 
 /// The same, cut after `most` characters with "..." in their place, in double quotes. For messages.
-[[nodiscard]] std::string quoted(std::string_view bytes, std::size_t most = 60);
+[[nodiscard]] std::string in_quotes(std::string_view bytes, std::size_t most = 60);
 
 }  // namespace heddle

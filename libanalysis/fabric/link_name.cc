@@ -71,7 +71,7 @@ Result<NodeIndex> FabricNames::find_node(std::string_view text) const {
   if (nodes.size() == 1) return nodes[0];
   if (nodes.empty()) {
     return fail(ErrorCode::NotFound,
-                fmt::format("no node is called {}; give its name or its GUID", quoted(text)));
+                fmt::format("no node is called {}; give its name or its GUID", in_quotes(text)));
   }
   std::vector<std::string> forms;
   for (const NodeIndex node : nodes) forms.push_back(texts_[node.raw()]);
@@ -104,13 +104,13 @@ Result<LinkEnd> FabricNames::find_port(std::string_view text) const {
       const unsigned ports = fabric_->node(*node).port_count;
       if (number > ports) {
         return fail(ErrorCode::NotFound, fmt::format("{} has ports 1 to {}, and no port {}",
-                                                     quoted(this->node(*node)), ports, number));
+                                                     in_quotes(this->node(*node)), ports, number));
       }
       return LinkEnd{*node, PortNum{static_cast<std::uint8_t>(number)}};
     }
   }
   return fail(ErrorCode::Invalid,
-              fmt::format("{} is no port; write NODE/PORT, as in leaf-0-3/12", quoted(text)));
+              fmt::format("{} is no port; write NODE/PORT, as in leaf-0-3/12", in_quotes(text)));
 }
 
 Result<LinkIndex> FabricNames::find_link(std::string_view text) const {
@@ -119,7 +119,7 @@ Result<LinkIndex> FabricNames::find_link(std::string_view text) const {
   if (!a) return fail(a.error());
   const LinkIndex link = fabric_->port(*a).link;
   if (link == no_link) {
-    return fail(ErrorCode::NotFound, fmt::format("port {} has no cable", quoted(port(*a))));
+    return fail(ErrorCode::NotFound, fmt::format("port {} has no cable", in_quotes(port(*a))));
   }
   if (middle == std::string_view::npos) return link;
   const auto b = find_port(text.substr(middle + between.size()));

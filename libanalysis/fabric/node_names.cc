@@ -42,7 +42,7 @@ Result<NodeNames> NodeNames::parse(std::string_view text, const std::string& fil
       return fail(ErrorCode::Invalid,
                   fmt::format("{}:{}: expected a GUID and a name, as in 0x0002c90300000001 "
                               "\"core 1\", found {}",
-                              file, number, quoted(line)));
+                              file, number, in_quotes(line)));
     }
     name = trimmed(name);
     if (name.starts_with('"')) {

@@ -47,7 +47,9 @@ class Assembly {
     records_.findings.add(kind, records_.at(place) + ": " + fmt::format(text, std::forward<Args>(args)...));
   }
 
-  [[nodiscard]] std::string called(NodeIndex node) const { return quoted(builder_.node(node).description); }
+  [[nodiscard]] std::string called(NodeIndex node) const {
+    return in_quotes(builder_.node(node).description);
+  }
   [[nodiscard]] std::uint32_t described_at(NodeIndex node) const { return places_[node.raw()].line; }
   void add_ports(NodeIndex node, const NodeRecord& record);
   [[nodiscard]] std::optional<LinkEnd> peer_of(const PortRecord& record);
@@ -69,7 +71,7 @@ void Assembly::add_nodes() {
     Node& node = record.node;
     if (node.description.size() > max_description) {
       warn(Kind::DescriptionCut, record.place, "the description {} has more than {} bytes and is cut",
-           quoted(node.description), max_description);
+           in_quotes(node.description), max_description);
       node.description.resize(max_description);
     }
     node.aggregation = is_aggregation_node(node);
@@ -96,10 +98,10 @@ void Assembly::add_nodes() {
     } else if (twin != no_node) {
       warn(Kind::OneGuidTwice, record.place,
            "two nodes have the GUID {}: {} on line {}, and {} here, which is left out", to_string(node.guid),
-           called(twin), described_at(twin), quoted(node.description));
+           called(twin), described_at(twin), in_quotes(node.description));
     } else {
       warn(Kind::OneNameTwice, record.place,
-           "two nodes are called {}: one on line {}, and one here, which is left out", quoted(record.name),
+           "two nodes are called {}: one on line {}, and one here, which is left out", in_quotes(record.name),
            described_at(named->second));
     }
   }
@@ -129,7 +131,7 @@ void Assembly::add_ports(NodeIndex node, const NodeRecord& record) {
       if (end.record->peer != line.peer || end.record->peer_port != line.peer_port) {
         warn(Kind::TwoCables, line.place,
              "port {} of {} has a cable already, to {} port {} (line {}); this one is left out",
-             line.port.raw(), called(node), quoted(end.record->peer), end.record->peer_port.raw(),
+             line.port.raw(), called(node), in_quotes(end.record->peer), end.record->peer_port.raw(),
              end.record->place.line);
       }
       continue;
@@ -151,7 +153,7 @@ std::optional<LinkEnd> Assembly::peer_of(const PortRecord& record) {
   const auto peer = by_name_.find(record.peer);
   if (peer == by_name_.end()) {
     warn(Kind::NotDescribed, record.place, "the cable leads to {}, which is not described; it is left out",
-         quoted(record.peer));
+         in_quotes(record.peer));
     return std::nullopt;
   }
   const unsigned ports = builder_.node(peer->second).port_count;
@@ -267,7 +269,7 @@ void Assembly::check_lids(const Fabric& fabric) {
         const PortIndex owner = fabric.find_port(Lid{static_cast<std::uint16_t>(port.lid.raw() + i)});
         if (owner == index || owner == no_port) continue;
         warn(Kind::LidTaken, place, "LID {} is also that of port {} of {}", port.lid.raw() + i,
-             fabric.port(owner).num.raw(), quoted(fabric.node(fabric.port(owner).node).description));
+             fabric.port(owner).num.raw(), in_quotes(fabric.node(fabric.port(owner).node).description));
         break;
       }
     }

@@ -14,8 +14,9 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 tl::unexpected<Error> expected(std::string_view what, std::string_view found) {
-  return fail(ErrorCode::Invalid, found.empty() ? fmt::format("expected {}, but the line ends", what)
-                                                : fmt::format("expected {}, found {}", what, quoted(found)));
+  return fail(ErrorCode::Invalid, found.empty()
+                                      ? fmt::format("expected {}, but the line ends", what)
+                                      : fmt::format("expected {}, found {}", what, in_quotes(found)));
 }
 
 Result<PortNum> port_number(Scanner& in) {
@@ -252,7 +253,7 @@ bool is_complaint(std::string_view text) {
 }
 
 Line foreign(std::string_view text, std::string_view what) {
-  return Foreign{is_complaint(text), fmt::format("expected {}, found {}", what, quoted(text))};
+  return Foreign{is_complaint(text), fmt::format("expected {}, found {}", what, in_quotes(text))};
 }
 
 Result<Line> parse_assignment(std::string_view text, std::size_t sign) {

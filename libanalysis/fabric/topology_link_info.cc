@@ -48,7 +48,7 @@ struct Link {
 };
 
 tl::unexpected<Error> expected(std::string_view what, std::string_view found) {
-  return fail(ErrorCode::Invalid, fmt::format("expected {}, found {}", what, quoted(found)));
+  return fail(ErrorCode::Invalid, fmt::format("expected {}, found {}", what, in_quotes(found)));
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -161,7 +161,7 @@ Result<void> Reader::read_line(std::string_view line) {
     heading_ = line.front() == 'C' ? NodeType::ChannelAdapter : NodeType::Router;
     node_.reset();
   } else if (links_.empty() && !heading_) {
-    nodes_.findings().add(Kind::ForeignLine, fmt::format("{}: passed over: {}", at(), quoted(line)));
+    nodes_.findings().add(Kind::ForeignLine, fmt::format("{}: passed over: {}", at(), in_quotes(line)));
     return {};
   } else {
     return expected("a node or a port, as iblinkinfo prints them", line);
@@ -240,7 +240,7 @@ Result<Records> Reader::finish() {
     nodes_.findings().add(
         Kind::NoNodeGuid,
         fmt::format("{}: {} is given by the GUID of a port only, {}, which stands for its own",
-                    nodes_.at(node.place), quoted(node.node.description), to_string(node.node.guid)));
+                    nodes_.at(node.place), in_quotes(node.node.description), to_string(node.node.guid)));
   }
   return nodes_.take();
 }

@@ -34,7 +34,7 @@ struct End {
 };
 
 tl::unexpected<Error> expected(std::string_view what, std::string_view found) {
-  return fail(ErrorCode::Invalid, fmt::format("expected {}, found {}", what, quoted(found)));
+  return fail(ErrorCode::Invalid, fmt::format("expected {}, found {}", what, in_quotes(found)));
 }
 
 Result<std::uint64_t> field(Scanner& in, std::string_view key, std::uint64_t most) {

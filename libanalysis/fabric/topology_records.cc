@@ -163,7 +163,7 @@ Result<void> Reader::on(const Include& line) {
 Result<void> Reader::on(const ConsoleCommand& line) {
   begun_ = true;
   records_.findings.add(Kind::ConsoleCommand, fmt::format("{}: ibsim's command {} is not carried out",
-                                                          records_.at(place_), quoted(line.text)));
+                                                          records_.at(place_), in_quotes(line.text)));
   return {};
 }
 
@@ -207,7 +207,7 @@ void Reader::note_other_guid(const NodeLine& line, std::uint64_t given, Node& no
   records_.findings.add(kind,
                         fmt::format("{}: the node is called {}, which holds its GUID, and is given with "
                                     "{}, {:#x}",
-                                    records_.at(place_), quoted(line.name), whose, given));
+                                    records_.at(place_), in_quotes(line.name), whose, given));
 }
 
 Result<void> Reader::on(const NodeLine& line) {

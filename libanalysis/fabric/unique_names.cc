@@ -120,7 +120,7 @@ std::string say_which(std::string_view text, const std::vector<std::string>& for
     list += (i == 0 ? "" : ", ") + forms[i];
   }
   if (forms.size() > most_listed) list += fmt::format(" and {} more", forms.size() - most_listed);
-  return fmt::format("{} nodes are called {}; say which: {}", forms.size(), quoted(text), list);
+  return fmt::format("{} nodes are called {}; say which: {}", forms.size(), in_quotes(text), list);
 }
 
 }  // namespace heddle

@@ -18,7 +18,7 @@ std::optional<std::vector<PortNum>> route_to(const Survey& survey, LinkEnd end) 
 }
 
 std::string name_of(const SurveyNode& node) {
-  return fmt::format("{} ({})", quoted(node.description), to_string(node.guid()));
+  return fmt::format("{} ({})", in_quotes(node.description), to_string(node.guid()));
 }
 
 std::string name_of(const SurveyNode& node, PortNum port) {

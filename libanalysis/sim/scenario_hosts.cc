@@ -93,7 +93,7 @@ Result<std::vector<PortIndex>> select_hosts(const Fabric& fabric, const HostSele
     });
     if (ports.empty()) {
       return fail(ErrorCode::NotFound,
-                  fmt::format("no host with a cable is called {}{}", quoted(selection.names[0]),
+                  fmt::format("no host with a cable is called {}{}", in_quotes(selection.names[0]),
                               selection.names.size() > 1 ? ", or any of the others" : ""));
     }
   }

@@ -68,7 +68,7 @@ Result<PhaseId> ScenarioPlayer::add(const Phase& phase, Picoseconds from) {
 }
 
 Result<ScenarioPlayer::Playing> ScenarioPlayer::prepare(const Phase& phase, Picoseconds from) const {
-  const std::string context = fmt::format("{}: {}", phase.place, quoted(phase.name));
+  const std::string context = fmt::format("{}: {}", phase.place, in_quotes(phase.name));
   Playing playing;
   playing.phase = phase;
   playing.from = from;
@@ -109,11 +109,11 @@ Result<void> ScenarioPlayer::find_listed(Playing& playing) const {
     const PortIndex to = find(flow.to);
     if (from == no_port || to == no_port) {
       return fail(ErrorCode::NotFound, fmt::format("flows: no host with a cable is called {}",
-                                                   quoted(from == no_port ? flow.from : flow.to)));
+                                                   in_quotes(from == no_port ? flow.from : flow.to)));
     }
     if (from == to) {
       return fail(ErrorCode::Invalid, fmt::format("flows: from {} to {} is from a host to itself",
-                                                  quoted(flow.from), quoted(flow.to)));
+                                                  in_quotes(flow.from), in_quotes(flow.to)));
     }
     playing.senders.push_back(from);
     playing.listed.push_back({from, to, flow.load});

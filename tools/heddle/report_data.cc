@@ -189,7 +189,7 @@ std::vector<std::size_t> by_load(const ReportData& data) {
 }
 
 /// A string of PromQL.
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -201,8 +201,8 @@ std::string quoted(const std::string& text) {
 const char* label_of(const ReportNode& node) { return node.type == 's' ? "guid" : "node"; }
 
 std::string selector(const ReportNode& node, const PortKey& key) {
-  return fmt::format(R"(heddle_link_utilization_ratio{{{}={},port={}}})", label_of(node), quoted(key.first),
-                     quoted(key.second));
+  return fmt::format(R"(heddle_link_utilization_ratio{{{}={},port={}}})", label_of(node),
+                     in_quotes(key.first), in_quotes(key.second));
 }
 
 /// Of one direction, by time.

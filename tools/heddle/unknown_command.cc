@@ -30,7 +30,7 @@ std::size_t distance(const std::string& a, const std::string& b) {
 
 std::string sentence(const std::string& word, const std::string& group,
                      const std::vector<std::string>& commands) {
-  std::string text = fmt::format("there is no command {}{}", group, quoted(word, 30));
+  std::string text = fmt::format("there is no command {}{}", group, in_quotes(word, 30));
   const auto nearest = std::ranges::min_element(
       commands, {}, [&](const std::string& command) { return distance(word, command); });
   // Two slips at most: beyond that it is a guess.

@@ -57,9 +57,9 @@ RC_GTEST_PROP(Printable, IsPrintableAndStaysSo, (const std::string& bytes)) {
 }
 
 TEST(Quoted, CutsBetweenCharacters) {
-  EXPECT_EQ(quoted("abc"), "\"abc\"");
-  EXPECT_EQ(quoted("äöü", 2), "\"äö...\"");
-  EXPECT_EQ(quoted("äöü", 3), "\"äöü\"");
+  EXPECT_EQ(in_quotes("abc"), "\"abc\"");
+  EXPECT_EQ(in_quotes("äöü", 2), "\"äö...\"");
+  EXPECT_EQ(in_quotes("äöü", 3), "\"äöü\"");
 }
 
 }  // namespace
