@@ -9,9 +9,7 @@
 namespace heddle::provision {
 namespace {
 
-constexpr std::size_t block_size = routing::lids_per_block;
-
-std::size_t block_of_lid(Lid lid) { return lid.raw() / block_size; }
+std::size_t block_of_lid(Lid lid) { return lid.raw() / routing::lids_per_block; }
 
 }  // namespace
 
@@ -29,13 +27,14 @@ void TableWriter::plan(Instant now) {
     const Table& table = *tables_[s];
     const auto row = working_.row(routing::SwitchIndex{s});
     for (std::size_t b = 0; b < wanted.blocks(); ++b) {
-      std::uint8_t* const block = &row[b * block_size];
+      std::uint8_t* const block = &row[b * routing::lids_per_block];
       if (!table.known[b] && !table.silent[b]) {
-        std::fill_n(block, block_size, no_path.raw());
+        std::fill_n(block, routing::lids_per_block, no_path.raw());
       } else {
         anything = true;
-        if (std::memcmp(block, &table.bytes[b * block_size], block_size) == 0) continue;
-        std::copy_n(&table.bytes[b * block_size], block_size, block);
+        if (std::memcmp(block, &table.bytes[b * routing::lids_per_block], routing::lids_per_block) == 0)
+          continue;
+        std::copy_n(&table.bytes[b * routing::lids_per_block], routing::lids_per_block, block);
       }
       differing_.push_back({routing::SwitchIndex{s}, static_cast<std::uint16_t>(b)});
     }
@@ -151,10 +150,11 @@ void TableWriter::write_rest(Instant now) {
   std::vector<Lid> lids;
   for (const routing::BlockRef& at : blocks) {
     const auto wanted = routes_->tables.block(at.sw, at.block);
-    const auto stands = working_.row(at.sw).subspan(at.block * block_size, block_size);
-    for (std::size_t i = 0; i < block_size; ++i) {
+    const auto stands =
+        working_.row(at.sw).subspan(at.block * routing::lids_per_block, routing::lids_per_block);
+    for (std::size_t i = 0; i < routing::lids_per_block; ++i) {
       if (stands[i] == wanted[i]) continue;
-      lids.emplace_back(static_cast<std::uint16_t>(at.block * block_size + i));
+      lids.emplace_back(static_cast<std::uint16_t>(at.block * routing::lids_per_block + i));
       stands[i] = wanted[i];
     }
   }

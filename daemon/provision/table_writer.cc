@@ -12,8 +12,6 @@ namespace {
 using transport::Completion;
 using transport::Outcome;
 
-constexpr std::size_t block_size = routing::lids_per_block;
-
 }  // namespace
 
 const SurveyNode* TableWriter::node_of(std::uint32_t sw) const {
@@ -72,7 +70,8 @@ void TableWriter::read(Instant now) {
     if (node == nullptr) continue;
     // Of a table without a top, nothing is worth knowing.
     const std::size_t top = node->switch_info ? node->switch_info->linear_fdb_top : 0;
-    for (std::size_t b = 0; b < routes_->tables.blocks() && top > 0 && b * block_size <= top; ++b) {
+    for (std::size_t b = 0; b < routes_->tables.blocks() && top > 0 && b * routing::lids_per_block <= top;
+         ++b) {
       if (!tables_[s]->known[b]) blocks.push_back({s, static_cast<std::uint16_t>(b)});
     }
   }
@@ -105,7 +104,7 @@ void TableWriter::take(BlockOf at, const Completion& completion) {
   }
   const auto data = mad::smp_data(completion.answer->mad);
   std::copy(data.begin(), data.end(),
-            table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * block_size));
+            table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * routing::lids_per_block));
   table.known[at.block] = true;
   ++report_.blocks_read;
 }
@@ -153,7 +152,8 @@ void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
     return;
   }
   Table& table = *tables_[at.sw];
-  std::copy(got.begin(), got.end(), table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * block_size));
+  std::copy(got.begin(), got.end(),
+            table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * routing::lids_per_block));
   table.known[at.block] = true;
   ++report_.blocks_written;
 }
@@ -172,7 +172,7 @@ std::optional<std::vector<Lid>> TableWriter::lids_through(const PortRef& port) c
   std::vector<Lid> lids;
   const Table& table = it->second;
   for (std::size_t lid = 0; lid < table.bytes.size(); ++lid) {
-    if (table.bytes[lid] == port.port.raw() && table.known[lid / block_size])
+    if (table.bytes[lid] == port.port.raw() && table.known[lid / routing::lids_per_block])
       lids.emplace_back(static_cast<std::uint16_t>(lid));
   }
   return lids;
@@ -183,8 +183,9 @@ bool TableWriter::may_use(const PortRef& port) const {
   if (it == known_.end()) return false;
   const Table& table = it->second;
   for (std::size_t b = 0; b < table.known.size(); ++b) {
-    const auto first = table.bytes.begin() + static_cast<std::ptrdiff_t>(b * block_size);
-    if (!table.known[b] || std::find(first, first + block_size, port.port.raw()) != first + block_size) {
+    const auto first = table.bytes.begin() + static_cast<std::ptrdiff_t>(b * routing::lids_per_block);
+    if (!table.known[b] || std::find(first, first + routing::lids_per_block, port.port.raw()) !=
+                               first + routing::lids_per_block) {
       return true;
     }
   }
