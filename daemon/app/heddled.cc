@@ -130,6 +130,11 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                          discovery_.on_timer(now);
                          settle();
                        }},
+      manager_alarm_{io, clock_,
+                     [this](Instant now) {
+                       manager_->on_timer(now);
+                       settle();
+                     }},
       light_alarm_{io, clock_,
                    [this](Instant now) {
                      if (backend_->check()) discovery_.full(now);
@@ -234,6 +239,7 @@ void Heddled::Parts::settle() {
   queues_alarm_.set(queues_.next_deadline());
   discovery_alarm_.set(discovery_.next_deadline());
   if (regulation_) regulation_->settle();
+  if (manager_ && !regulation_) manager_alarm_.set(manager_->next_deadline());
 }
 
 void Heddled::Parts::on_unsolicited(const mad::Packet& packet, Instant at) {
@@ -402,8 +408,8 @@ void Heddled::Parts::finish() {
   doors_.close();
   qos_.stop();
   engine_.stop(clock_.now());
-  for (Alarm* alarm :
-       {&engine_alarm_, &sampler_alarm_, &queues_alarm_, &discovery_alarm_, &light_alarm_, &heavy_alarm_})
+  for (Alarm* alarm : {&engine_alarm_, &sampler_alarm_, &queues_alarm_, &discovery_alarm_, &manager_alarm_,
+                       &light_alarm_, &heavy_alarm_})
     alarm->set(std::nullopt);
   backend_->stop();
   io_.stop();

@@ -90,8 +90,9 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   ConfigSource source_;
   Config config_;
   std::unique_ptr<Backend> backend_;
-  NodeNames names_;   ///< that the operator gave
-  std::shared_ptr<const ShownNames> shown_;  ///< the same, in the forms that tell the nodes of the survey apart
+  NodeNames names_;  ///< that the operator gave
+  std::shared_ptr<const ShownNames>
+      shown_;  ///< the same, in the forms that tell the nodes of the survey apart
   const transport::Clock& clock_;
   Instant started_;
 
@@ -109,6 +110,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   Alarm sampler_alarm_;
   Alarm queues_alarm_;
   Alarm discovery_alarm_;
+  Alarm manager_alarm_;  ///< where no regulation keeps the subnet manager's time
   Alarm light_alarm_;
   Alarm heavy_alarm_;
   Alarm page_alarm_;

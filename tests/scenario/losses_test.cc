@@ -14,7 +14,8 @@ class Losses : public Story {
     RegulatedWorld& world = begin();
     at_begin();
     traffic(0.05);
-    went_off_ = comes_to(4, 90s);
+    // A switch that does not answer for 2 s is gone: everything comes back first, and goes a minute later.
+    went_off_ = comes_to(4, 120s);
     traffic(1.0, 2);
     came_back_ = world.run([&] { return figures().delivered >= figures().wanted * 0.99; }, 60s);
   }

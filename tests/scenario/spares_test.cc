@@ -20,6 +20,10 @@ constexpr auto training = 500ms;
 struct Shape {
   std::string_view spec;
   std::uint8_t lmc;
+
+  friend void PrintTo(const Shape& shape, std::ostream* out) {
+    *out << shape.spec << " at LMC " << unsigned{shape.lmc};
+  }
 };
 
 class Spares : public Story, public ::testing::WithParamInterface<Shape> {

@@ -38,6 +38,8 @@ class ManagedWorld {
     sim.engine.unsolicited_to([this](const mad::Packet& packet, Instant at) {
       if (const auto notice = sm.on_unsolicited(packet)) discovery.on_notice(*notice, at);
     });
+    sim.next_deadline = [this] { return sm.next_deadline(); };
+    sim.on_timer = [this](Instant now) { sm.on_timer(now); };
   }
 
   void bring_up() {

@@ -130,7 +130,7 @@ class Life(unittest.TestCase):
             (["--set", "fabric.backend=sim"], "neither fabric.file nor fabric.generate"),
             (["--set", "fabric.backend=sim", "--set", "fabric.generate=tree:k=x"], "k=x"),
             (["--set", "fabric.backend=sim", "--set", "fabric.file=/nonexistent"], "/nonexistent"),
-            (["--set", "fabric.backend=sim", "--set", f"fabric.file={SOURCE}/README.md"], "README.md:3: expected"),
+            (["--set", "fabric.backend=sim", "--set", f"fabric.file={SOURCE}/README.md"], "README.md:3: passed over: expected"),
             (["--config", "/nonexistent"], "/nonexistent"),
         ]
         for arguments, expected in cases:

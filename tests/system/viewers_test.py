@@ -10,7 +10,7 @@ import unittest
 
 from page_test import serving
 
-EVENTS = b"GET /v1/page/events HTTP/1.1\r\nHost: h\r\n\r\n"
+EVENTS = b"GET /v1/page/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 def resident_kilobytes(daemon):
@@ -70,7 +70,7 @@ class ViewersTest(unittest.TestCase):
         self.assertGreater(self.daemon.json("status")["sampling"]["sweeps"], 3)
 
     def test_requests_cut_in_the_middle(self):
-        whole = b"GET /v1/page/topology HTTP/1.1\r\nHost: h\r\nIf-None-Match: \"x\"\r\n\r\n"
+        whole = b"GET /v1/page/topology HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: \"x\"\r\n\r\n"
         for length in range(0, len(whole), 3):
             client = self.connect()
             client.sendall(whole[:length])

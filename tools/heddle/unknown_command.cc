@@ -46,8 +46,10 @@ std::optional<std::string> unknown_command(const CLI::App& app, const std::vecto
   const CLI::App* group = &app;
   std::string path;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--socket") ++i;  // and its value
-    if (i >= words.size() || words[i].starts_with('-')) continue;
+    if (words[i].starts_with('-')) {
+      if (words[i] == "--socket") ++i;  // and its value
+      continue;
+    }
     std::vector<std::string> names;
     const CLI::App* next = nullptr;
     for (const CLI::App* command : group->get_subcommands([](const CLI::App*) { return true; })) {
