@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <filesystem>
 #include <utility>
 
 #include "base/printable.h"
+#include "routing/packet_life.h"
 
 namespace heddle::app {
 namespace {
@@ -94,6 +96,11 @@ Result<void> Regulation::listen_for_plugin(const Config& config, const journal::
   options.planes = config.opensm.lmc > 0 ? 2 : 1;
   options.reduction = config.opensm.reduction ? opensm::Reduction::Allowed : opensm::Reduction::Refused;
   options.driver = driver_options(config);
+  // Unless an operator says otherwise, the plugin goes by what the switches are told.
+  const auto packet_life = config.regulation.governor.packet_life;
+  if (packet_life != routing::default_packet_life) {
+    options.packet_life = std::chrono::duration_cast<std::chrono::microseconds>(packet_life);
+  }
   beside_.emplace(regulator_options(config, around_.names, calendar), around_.engine, around_.seat, *plugin_,
                   around_.plans, *journal_, config.opensm.lmc > 0 ? around_.migrator : nullptr,
                   log_and(around_.logged), options);

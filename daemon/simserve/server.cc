@@ -98,15 +98,18 @@ void Server::tick() {
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
     const auto now = std::chrono::steady_clock::now();
-    const bool roll_call = ++ticks_ % ticks_between_roll_calls == 0;
-    std::vector<std::uint32_t> missing;
-    for (const auto& [number, client] : clients_) {
-      client->tick(now);
-      if (roll_call && !client->program_is_there()) missing.push_back(number);
-    }
-    for (const std::uint32_t number : missing) drop(number);
+    for (const auto& [number, client] : clients_) client->tick(now);
+    if (++ticks_ % ticks_between_roll_calls == 0) call_the_roll();
     tick();
   });
+}
+
+void Server::call_the_roll() {
+  std::vector<std::uint32_t> missing;
+  for (const auto& [number, client] : clients_) {
+    if (!client->program_is_there()) missing.push_back(number);
+  }
+  for (const std::uint32_t number : missing) drop(number);
 }
 
 void Server::drop(std::uint32_t number) {
@@ -123,6 +126,9 @@ Result<void> Server::connect(ControlMessage& message, const PeerAddress& from) {
   const auto port = sim::find_host(description, std::string(data.node.begin(), end));
   if (!port) return fail(port.error());
 
+  // A kernel takes IsSM from a port in the moment in which the program that set it ends: whoever comes after
+  // it must not find it there.
+  call_the_roll();
   // A program that asks again has forgotten what it had.
   for (const auto& [number, client] : clients_) {
     if (client->control_peer() == from) {

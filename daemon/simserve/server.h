@@ -48,6 +48,8 @@ class Server {
   void listen(Listener& listener);
   void serve(Listener& listener);
   void tick();
+  /// Programs that have ended are clients no more.
+  void call_the_roll();
   void handle(ControlMessage& message, const PeerAddress& from);
   [[nodiscard]] Result<void> connect(ControlMessage& message, const PeerAddress& from);
   /// The attribute as the agent of the port tells it; false if it does not answer.

@@ -146,7 +146,8 @@ class FabricBuilder {
   Result<void> set_port(NodeIndex node, const Port& port);
 
   /// Joins two ports. Their state becomes Active/LinkUp unless set_port said otherwise.
-  /// Errors: Invalid for a port the node has not and for port 0, Conflict for a port that has a cable already.
+  /// Errors: Invalid for a port the node has not and for port 0, Conflict for a port that has a cable
+  /// already.
   Result<LinkIndex> add_link(LinkEnd a, LinkEnd b, LinkWidth width, LinkSpeed speed);
 
   [[nodiscard]] NodeIndex find_node(NodeGuid guid) const;

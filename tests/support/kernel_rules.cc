@@ -29,6 +29,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -37,9 +38,10 @@ constexpr int methods = 128;
 constexpr int bits = 8 * sizeof(long);
 
 std::mutex guard;
-std::map<int, std::vector<int>> locks_of;  // by agent: open files that hold its methods
-bool shim_works = true;                    // it asks for the names of its own sockets
-std::set<int> dead;                        // ports that were open when the adapter went away
+std::map<std::pair<int, int>, std::vector<int>>
+    locks_of;            // by port and agent: open files that hold its methods
+bool shim_works = true;  // it asks for the names of its own sockets
+std::set<int> dead;      // ports that were open when the adapter went away
 
 template <class Function>
 Function* real(const char* name) {
@@ -135,14 +137,18 @@ extern "C" int umad_register(int portid, int mgmt_class, int version, std::uint8
   }
   const int agent = real<decltype(umad_register)>("umad_register")(portid, mgmt_class, version, rmpp, mask);
   const std::lock_guard lock{guard};
-  if (agent >= 0) locks_of[agent] = locks;
+  if (agent >= 0) {
+    std::vector<int>& held = locks_of[{portid, agent}];
+    drop(held);  // the shim gives a number again
+    held = locks;
+  }
   return agent;
 }
 
 /// The shim is not told: it forgets the whole class with one of its agents, and falls over the next answer.
-extern "C" int umad_unregister(int /*portid*/, int agent) {
+extern "C" int umad_unregister(int portid, int agent) {
   const std::lock_guard lock{guard};
-  const auto held = locks_of.find(agent);
+  const auto held = locks_of.find({portid, agent});
   if (held == locks_of.end()) return 0;
   if (!held->second.empty()) say("gives", agent, 0, 0);
   drop(held->second);
@@ -152,6 +158,15 @@ extern "C" int umad_unregister(int /*portid*/, int agent) {
 
 /// Likewise of a port that answers may still come to.
 extern "C" int umad_close_port(int portid) {
+  {
+    // A kernel takes the agents of a file with it.
+    const std::lock_guard lock{guard};
+    for (auto held = locks_of.lower_bound({portid, 0});
+         held != locks_of.end() && held->first.first == portid;) {
+      drop(held->second);
+      held = locks_of.erase(held);
+    }
+  }
   return is_dead(portid) ? 0 : real<decltype(umad_close_port)>("umad_close_port")(portid);
 }
 

@@ -55,6 +55,8 @@ for kind, (node, port) in {"Switch": ("leaf-1", 2), "Hca": ("host-4", 1)}.items(
 
 # Brought about in a second fabric, which this program's daemon is the subnet manager of.
 WHERE_IT_MANAGES = {"HeddleQosDrift", "HeddleLinkOff"}
+# Needs OpenSM with the plugin, and a disk that is full: rules_test has them, by their metrics.
+BESIDE_OPENSM = {"HeddleOpenSmAway", "HeddlePlanNotWritten"}
 BY_THEIR_END = {"HeddleSubnetManagerSilent", "HeddleMastershipMoved", "HeddleAbsent", "HeddleSweepsStopped"}
 
 
@@ -146,7 +148,7 @@ class Monitoring(unittest.TestCase):
 
     def test_alerts_and_dashboards(self):
         alerts = set(re.findall(r"- alert: (\w+)", (RULES / "heddle.alerts.yml").read_text()))
-        self.assertEqual(alerts, set(FAULTS) | WHERE_IT_MANAGES | BY_THEIR_END)
+        self.assertEqual(alerts, set(FAULTS) | WHERE_IT_MANAGES | BY_THEIR_END | BESIDE_OPENSM)
         # Nothing fires without a fault; but Prometheus began before its first scrape, and a busy machine makes sweeps late.
         self.assertEqual(self.fired() - {"HeddleAbsent", "HeddleSweepsLate", "HeddleSweepsStopped"}, set())
         self.change_what_is_managed()

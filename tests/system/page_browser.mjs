@@ -448,8 +448,8 @@ const all = {
     assert.ok(Math.abs(past.at - before.at) < 0.002, `at ${past.at} in place of ${before.at}`);
     past.utilization.forEach((value, i) => assert.ok(Math.abs(value - before.utilization[i]) <= 1, `direction ${i}: ${value}, was ${before.utilization[i]}`));
     assert.deepEqual(past.errors, before.errors);
-    // Made of utilizations, which the daemon keeps in steps of 1/50,000.
-    past.locality.forEach((value, i) => assert.ok(Math.abs(value - before.locality[i]) <= 10, `set ${i}: locality ${value}, was ${before.locality[i]}`));
+    // In 1/10,000, made of utilizations that the daemon keeps in steps of 1/50,000: a quiet set is told roughly.
+    past.locality.forEach((value, i) => assert.ok(Math.abs(value - before.locality[i]) <= 30, `set ${i}: locality ${value}, was ${before.locality[i]}`));
     assert.ok(await page.locator('.timebar.past').count() === 1);
     // The map follows: what it has drawn is of this sweep, and the next one changes nothing of it.
     await page.evaluate(() => { window.steps = [...window.heddle.view().map.painter.links]; });
