@@ -234,6 +234,9 @@ TEST_F(HttpTest, AHeadThatIsTooSlowIsCutOff) {
 }
 
 // Without file descriptors a connection stays in the queue of the kernel, which says so again and again.
+// The sanitizer opens a pipe to see whether memory can be read, and takes having no descriptor for an invalid
+// object.
+#ifndef __SANITIZE_ADDRESS__
 TEST_F(HttpTest, WithoutFileDescriptorsItPausesAndGoesOn) {
   const auto server =
       serve_unix(io, {path, "", false}, echo(), {.accept_pause = std::chrono::milliseconds{1}});
@@ -257,6 +260,7 @@ TEST_F(HttpTest, WithoutFileDescriptorsItPausesAndGoesOn) {
   io.run();
   EXPECT_THAT(answer, HasSubstr("200 OK"));
 }
+#endif
 
 TEST_F(HttpTest, AnAnswerAfterTheServerIsGoneHarmsNobody) {
   Respond late;
