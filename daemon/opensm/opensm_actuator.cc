@@ -26,7 +26,7 @@ OpenSmActuator::OpenSmActuator(transport::TransactionEngine& engine, regulate::F
       plugin_{plugin},
       store_{store},
       migrator_{migrator},
-      options_{std::move(options)},
+      options_{options},
       avoided_(options_.planes),
       check_{engine, options_.driver.m_key} {}
 

@@ -162,7 +162,8 @@ std::shared_ptr<const Fabric> Site::finish() {
   std::vector<Place> order(devices_.size());
   std::iota(order.begin(), order.end(), 0U);
   random_.shuffle(order);
-  std::ranges::stable_partition(order, [&](Place p) { return devices_[p].node.type == NodeType::Switch; });
+  std::stable_partition(order.begin(), order.end(),
+                        [&](Place p) { return devices_[p].node.type == NodeType::Switch; });
   FabricBuilder builder;
   std::vector<NodeIndex> places(devices_.size());
   for (const Place place : order) {
