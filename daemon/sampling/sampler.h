@@ -1,6 +1,6 @@
 /// Reads the counters of the whole fabric again and again, through the transaction engine, and publishes each
 /// sweep as one Sample. Read-only but for one thing: ports that have nothing but 32-bit counters have these
-/// set to zero before they are full (spec/monitoring.md 1).
+/// set to zero before they are full (facts/monitoring.md 1).
 ///
 /// A state machine: time comes in by on_timer() and with the completions. One thread, that of the engine. A
 /// sweep costs no allocation per port once the agents are known.

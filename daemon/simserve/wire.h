@@ -1,4 +1,4 @@
-/// The messages of libumad2sim, as ibsim 0.10 to 0.12 and its clients exchange them (spec/ibsim-wire.md).
+/// The messages of libumad2sim, as ibsim 0.10 to 0.12 and its clients exchange them (facts/ibsim-wire.md).
 /// Control messages are in host byte order; of packets, LIDs are htons(lid) in a host-order word, the rest is
 /// in network order.
 #pragma once

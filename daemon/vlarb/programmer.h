@@ -3,9 +3,9 @@
 /// again; nothing is believed of an answer to a Set.
 ///
 /// Each port is a job of its own: read all; write tables, then the limit (a PortInfo that was read right
-/// before, with every field that has one at its "no change" value: spec/regulation.md 3), then SL2VL, so that
-/// no SL is put on a VL before the tables serve it; read again. A port that does not answer ends its own job
-/// and nobody else's.
+/// before, with every field that has one at its "no change" value: facts/regulation.md 3), then SL2VL, so
+/// that no SL is put on a VL before the tables serve it; read again. A port that does not answer ends its own
+/// job and nobody else's.
 ///
 /// A state machine over the transaction engine, on its thread; never blocks. One run at a time.
 #pragma once

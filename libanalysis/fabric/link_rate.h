@@ -17,7 +17,7 @@ enum class LinkSpeed : std::uint8_t { None, Sdr, Ddr, Qdr, Fdr10, Fdr, Edr, Hdr,
 
 [[nodiscard]] int lanes(LinkWidth width);
 
-/// Data bits per second in one direction, after coding (spec/monitoring.md 1; IBA volume 2, 5.7 and 5.8).
+/// Data bits per second in one direction, after coding (facts/monitoring.md 1; IBA volume 2, 5.7 and 5.8).
 [[nodiscard]] BitRate data_rate(LinkWidth width, LinkSpeed speed);
 
 /// "4x", "HDR", and together "4xHDR", as ibnetdiscover prints them.

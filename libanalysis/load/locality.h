@@ -1,4 +1,4 @@
-/// Traffic locality of sets of nodes (IBPM; spec/monitoring.md 2): how much of what a set generates and
+/// Traffic locality of sets of nodes (IBPM; facts/monitoring.md 2): how much of what a set generates and
 /// consumes stays within it. The sets are the subtrees of a tree and the pods of a fat tree, found by
 /// themselves, and those that the operator names.
 #pragma once

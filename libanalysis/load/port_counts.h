@@ -43,7 +43,7 @@ void confirm_reset(PortCounts& port, const CounterValues& totals, CounterMask co
 /// A reset was sent and no answer came.
 void suspect_reset(PortCounts& port, CounterMask counters);
 
-/// How long a narrow data counter lasts at full rate (spec/monitoring.md 1); the largest duration for a link
+/// How long a narrow data counter lasts at full rate (facts/monitoring.md 1); the largest duration for a link
 /// that is down.
 [[nodiscard]] FabricClock::duration time_to_saturate(BitRate rate);
 

@@ -31,7 +31,7 @@ inline constexpr std::size_t max_bytes = std::size_t{16} << 20U;
 /// 2^LMC at most (IBA 4.1.3).
 inline constexpr std::size_t max_planes = 128;
 
-/// Of a plane that is updated in stages (spec/regulation.md 2): `from` was avoided before, and stages 0 ..
+/// Of a plane that is updated in stages (facts/regulation.md 2): `from` was avoided before, and stages 0 ..
 /// stage of the way to what is to be avoided are to be written.
 struct Staged {
   std::vector<LinkRef> from;

@@ -1,4 +1,4 @@
-/// The methodology that configures a DTable (thesis, chapter 5; spec/qos.md 3): the distance between an SL's
+/// The methodology that configures a DTable (thesis, chapter 5; facts/qos.md 3): the distance between an SL's
 /// entries sets its latency, the weights set its share, and the two are chosen apart.
 #pragma once
 

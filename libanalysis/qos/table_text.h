@@ -30,7 +30,7 @@ enum class WhichTable { High, Low };
 [[nodiscard]] std::string to_opensm(const Sl2Vl& map);
 
 /// The five lines of opensm.conf for one kind of port; `prefix` is "qos", "qos_ca", "qos_sw0", "qos_swe" or
-/// "qos_rtr" (spec/qos.md 6).
+/// "qos_rtr" (facts/qos.md 4).
 [[nodiscard]] std::string opensm_options(std::string_view prefix, const VlArbitration& tables,
                                          const Sl2Vl& map, unsigned data_vls);
 

@@ -1,7 +1,7 @@
 /// Turns links off and on under live traffic, as decisions only: an event goes in, actions come out. The same
 /// governor runs in the daemon, beside OpenSM, and in the simulator.
 ///
-/// The loop is that of spec/regulation.md 1. Two things go on side by side:
+/// The loop is that of facts/regulation.md 1. Two things go on side by side:
 /// - coming back: links are ordered on as soon as they are needed, all in one step, and are then *ready*;
 /// - routing: tables are written over what is active and ready, without what was chosen to leave, in one
 /// plane

@@ -1,5 +1,5 @@
 /// Which links regulation may touch at all, and what operators have said about single ones
-/// (spec/regulation.md 2, "Safe by default"). Values only.
+/// (facts/regulation.md 2, "Safe by default"). Values only.
 #pragma once
 
 #include <cstdint>

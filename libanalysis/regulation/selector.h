@@ -1,4 +1,4 @@
-/// Which links should be active for a given traffic. Two policies (spec/regulation.md 1 and 2):
+/// Which links should be active for a given traffic. Two policies (facts/regulation.md 1 and 2):
 ///
 /// - Trunk: each trunk by itself keeps as many of its links as its load needs: one less below u_off, more
 ///   above u_on, never none.

@@ -1,6 +1,6 @@
 /// The order in which paths go up and then down. It is made from the full topology, links that are off
 /// included, and stays while links come and go: then every path ever used climbs and falls in one order, and
-/// the dependencies of old and new tables together have no cycle (spec/regulation.md 2; Schroeder et al.,
+/// the dependencies of old and new tables together have no cycle (facts/regulation.md 2; Schroeder et al.,
 /// Autonet, 1991).
 #pragma once
 

@@ -1,6 +1,6 @@
 /// How to bring switches from one set of tables to another while packets flow: in any order, where every
 /// mixture of old and new entries still goes up and then down; else in stages, each confirmed by all its
-/// switches before the next begins (spec/regulation.md 2). LIDs are independent of one another, so each has
+/// switches before the next begins (facts/regulation.md 2). LIDs are independent of one another, so each has
 /// stages of its own, and those of the same number are written together.
 #pragma once
 

@@ -1,5 +1,5 @@
 /// Watches a simulated fabric at every instant at which a table, a state or a LID changes, and writes down
-/// what must never be (spec/regulation.md 2):
+/// what must never be (facts/regulation.md 2):
 ///
 /// - a packet that runs in circles, or a cycle of channel dependencies, also together with the tables that
 /// stood

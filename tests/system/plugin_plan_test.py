@@ -1,5 +1,5 @@
 """Plans inside the real OpenSM: links that are off, LID planes, stages, broken plans, restarts, a standby that takes
-over, multicast, and the pitfalls of spec/opensm.md."""
+over, multicast, and the pitfalls of facts/opensm.md."""
 
 import json
 import random

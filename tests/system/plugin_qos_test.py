@@ -1,5 +1,5 @@
 """QoS tables of a plan, read back from every port with smpquery. What OpenSM does with tables of exactly 64 entries
-(spec/opensm.md) must not show."""
+(facts/opensm.md) must not show."""
 
 import re
 import unittest

@@ -1,5 +1,5 @@
 /// A simulated fabric of this process with a plan's tables in all its ports, and the thesis' method on it:
-/// one flow per SL between two hosts, each trying to fill the link, all at once (spec/qos.md 6).
+/// one flow per SL between two hosts, each trying to fill the link, all at once (facts/qos.md 4).
 #pragma once
 
 #include <chrono>

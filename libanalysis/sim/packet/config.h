@@ -38,7 +38,7 @@ struct StageDelays {
   int credit = 1;      ///< from the reading of a flit at the far input until its room is known here
 };
 
-/// The thesis' Omni-Path-like switch: cycles of 1.6 GHz, 64-bit flits (spec/simulator.md 2).
+/// The thesis' Omni-Path-like switch: cycles of 1.6 GHz, 64-bit flits (facts/simulator.md 2).
 [[nodiscard]] constexpr StageDelays omni_path_delays() {
   return {.injection = 0,
           .input = 50,

@@ -1,5 +1,5 @@
 /// Which switch stands above which. The plan's order where there is a plan, and never another one afterwards:
-/// old and new tables together are free of deadlock only in one order (spec/regulation.md 2). Without any
+/// old and new tables together are free of deadlock only in one order (facts/regulation.md 2). Without any
 /// plan the router chooses, and chooses again when switches come. OpenSM's routing thread.
 #pragma once
 

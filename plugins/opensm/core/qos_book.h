@@ -34,7 +34,7 @@ class QosBook {
 };
 
 /// All 32 entries, those beyond the table's end with weight 0: OpenSM sends what the callback leaves, and
-/// leaves zeroes where it thinks that a block has no entries (spec/opensm.md).
+/// leaves zeroes where it thinks that a block has no entries (facts/opensm.md).
 [[nodiscard]] std::array<qos::ArbEntry, block_entries> block_of(const qos::VlArbitration& tables,
                                                                 ArbBlock block);
 

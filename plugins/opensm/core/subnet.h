@@ -48,7 +48,7 @@ struct Subnet {
 
 /// `absent`: cables that OpenSM does not see; those whose ports are gone or taken are left out. Where no
 /// cable between switches is Active the fabric is being brought up, and all of them are usable; where one is,
-/// only those that are (spec/opensm.md).
+/// only those that are (facts/opensm.md).
 [[nodiscard]] Subnet make_subnet(SubnetRecords records, std::span<const LinkRef> absent);
 
 /// Cables between switches that were seen once. One per OpenSM; its routing thread.

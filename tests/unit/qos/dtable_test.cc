@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// spec/qos.md 3, the example of the bandwidth correction.
+/// facts/qos.md 3, the example of the bandwidth correction.
 DTableRequest three_classes() {
   return {.entries = 128,
           .gmtu = 3,

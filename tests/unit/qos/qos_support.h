@@ -12,7 +12,7 @@ inline ArbEntry entry(unsigned vl, unsigned weight) {
   return {Vl{static_cast<std::uint8_t>(vl)}, static_cast<std::uint8_t>(weight)};
 }
 
-/// spec/qos.md 2: VL0 32 entries of weight 8-9 (264), VL1 16 of 9-10 (158), VL2 16 of 6-7 (106), VL3 one low
+/// facts/qos.md 2: VL0 32 entries of weight 8-9 (264), VL1 16 of 9-10 (158), VL2 16 of 6-7 (106), VL3 one low
 /// of 6.
 inline VlArbitration configuration_a() {
   VlArbitration tables{{}, {entry(3, 6)}, HighLimit{1}};

@@ -34,7 +34,7 @@ class QosCommand : public testing::Test {
     return path.string();
   }
 
-  /// Configuration A of spec/qos.md 2.
+  /// Configuration A of facts/qos.md 2.
   std::string high_table() {
     std::string text;
     for (int i = 0; i < 16; ++i) {

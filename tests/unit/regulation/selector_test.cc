@@ -105,7 +105,7 @@ SelectOptions general() {
   return options;
 }
 
-/// Every rule of spec/regulation.md that a set can break.
+/// Every rule of facts/regulation.md that a set can break.
 void expect_rules(Case& site, const Selection& selection, double u_on, double before) {
   EXPECT_FALSE(broken_rule(*site.network, selection.active));
   for (std::uint32_t i = 0; i < site.fabric->links().size(); ++i) {

@@ -1,4 +1,4 @@
-// The shapes of the paper's curves at flow level (spec/regulation.md 1, results to reproduce).
+// The shapes of the paper's curves at flow level (facts/regulation.md 1, results to reproduce).
 #include <gtest/gtest.h>
 
 #include "support/regulated_flows.h"

@@ -53,7 +53,7 @@ struct Lanes {
   std::vector<PortIndex> hosts;
 };
 
-// Configuration A of the thesis (spec/qos.md 2): VL3 gets 3/35, the others 32/35 in the ratio 264 : 158 :
+// Configuration A of the thesis (facts/qos.md 2): VL3 gets 3/35, the others 32/35 in the ratio 264 : 158 :
 // 106.
 TEST(VlSharing, SaturatingFlowsGetTheSharesOfTheAnalyzer) {
   Lanes lanes;

@@ -64,8 +64,8 @@ TEST(Latency, OfAMessageOfSeveralPackets) {
   EXPECT_EQ(alone(star, with, 0, 1, 40), alone(star, with, 0, 1, 1) + 39);
 }
 
-// spec/simulator.md 2: same MPort INJ + RT + 2 SB + AT + X + FLY, across INJ + RT + 2 SB + 2 AT + 2 X + FLY =
-// 160.
+// facts/simulator.md 2: same MPort INJ + RT + 2 SB + AT + X + FLY, across INJ + RT + 2 SB + 2 AT + 2 X + FLY
+// = 160.
 TEST(Latency, OfTheOmniPathLikeSwitchWithTheThesisDelays) {
   DataPlane with = plane(1, 16, 1024);
   with.model = SwitchModel::OmniPath;

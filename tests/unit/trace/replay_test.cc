@@ -48,7 +48,7 @@ struct IdealNetwork {
   std::map<std::uint64_t, Tick> sent;  ///< by position in the trace
 };
 
-// spec/vef3.md, "Example".
+// facts/vef3.md, "Example".
 TEST(Replay, TheExampleToTheTick) {
   IdealNetwork network{
       parse("VEF3 19 8 1 0 0 0 1000\n"
