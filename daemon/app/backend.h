@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/config.h"
-#include "regulate/path_migrator.h"
+#include "authority/path_migrator.h"
 #include "transport/transport.h"
 
 namespace heddle::app {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "app/heddled_parts.h"
+#include "authority/own/up_down_keeper.h"
 #include "base/printable.h"
-#include "provision/up_down_keeper.h"
 #include "routing/link_set.h"
 #include "routing/minhop.h"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "app/alarm.h"
+#include "authority/opensm/plan_store.h"
 #include "control/qos_api.h"
 #include "metrics/qos_metrics.h"
-#include "opensm/plan_store.h"
 #include "vlarb/keeper.h"
 
 namespace heddle::app {

@@ -10,11 +10,11 @@
 
 #include "app/alarm.h"
 #include "app/config.h"
+#include "app/plugin_server.h"
+#include "authority/opensm/beside_opensm.h"
+#include "authority/opensm/plan_store.h"
 #include "metrics/opensm_families.h"
 #include "metrics/regulation_metrics.h"
-#include "opensm/beside_opensm.h"
-#include "opensm/plan_store.h"
-#include "opensm/plugin_server.h"
 #include "regulate/standalone.h"
 
 namespace heddle::app {

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "provision/sm_election.h"
+#include "authority/own/sm_election.h"
 
 namespace heddle::app {
 namespace {

@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "authority/actuator.h"
+#include "authority/own/survey_change.h"
 #include "fabric/node_names.h"
 #include "journal/journal.h"
 #include "load/sample.h"
 #include "power/energy_account.h"
-#include "provision/survey_change.h"
-#include "regulate/actuator.h"
 #include "regulation/governor.h"
 
 namespace heddle::regulate {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "provision/survey_change.h"
+#include "authority/own/survey_change.h"
 
 namespace heddle::regulate {
 

@@ -9,12 +9,12 @@
 #include <memory>
 #include <optional>
 
+#include "authority/own/standalone_actuator.h"
+#include "authority/own/subnet_manager.h"
+#include "authority/own/up_down_keeper.h"
+#include "authority/path_migrator.h"
 #include "mad/survey.h"
-#include "provision/subnet_manager.h"
-#include "provision/up_down_keeper.h"
-#include "regulate/path_migrator.h"
 #include "regulate/regulator.h"
-#include "regulate/standalone_actuator.h"
 
 namespace heddle::regulate {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "provision/port_settings.h"
+#include "authority/own/port_settings.h"
 #include "transport/requests.h"
 
 namespace heddle::vlarb {

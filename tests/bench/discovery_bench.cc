@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "authority/own/subnet_manager.h"
+#include "authority/own/up_down_keeper.h"
 #include "discovery/discovery.h"
-#include "provision/subnet_manager.h"
-#include "provision/up_down_keeper.h"
 #include "support/sim_world.h"
 #include "transport/requests.h"
 

@@ -1,8 +1,8 @@
 // Multicast groups that an earlier subnet manager left: they follow when links go, and stay whole.
 
 #include "routing/multicast.h"
+#include "authority/own/multicast_table.h"
 #include "mad/header.h"
-#include "provision/multicast_table.h"
 #include "routing/updn.h"
 #include "story.h"
 

@@ -1,7 +1,7 @@
 // What operators ask for.
 
+#include "authority/own/port_settings.h"
 #include "mad/header.h"
-#include "provision/port_settings.h"
 #include "story.h"
 
 namespace heddle::test {

@@ -5,9 +5,9 @@
 
 #include <memory>
 
+#include "authority/own/subnet_manager.h"
+#include "authority/own/up_down_keeper.h"
 #include "discovery/discovery.h"
-#include "provision/subnet_manager.h"
-#include "provision/up_down_keeper.h"
 #include "support/sim_world.h"
 #include "vlarb/keeper.h"
 

@@ -7,11 +7,11 @@
 #include <boost/json/object.hpp>
 #include <thread>
 
+#include "authority/own/port_settings.h"
 #include "fabric/source.h"
 #include "fabric/unique_names.h"
 #include "heddle/json_access.h"
 #include "mad/header.h"
-#include "provision/port_settings.h"
 #include "qos/fit.h"
 #include "sim/bring_up.h"
 #include "sim/flow/fabric_view.h"

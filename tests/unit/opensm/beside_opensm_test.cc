@@ -1,4 +1,4 @@
-#include "opensm/beside_opensm.h"
+#include "authority/opensm/beside_opensm.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

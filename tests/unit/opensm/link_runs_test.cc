@@ -1,4 +1,4 @@
-#include "opensm/link_runs.h"
+#include "authority/opensm/link_runs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,15 +1,15 @@
-#include "opensm/opensm_actuator.h"
+#include "authority/opensm/opensm_actuator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "authority/opensm/plan_file.h"
+#include "authority/own/port_settings.h"
+#include "authority/own/table_writer.h"
 #include "core/route_maker.h"
 #include "discovery/discovery.h"
-#include "opensm/plan_file.h"
-#include "provision/port_settings.h"
-#include "provision/table_writer.h"
 #include "sim/bring_up.h"
 #include "support/sim_world.h"
 

@@ -1,4 +1,4 @@
-#include "opensm/plugin_event.h"
+#include "authority/opensm/plugin_event.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

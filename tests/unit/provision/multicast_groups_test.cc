@@ -1,4 +1,4 @@
-#include "provision/multicast_groups.h"
+#include "authority/own/multicast_groups.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "provision/provisioner.h"
+#include "authority/own/provisioner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "authority/own/subnet_manager.h"
 #include "discovery/discovery.h"
-#include "provision/subnet_manager.h"
 #include "routing/minhop.h"
 #include "support/sim_world.h"
 

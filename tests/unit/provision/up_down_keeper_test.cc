@@ -1,4 +1,4 @@
-#include "provision/up_down_keeper.h"
+#include "authority/own/up_down_keeper.h"
 
 #include <gtest/gtest.h>
 

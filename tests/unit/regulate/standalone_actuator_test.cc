@@ -1,11 +1,11 @@
-#include "regulate/standalone_actuator.h"
+#include "authority/own/standalone_actuator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "authority/own/port_settings.h"
+#include "authority/own/survey_change.h"
 #include "discovery/discovery.h"
-#include "provision/port_settings.h"
-#include "provision/survey_change.h"
 #include "support/fabric_watch.h"
 #include "support/sim_world.h"
 

@@ -1,0 +1,142 @@
+#include "authority/opensm/beside_opensm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "authority/own/survey_change.h"
+
+namespace heddle::opensm {
+
+using Mastership = regulate::Regulator::Mastership;
+
+BesideOpenSm::BesideOpenSm(const regulate::RegulatorOptions& options, transport::TransactionEngine& engine,
+                           regulate::FabricSeat& seat, PluginPort& plugin, PlanStore& store,
+                           journal::Journal& journal, regulate::PathMigrator* migrator,
+                           regulate::Regulator::Log log, const OpenSmActuatorOptions& actuator)
+    : plugin_{plugin},
+      store_{store},
+      journal_{journal},
+      keeper_{actuator.planes, provision::UpDownKeeper::Counts::Trained},
+      actuator_{engine, seat, plugin, store, migrator, actuator},
+      regulator_{options, journal, actuator_, std::move(log)} {
+  // The tables that stand follow the order of the plan, or that of the journal where there is none yet.
+  if (!store.plan().ranks.empty()) {
+    keeper_.remember(store.plan().ranks);
+  } else if (const auto ranks = journal_.ranks()) {
+    keeper_.remember(*ranks);
+  }
+}
+
+std::shared_ptr<const Survey> BesideOpenSm::complete(std::shared_ptr<const Survey> survey) const {
+  return provision::complete(std::move(survey), regulator_.known_links());
+}
+
+void BesideOpenSm::surveyed(const Survey& survey, std::vector<Lid> managers, Instant now) {
+  look_at_mastership(now);
+  // Before OpenSM has given LIDs there is nothing to regulate.
+  std::erase_if(managers, [&](Lid lid) { return survey.fabric->find_port(lid) == no_port; });
+  if (managers.empty()) return;
+  // The tables are OpenSM's; what is wanted here is the topology with everything that was ever seen, and its
+  // order.
+  if (!keeper_.route(*survey.fabric) || !keeper_.full()) return;
+  actuator_.use_ranks(keeper_.ranks());
+  regulate::KnownFabric known;
+  known.reference = keeper_.full();
+  known.up = keeper_.up();
+  known.ranks = keeper_.ranks();
+  known.managers = std::move(managers);
+  for (const Node& node : survey.fabric->nodes()) {
+    if (node.type == NodeType::Switch) known.present.insert(node.guid);
+  }
+  known_ = std::move(known);
+  if (begun_) regulator_.on_fabric(*known_, now);
+  look_at_mastership(now);
+}
+
+/// With the first word on who is the master: a daemon that is started again must not think that it is lost.
+void BesideOpenSm::begin(Instant now) {
+  if (std::exchange(begun_, true)) return;
+  regulator_.on_fabric(*known_, now);
+  // Not what the plan has as off: of a change that was interrupted, links may be up.
+  std::vector<LinkRef> off;
+  for (const regulation::OffRecord& record : regulator_.governor().off_links()) {
+    if (!record.mode.on()) off.push_back(record.link);
+  }
+  actuator_.remember_off(off);
+}
+
+void BesideOpenSm::look_at_mastership(Instant now) {
+  if (actuator_.ready()) {
+    lost_at_.reset();
+    master_went_ = false;
+  } else if (!lost_at_) {
+    lost_at_ = now + patience;
+  }
+  away_ = lost_at_ && *lost_at_ <= now;
+  if (!known_) return;
+  if (actuator_.ready()) {
+    tell(Mastership::Held, now);
+  } else if (away_ || yields()) {
+    tell(Mastership::Lost, now);
+  }
+}
+
+/// Of a master that handed over while others are here, or that died, a standby here may take the place.
+bool BesideOpenSm::yields() const {
+  return actuator_.yields() && !plugin_.has_others() && (!master_went_ || away_);
+}
+
+std::vector<std::string> BesideOpenSm::problems() const {
+  std::vector<std::string> problems;
+  if (!store_.trouble().empty()) problems.push_back(store_.trouble());
+  if (yields()) {
+    problems.emplace_back(
+        "the OpenSM beside this daemon is not the master of the fabric: nothing is regulated from here, and "
+        "links "
+        "that are off come back; the daemon beside the master regulates");
+  } else if (away_) {
+    problems.push_back(fmt::format(
+        "no OpenSM with the plugin that is the master has been here for more than {} s: nothing is "
+        "regulated, and links that are off come back; see that OpenSM runs, and loads the plugin "
+        "(docs/opensm.md)",
+        std::chrono::duration_cast<std::chrono::seconds>(patience).count()));
+  }
+  return problems;
+}
+
+void BesideOpenSm::tell(Mastership mastership, Instant now) {
+  begin(now);
+  // The regulator begins as one who has it.
+  const Mastership before = mastership_.value_or(Mastership::Held);
+  mastership_ = mastership;
+  if (mastership != before) regulator_.on_mastership(mastership, now);
+}
+
+void BesideOpenSm::on_plugin(const PluginEvent& event, Instant now) {
+  actuator_.on_plugin(event, now);
+  look_at_mastership(now);
+}
+
+void BesideOpenSm::on_plugin_gone(Instant now) {
+  master_went_ = master_went_ || mastership_ == Mastership::Held;
+  actuator_.on_plugin_gone(now);
+  look_at_mastership(now);
+}
+
+void BesideOpenSm::on_timer(Instant now) {
+  actuator_.on_timer(now);
+  look_at_mastership(now);
+  regulator_.on_timer(now);
+}
+
+std::optional<Instant> BesideOpenSm::next_deadline() const {
+  auto first = actuator_.next_deadline();
+  const auto other = regulator_.next_deadline();
+  if (other && (!first || *other < *first)) first = other;
+  if (lost_at_ && !away_ && (!first || *lost_at_ < *first)) first = lost_at_;
+  return first;
+}
+
+}  // namespace heddle::opensm

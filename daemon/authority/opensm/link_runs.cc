@@ -1,0 +1,193 @@
+#include "authority/opensm/link_runs.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::opensm {
+
+using regulate::LinkTo;
+using Window = LinkRunsSeat::Window;
+
+void LinkRuns::later(std::function<void(Instant)> what, Instant now) {
+  due_.push_back(std::move(what));
+  if (!due_at_) due_at_ = now;
+}
+
+void LinkRuns::run(const std::vector<Order>& orders, Instant now, Done done) {
+  auto run = std::make_shared<Run>();
+  run->done = std::move(done);
+  run->open = orders.size();
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    run->outcomes.push_back({orders[i].link, std::nullopt});
+    auto& queue = queues_[orders[i].link];
+    for (const ItemPtr& earlier : std::deque(queue)) call_off(*earlier, now);
+    auto item = std::make_shared<Item>();
+    item->order = orders[i];
+    item->run = run;
+    item->number = i;
+    queues_[orders[i].link].push_back(std::move(item));
+  }
+  if (orders.empty()) later([run](Instant at) { run->done(run->outcomes, at); }, now);
+  later([this](Instant at) { begin_what_can(at); }, now);
+}
+
+void LinkRuns::call_off(const std::vector<LinkRef>& links, Instant now) {
+  for (const LinkRef& link : links) {
+    const auto queue = queues_.find(link);
+    if (queue == queues_.end()) continue;
+    for (const ItemPtr& item : std::deque(queue->second)) call_off(*item, now);
+  }
+}
+
+void LinkRuns::call_off(Item& item, Instant now) {
+  if (std::exchange(item.called_off, true)) return;
+  if (item.state == State::Driving) {
+    item.batch->setter->call_off(item.job);
+  } else {
+    end(item, Error{ErrorCode::Conflict, "it was called off before the port was set"}, now);
+  }
+}
+
+void LinkRuns::begin_what_can(Instant now) {
+  std::vector<ItemPtr> closing;
+  std::vector<LinkRef> links;
+  std::vector<ItemPtr> refused;
+  for (const auto& [link, queue] : queues_) {
+    const ItemPtr& item = queue.front();
+    if (item->state != State::Waiting) continue;
+    if (seat_.why_not(item->order)) {
+      refused.push_back(item);
+    } else if (item->order.to == LinkTo::On) {
+      closed_.erase(link);
+      item->state = State::Ready;
+      item->ready_at = now;
+    } else {
+      closed_.insert(link);
+      item->state = State::Closing;
+      closing.push_back(item);
+      links.push_back(link);
+    }
+  }
+  for (const ItemPtr& item : refused) end(*item, seat_.why_not(item->order), now);
+  if (!closing.empty()) {
+    seat_.write_tables_without(
+        links, now, [this, closing](const Result<void>& result, Instant at) { closed(closing, result, at); });
+  }
+  look_at_window(now);
+}
+
+void LinkRuns::closed(const std::vector<ItemPtr>& items, const Result<void>& result, Instant now) {
+  for (const ItemPtr& item : items) {
+    if (item->state != State::Closing) continue;
+    if (!result) {
+      end(*item, result.error(), now);
+      continue;
+    }
+    item->state = State::Ready;
+    item->ready_at = now;
+  }
+  look_at_window(now);
+}
+
+void LinkRuns::look_at_window(Instant now) {
+  const Window window = seat_.window();
+  std::vector<ItemPtr> ready;
+  std::vector<ItemPtr> refused;
+  for (const auto& [link, queue] : queues_) {
+    const ItemPtr& item = queue.front();
+    if (item->state != State::Ready) continue;
+    const bool on = item->order.to == LinkTo::On;
+    if (window == Window::Open || (on && (window == Window::Nobody || item->ready_at + patience <= now))) {
+      ready.push_back(item);
+    } else if (window == Window::Nobody) {
+      refused.push_back(item);
+    }
+  }
+  for (const ItemPtr& item : refused) {
+    end(*item, Error{ErrorCode::Unreachable, "OpenSM's plugin was lost before the links went off"}, now);
+  }
+  if (!ready.empty()) drive(std::move(ready), now);
+}
+
+void LinkRuns::drive(std::vector<ItemPtr> items, Instant now) {
+  auto owned = std::make_unique<Batch>();
+  Batch* const batch = owned.get();
+  batch->items = std::move(items);
+  if (idle_.empty()) {
+    batch->setter = seat_.make_setter();
+  } else {
+    batch->setter = std::move(idle_.back());
+    idle_.pop_back();
+  }
+  std::vector<Order> orders;
+  for (const ItemPtr& item : batch->items) {
+    item->state = State::Driving;
+    item->batch = batch;
+    item->job = orders.size();
+    orders.push_back(item->order);
+  }
+  batches_.push_back(std::move(owned));
+  batch->setter->run(orders, now,
+                     [this, batch](const std::vector<std::optional<Error>>& failures, Instant at) {
+                       driven(batch, failures, at);
+                     });
+}
+
+void LinkRuns::driven(Batch* batch, const std::vector<std::optional<Error>>& failures, Instant now) {
+  const auto found = std::find_if(batches_.begin(), batches_.end(),
+                                  [batch](const auto& each) { return each.get() == batch; });
+  const auto owned = std::move(*found);
+  batches_.erase(found);
+  // It is still on the stack.
+  later([this, setter = std::make_shared<std::unique_ptr<PortSetter>>(std::move(owned->setter))](
+            Instant) { idle_.push_back(std::move(*setter)); },
+        now);
+  for (std::size_t i = 0; i < owned->items.size(); ++i) {
+    owned->items[i]->batch = nullptr;
+    end(*owned->items[i], failures[i], now);
+  }
+}
+
+void LinkRuns::end(Item& item, std::optional<Error> failure, Instant now) {
+  const LinkRef link = item.order.link;
+  // What did not go off is no reason not to use it; a reduced link is up again.
+  const bool up = item.order.to == LinkTo::Reduced || (item.order.to == LinkTo::Off && failure);
+  if (up) closed_.erase(link);
+  item.state = State::Ended;
+  const std::shared_ptr<Run> run = item.run;
+  run->outcomes[item.number].failure = std::move(failure);
+  if (--run->open == 0) later([run](Instant at) { run->done(run->outcomes, at); }, now);
+  auto& queue = queues_[link];
+  std::erase_if(queue, [&](const ItemPtr& each) { return each.get() == &item; });
+  if (queue.empty()) {
+    queues_.erase(link);
+  } else {
+    later([this](Instant at) { begin_what_can(at); }, now);
+  }
+}
+
+void LinkRuns::on_timer(Instant now) {
+  if (due_at_ && *due_at_ <= now) {
+    due_at_.reset();
+    for (auto due = std::exchange(due_, {}); !due.empty(); due.pop_front()) due.front()(now);
+  }
+  std::vector<PortSetter*> setters;
+  for (const auto& batch : batches_) setters.push_back(batch->setter.get());
+  for (PortSetter* setter : setters) setter->on_timer(now);
+  look_at_window(now);
+}
+
+std::optional<Instant> LinkRuns::next_deadline() const {
+  std::optional<Instant> first = due_at_;
+  const auto consider = [&](std::optional<Instant> due) {
+    if (due && (!first || *due < *first)) first = due;
+  };
+  for (const auto& batch : batches_) consider(batch->setter->next_deadline());
+  for (const auto& [link, queue] : queues_) {
+    const Item& item = *queue.front();
+    if (item.state == State::Ready && item.order.to == LinkTo::On) consider(item.ready_at + patience);
+  }
+  return first;
+}
+
+}  // namespace heddle::opensm

@@ -1,0 +1,304 @@
+#include "authority/opensm/opensm_actuator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "authority/opensm/port_setter.h"
+
+namespace heddle::opensm {
+namespace {
+
+using Kind = PluginEvent::Kind;
+
+Error not_ready() {
+  return {ErrorCode::Unreachable,
+          "OpenSM's plugin is not connected, or its OpenSM is not the master; see docs/opensm.md"};
+}
+
+}  // namespace
+
+OpenSmActuator::OpenSmActuator(transport::TransactionEngine& engine, regulate::FabricSeat& seat,
+                               PluginPort& plugin, PlanStore& store, regulate::PathMigrator* migrator,
+                               OpenSmActuatorOptions options)
+    : engine_{engine},
+      seat_{seat},
+      plugin_{plugin},
+      store_{store},
+      migrator_{migrator},
+      options_{options},
+      avoided_(options_.planes),
+      check_{engine, options_.driver.m_key} {}
+
+void OpenSmActuator::later(std::function<void(Instant)> what, Instant now) {
+  due_.push_back(std::move(what));
+  if (!due_at_) due_at_ = now;
+}
+
+void OpenSmActuator::write_tables(std::optional<unsigned> plane, const std::vector<LinkRef>& avoid,
+                                  Instant now, Done done) {
+  auto job = std::make_shared<Job>();
+  job->plane = plane;
+  job->avoid = avoid;
+  job->done = std::move(done);
+  jobs_.push_back(job);
+  if (jobs_.size() == 1) later([this](Instant at) { begin_job(at); }, now);
+}
+
+void OpenSmActuator::migrate(unsigned plane, Instant now, Done done) {
+  if (migrator_ != nullptr) {
+    migrator_->migrate(plane, now, std::move(done));
+    return;
+  }
+  later([done = std::move(done)](Instant at) { done({}, at); }, now);
+}
+
+void OpenSmActuator::begin_job(Instant now) {
+  if (jobs_.empty() || jobs_.front()->wait != Job::Wait::Begin) return;
+  if (!ready()) {
+    finish_job(fail(not_ready()), now);
+    return;
+  }
+  Job& job = *jobs_.front();
+  job.from = avoided_;
+  for (unsigned plane = 0; job.avoid && plane < options_.planes; ++plane) {
+    if (is_planned(plane, job)) avoided_[plane] = *job.avoid;
+  }
+  write_stage(now);
+}
+
+Result<std::uint64_t> OpenSmActuator::write_plan(const Job& job, Staging staging) {
+  return store_.update(PlanStore::Part::Routing, [&](plan::Plan& plan) {
+    plan.ranks = ranks_;
+    plan.off = closed();
+    plan.packet_life = options_.packet_life;
+    plan.planes.assign(options_.planes, {});
+    for (unsigned plane = 0; plane < options_.planes; ++plane) {
+      plan.planes[plane].avoid = avoided_[plane];
+      const bool staged = staging == Staging::UpToStage && job.avoid && is_planned(plane, job);
+      if (staged) plan.planes[plane].staged = plan::Staged{job.from[plane], job.stage};
+    }
+  });
+}
+
+void OpenSmActuator::write_stage(Instant now) {
+  Job& job = *jobs_.front();
+  const auto epoch = write_plan(job, Staging::UpToStage);
+  if (!epoch) {
+    finish_job(fail(epoch.error()), now);
+    return;
+  }
+  job.epoch = *epoch;
+  job.wait = Job::Wait::Routing;
+  job.until = now + options_.step_timeout;
+  job.trouble = "the plugin has not answered";
+  plugin_.tell(PluginCommand::NewPlan);
+}
+
+void OpenSmActuator::routed(const PluginEvent& event, Instant now) {
+  Job& job = *jobs_.front();
+  if (event.switches_behind != 0 || event.errors) {
+    // OpenSM sweeps again by itself.
+    job.wait = Job::Wait::Routing;
+    job.trouble = fmt::format("{} switches have not confirmed their tables", event.switches_behind);
+    return;
+  }
+  const bool closing = !job.avoid.has_value();
+  if (closing && event.relaxed) {
+    finish_job(
+        fail(ErrorCode::Refused, "hosts would be cut off: OpenSM goes on using links that were to go off"),
+        now);
+    return;
+  }
+  job.relaxed = event.relaxed;
+  job.stages = 1;
+  for (const std::uint32_t stages : event.stages) job.stages = std::max(job.stages, stages);
+  if (!event.reroute) {
+    job.wait = Job::Wait::SubnetUp;
+    job.trouble = "OpenSM's sweep has not ended";
+  } else if (event.groups != 0) {
+    job.wait = Job::Wait::Multicast;
+    job.trouble = "multicast groups have not been routed again";
+  } else {
+    read_back(now);
+  }
+}
+
+void OpenSmActuator::read_back(Instant now) {
+  Job& job = *jobs_.front();
+  job.wait = Job::Wait::Reading;
+  // Until the last stage, tables may still lead over what is to be avoided.
+  using Tables = UnusedLinks::Tables;
+  // What was called off meanwhile may be used.
+  std::erase_if(job.closing, [this](const LinkRef& link) { return !runs_.closed().contains(link); });
+  std::vector<UnusedLinks> unused{{std::nullopt, job.closing, Tables::WithMulticast},
+                                  {std::nullopt, closed(), Tables::Unicast}};
+  const bool unused_by_now = job.avoid && !job.relaxed && job.stage + 1 >= job.stages;
+  for (unsigned plane = 0; unused_by_now && plane < options_.planes; ++plane) {
+    if (is_planned(plane, job)) unused.push_back({plane, avoided_[plane], Tables::Unicast});
+  }
+  check_.run(seat_.survey(), options_.planes, unused, options_.most_read_back, now,
+             [this, mine = jobs_.front()](const Result<void>& result, Instant at) {
+               if (jobs_.empty() || jobs_.front() != mine) return;
+               if (result) {
+                 wait_for_packets(at);
+               } else {
+                 finish_job(result, at);
+               }
+             });
+}
+
+/// Between stages the plugin sees to that.
+void OpenSmActuator::wait_for_packets(Instant now) {
+  Job& job = *jobs_.front();
+  if (job.closing.empty() || packets_gone_ <= now) {
+    stage_confirmed(now);
+    return;
+  }
+  job.wait = Job::Wait::Packets;
+  job.until = packets_gone_;
+}
+
+void OpenSmActuator::stage_confirmed(Instant now) {
+  Job& job = *jobs_.front();
+  if (++job.stage < job.stages) {
+    write_stage(now);
+    return;
+  }
+  // The same tables without a way there, for whoever reads the plan later.
+  const auto written = write_plan(job, Staging::Final);
+  finish_job(written ? Result<void>{} : fail(written.error()), now);
+}
+
+void OpenSmActuator::finish_job(const Result<void>& result, Instant now) {
+  const auto job = jobs_.front();
+  jobs_.pop_front();
+  check_.abandon();
+  if (!jobs_.empty()) later([this](Instant at) { begin_job(at); }, now);
+  later([job, result](Instant at) { job->done(result, at); }, now);
+}
+
+void OpenSmActuator::fail_jobs(const Error& error, Instant now) {
+  while (!jobs_.empty()) finish_job(fail(error), now);
+}
+
+void OpenSmActuator::on_plugin(const PluginEvent& event, Instant now) {
+  // Others may have changed their part of the plan since, which has this one in it.
+  const bool expected = !jobs_.empty() && event.epoch >= jobs_.front()->epoch;
+  const auto wait = jobs_.empty() ? Job::Wait::Begin : jobs_.front()->wait;
+  const bool answers =
+      expected && (wait == Job::Wait::Routing || wait == Job::Wait::Multicast || wait == Job::Wait::SubnetUp);
+  store_.saw(event.epoch);
+  switch (event.kind) {
+    case Kind::Hello:
+    case Kind::SmState:
+      master_ = event.state == "master";
+      standby_ = event.state == "standby";
+      if (event.kind == Kind::Hello) window_ = event.window;
+      if (!master_) {
+        window_ = false;
+        fail_jobs(not_ready(), now);
+      }
+      break;
+    case Kind::HeavySweepStart:
+      window_ = false;
+      break;
+    case Kind::SubnetUp:
+      master_ = true;  // only a master brings a subnet up
+      standby_ = false;
+      window_ = !event.errors;
+      if (answers && wait == Job::Wait::SubnetUp && !event.errors) read_back(now);
+      break;
+    case Kind::RoutingDone:
+      if (event.blocks != 0) packets_gone_ = now + event.packet_life;
+      if (answers) routed(event, now);
+      break;
+    case Kind::MulticastDone:
+      if (answers && wait == Job::Wait::Multicast && !event.errors) read_back(now);
+      break;
+    case Kind::Plan:
+      if (!event.taken && !jobs_.empty() && wait == Job::Wait::Routing) {
+        finish_job(fail(ErrorCode::Refused, "the plugin refuses the plan: " + event.message), now);
+      }
+      break;
+    case Kind::HeavySweepDone:
+    case Kind::Other:
+      break;
+  }
+  runs_.look_at_window(now);
+}
+
+void OpenSmActuator::on_plugin_gone(Instant now) {
+  master_ = false;
+  standby_ = false;
+  window_ = false;
+  fail_jobs(not_ready(), now);
+  runs_.look_at_window(now);
+}
+
+void OpenSmActuator::on_timer(Instant now) {
+  if (due_at_ && *due_at_ <= now) {
+    due_at_.reset();
+    for (auto due = std::exchange(due_, {}); !due.empty(); due.pop_front()) due.front()(now);
+  }
+  if (!jobs_.empty()) {
+    const Job& job = *jobs_.front();
+    const bool due = job.until <= now && job.wait != Job::Wait::Begin && job.wait != Job::Wait::Reading;
+    if (due && job.wait == Job::Wait::Packets) {
+      stage_confirmed(now);
+    } else if (due) {
+      finish_job(
+          fail(ErrorCode::Unreachable,
+               fmt::format("OpenSM has not carried the plan of epoch {} out: {}", job.epoch, job.trouble)),
+          now);
+    }
+  }
+  runs_.on_timer(now);
+}
+
+std::optional<Instant> OpenSmActuator::next_deadline() const {
+  std::optional<Instant> first = due_at_;
+  const auto consider = [&](std::optional<Instant> due) {
+    if (due && (!first || *due < *first)) first = due;
+  };
+  if (!jobs_.empty()) {
+    const Job& job = *jobs_.front();
+    if (job.wait != Job::Wait::Begin && job.wait != Job::Wait::Reading) consider(job.until);
+  }
+  consider(runs_.next_deadline());
+  return first;
+}
+
+// --- port states ---
+
+void OpenSmActuator::set_links(const std::vector<regulate::LinkOrder>& orders, Instant now, LinksDone done) {
+  runs_.run(orders, now, std::move(done));
+}
+
+LinkRunsSeat::Window OpenSmActuator::window() const {
+  // Nobody reroutes around what goes off; what comes back helps whoever comes back.
+  if (!ready()) return Window::Nobody;
+  return window_ ? Window::Open : Window::Shut;
+}
+
+std::optional<Error> OpenSmActuator::why_not(const regulate::LinkOrder& order) const {
+  if (order.to != regulate::LinkTo::Reduced || options_.reduction == Reduction::Allowed) return std::nullopt;
+  return Error{ErrorCode::Refused,
+               "OpenSM would undo another width or speed at its next heavy sweep; set force_link_width, "
+               "force_link_speed and force_link_speed_ext to 0 in opensm.conf, and say so in heddle.toml"};
+}
+
+/// A plan with the links in `off`: from here on nothing that OpenSM does leads over them again.
+void OpenSmActuator::write_tables_without(const std::vector<LinkRef>& links, Instant now, Closed done) {
+  auto job = std::make_shared<Job>();
+  job->closing = links;
+  job->done = std::move(done);
+  jobs_.push_back(job);
+  if (jobs_.size() == 1) later([this](Instant at) { begin_job(at); }, now);
+}
+
+std::unique_ptr<PortSetter> OpenSmActuator::make_setter() {
+  return std::make_unique<DrivenPorts>(engine_, seat_, runs_.closed(), options_.driver);
+}
+
+}  // namespace heddle::opensm

@@ -1,0 +1,71 @@
+#include "authority/opensm/port_setter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "authority/own/survey_change.h"
+
+namespace heddle::opensm {
+
+using provision::LinkJob;
+using regulate::LinkOrder;
+using regulate::LinkTo;
+
+DrivenPorts::DrivenPorts(transport::TransactionEngine& engine, regulate::FabricSeat& seat,
+                         const std::set<LinkRef>& closed, const provision::LinkDriverOptions& options)
+    : seat_{seat},
+      closed_{closed},
+      driver_{engine, options,
+              [this](const std::vector<NodeGuid>& nodes, Instant at) { seat_.look_at(nodes, at); }} {}
+
+void DrivenPorts::run(const std::vector<LinkOrder>& orders, Instant now, Done done) {
+  done_ = std::move(done);
+  failures_.assign(orders.size(), std::nullopt);
+  driven_.clear();
+  const auto survey = seat_.survey();
+  std::vector<LinkJob> jobs;
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    const LinkOrder& order = orders[i];
+    const PortRef& other = order.port == order.link.a ? order.link.b : order.link.a;
+    const PortIndex near = survey ? survey->fabric->find_port(order.port) : no_port;
+    const PortIndex far = survey ? survey->fabric->find_port(other) : no_port;
+    // What was cut off with the link is seen when it is back.
+    const bool far_is_needed = order.to != LinkTo::On;
+    if (near == no_port || (far == no_port && far_is_needed)) {
+      failures_[i] = Error{
+          ErrorCode::Unreachable,
+          fmt::format("{} is not in the fabric at present", to_string(near == no_port ? order.port : other))};
+      continue;
+    }
+    const auto end = [&](PortIndex port) {
+      return LinkEnd{survey->fabric->port(port).node, survey->fabric->port(port).num};
+    };
+    const auto to = order.to == LinkTo::Off  ? LinkJob::To::Off
+                    : order.to == LinkTo::On ? LinkJob::To::On
+                                             : LinkJob::To::Reduced;
+    jobs.push_back({end(near), far == no_port ? std::nullopt : std::optional{end(far)}, to, order.mode});
+    driven_.push_back(i);
+  }
+  if (jobs.empty()) return answer({}, now);
+  // Our own way to the ports must not end in the middle of it.
+  const auto with_routes =
+      provision::with_routes_avoiding(*survey, std::vector(closed_.begin(), closed_.end()));
+  seat_.adopt(with_routes);
+  driver_.run(
+      with_routes, std::move(jobs), now,
+      [this](const std::vector<std::optional<Error>>& failures, Instant at) { answer(failures, at); });
+}
+
+void DrivenPorts::call_off(std::size_t order) {
+  const auto job = std::find(driven_.begin(), driven_.end(), order);
+  if (job != driven_.end()) driver_.call_off(static_cast<std::size_t>(job - driven_.begin()));
+}
+
+void DrivenPorts::answer(const std::vector<std::optional<Error>>& failures, Instant now) {
+  for (std::size_t i = 0; i < failures.size(); ++i) failures_[driven_[i]] = failures[i];
+  std::exchange(done_, nullptr)(failures_, now);
+}
+
+}  // namespace heddle::opensm

@@ -1,0 +1,162 @@
+/// Configures a fabric as its subnet manager: LIDs, port settings, port states, forwarding tables, in stages,
+/// each of which is decided for every node before the next begins. What a node does not confirm is reported
+/// and left out of later stages; it holds up nobody else. Ports are Active before a table leads to them.
+///
+/// A run waits for no packets that are under way: what must, is left (ProvisionReport::postponed) to a
+/// rewrite().
+///
+/// A state machine over the transaction engine, on its thread; never blocks. One run at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "authority/own/batch.h"
+#include "authority/own/lid_plan.h"
+#include "authority/own/multicast_writer.h"
+#include "authority/own/port_settings.h"
+#include "authority/own/routes.h"
+#include "authority/own/sm_election.h"
+#include "authority/own/table_writer.h"
+#include "mad/survey.h"
+#include "transport/transactions.h"
+#include "transport/transport.h"
+
+namespace heddle::provision {
+
+struct ProvisionOptions {
+  PortPolicy ports{};
+  std::uint8_t priority = 0;  ///< as subnet manager, 0 to 15
+  std::uint64_t sm_key = 1;   ///< what other subnet managers know us by; OpenSM's default
+  /// How long packets are under way at most; less where the switches say so (routing/packet_life.h).
+  FabricClock::duration packet_life = routing::default_packet_life;
+  /// All tables are compared with what was written once in so long: the time of a heavy sweep.
+  FabricClock::duration verify_within = std::chrono::minutes{10};
+};
+
+struct Trouble {
+  PortRef where;
+  std::string text;
+};
+
+struct ProvisionReport {
+  /// Nothing was written, or no tables could be made: another subnet manager, too few LIDs, no routes.
+  std::optional<Error> failure;
+  std::shared_ptr<const Survey> survey;  ///< with LIDs and states as they were confirmed
+  std::shared_ptr<const routing::ForwardingTables> tables;
+  std::vector<Trouble> troubles;
+  std::vector<OtherSm> other_sms;
+  std::size_t ports_set = 0;
+  std::size_t blocks_read = 0;
+  std::size_t blocks_written = 0;
+  std::size_t multicast_groups = 0;
+  bool tables_confirmed = false;  ///< every switch of the survey holds what `tables` says
+  bool postponed = false;         ///< some of them must wait for packets that are under way
+  std::size_t links_raised = 0;   ///< ports that became Active
+  Instant begun;
+  Instant ended;
+};
+
+class Provisioner {
+ public:
+  using Done = std::function<void(const ProvisionReport&)>;
+
+  Provisioner(transport::TransactionEngine& engine, transport::Transport& transport,
+              const ProvisionOptions& options, Router router, Done done);
+
+  /// The survey must come from a sweep that has just ended. Not while busy().
+  void run(std::shared_ptr<const Survey> survey, Instant now);
+  /// Makes the tables anew and writes what differs, nothing else, on the survey that a run() has brought up
+  /// to date. Not while busy().
+  void rewrite(std::shared_ptr<const Survey> survey, Instant now, Done done);
+  [[nodiscard]] bool busy() const { return busy_; }
+  /// Ends a rewrite() that only waits for packets under way.
+  void overtake(Instant now) { writer_.overtake(now); }
+  void on_timer(Instant now) { writer_.on_timer(now); }
+  [[nodiscard]] std::optional<Instant> next_deadline() const { return writer_.next_deadline(); }
+  [[nodiscard]] Instant packets_gone() const { return writer_.packets_gone(); }
+  /// From here on, what is under way too takes these directed routes.
+  void take_routes(const Survey& from);
+  /// Compares some blocks with what their switches hold (TableWriter::verify). Not while busy().
+  void verify(std::shared_ptr<const Survey> survey, std::size_t count, Instant now,
+              TableWriter::Verified done) {
+    writer_.verify(std::move(survey), count, now, std::move(done));
+  }
+  [[nodiscard]] std::size_t known_blocks() const { return writer_.known_blocks(); }
+  /// Whether a table holds, or may hold, an entry that leaves by this port.
+  [[nodiscard]] bool may_use(const PortRef& port) const {
+    return writer_.may_use(port) || multicast_.may_use(port);
+  }
+  /// What a switch was seen to forward through this port.
+  [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const {
+    return writer_.lids_through(port);
+  }
+  /// Whether the local port's IsSM bit is this program's doing: from a first run that found no other subnet
+  /// manager on, to one that does.
+  [[nodiscard]] bool is_sm() const { return is_sm_; }
+  /// The next run does not yield to ports that say IsSM and do not answer: an operator knows better. What
+  /// answers is yielded to all the same.
+  void pass_over_silent_sms() { pass_over_silent_ = true; }
+
+ private:
+  // The stages, in their order.
+  void ask_other_sms(Instant now);
+  void plan(Instant now);
+  void set_ports(Instant now);
+  void route(Instant now);
+  void unicast_written(const WriteReport& report, Instant now);
+  void multicast_written(const WriteReport& report, Instant now);
+  void take(const WriteReport& report);
+  void set_tops(Instant now);
+  void raise(PortState from, PortState to, Instant now);
+  void finish(Instant now);
+  void stop_with(Error error, Instant now);
+
+  /// Runs `what` on `ends`, one Set(PortInfo) each.
+  void set_each(std::vector<LinkEnd> ends, std::function<mad::PortInfo(LinkEnd)> what,
+                std::function<bool(LinkEnd, const mad::PortInfo& asked, const mad::PortInfo& got)> confirm,
+                Batch::Done next, Instant now);
+  [[nodiscard]] std::optional<Step> port_step(mad::Method method, LinkEnd end, const mad::PortInfo& info,
+                                              std::uint64_t tag) const;
+  [[nodiscard]] std::optional<Batch::Way> way_of(std::uint64_t tag) const;
+  [[nodiscard]] FabricClock::duration packet_life() const;
+  void trouble(LinkEnd end, const char* what, const transport::Completion& completion);
+  void trouble(LinkEnd end, std::string text);
+  [[nodiscard]] std::vector<LinkEnd> cabled_and_management_ports() const;
+  /// The survey's own, if it says already what is known of LIDs and states.
+  [[nodiscard]] std::shared_ptr<const Fabric> fabric_with_lids() const;
+  [[nodiscard]] bool has_lids_and_states(const Fabric& fabric) const;
+
+  [[nodiscard]] bool failed(LinkEnd end) const {
+    return failed_[survey_->fabric->port_index(end).raw()] != 0;
+  }
+
+  transport::Transport& transport_;
+  ProvisionOptions options_;
+  Router router_;
+  Done done_;
+  Batch batch_;
+  TableWriter writer_;
+  MulticastWriter multicast_;
+
+  bool busy_ = false;
+  Done rewritten_;  ///< set while only tables are written
+  bool is_sm_ = false;
+  bool pass_over_silent_ = false;
+  std::vector<std::string> silent_sms_;
+  ProvisionReport report_;
+  std::shared_ptr<Survey> survey_;  ///< the one that is worked on
+  LidPlan lids_;
+  Lid sm_lid_;
+  std::vector<char> failed_;  ///< by PortIndex
+  std::shared_ptr<const Routes> routes_;
+
+  // What outlives a run.
+  LidsByPort remembered_;
+};
+
+}  // namespace heddle::provision

@@ -1,0 +1,206 @@
+#include "authority/own/subnet_manager.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "authority/own/survey_change.h"
+#include "mad/header.h"
+
+namespace heddle::provision {
+namespace {
+
+using std::chrono::seconds;
+
+/// After tables that were not confirmed; twice as much each time.
+constexpr FabricClock::duration first_retry = seconds{1};
+constexpr FabricClock::duration longest_retry = seconds{30};
+constexpr std::size_t blocks_at_a_time = 64;
+
+}  // namespace
+
+SubnetManager::SubnetManager(transport::TransactionEngine& engine, transport::Transport& transport,
+                             const ProvisionOptions& options, Router router, Provisioner::Done done)
+    : engine_{engine},
+      transport_{transport},
+      options_{options},
+      done_{std::move(done)},
+      provisioner_{engine, transport, options, std::move(router),
+                   [this](const ProvisionReport& report) { finished(report); }} {}
+
+void SubnetManager::configure(std::shared_ptr<const Survey> survey, Instant now) {
+  if (provisioner_.busy() || rewriting_) {
+    waiting_ = std::move(survey);
+    if (rewriting_) provisioner_.overtake(now);
+    return;
+  }
+  if (state_ == mad::SmInfo::State::NotActive) state_ = mad::SmInfo::State::Discovering;
+  provisioner_.run(std::move(survey), now);
+}
+
+void SubnetManager::finished(const ProvisionReport& report) {
+  const bool refused = report.failure && report.failure->code == ErrorCode::Refused;
+  state_ = refused ? mad::SmInfo::State::NotActive : mad::SmInfo::State::Master;
+  if (!report.failure) {
+    configured_ = report.survey;
+    if (report.postponed && rewrites_.empty()) rewrites_.emplace_back();
+    if (report.tables_confirmed || report.postponed) {
+      retry_at_.reset();
+      retry_after_ = first_retry;
+    } else {
+      rewrite_later(report.ended);
+    }
+    if (!verify_at_) verify_at_ = report.ended + options_.verify_within;
+  }
+  ++activity_;
+  done_(report);
+  next(report.ended);
+}
+
+void SubnetManager::rewrite_later(Instant now) {
+  retry_after_ = std::clamp(retry_after_, first_retry, longest_retry);
+  retry_at_ = now + retry_after_;
+  retry_after_ *= 2;
+}
+
+void SubnetManager::take_routes(const Survey& from) {
+  for (std::shared_ptr<const Survey>* const survey : {&configured_, &waiting_}) {
+    if (!*survey) continue;
+    auto changed = std::make_shared<Survey>(**survey);
+    provision::take_routes(from, *changed);
+    *survey = std::move(changed);
+  }
+  provisioner_.take_routes(from);
+}
+
+void SubnetManager::on_timer(Instant now) {
+  provisioner_.on_timer(now);
+  if (retry_at_ && *retry_at_ <= now) {
+    retry_at_.reset();
+    if (rewrites_.empty() && !waiting_) rewrites_.emplace_back();
+    next(now);
+  }
+  if (verify_at_ && *verify_at_ <= now) verify(now);
+}
+
+std::optional<Instant> SubnetManager::next_deadline() const {
+  std::optional<Instant> first = provisioner_.next_deadline();
+  for (const auto& at : {retry_at_, verify_at_}) {
+    if (at && (!first || *at < *first)) first = at;
+  }
+  return first;
+}
+
+/// Some blocks at a time, so that all have had their turn in verify_within.
+void SubnetManager::verify(Instant now) {
+  const std::size_t turns = provisioner_.known_blocks() / blocks_at_a_time + 1;
+  verify_at_ = now + options_.verify_within / static_cast<std::int64_t>(turns);
+  if (!is_master() || !configured_ || provisioner_.busy() || rewriting_) return;
+  provisioner_.verify(configured_, blocks_at_a_time, now, [this](std::size_t wrong, Instant at) {
+    if (wrong == 0) return;
+    if (rewrites_.empty()) rewrites_.emplace_back();
+    next(at);
+  });
+}
+
+void SubnetManager::rewrite_tables(Instant now, Written done) {
+  rewrites_.push_back(std::move(done));
+  // The tables are made anew, with what this one is about.
+  if (rewriting_) provisioner_.overtake(now);
+  next(now);
+}
+
+/// A fabric that has changed comes first: its tables keep off the same links.
+void SubnetManager::next(Instant now) {
+  if (provisioner_.busy() || rewriting_) return;
+  if (waiting_) {
+    configure(std::exchange(waiting_, nullptr), now);
+    return;
+  }
+  if (rewrites_.empty()) return;
+  rewriting_ = true;
+  if (is_master() && configured_) {
+    provisioner_.rewrite(configured_, now, [this](const ProvisionReport& report) { rewritten(report); });
+    return;
+  }
+  const Written done = std::move(rewrites_.front());
+  rewrites_.pop_front();
+  if (done) done(fail(ErrorCode::Refused, "this daemon is not the subnet manager of the fabric"), now);
+  rewriting_ = false;
+  next(now);
+}
+
+void SubnetManager::rewritten(const ProvisionReport& report) {
+  rewriting_ = false;
+  if (report.postponed && !report.failure) {
+    next(report.ended);  // it was overtaken, and has its turn again
+    return;
+  }
+  const Written done = std::move(rewrites_.front());
+  rewrites_.pop_front();
+  if (!done) {
+    if (!report.failure && !report.tables_confirmed) rewrite_later(report.ended);
+    if (report.tables_confirmed) retry_after_ = first_retry;
+  } else if (report.failure) {
+    done(fail(*report.failure), report.ended);
+  } else if (!report.tables_confirmed) {
+    done(fail(ErrorCode::Unreachable, report.troubles.empty()
+                                          ? "a switch that has been silent did not confirm its table"
+                                          : report.troubles.front().text),
+         report.ended);
+  } else {
+    done({}, report.ended);
+  }
+  next(report.ended);
+}
+
+std::optional<mad::Notice> SubnetManager::on_unsolicited(const mad::Packet& packet) {
+  const mad::Header header = mad::read_header(packet.mad);
+  if (!mad::is_smp(header)) return std::nullopt;
+  const auto attribute = static_cast<mad::SmAttr>(header.attribute);
+  if (header.method == mad::Method::Trap && attribute == mad::SmAttr::Notice) {
+    if (is_master()) repress(packet, header);
+    return mad::decode<mad::Notice>(mad::smp_data(packet.mad));
+  }
+  const bool asks = header.method == mad::Method::Get || header.method == mad::Method::Set;
+  if (asks && attribute == mad::SmAttr::SmInfo) answer_sm_info(packet, header);
+  return std::nullopt;
+}
+
+void SubnetManager::answer_sm_info(const mad::Packet& packet, const mad::Header& header) {
+  if (state_ == mad::SmInfo::State::NotActive) return;
+  mad::Packet answer = packet;
+  answer.address.dlid = packet.address.slid;
+  answer.address.slid = packet.address.dlid;
+  mad::Header reply = header;
+  reply.method = mad::Method::GetResp;
+  // Handing over and standing by are asked by Set; there is nobody here who could take turns.
+  if (header.method == mad::Method::Set) reply.status = mad::status::bad_method_attribute;
+  if (header.mgmt_class == mad::MgmtClass::SubnDirected) {
+    mad::DirectedRoute route = mad::read_directed_route(packet.mad);
+    route.returning = true;
+    mad::write_directed_route(route, answer.mad);
+  }
+  mad::write_header(reply, answer.mad);
+  mad::SmInfo info;
+  info.guid = transport_.local().guid;
+  info.sm_key = options_.sm_key;
+  info.activity = activity_;
+  info.priority = options_.priority;
+  info.state = state_;
+  mad::encode(info, mad::smp_data(answer.mad));
+  // Lost or refused: whoever asked will ask again.
+  (void)engine_.send_only(answer);
+}
+
+void SubnetManager::repress(const mad::Packet& packet, const mad::Header& header) {
+  mad::Packet answer = packet;
+  answer.address.dlid = packet.address.slid;
+  answer.address.slid = packet.address.dlid;
+  mad::Header reply = header;
+  reply.method = mad::Method::TrapRepress;
+  mad::write_header(reply, answer.mad);
+  // The trap is repeated until this arrives.
+  (void)engine_.send_only(answer);
+}
+
+}  // namespace heddle::provision

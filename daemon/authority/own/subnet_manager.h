@@ -1,0 +1,84 @@
+/// The subnet manager of a fabric that has no other: configures it after each sweep, answers for itself when
+/// asked who is there, and acknowledges traps. Whoever owns it feeds it surveys and hands the notices on to
+/// the discovery.
+///
+/// Tables that were not confirmed are written again by itself, and all that were are read back, some at a
+/// time, within ProvisionOptions::verify_within. What waits for packets under way gives way to whatever
+/// comes.
+///
+/// On the transaction engine's thread. The engine must be stopped before it goes away.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+
+#include "authority/own/provisioner.h"
+#include "mad/attributes.h"
+#include "transport/transactions.h"
+#include "transport/transport.h"
+
+namespace heddle::provision {
+
+class SubnetManager {
+ public:
+  SubnetManager(transport::TransactionEngine& engine, transport::Transport& transport,
+                const ProvisionOptions& options, Router router, Provisioner::Done done);
+
+  /// Configures the fabric as it was just found. While busy, the latest survey waits its turn.
+  void configure(std::shared_ptr<const Survey> survey, Instant now);
+  [[nodiscard]] bool busy() const { return provisioner_.busy() || !rewrites_.empty(); }
+  /// Until then a packet may be where an entry led that is gone.
+  [[nodiscard]] Instant packets_gone() const { return provisioner_.packets_gone(); }
+  /// From here on, what is under way too takes these directed routes.
+  void take_routes(const Survey& from);
+
+  void on_timer(Instant now);
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+  using Written = std::function<void(const Result<void>&, Instant now)>;
+  /// Has the router make the tables anew and writes what differs; after what is under way. Answered later,
+  /// when every switch has confirmed. Errors: Refused unless is_master(), Unreachable with the first that did
+  /// not confirm, those of the router.
+  void rewrite_tables(Instant now, Written done);
+  /// Whether a forwarding table holds, or may hold, an entry that leaves by this port.
+  [[nodiscard]] bool may_use(const PortRef& port) const { return provisioner_.may_use(port); }
+  /// What a switch was seen to forward through this port.
+  [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const {
+    return provisioner_.lids_through(port);
+  }
+  /// See Provisioner. Of the next configure().
+  void pass_over_silent_sms() { provisioner_.pass_over_silent_sms(); }
+  /// Since the last run that nobody else's being master stopped.
+  [[nodiscard]] bool is_master() const { return state_ == mad::SmInfo::State::Master; }
+
+  /// What the engine hands over unsolicited. A trap is acknowledged and given back as its notice; SMInfo is
+  /// answered while master.
+  std::optional<mad::Notice> on_unsolicited(const mad::Packet& packet);
+
+ private:
+  void finished(const ProvisionReport& report);
+  void rewritten(const ProvisionReport& report);
+  void next(Instant now);
+  void rewrite_later(Instant now);
+  void verify(Instant now);
+  void answer_sm_info(const mad::Packet& packet, const mad::Header& header);
+  void repress(const mad::Packet& packet, const mad::Header& header);
+
+  transport::TransactionEngine& engine_;
+  transport::Transport& transport_;
+  ProvisionOptions options_;
+  Provisioner::Done done_;
+  mad::SmInfo::State state_ = mad::SmInfo::State::NotActive;
+  std::uint32_t activity_ = 0;
+  std::shared_ptr<const Survey> waiting_;
+  std::shared_ptr<const Survey> configured_;  ///< by the last run that nothing stopped
+  std::deque<Written> rewrites_;              ///< the first one under way, if rewriting_; null: our own
+  bool rewriting_ = false;
+  std::optional<Instant> retry_at_;  ///< of tables that were not confirmed
+  FabricClock::duration retry_after_{};
+  std::optional<Instant> verify_at_;
+  Provisioner provisioner_;
+};
+
+}  // namespace heddle::provision

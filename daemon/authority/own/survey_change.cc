@@ -1,0 +1,101 @@
+#include "authority/own/survey_change.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace heddle::provision {
+
+std::shared_ptr<const Fabric> rebuild(const Fabric& fabric, std::uint64_t epoch,
+                                      const std::function<void(LinkEnd, Port&)>& change,
+                                      std::span<const KnownLink> more) {
+  FabricBuilder builder;
+  const auto set_ports = [&](NodeIndex index) {
+    const Node& node = fabric.node(index);
+    for (unsigned p = 0; p <= node.port_count; ++p) {
+      const LinkEnd end{index, PortNum{static_cast<std::uint8_t>(p)}};
+      Port port = fabric.port(end);
+      if (change) change(end, port);
+      (void)builder.set_port(index, port);
+    }
+  };
+  for (const Node& node : fabric.nodes()) set_ports(*builder.add_node(node));
+  for (const Link& link : fabric.links()) (void)builder.add_link(link.a, link.b, link.width, link.speed);
+  for (const KnownLink& known : more) {
+    const LinkEnd a{fabric.find_node(known.link.a.node), known.link.a.port};
+    const LinkEnd b{fabric.find_node(known.link.b.node), known.link.b.port};
+    (void)builder.add_link(a, b, known.width, known.speed);
+  }
+  // A cable makes ports Active that nobody said anything of; here everything is said.
+  for (std::uint32_t i = 0; i < fabric.nodes().size(); ++i) set_ports(NodeIndex{i});
+  return builder.build(epoch);
+}
+
+std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey,
+                                       std::span<const KnownLink> links) {
+  const Fabric& fabric = *survey->fabric;
+  const auto is_free = [&](const PortRef& ref) {
+    const PortIndex port = fabric.find_port(ref);
+    return port != no_port && ref.port != PortNum{0} && fabric.port(port).link == no_link;
+  };
+  std::vector<KnownLink> missing;
+  for (const KnownLink& known : links) {
+    if (known.link.a != known.link.b && is_free(known.link.a) && is_free(known.link.b)) {
+      missing.push_back(known);
+    }
+  }
+  if (missing.empty()) return survey;
+  auto completed = std::make_shared<Survey>(*survey);
+  completed->fabric = rebuild(fabric, fabric.epoch(), {}, missing);
+  return completed;
+}
+
+bool is_up(const Fabric& fabric, const Link& link) {
+  return fabric.port(link.a).state != PortState::Down && fabric.port(link.b).state != PortState::Down;
+}
+
+bool is_active(const Fabric& fabric, const Link& link) {
+  return fabric.port(link.a).state == PortState::Active && fabric.port(link.b).state == PortState::Active;
+}
+
+void take_routes(const Survey& from, Survey& to) {
+  for (SurveyNode& node : to.nodes) {
+    const NodeIndex there = from.fabric->find_node(node.guid());
+    if (there != no_node) node.path = from.node(there).path;
+  }
+}
+
+std::shared_ptr<const Survey> with_routes_avoiding(const Survey& survey, std::span<const LinkRef> avoid) {
+  const Fabric& fabric = *survey.fabric;
+  auto result = std::make_shared<Survey>(survey);
+  std::vector<char> reached(fabric.nodes().size(), 0);
+  std::vector<NodeIndex> order{survey.local};
+  reached[survey.local.raw()] = 1;
+  const auto spread = [&](bool (*may_pass)(const Fabric&, const Link&)) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const NodeIndex at = order[i];
+      const SurveyNode& node = result->nodes[at.raw()];
+      // Only switches forward directed routes; the local node is left by the port that the daemon sits on.
+      for (unsigned p = 1; p <= fabric.node(at).port_count; ++p) {
+        const LinkEnd out{at, PortNum{static_cast<std::uint8_t>(p)}};
+        if (!node.is_switch() && (at != survey.local || out.port != node.info.local_port)) continue;
+        const auto peer = fabric.peer(out);
+        if (!peer || reached[peer->node.raw()] != 0) continue;
+        const Link& link = fabric.link(fabric.port(out).link);
+        const LinkRef ref = link_ref(fabric, link);
+        if (!may_pass(fabric, link) || std::find(avoid.begin(), avoid.end(), ref) != avoid.end()) continue;
+        reached[peer->node.raw()] = 1;
+        SurveyNode& next = result->nodes[peer->node.raw()];
+        next.path = result->nodes[at.raw()].path;
+        next.path.push_back(out.port);
+        order.push_back(peer->node);
+      }
+    }
+  };
+  spread(is_active);
+  // A link that has just trained is the only way to what is behind it until it is raised.
+  spread(is_up);
+  result->fabric = rebuild(fabric, fabric.epoch() + 1, {});
+  return result;
+}
+
+}  // namespace heddle::provision

@@ -1,0 +1,195 @@
+// In which order a TableWriter writes what differs, and what waits for packets under way.
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "authority/own/table_writer.h"
+
+namespace heddle::provision {
+namespace {
+
+std::size_t block_of_lid(Lid lid) { return lid.raw() / routing::lids_per_block; }
+
+}  // namespace
+
+bool TableWriter::is_silent(const routing::BlockRef& at) const {
+  return tables_[at.sw.raw()] != nullptr && tables_[at.sw.raw()]->silent[at.block];
+}
+
+void TableWriter::plan(Instant now) {
+  const routing::ForwardingTables& wanted = routes_->tables;
+  working_ = wanted;
+  differing_.clear();
+  bool anything = false;
+  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+    if (tables_[s] == nullptr) continue;
+    const Table& table = *tables_[s];
+    const auto row = working_.row(routing::SwitchIndex{s});
+    for (std::size_t b = 0; b < wanted.blocks(); ++b) {
+      std::uint8_t* const block = &row[b * routing::lids_per_block];
+      if (!table.known[b] && !table.silent[b]) {
+        std::fill_n(block, routing::lids_per_block, no_path.raw());
+      } else {
+        anything = true;
+        if (std::memcmp(block, &table.bytes[b * routing::lids_per_block], routing::lids_per_block) == 0)
+          continue;
+        std::copy_n(&table.bytes[b * routing::lids_per_block], routing::lids_per_block, block);
+      }
+      differing_.push_back({routing::SwitchIndex{s}, static_cast<std::uint16_t>(b)});
+    }
+  }
+  plan_ = {};
+  stage_ = 0;
+  rest_is_written_ = false;
+  later_.clear();
+  held_.assign(wanted.blocks(), 0);
+  is_later_.assign(wanted.stride(), 0);
+  is_idle_.assign(wanted.stride(), false);
+  report_.order = WriteOrder::Any;
+  if (anything && routes_->order) plan_stages();
+  next_stage(now);
+}
+
+void TableWriter::plan_stages() {
+  const routing::SwitchGraph& graph = routes_->order->graph();
+  std::vector<Lid> refused;
+  auto staged = routing::plan_update(graph, routes_->order->ranks(), working_, routes_->tables, differing_,
+                                     &routes_->up, &refused);
+  if (!staged) return;
+  report_.order = WriteOrder::Staged;
+  plan_ = *std::move(staged);
+  report_.stages = plan_.stages.size();
+  // Tables of somebody else may follow no order in which changing them would be safe: those LIDs are written
+  // with the rest. But where a switch does not say what it holds, it is only our own picture that is wrong.
+  for (const Lid lid : refused) {
+    for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+      const auto block = static_cast<std::uint16_t>(block_of_lid(lid));
+      if (is_silent({routing::SwitchIndex{s}, block})) held_[block] = 1;
+    }
+  }
+  if (!routes_->idle_plane) return;
+  for (const routing::Target& target : graph.targets()) {
+    // A switch has one LID, which whoever manages it goes on to use.
+    if (target.lid_count() < routes_->planes) continue;
+    for (unsigned i = *routes_->idle_plane; i < target.lid_count(); i += routes_->planes) {
+      const std::size_t lid = std::size_t{target.base.raw()} + i;
+      if (lid < is_idle_.size()) is_idle_[lid] = true;
+    }
+  }
+}
+
+void TableWriter::next_stage(Instant now) {
+  while (stage_ < plan_.stages.size()) {
+    std::vector<routing::EntryWrite> stage = std::move(plan_.stages[stage_++]);
+    for (const routing::EntryWrite& write : stage) {
+      const auto block = static_cast<std::uint16_t>(block_of_lid(write.lid));
+      if (is_silent({write.sw, block})) held_[block] = 1;
+    }
+    std::erase_if(stage, [&](const routing::EntryWrite& write) {
+      return held_[block_of_lid(write.lid)] != 0 || node_of(write.sw.raw()) == nullptr;
+    });
+    postpone(stage, now);
+    if (stage.empty()) continue;
+    write_stage(stage, now);
+    return;
+  }
+  if (!std::exchange(rest_is_written_, true)) {
+    write_rest(now);
+  } else {
+    resume_or_finish(now);
+  }
+}
+
+/// Takes what must wait, with all that belongs to its LID, out of the stage.
+void TableWriter::postpone(std::vector<routing::EntryWrite>& stage, Instant now) {
+  for (const routing::EntryWrite& write : stage) {
+    if (write.change == routing::Change::Loses && carries(write.lid) &&
+        under_way_.earliest({&write, 1}) > now) {
+      is_later_[write.lid.raw()] = 1;
+    }
+  }
+  const auto later = std::stable_partition(
+      stage.begin(), stage.end(), [&](const auto& write) { return is_later_[write.lid.raw()] == 0; });
+  if (later == stage.end()) return;
+  later_.emplace_back(later, stage.end());
+  stage.erase(later, stage.end());
+}
+
+void TableWriter::write_stage(const std::vector<routing::EntryWrite>& stage, Instant now) {
+  std::vector<Lid> lids;
+  for (const routing::EntryWrite& write : stage) lids.push_back(write.lid);
+  std::sort(lids.begin(), lids.end());
+  lids.erase(std::unique(lids.begin(), lids.end()), lids.end());
+  write_blocks(routing::apply(stage, working_), std::move(lids), now);
+}
+
+/// Entries of LIDs that nobody has are in no plan and lead no packet anywhere; and blocks of which nothing is
+/// known are written even if they may be right. All of them where there is no plan.
+std::vector<routing::BlockRef> TableWriter::rest() const {
+  std::vector<char> waits(held_.size(), 0);
+  for (const auto& stage : later_) {
+    for (const routing::EntryWrite& write : stage) waits[block_of_lid(write.lid)] = 1;
+  }
+  std::vector<routing::BlockRef> blocks = differing_;
+  std::erase_if(blocks, [&](const routing::BlockRef& at) {
+    if (held_[at.block] != 0 || waits[at.block] != 0 || is_silent(at)) return true;
+    const auto stands = working_.block(at.sw, at.block);
+    const auto wanted = routes_->tables.block(at.sw, at.block);
+    return tables_[at.sw.raw()]->known[at.block] && std::equal(stands.begin(), stands.end(), wanted.begin());
+  });
+  // One block of each switch after the other, so that many agents work at the same time.
+  std::sort(blocks.begin(), blocks.end(), [](const auto& x, const auto& y) {
+    return x.block != y.block ? x.block < y.block : x.sw < y.sw;
+  });
+  return blocks;
+}
+
+void TableWriter::write_rest(Instant now) {
+  std::vector<routing::BlockRef> blocks = rest();
+  std::vector<Lid> lids;
+  for (const routing::BlockRef& at : blocks) {
+    const auto wanted = routes_->tables.block(at.sw, at.block);
+    const auto stands =
+        working_.row(at.sw).subspan(at.block * routing::lids_per_block, routing::lids_per_block);
+    for (std::size_t i = 0; i < routing::lids_per_block; ++i) {
+      if (stands[i] == wanted[i]) continue;
+      lids.emplace_back(static_cast<std::uint16_t>(at.block * routing::lids_per_block + i));
+      stands[i] = wanted[i];
+    }
+  }
+  write_blocks(std::move(blocks), std::move(lids), now);
+}
+
+void TableWriter::resume_or_finish(Instant now) {
+  std::erase_if(later_, [&](std::vector<routing::EntryWrite>& stage) {
+    std::erase_if(stage, [&](const auto& write) { return held_[block_of_lid(write.lid)] != 0; });
+    return stage.empty();
+  });
+  if (later_.empty()) return finish(now);
+  if (waits_ == Waits::Leave) {
+    report_.postponed = true;
+    return finish(now);
+  }
+  resume_at_ = under_way_.earliest(later_.front());
+  on_timer(now);
+}
+
+void TableWriter::on_timer(Instant now) {
+  if (!resume_at_ || *resume_at_ > now) return;
+  resume_at_.reset();
+  plan_.stages = std::exchange(later_, {});
+  stage_ = 0;
+  rest_is_written_ = false;
+  std::fill(is_later_.begin(), is_later_.end(), 0);
+  next_stage(now);
+}
+
+void TableWriter::overtake(Instant now) {
+  if (!resume_at_) return;
+  resume_at_.reset();
+  report_.postponed = true;
+  finish(now);
+}
+
+}  // namespace heddle::provision

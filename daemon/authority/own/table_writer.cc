@@ -1,0 +1,195 @@
+#include "authority/own/table_writer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "transport/requests.h"
+
+namespace heddle::provision {
+namespace {
+
+using transport::Completion;
+using transport::Outcome;
+
+}  // namespace
+
+const SurveyNode* TableWriter::node_of(std::uint32_t sw) const {
+  return switches_[sw] == no_node ? nullptr : &survey_->node(switches_[sw]);
+}
+
+void TableWriter::write(std::shared_ptr<const Survey> survey, std::shared_ptr<const Routes> routes,
+                        Waits waits, Instant now, Done done) {
+  survey_ = std::move(survey);
+  routes_ = std::move(routes);
+  waits_ = waits;
+  done_ = std::move(done);
+  report_ = {};
+  switches_.clear();
+  tables_.clear();
+  // An earlier run of the program may have written the last of its entries just before.
+  if (!std::exchange(begun_, true)) under_way_.begin(now);
+  for (const NodeGuid guid : routes_->tables.switches()) {
+    switches_.push_back(survey_->fabric->find_node(guid));
+    Table* const table = switches_.back() == no_node ? nullptr : &known_[guid];
+    tables_.push_back(table);
+    if (table == nullptr) continue;
+    table->bytes.resize(std::max(table->bytes.size(), routes_->tables.stride()), no_path.raw());
+    table->known.resize(std::max(table->known.size(), routes_->tables.blocks()), false);
+    table->silent.assign(table->known.size(), false);
+  }
+  read(now);
+}
+
+Step TableWriter::block_step(mad::Method method, const SurveyNode& node, std::size_t block,
+                             std::uint64_t tag) const {
+  return {.packet = transport::directed_smp({.method = method,
+                                             .attribute = mad::SmAttr::LinearForwardingTable,
+                                             .modifier = static_cast<std::uint32_t>(block),
+                                             .m_key = m_key_},
+                                            node.path),
+          .agent = transport::agent_of(node.guid()),
+          .tag = tag};
+}
+
+Step TableWriter::block_step(mad::Method method, BlockOf at) const {
+  return block_step(method, *node_of(at.sw), at.block, tag_of(at));
+}
+
+std::optional<Batch::Way> TableWriter::way_of(std::uint64_t tag) const {
+  const BlockOf at = block_of(tag);
+  const SurveyNode* const node = at.sw < switches_.size() ? node_of(at.sw) : nullptr;
+  if (node == nullptr) return std::nullopt;
+  return Batch::Way{transport::agent_of(node->guid()), node->path};
+}
+
+void TableWriter::read(Instant now) {
+  std::vector<BlockOf> blocks;
+  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+    const SurveyNode* node = node_of(s);
+    if (node == nullptr) continue;
+    // Of a table without a top, nothing is worth knowing.
+    const std::size_t top = node->switch_info ? node->switch_info->linear_fdb_top : 0;
+    for (std::size_t b = 0; b < routes_->tables.blocks() && top > 0 && b * routing::lids_per_block <= top;
+         ++b) {
+      if (!tables_[s]->known[b]) blocks.push_back({s, static_cast<std::uint16_t>(b)});
+    }
+  }
+  // One block of each switch after the other, so that many agents work at the same time.
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [](const BlockOf& x, const BlockOf& y) { return x.block < y.block; });
+  batch_.start(
+      [this, blocks = std::move(blocks), next = std::size_t{0}]() mutable -> std::optional<Step> {
+        if (next == blocks.size()) return std::nullopt;
+        return block_step(mad::Method::Get, blocks[next++]);
+      },
+      [this](std::uint64_t tag, const Completion& completion) { take(block_of(tag), completion); },
+      [this](Instant at) { report_.stopped ? finish(at) : plan(at); }, now);
+}
+
+void TableWriter::take(BlockOf at, const Completion& completion) {
+  if (completion.outcome == Outcome::Stopped) report_.stopped = true;
+  Table& table = *tables_[at.sw];
+  if (completion.outcome != Outcome::Answered) {
+    // It holds what it was seen to hold last, or a write that was not confirmed: entries that may work, and
+    // are changed in stages or not at all.
+    table.silent[at.block] = true;
+    const bool said = std::any_of(report_.failures.begin(), report_.failures.end(),
+                                  [&](const auto& failure) { return failure.node == switches_[at.sw]; });
+    if (!said) {
+      report_.failures.push_back({switches_[at.sw], "a block of its forwarding table could not be read",
+                                  completion.outcome, completion.status});
+    }
+    return;
+  }
+  const auto data = mad::smp_data(completion.answer->mad);
+  std::copy(data.begin(), data.end(),
+            table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * routing::lids_per_block));
+  table.known[at.block] = true;
+  ++report_.blocks_read;
+}
+
+void TableWriter::write_blocks(std::vector<routing::BlockRef> blocks, std::vector<Lid> lids, Instant now) {
+  batch_.start(
+      [this, blocks = std::move(blocks), next = std::size_t{0}]() mutable -> std::optional<Step> {
+        if (next == blocks.size()) return std::nullopt;
+        const BlockOf at{blocks[next].sw.raw(), blocks[next].block};
+        ++next;
+        Step step = block_step(mad::Method::Set, at);
+        const auto bytes = working_.block(routing::SwitchIndex{at.sw}, at.block);
+        std::copy(bytes.begin(), bytes.end(), mad::smp_data(step.packet.mad).begin());
+        // Until it is confirmed, nobody knows which of the two is there.
+        tables_[at.sw]->known[at.block] = false;
+        return step;
+      },
+      [this](std::uint64_t tag, const Completion& completion) { confirm(tag, completion); },
+      [this, lids = std::move(lids)](Instant at) {
+        for (const Lid lid : lids) under_way_.wrote(lid, at);
+        report_.stopped ? finish(at) : next_stage(at);
+      },
+      now);
+}
+
+void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
+  const BlockOf at = block_of(tag);
+  if (completion.outcome == Outcome::Stopped) {
+    report_.stopped = true;
+    return;
+  }
+  if (completion.outcome != Outcome::Answered) {
+    held_[at.block] = 1;
+    report_.failures.push_back({switches_[at.sw], "a block of its forwarding table was not taken",
+                                completion.outcome, completion.status});
+    return;
+  }
+  const auto asked = mad::smp_data(completion.request->mad);
+  const auto got = mad::smp_data(completion.answer->mad);
+  if (!std::equal(asked.begin(), asked.end(), got.begin())) {
+    held_[at.block] = 1;
+    report_.failures.push_back({switches_[at.sw],
+                                "answers other entries than were written to a block of its forwarding table",
+                                Outcome::Answered, 0});
+    return;
+  }
+  Table& table = *tables_[at.sw];
+  std::copy(got.begin(), got.end(),
+            table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * routing::lids_per_block));
+  table.known[at.block] = true;
+  ++report_.blocks_written;
+}
+
+void TableWriter::finish(Instant now) {
+  plan_ = {};
+  later_.clear();
+  const Done done = std::exchange(done_, nullptr);
+  const WriteReport report = std::exchange(report_, {});
+  done(report, now);
+}
+
+std::optional<std::vector<Lid>> TableWriter::lids_through(const PortRef& port) const {
+  const auto it = known_.find(port.node);
+  if (it == known_.end()) return std::nullopt;
+  std::vector<Lid> lids;
+  const Table& table = it->second;
+  for (std::size_t lid = 0; lid < table.bytes.size(); ++lid) {
+    if (table.bytes[lid] == port.port.raw() && table.known[lid / routing::lids_per_block])
+      lids.emplace_back(static_cast<std::uint16_t>(lid));
+  }
+  return lids;
+}
+
+bool TableWriter::may_use(const PortRef& port) const {
+  const auto it = known_.find(port.node);
+  if (it == known_.end()) return false;
+  const Table& table = it->second;
+  for (std::size_t b = 0; b < table.known.size(); ++b) {
+    const auto first = table.bytes.begin() + static_cast<std::ptrdiff_t>(b * routing::lids_per_block);
+    if (!table.known[b] || std::find(first, first + routing::lids_per_block, port.port.raw()) !=
+                               first + routing::lids_per_block) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace heddle::provision

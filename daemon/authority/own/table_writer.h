@@ -1,0 +1,167 @@
+/// Brings the forwarding tables of switches from what they hold to what they are to hold, in stages where the
+/// order matters: no mixture of old and new entries that ever stands in the fabric sends a packet in circles
+/// (routing/update_plan.h). Writes the blocks that differ, has each confirmed by its answer, and begins a
+/// stage when all switches have confirmed the one before.
+///
+/// An entry that takes a way from a switch waits until no packet can be on its way there any more
+/// (routing/packet_life.h), where the LID carries anything; all others go on meanwhile. While it only waits,
+/// a run may be overtaken: the tables are safe to leave as they stand.
+///
+/// A switch that does not confirm holds up only the LIDs of the blocks that it did not confirm: their later
+/// stages are left out. What is not known of a switch's table is read first, and a block that cannot be read
+/// is not written.
+///
+/// A state machine over the transaction engine, on its thread. One run at a time. Unicast only:
+/// multicast tables are MulticastWriter's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "authority/own/batch.h"
+#include "authority/own/routes.h"
+#include "mad/survey.h"
+#include "routing/packet_life.h"
+#include "routing/update_plan.h"
+
+namespace heddle::provision {
+
+enum class WriteOrder : std::uint8_t {
+  Staged,  ///< one stage after the other; also where one stage is enough
+  Any,     ///< nothing was forwarded before, or the tables follow no order in which it would be safe
+};
+
+/// What becomes of stages that packets under way are in the way of.
+enum class Waits : std::uint8_t {
+  Out,    ///< the run goes on when they are gone
+  Leave,  ///< it ends without them
+};
+
+struct WriteReport {
+  struct Failure {
+    NodeIndex node;
+    const char* what = "";
+    transport::Outcome outcome = transport::Outcome::Answered;
+    std::uint16_t status = 0;
+  };
+  std::vector<Failure> failures;
+  WriteOrder order = WriteOrder::Staged;
+  std::size_t stages = 0;
+  std::size_t blocks_read = 0;
+  std::size_t blocks_written = 0;
+  bool stopped = false;    ///< the engine was stopped
+  bool postponed = false;  ///< what must wait for packets under way is left to another run
+
+  [[nodiscard]] bool confirmed() const { return failures.empty() && !stopped && !postponed; }
+};
+
+class TableWriter {
+ public:
+  using Done = std::function<void(const WriteReport&, Instant now)>;
+
+  TableWriter(transport::TransactionEngine& engine, std::uint64_t m_key)
+      : m_key_{m_key}, batch_{engine, [this](std::uint64_t tag) { return way_of(tag); }} {}
+
+  /// How long packets live; from the next write on.
+  void set_packet_life(FabricClock::duration life) { under_way_.set_life(life); }
+
+  /// Survey and routes are of the same fabric. Switches that the survey has not are left out.
+  void write(std::shared_ptr<const Survey> survey, std::shared_ptr<const Routes> routes, Waits waits,
+             Instant now, Done done);
+  /// Ends a run that only waits, as postponed.
+  void overtake(Instant now);
+  void on_timer(Instant now);
+  [[nodiscard]] std::optional<Instant> next_deadline() const { return resume_at_; }
+
+  /// Until then a packet may be where an entry led that is gone.
+  [[nodiscard]] Instant packets_gone() const { return under_way_.gone(); }
+
+  /// Reads blocks that switches have confirmed, `count` of them, those after the last ones read; what differs
+  /// counts as what the switch holds, until the next write. Not during a run. `done` is given how many did.
+  using Verified = std::function<void(std::size_t differing, Instant now)>;
+  void verify(std::shared_ptr<const Survey> survey, std::size_t count, Instant now, Verified done);
+  /// Blocks that verify() may read.
+  [[nodiscard]] std::size_t known_blocks() const;
+  /// The switch was restarted: what it held is gone.
+  void forget(NodeGuid sw) { known_.erase(sw); }
+  /// Whether some switch holds, or may hold, an entry that leaves by one of these ports. Port numbers of
+  /// switches that were never written count as not in use.
+  [[nodiscard]] bool may_use(const PortRef& port) const;
+  /// LIDs that the switch has confirmed to forward through this port, in order; none for a switch that was
+  /// never written.
+  [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const;
+
+ private:
+  struct Table {
+    std::vector<std::uint8_t> bytes;
+    std::vector<bool> known;   ///< by block
+    std::vector<bool> silent;  ///< likewise: could not be read in this run
+  };
+  struct BlockOf {
+    std::uint32_t sw = 0;
+    std::uint16_t block = 0;
+  };
+
+  void read(Instant now);
+  void plan(Instant now);
+  void next_stage(Instant now);
+  [[nodiscard]] std::vector<routing::BlockRef> rest() const;
+  void write_rest(Instant now);
+  void write_blocks(std::vector<routing::BlockRef> blocks, std::vector<Lid> lids, Instant now);
+  void confirm(std::uint64_t tag, const transport::Completion& completion);
+  [[nodiscard]] bool is_silent(const routing::BlockRef& at) const;
+  void take(BlockOf at, const transport::Completion& completion);
+  void plan_stages();
+  void write_stage(const std::vector<routing::EntryWrite>& stage, Instant now);
+  void postpone(std::vector<routing::EntryWrite>& stage, Instant now);
+  void resume_or_finish(Instant now);
+  [[nodiscard]] bool carries(Lid lid) const { return !is_idle_[lid.raw()]; }
+  [[nodiscard]] std::optional<Batch::Way> way_of(std::uint64_t tag) const;
+  void finish(Instant now);
+  [[nodiscard]] Step block_step(mad::Method method, BlockOf at) const;
+  [[nodiscard]] Step block_step(mad::Method method, const SurveyNode& node, std::size_t block,
+                                std::uint64_t tag) const;
+  [[nodiscard]] const SurveyNode* node_of(std::uint32_t sw) const;
+  [[nodiscard]] static std::uint64_t tag_of(BlockOf at) { return (std::uint64_t{at.sw} << 16U) | at.block; }
+  [[nodiscard]] static BlockOf block_of(std::uint64_t tag) {
+    return {static_cast<std::uint32_t>(tag >> 16U), static_cast<std::uint16_t>(tag)};
+  }
+
+  std::uint64_t m_key_;
+  Batch batch_;
+  std::map<NodeGuid, Table> known_;  ///< what switches confirmed
+
+  // Of the run.
+  std::shared_ptr<const Survey> survey_;
+  std::shared_ptr<const Routes> routes_;
+  Done done_;
+  WriteReport report_;
+  std::vector<NodeIndex> switches_;    ///< by SwitchIndex of the tables
+  std::vector<Table*> tables_;         ///< likewise, in known_; null where the survey has no such switch
+  routing::ForwardingTables working_;  ///< as they stand when the stage under way is confirmed
+  std::vector<routing::BlockRef> differing_;  ///< that are not known to hold what is wanted, at the start
+  routing::UpdatePlan plan_;
+  std::size_t stage_ = 0;
+  bool rest_is_written_ = false;
+  std::vector<char> held_;     ///< by block number: LIDs whose later stages are left out
+  std::vector<bool> is_idle_;  ///< by LID: carries nothing
+  Waits waits_ = Waits::Leave;
+  routing::PacketsUnderWay under_way_;
+  bool begun_ = false;
+  /// Stages that must wait, and all later ones of their LIDs.
+  std::vector<std::vector<routing::EntryWrite>> later_;
+  std::vector<char> is_later_;  ///< by LID
+  std::optional<Instant> resume_at_;
+
+  // Of verify().
+  std::pair<NodeGuid, std::size_t> next_to_verify_{};
+  std::vector<std::pair<NodeGuid, std::size_t>> verified_;
+  std::size_t wrong_ = 0;
+};
+
+}  // namespace heddle::provision

@@ -1,0 +1,129 @@
+#include "authority/own/up_down_keeper.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "authority/own/survey_change.h"
+
+namespace heddle::provision {
+namespace {
+
+/// The node of `fabric` in `other`, if it is the same there: ports and LIDs.
+std::optional<NodeIndex> same_node(const Fabric& fabric, const Node& node, const Fabric& other) {
+  const NodeIndex index = other.find_node(node.guid);
+  if (index == no_node) return std::nullopt;
+  const Node& twin = other.node(index);
+  if (twin.type != node.type || twin.port_count != node.port_count) return std::nullopt;
+  for (unsigned p = 0; p <= node.port_count; ++p) {
+    const Port& here = fabric.port(PortIndex{node.first_port.raw() + p});
+    const Port& there = other.port(PortIndex{twin.first_port.raw() + p});
+    if (here.lid != no_lid && (here.lid != there.lid || here.lmc != there.lmc)) return std::nullopt;
+  }
+  return index;
+}
+
+}  // namespace
+
+std::optional<routing::LinkSet> UpDownKeeper::links_up(const Fabric& fabric) const {
+  if (!full_) return std::nullopt;
+  std::vector<NodeIndex> in_full;
+  in_full.reserve(fabric.nodes().size());
+  for (const Node& node : fabric.nodes()) {
+    const auto twin = same_node(fabric, node, *full_);
+    if (!twin) return std::nullopt;
+    in_full.push_back(*twin);
+  }
+  auto up = routing::LinkSet::none(*full_);
+  for (const Link& link : fabric.links()) {
+    const LinkEnd a{in_full[link.a.node.raw()], link.a.port};
+    const LinkEnd b{in_full[link.b.node.raw()], link.b.port};
+    if (full_->peer(a) != b) return std::nullopt;
+    const bool counts = counts_ == Counts::Active ? is_active(fabric, link) : is_up(fabric, link);
+    if (counts) up.insert(full_->port(a).link);
+  }
+  return up;
+}
+
+Result<void> UpDownKeeper::begin(const Fabric& fabric) {
+  std::size_t known = 0;
+  for (const Node& node : fabric.nodes()) {
+    if (node.type == NodeType::Switch && ranks_.contains(node.guid)) ++known;
+  }
+  routing::UpDownOptions options;
+  options.planes = planes();
+  if (known < fabric.switch_count() || known == 0) {
+    auto fresh = routing::UpDownRouter::make(fabric, options);
+    if (!fresh) return fail(fresh.error());
+    if (2 * known < fabric.switch_count()) ranks_.clear();
+    for (std::uint32_t s = 0; s < fresh->graph().size(); ++s) {
+      const routing::SwitchIndex sw{s};
+      ranks_.emplace(fresh->graph().guid(sw), fresh->ranks().rank(sw));
+    }
+    if (known == 0) router_ = std::make_shared<routing::UpDownRouter>(*std::move(fresh));
+  }
+  if (known > 0) {
+    options.ranks = ranks();
+    auto router = routing::UpDownRouter::make(fabric, options);
+    if (!router) return fail(router.error());
+    router_ = std::make_shared<routing::UpDownRouter>(*std::move(router));
+  }
+  ++beginnings_;
+  full_ = std::make_shared<const Fabric>(fabric);
+  return {};
+}
+
+routing::LinkSet UpDownKeeper::without(const std::vector<LinkRef>& links, routing::LinkSet set) const {
+  for (const LinkRef& ref : links) {
+    const PortIndex port = full_->find_port(ref.a);
+    if (port == no_port || full_->port(port).link == no_link) continue;
+    const LinkIndex link = full_->port(port).link;
+    if (link_ref(*full_, full_->link(link)) == ref) set.erase(link);
+  }
+  return set;
+}
+
+Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
+  auto up = links_up(fabric);
+  if (!up) {
+    if (auto begun = begin(fabric); !begun) return fail(begun.error());
+    up = links_up(*full_);
+  }
+  up_ = *up;
+  overridden_ = false;
+  const routing::LinkSet open = without(closed_, up_);
+  for (unsigned plane = 0; plane < planes(); ++plane) {
+    const routing::LinkSet wanted = without(avoided_[plane], open);
+    router_->update(plane, wanted);
+    const std::size_t cut = wanted == open ? 0 : router_->unconnected(plane).size();
+    if (cut == 0) continue;
+    router_->update(plane, open);
+    if (router_->unconnected(plane).size() < cut) {
+      overridden_ = true;
+    } else {
+      router_->update(plane, wanted);  // a fault cuts them off, and not what is avoided
+    }
+  }
+  Routes routes{router_->tables(), router_};
+  routes.may_be_used = open;
+  routes.up = up_;
+  routes.planes = planes();
+  routes.idle_plane = idle_plane_;
+  routes.in_all_planes = open;
+  for (unsigned plane = 0; plane < planes(); ++plane) {
+    const routing::LinkSet& active = router_->active(plane);
+    routing::LinkSet::for_each_difference(open, active, [&](LinkIndex link) {
+      if (!active.contains(link)) routes.in_all_planes.erase(link);
+    });
+  }
+  return routes;
+}
+
+std::size_t UpDownKeeper::unconnected() const {
+  std::size_t most = 0;
+  for (unsigned plane = 0; router_ && plane < planes(); ++plane) {
+    most = std::max(most, router_->unconnected(plane).size());
+  }
+  return most;
+}
+
+}  // namespace heddle::provision

@@ -1,0 +1,87 @@
+/// up*/down* tables of a fabric whose links come and go: keeps the order of the switches and everybody's home
+/// port from the fullest snapshot, so that a link that goes off changes only what depended on it, and comes
+/// back to the same tables. What a Provisioner routes with. One thread.
+///
+/// The order of two switches, once decided, stays as long as the keeper lives, whatever is added, lost or
+/// returns: so the dependencies of all tables that it ever made have no cycle together. Only where most of
+/// the switches are new does it begin with another order: that is another fabric, or one that is being
+/// switched on.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "authority/own/routes.h"
+#include "fabric/change.h"
+#include "fabric/fabric.h"
+#include "routing/updn.h"
+
+namespace heddle::provision {
+
+class UpDownKeeper {
+ public:
+  using Rank = std::pair<NodeGuid, std::uint16_t>;
+
+  /// Which links there are to route over.
+  enum class Counts : std::uint8_t {
+    Active,  ///< at both ends: whoever writes tables raises ports first
+    Trained  ///< whoever is subnet manager raises them
+  };
+
+  explicit UpDownKeeper(unsigned planes = 1, Counts counts = Counts::Active)
+      : counts_{counts}, avoided_(planes) {}
+
+  /// The order of an earlier run. Before the first route().
+  void remember(std::span<const Rank> ranks) { ranks_.insert(ranks.begin(), ranks.end()); }
+  [[nodiscard]] std::vector<Rank> ranks() const { return {ranks_.begin(), ranks_.end()}; }
+
+  /// From the next route() on, no path of the plane leads over these links, unless hosts would be cut off:
+  /// then all that are up are used. Links that are not there are ignored.
+  void avoid(unsigned plane, std::vector<LinkRef> links) { avoided_[plane] = std::move(links); }
+  /// Likewise of all planes, and whatever it costs: links that are about to go off.
+  void close(std::vector<LinkRef> links) { closed_ = std::move(links); }
+  /// This plane carries nothing (none: each may), from here on.
+  void set_idle(std::optional<unsigned> plane) { idle_plane_ = plane; }
+  [[nodiscard]] const std::vector<LinkRef>& avoided(unsigned plane) const { return avoided_[plane]; }
+  [[nodiscard]] const std::vector<LinkRef>& closed() const { return closed_; }
+  [[nodiscard]] unsigned planes() const { return static_cast<unsigned>(avoided_.size()); }
+
+  /// Tables over the links that count and are not avoided. Begins anew when the snapshot has a
+  /// node, a LID or a cable that the kept one has not. Errors: of UpDownRouter::make.
+  [[nodiscard]] Result<Routes> route(const Fabric& fabric);
+
+  /// The kept snapshot, with everything that was ever there since it began; null before the first route().
+  [[nodiscard]] const std::shared_ptr<const Fabric>& full() const { return full_; }
+  /// Its links that counted for the last route().
+  [[nodiscard]] const routing::LinkSet& up() const { return up_; }
+  /// Host switches, in pairs, between which the links of the last route() leave no legal path, in some plane.
+  [[nodiscard]] std::size_t unconnected() const;
+  /// Whether the last route() had to use links that it was to avoid, lest hosts be cut off.
+  [[nodiscard]] bool overridden() const { return overridden_; }
+  /// Of route(): how often it began anew.
+  [[nodiscard]] std::size_t beginnings() const { return beginnings_; }
+
+ private:
+  /// The kept snapshot's links that are up in `fabric`; none if it has what the kept one has not.
+  [[nodiscard]] std::optional<routing::LinkSet> links_up(const Fabric& fabric) const;
+  Result<void> begin(const Fabric& fabric);
+  [[nodiscard]] routing::LinkSet without(const std::vector<LinkRef>& links, routing::LinkSet set) const;
+
+  Counts counts_;
+  std::shared_ptr<const Fabric> full_;
+  std::shared_ptr<routing::UpDownRouter> router_;
+  std::map<NodeGuid, std::uint16_t> ranks_;  ///< of every switch that was ever there
+  std::vector<std::vector<LinkRef>> avoided_;
+  std::vector<LinkRef> closed_;
+  std::optional<unsigned> idle_plane_;
+  routing::LinkSet up_;
+  bool overridden_ = false;
+  std::size_t beginnings_ = 0;
+};
+
+}  // namespace heddle::provision
