@@ -5,6 +5,7 @@
 
 #include "core/backoff.h"
 #include "core/event_queue.h"
+#include "support/golden.h"
 
 namespace heddle::plugin {
 namespace {
@@ -96,6 +97,33 @@ TEST(Commands, AreKnownByTheirWord) {
   for (const char* nonsense : {"", "{", "[]", "7", R"({"command":7})", R"({"command":"reboot"})", "\xff"}) {
     EXPECT_EQ(parse_command(nonsense), Command::None);
   }
+}
+
+/// The daemon of another version reads them.
+TEST(Events, EachLineIsAsItsGoldenFile) {
+  Confirmation done;
+  done.epoch = 7;
+  done.reroute = true;
+  done.switches_behind = 1;
+  done.unconnected = 2;
+  done.relaxed = true;
+  done.errors = true;
+  done.stages = {0, 3};
+  done.groups = 4;
+  done.blocks = 5;
+  done.packet_life = std::chrono::microseconds{4194};
+  Timings timings;
+  timings.add(Callback::Prepare, std::chrono::microseconds{3});
+  std::string lines;
+  for (const std::string& line :
+       {hello_line({"OpenSM 3.3.23", "/var/lib/heddle/plan.json", "master", 6, true}, done),
+        routing_line(done), multicast_line(7, false), subnet_up_line(true, 7),
+        plain_line("heavy_sweep_start"), plain_line("heavy_sweep_done"), state_line("standby"),
+        trap_line(1, 128, 3), plan_line(8, false, "plan.json: wrong checksum"), timings_line(timings)}) {
+    lines += line;
+    if (!line.ends_with('\n')) lines += '\n';
+  }
+  expect_golden("answers/opensm/from_plugin.txt", lines);
 }
 
 }  // namespace

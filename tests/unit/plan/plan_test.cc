@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/checksum.h"
+#include "support/golden.h"
 
 namespace heddle::plan {
 namespace {
@@ -60,6 +61,11 @@ TEST(Plan, IsReadAsItWasWritten) {
   const auto read = parse(to_text(example()), "plan.json");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(*read, example());
+}
+
+/// A plugin of another version reads it.
+TEST(Plan, IsWrittenAsItsGoldenFile) {
+  expect_golden("answers/opensm/plan_with_everything.json", to_text(example()));
 }
 
 TEST(Plan, AnEmptyPlanIsAPlan) {
