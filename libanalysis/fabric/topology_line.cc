@@ -285,7 +285,8 @@ Result<Line> parse_assignment(std::string_view text, std::size_t sign) {
   return line;
 }
 
-/// "[root@sm ~]# ibnetdiscover", "$ ibnetdiscover > topo": left over where somebody copied a terminal.
+/// "[root@sm ~]# ibnetdiscover", "$ ibnetdiscover > topo", "sw-1 [ha-active] (config) # " (of a switch's own
+/// shell): left over where somebody copied a terminal.
 bool is_prompt(std::string_view text) {
   if (text.find('"') != std::string_view::npos) return false;
   const std::size_t end = text.find_last_of("#$>%");
@@ -293,7 +294,8 @@ bool is_prompt(std::string_view text) {
   const bool runs_it = text.find("ibnetdiscover") != std::string_view::npos;
   const bool is_empty = std::ranges::all_of(text.substr(end + 1), is_space);
   const bool of_a_shell = text.find('@') != std::string_view::npos || text.find_first_of("#$>%") == 0;
-  return runs_it || (is_empty && of_a_shell);
+  const bool of_a_switch = end > 0 && is_space(text[end - 1]) && text.find('=') == std::string_view::npos;
+  return runs_it || (is_empty && (of_a_shell || of_a_switch));
 }
 
 /// `SW    16  1 0x0008f10500108c5c 4x QDR - ...`

@@ -18,14 +18,16 @@
 namespace heddle::cli {
 namespace {
 
-/// Carries a failed command's sentence out of CLI11's callback.
-class CommandFailed : public std::exception {
+/// Carries a command's end that is not Done out of CLI11's callback.
+class CommandEnded : public std::exception {
  public:
-  explicit CommandFailed(Error error) : error_{std::move(error)} {}
-  [[nodiscard]] const Error& error() const { return error_; }
+  CommandEnded(Status status, std::string sentence) : status_{status}, sentence_{std::move(sentence)} {}
+  [[nodiscard]] Status status() const { return status_; }
+  [[nodiscard]] const std::string& sentence() const { return sentence_; }  ///< empty for none
 
  private:
-  Error error_;
+  Status status_;
+  std::string sentence_;
 };
 
 }  // namespace
@@ -61,7 +63,15 @@ Program::~Program() = default;
 
 void Program::on(CLI::App& command, Action action) {
   command.callback([action = std::move(action)] {
-    if (auto result = action(); !result) throw CommandFailed{result.error()};
+    if (auto result = action(); !result) throw CommandEnded{Status::Failed, result.error().message};
+  });
+}
+
+void Program::judge(CLI::App& command, Judgement judgement) {
+  command.callback([judgement = std::move(judgement)] {
+    const auto verdict = judgement();
+    if (!verdict) throw CommandEnded{Status::Usage, verdict.error().message};
+    if (*verdict != Status::Done) throw CommandEnded{*verdict, {}};
   });
 }
 
@@ -78,10 +88,10 @@ Status Program::run(int argc, const char* const* argv) {
     *context_.err << "heddle: " << unknown.value_or(wrong.what())
                   << "\nTry 'heddle --help', or --help after a command.\n";
     return Status::Usage;
-  } catch (const CommandFailed& failed) {
+  } catch (const CommandEnded& ended) {
     context_.out->flush();
-    *context_.err << "heddle: " << failed.error().message << '\n';
-    return Status::Failed;
+    if (!ended.sentence().empty()) *context_.err << "heddle: " << ended.sentence() << '\n';
+    return ended.status();
   } catch (const std::exception& unforeseen) {
     *context_.err << "heddle: " << unforeseen.what() << '\n';
     return Status::Failed;

@@ -39,6 +39,10 @@ struct Context {
 /// What a command does. Its error's sentence is printed, and ends the program with Status::Failed.
 using Action = std::function<Result<void>()>;
 
+/// What a command that judges does: Done for yes, Failed for no, both without a word; an error ends the
+/// program with Status::Usage, so that scripts tell "no" from "cannot say".
+using Judgement = std::function<Result<Status>()>;
+
 /// The program: options for all and the command that was chosen.
 class Program {
  public:
@@ -52,6 +56,7 @@ class Program {
 
   /// Runs `action` when `command` (a subcommand without subcommands) is the one that was given.
   static void on(CLI::App& command, Action action);
+  static void judge(CLI::App& command, Judgement judgement);
 
   /// Parses, runs, prints errors. Never throws.
   Status run(int argc, const char* const* argv);

@@ -6,8 +6,6 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <fstream>
-#include <iostream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -15,7 +13,9 @@
 
 #include "fabric/dot.h"
 #include "fabric/ibnetdiscover.h"
+#include "fabric/slurm_topology.h"
 #include "fabric/source.h"
+#include "heddle/cabling_commands.h"
 #include "heddle/client.h"
 #include "heddle/command.h"
 #include "heddle/fabric_output.h"
@@ -32,7 +32,8 @@ constexpr const char* source_help =
 const std::map<std::string, FabricFormat> formats{{"text", FabricFormat::Text},
                                                   {"json", FabricFormat::Json},
                                                   {"dot", FabricFormat::Dot},
-                                                  {"ibnetdiscover", FabricFormat::Ibnetdiscover}};
+                                                  {"ibnetdiscover", FabricFormat::Ibnetdiscover},
+                                                  {"slurm-topology", FabricFormat::SlurmTopology}};
 
 /// What the subcommands' options fill in.
 struct FabricOptions {
@@ -46,19 +47,6 @@ struct FabricOptions {
   unsigned lmc = 0;
   bool fail_if_different = false;
 };
-
-Result<std::shared_ptr<const Fabric>> obtain(const std::string& source, const Context& context) {
-  if (source.empty()) {
-    const auto text = Client{context.socket}.get_text("/v1/fabric?format=ibnetdiscover");
-    if (!text) return fail(text.error());
-    return read_fabric_text(*text, "the running fabric", context);
-  }
-  if (source == "-") {
-    const std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
-    return read_fabric_text(text, "standard input", context);
-  }
-  return read_fabric(source, context);
-}
 
 Result<NodeNames> names_of(const FabricOptions& options) {
   return options.node_names.empty() ? NodeNames{} : NodeNames::load(options.node_names);
@@ -81,6 +69,13 @@ Result<void> write(const std::shared_ptr<const Fabric>& fabric, const FabricOpti
   if (!names) return fail(names.error());
   const FabricFormat format =
       context.format == Format::Json ? FabricFormat::Json : formats.at(options.format);
+  if (format == FabricFormat::SlurmTopology) {
+    const auto topology = slurm_topology(*fabric, *names);
+    if (!topology) return fail(topology.error());
+    for (const std::string& warning : topology->warnings)
+      *context.err << "heddle: warning: " << warning << '\n';
+    return put(topology->text, options, context);
+  }
   return put(fabric_text(fabric, format, *names), options, context);
 }
 
@@ -101,13 +96,13 @@ Result<void> export_fabric(const FabricOptions& options, Context& context) {
     const auto text = Client{context.socket}.get_text("/v1/fabric?format=json");
     return text ? put(*text + "\n", options, context) : fail(text.error());
   }
-  const auto fabric = obtain(options.source, context);
+  const auto fabric = obtain_fabric(options.source, context);
   if (!fabric) return fail(fabric.error());
   return write(*fabric, options, context);
 }
 
 Result<void> show_fabric(const FabricOptions& options, Context& context) {
-  const auto fabric = obtain(options.source, context);
+  const auto fabric = obtain_fabric(options.source, context);
   if (!fabric) return fail(fabric.error());
   if (options.show_format != "summary") {
     const auto names = names_of(options);
@@ -128,7 +123,7 @@ Result<void> show_fabric(const FabricOptions& options, Context& context) {
 /// Files do not tell port states: what a generator says of them is no difference.
 Result<std::shared_ptr<const Fabric>> obtain_for_comparison(const std::string& source,
                                                             const Context& context) {
-  auto fabric = obtain(source, context);
+  auto fabric = obtain_fabric(source, context);
   if (!fabric || !is_generator_spec(source)) return fabric;
   auto again = parse_ibnetdiscover(write_ibnetdiscover(**fabric), source);
   if (!again) return fail(again.error());
@@ -153,7 +148,9 @@ Result<void> diff_fabrics(const FabricOptions& options, Context& context) {
 }
 
 void add_output_options(CLI::App& command, FabricOptions& options) {
-  command.add_option("--format", options.format, "text, json, dot or ibnetdiscover (which ibsim reads, too)")
+  command
+      .add_option("--format", options.format,
+                  "text, json, dot, ibnetdiscover (which ibsim reads, too) or slurm-topology (topology.conf)")
       ->check(CLI::IsMember(formats))
       ->option_text("FORMAT [ibnetdiscover]");
   command.add_option("-o,--output", options.output, "Write to this file");
@@ -169,7 +166,7 @@ void add_names_option(CLI::App& command, FabricOptions& options) {
 void add_fabric_commands(Program& program) {
   Context& context = program.context();
   const auto options = std::make_shared<FabricOptions>();
-  auto* group = program.app().add_subcommand("fabric", "Show, export, generate and compare fabrics");
+  auto* group = program.app().add_subcommand("fabric", "Show, export, generate, compare and verify fabrics");
   group->require_subcommand(1);
 
   auto* show = group->add_subcommand("show", "A fabric in a few numbers, or drawn");
@@ -208,6 +205,9 @@ void add_fabric_commands(Program& program) {
   diff->add_flag("--exit-code", options->fail_if_different, "End with status 1 if they differ");
   add_names_option(*diff, *options);
   Program::on(*diff, [options, &context] { return diff_fabrics(*options, context); });
+
+  add_fabric_verify(program, *group);
+  add_fabric_baseline(program, *group);
 }
 
 }  // namespace heddle::cli

@@ -1,9 +1,11 @@
 #include "heddle/fabric_source.h"
 
-#include <ostream>
+#include <iostream>
+#include <iterator>
 #include <utility>
 
 #include "fabric/source.h"
+#include "heddle/client.h"
 
 namespace heddle::cli {
 namespace {
@@ -29,6 +31,19 @@ Result<std::shared_ptr<const Fabric>> read_fabric(const std::string& source, con
 Result<std::shared_ptr<const Fabric>> read_fabric_text(const std::string& text, const std::string& name,
                                                        const Context& context) {
   return told(parse_topology(text, name, {{}, context.losses}), context);
+}
+
+Result<std::shared_ptr<const Fabric>> obtain_fabric(const std::string& source, const Context& context) {
+  if (source.empty()) {
+    const auto text = Client{context.socket}.get_text("/v1/fabric?format=ibnetdiscover");
+    if (!text) return fail(text.error());
+    return read_fabric_text(*text, "the running fabric", context);
+  }
+  if (source == "-") {
+    const std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
+    return read_fabric_text(text, "standard input", context);
+  }
+  return read_fabric(source, context);
 }
 
 }  // namespace heddle::cli

@@ -13,6 +13,11 @@ namespace heddle::cli {
 [[nodiscard]] Result<std::shared_ptr<const Fabric>> read_fabric(const std::string& source,
                                                                 const Context& context);
 
+/// The same, "-" for standard input, and the running fabric if the source is empty. Reads what a daemon sends
+/// as it would read a file.
+[[nodiscard]] Result<std::shared_ptr<const Fabric>> obtain_fabric(const std::string& source,
+                                                                  const Context& context);
+
 /// A text that was read from elsewhere; `name` is what messages call it.
 [[nodiscard]] Result<std::shared_ptr<const Fabric>> read_fabric_text(const std::string& text,
                                                                      const std::string& name,

@@ -87,6 +87,39 @@ TEST_F(FabricCommands, NamesOfTheOperator) {
   EXPECT_THAT(text.out, HasSubstr("link Left/1 -- host-0 mlx5_0/1"));
 }
 
+TEST_F(FabricCommands, VerifySaysWhatDiffersAndEndsAccordingly) {
+  const std::string list = file + ".csv";
+  ASSERT_EQ(heddle({"fabric", "baseline", "save", file.c_str(), "--fabric", "torus:3,hosts=1"}).status,
+            Status::Done);
+  const auto same = heddle({"fabric", "verify", file.c_str(), "--fabric", "torus:3,hosts=1"});
+  EXPECT_EQ(same.status, Status::Done);
+  EXPECT_THAT(same.out, StartsWith("6 of 6 cables as planned; 0 missing"));
+  EXPECT_EQ(heddle({"fabric", "baseline", "save", file.c_str(), "--fabric", "torus:3,hosts=1"}).status,
+            Status::Failed);
+
+  std::ofstream{list} << "StartDevice,StartPort,EndDevice,EndPort\nSW-0,1,host-1,host-1 mlx5_0\n"
+                         "sw-1,1,host-0,mlx5_0\nsw-2,1,host-9,1\n";
+  const auto different = heddle({"--json", "fabric", "verify", list.c_str(), "--fabric", file.c_str()});
+  EXPECT_EQ(different.status, Status::Failed);
+  EXPECT_EQ(different.err, "");
+  const auto json = boost::json::parse(different.out);
+  ASSERT_EQ(array_at(json, "swapped").size(), 2U);
+  EXPECT_EQ(text_at(array_at(json, "swapped")[0], "start.node"), "sw-0");
+  EXPECT_EQ(text_at(array_at(json, "swapped")[0], "actual"), "host-0 mlx5_0/1");
+  ASSERT_EQ(array_at(json, "missing").size(), 1U);
+  EXPECT_TRUE(at_path(array_at(json, "missing")[0], "end.guid").is_null());
+  EXPECT_EQ(count_at(array_at(json, "missing")[0], "line"), 4);
+  EXPECT_EQ(array_at(json, "unexpected").size(), 4U);
+  EXPECT_EQ(array_at(json, "wrong_rate").size(), 0U);
+
+  std::ofstream{list} << "StartDevice,EndDevice\nsw-0,sw-1\n";
+  const auto unreadable = heddle({"fabric", "verify", list.c_str(), "--fabric", file.c_str()});
+  EXPECT_EQ(unreadable.status, Status::Usage);
+  EXPECT_THAT(unreadable.err, HasSubstr(".csv:1: has no column StartPort"));
+  EXPECT_EQ(heddle({"fabric", "verify", "/nowhere", "--fabric", file.c_str()}).status, Status::Usage);
+  std::filesystem::remove(list);
+}
+
 TEST_F(FabricCommands, WarningsGoToStandardErrorAndTheRestIsShown) {
   std::ofstream{file} << "Switch 4 \"a\"\n[1] \"gone\"[1]\n[2] \"gone\"[2]\n";
   const auto shown = heddle({"fabric", "show", file.c_str()});

@@ -123,8 +123,9 @@ TEST(Ibnetdiscover, SurvivesTerminalsAndEditors) {
        {"\xef\xbb\xbf" + std::string{plain}, replaced(plain, "\n", "\r\n"), replaced(plain, "\t", "        "),
         prompt + std::string{plain}, "\xef\xbb\xbf" + std::string{prompt} + std::string{plain},
         "$ sudo ibnetdiscover > topo.txt\n" + std::string{plain}, std::string{plain} + "\n[root@sm ~]# \n",
-        std::string{plain} + "\n[root@sm ~]#", std::string{plain.substr(0, plain.size() - 1)},
-        replaced(plain, "\n\n", "\n\n\n  \n"), replaced(plain, "\nSwitch", "\n  Switch")}) {
+        std::string{plain} + "\n[root@sm ~]#", std::string{plain} + "\n\rsm-1 [ mgmt-ha-active ] (config) # ",
+        std::string{plain.substr(0, plain.size() - 1)}, replaced(plain, "\n\n", "\n\n\n  \n"),
+        replaced(plain, "\nSwitch", "\n  Switch")}) {
     const auto [fabric, warnings, losses, details] = parse(text);
     ASSERT_TRUE(fabric);
     EXPECT_EQ(first_difference(*reference, *fabric), "");

@@ -1,0 +1,58 @@
+#include "fabric/slurm_topology.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fabric/generators.h"
+
+namespace heddle {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string topology(const std::string& spec) { return slurm_topology(*generate(spec).value()).value().text; }
+
+TEST(SlurmTopology, LevelsOfATree) {
+  EXPECT_EQ(topology("tree:k=2,n=3"),
+            "# topology.conf for Slurm's topology/tree, made by heddle fabric export\n"
+            "SwitchName=leaf-0-0 Nodes=host-[0-1]\n"
+            "SwitchName=leaf-0-1 Nodes=host-[2-3]\n"
+            "SwitchName=leaf-1-0 Nodes=host-[4-5]\n"
+            "SwitchName=leaf-1-1 Nodes=host-[6-7]\n"
+            "SwitchName=group1-0 Switches=leaf-0-[0-1]\n"
+            "SwitchName=group1-1 Switches=leaf-1-[0-1]\n"
+            "SwitchName=group2-0 Switches=group1-[0-1]\n");
+}
+
+TEST(SlurmTopology, ATorusIsOneGroup) {
+  const std::string text = topology("torus:3,hosts=2");
+  EXPECT_THAT(text, HasSubstr("SwitchName=sw-2 Nodes=host-[4-5]\nSwitchName=group1-0 Switches=sw-[0-2]\n"));
+}
+
+TEST(SlurmTopology, EachHostAndEachSwitchStandsOnceWhereverAdaptersAre) {
+  const auto fabric = generate("grown:seed=11,hosts=300").value();
+  const auto result = slurm_topology(*fabric).value();
+  std::map<std::string, int> said;
+  std::size_t at = 0;
+  while ((at = result.text.find("SwitchName=", at)) != std::string::npos) {
+    at += 11;
+    ++said[result.text.substr(at, result.text.find(' ', at) - at)];
+  }
+  for (const auto& [name, times] : said) EXPECT_EQ(times, 1) << name;
+  EXPECT_THAT(result.warnings, IsEmpty());
+}
+
+TEST(SlurmTopology, HostLists) {
+  EXPECT_EQ(slurm_hostlist({"n9", "n10", "n11", "n1"}), "n[1,9-11]");
+  EXPECT_EQ(slurm_hostlist({"dgx001", "dgx002", "login"}), "dgx[001-002],login");
+  EXPECT_EQ(slurm_hostlist({"a7"}), "a7");
+}
+
+TEST(SlurmTopology, AFabricWithoutHostsIsRefused) {
+  FabricBuilder builder;
+  EXPECT_FALSE(slurm_topology(*builder.build()));
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,147 @@
+#include "heddle/cabling_output.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/value.hpp>
+#include <utility>
+
+namespace heddle::cli {
+namespace {
+
+using cabling::CableCheck;
+using cabling::CableEnd;
+using cabling::Difference;
+
+std::string placed(const CableEnd& end) {
+  return end.location.empty() ? end.text() : fmt::format("{} ({})", end.text(), end.location);
+}
+
+std::string cable(const Difference& difference) {
+  return fmt::format("{} -- {}", placed(difference.start), placed(difference.end));
+}
+
+/// Lists call an adapter "HOST ibp11s0f0" and have HOST beside it once more.
+std::string unknown(const CableEnd& end) {
+  return end.port.substr(0, end.node.size()) == end.node ? end.port : fmt::format("{} {}", end.node, end.port);
+}
+
+/// "leaf-0/3 has no cable", or where it leads.
+std::string truth(const Difference& difference) {
+  std::string text;
+  for (const CableEnd* end : {&difference.start, &difference.end}) {
+    if (!end->guid) text += fmt::format("the fabric has no {}; ", unknown(*end));
+    if (end->guid && !end->number) text += fmt::format("{} has no port {}; ", end->node, end->port);
+  }
+  const CableEnd& there = difference.start.number ? difference.start : difference.end;
+  if (!there.number) return text.substr(0, text.size() - 2);
+  return text + (difference.actual.empty() ? fmt::format("{} has no cable", there.text())
+                                           : fmt::format("{} leads to {}", there.text(), difference.actual));
+}
+
+std::string line_of(const Difference& difference) {
+  return difference.line == 0 ? std::string{} : fmt::format("  (line {})", difference.line);
+}
+
+boost::json::value text_or_null(const std::string& text) {
+  return text.empty() ? boost::json::value(nullptr) : boost::json::value(text);
+}
+
+boost::json::object end_json(const CableEnd& end) {
+  boost::json::object json{{"node", end.node}};
+  json["guid"] = end.guid ? boost::json::value(to_string(*end.guid)) : boost::json::value(nullptr);
+  json["port"] =
+      end.number ? boost::json::value(static_cast<unsigned>(end.number->raw())) : text_or_null(end.port);
+  if (!end.location.empty()) json["location"] = end.location;
+  return json;
+}
+
+boost::json::array differences_json(const std::vector<Difference>& differences) {
+  boost::json::array json;
+  for (const Difference& difference : differences) {
+    boost::json::object item{{"start", end_json(difference.start)}, {"end", end_json(difference.end)}};
+    item["expected"] = text_or_null(difference.expected);
+    item["actual"] = text_or_null(difference.actual);
+    item["line"] = difference.line == 0 ? boost::json::value(nullptr) : boost::json::value(difference.line);
+    json.push_back(std::move(item));
+  }
+  return json;
+}
+
+std::string xml(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '"') {
+      out += "&quot;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string failed_case(const std::string& kind, const Difference& difference, const std::string& why) {
+  return fmt::format(
+      "  <testcase classname=\"cabling\" name=\"{}\">\n    <failure type=\"{}\" message=\"{}\"/>\n"
+      "  </testcase>\n",
+      xml(cable(difference)), kind, xml(why));
+}
+
+}  // namespace
+
+std::string cabling_text(const CableCheck& check) {
+  std::string text;
+  for (const Difference& missing : check.missing) {
+    text += fmt::format("missing     {}: {}{}\n", cable(missing), truth(missing), line_of(missing));
+  }
+  for (const Difference& swapped : check.swapped) {
+    text += fmt::format("swapped     {}: {}{}\n", cable(swapped), truth(swapped), line_of(swapped));
+  }
+  for (const Difference& unexpected : check.unexpected) {
+    text += fmt::format("unexpected  {}\n", cable(unexpected));
+  }
+  for (const Difference& rate : check.wrong_rate) {
+    text += fmt::format("wrong rate  {}: {}, planned {}{}\n", cable(rate), rate.actual, rate.expected,
+                        line_of(rate));
+  }
+  text +=
+      fmt::format("{} of {} cables as planned; {} missing, {} swapped, {} unexpected, {} at another rate\n",
+                  check.as_planned, check.planned, check.missing.size(), check.swapped.size(),
+                  check.unexpected.size(), check.wrong_rate.size());
+  return text;
+}
+
+boost::json::object cabling_json(const CableCheck& check) {
+  return {{"same", check.same()},
+          {"planned", check.planned},
+          {"as_planned", check.as_planned},
+          {"missing", differences_json(check.missing)},
+          {"unexpected", differences_json(check.unexpected)},
+          {"swapped", differences_json(check.swapped)},
+          {"wrong_rate", differences_json(check.wrong_rate)}};
+}
+
+std::string cabling_junit(const CableCheck& check, const std::string& plan) {
+  const std::size_t failures =
+      check.missing.size() + check.swapped.size() + check.unexpected.size() + check.wrong_rate.size();
+  std::string text = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"cabling as in {}\" "
+      "tests=\"{}\" failures=\"{}\">\n",
+      xml(plan), check.planned + check.unexpected.size(), failures);
+  for (const CableEnd& end : check.right) {
+    text += fmt::format("  <testcase classname=\"cabling\" name=\"{}\"/>\n", xml(placed(end)));
+  }
+  for (const Difference& missing : check.missing) text += failed_case("missing", missing, truth(missing));
+  for (const Difference& swapped : check.swapped) text += failed_case("swapped", swapped, truth(swapped));
+  for (const Difference& extra : check.unexpected) text += failed_case("unexpected", extra, "not planned");
+  for (const Difference& rate : check.wrong_rate) {
+    text += failed_case("wrong_rate", rate, fmt::format("{}, planned {}", rate.actual, rate.expected));
+  }
+  return text + "</testsuite>\n";
+}
+
+}  // namespace heddle::cli
