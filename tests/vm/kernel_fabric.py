@@ -29,15 +29,18 @@ def unload():
 class KernelFabric(ServedFabric):
     """`nodes` are adapters of the kernel, in this order: heddle0, heddle1, ..."""
 
+    watched = False  # nothing is preloaded that could record
+
     def __init__(self, fabric, nodes, *options):
         load()
         super().__init__(fabric, "--kernel", ",".join(nodes), *options)
-        self.wanted = len(nodes)
+        self.nodes = nodes
 
     def __enter__(self):
+        others = self.devices()
         super().__enter__()
-        wait_until(lambda: len(self.devices()) == self.wanted, 30, "the kernel's taking the adapters")
-        wait_until(lambda: all(self.umad(device) for device in self.devices()), 10, "umad devices")
+        wait_until(lambda: len(self.devices()) == len(others) + len(self.nodes), 30, "the kernel's taking the adapters")
+        wait_until(lambda: all(self.umad(device) for device in self.devices() if device not in others), 10, "umad devices")
         return self
 
     def environment(self, node="", **more):
