@@ -63,6 +63,7 @@ struct Config {
     std::uint64_t sm_key = 1;
     std::uint64_t lmc = 0;
     RoutingEngine engine = RoutingEngine::UpDown;
+    bool administrator = true;
   } sm;
 
   struct {

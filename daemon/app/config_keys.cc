@@ -92,6 +92,10 @@ const std::vector<Key>& keys() {
        choice_key<RoutingEngine>([](Config& c) -> RoutingEngine& { return c.sm.engine; },
                                  std::array{Choice<RoutingEngine>{"updn", RoutingEngine::UpDown},
                                             Choice<RoutingEngine>{"minhop", RoutingEngine::MinHop}})},
+      {"sm.administrator",
+       "As subnet manager: answer as subnet administrator too, so that IPoIB and librdmacm find groups and\n"
+       "paths.",
+       "true", yes_no_key([](Config& c) -> bool& { return c.sm.administrator; })},
       {"sweep.light_interval", "How often the switches are asked whether anything changed.", "\"10s\"",
        duration_key([](Config& c) -> Config::Seconds& { return c.sweep.light_interval; })},
       {"sweep.heavy_interval", "How often the whole fabric is discovered anew.", "\"10min\"",

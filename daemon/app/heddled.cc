@@ -46,6 +46,7 @@ provision::ProvisionOptions provision_options(const Config& config) {
   options.sm_key = config.sm.sm_key;
   options.packet_life = config.regulation.governor.packet_life;
   options.verify_within = config.sweep.heavy_interval;
+  if (config.sm.administrator) options.administrator = sa::AdministratorOptions{.sm_key = config.sm.sm_key};
   return options;
 }
 
@@ -244,7 +245,7 @@ void Heddled::Parts::settle() {
 
 void Heddled::Parts::on_unsolicited(const mad::Packet& packet, Instant at) {
   if (!manager_) return;
-  if (const auto notice = manager_->on_unsolicited(packet)) discovery_.on_notice(*notice, at);
+  if (const auto notice = manager_->on_unsolicited(packet, at)) discovery_.on_notice(*notice, at);
 }
 
 void Heddled::Parts::on_sweep(const discovery::SweepReport& report) {
@@ -290,7 +291,7 @@ void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
                  seconds(report.ended - report.begun) * 1e3, report.ports_set, report.blocks_written,
                  report.links_raised);
     if (report.multicast_groups > 0) {
-      spdlog::info("{} multicast groups of an earlier subnet manager are kept", report.multicast_groups);
+      spdlog::info("{} multicast groups have members", report.multicast_groups);
     }
   }
   for (const auto& trouble : report.troubles) {

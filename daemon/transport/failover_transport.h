@@ -32,7 +32,10 @@ class FailoverTransport final : public Transport {
   Result<void> send(const mad::Packet& packet) override;
   [[nodiscard]] LocalPort local() const override { return current_->local(); }
   Result<void> claim_sm(SmClaim claim) override { return current_->claim_sm(claim); }
-
+  [[nodiscard]] bool segments() const override { return current_->segments(); }
+  Result<void> send_long(const mad::Packet& head, std::span<const std::uint8_t> data) override {
+    return current_->send_long(head, data);
+  }
   [[nodiscard]] bool gone() const override { return current_->gone(); }
 
   /// Moves to a usable port if this one is not, or did nothing but refuse since the last check. One whose

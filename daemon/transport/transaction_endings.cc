@@ -6,6 +6,15 @@
 
 namespace heddle::transport {
 
+namespace {
+
+/// IBA 13.4.5.
+mad::Method answer_to(mad::Method asked) {
+  return asked == mad::Method::Report ? mad::Method::ReportResp : mad::Method::GetResp;
+}
+
+}  // namespace
+
 void TransactionEngine::Impl::on_packet(const mad::Packet& packet, Instant at, Instant now) {
   ++statistics_.received;
   const mad::Header header = mad::read_header(packet.mad);
@@ -23,7 +32,7 @@ void TransactionEngine::Impl::on_packet(const mad::Packet& packet, Instant at, I
     return;
   }
   const mad::Header asked = mad::read_header(transaction->packet.mad);
-  if (header.method != mad::Method::GetResp || header.mgmt_class != asked.mgmt_class ||
+  if (header.method != answer_to(asked.method) || header.mgmt_class != asked.mgmt_class ||
       header.attribute != asked.attribute || header.modifier != asked.modifier) {
     ++statistics_.wrong;
     transaction->answered_wrongly = true;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "base/ids.h"
 #include "base/result.h"
@@ -50,6 +51,13 @@ class Transport {
   /// Says of the port that a subnet manager is there, or no longer. Errors: Conflict where another program
   /// says so. A transport without a say does nothing.
   virtual Result<void> claim_sm(SmClaim /*claim*/) { return {}; }
+  /// Whether long answers (RMPP, IBA 13.6) are cut into segments, and these sent again, by who carries them.
+  [[nodiscard]] virtual bool segments() const { return false; }
+  /// An answer of the subnet administration of any length: `head` up to its data, and then these. Only with
+  /// segments(). Never blocks. Errors: as of send().
+  virtual Result<void> send_long(const mad::Packet& /*head*/, std::span<const std::uint8_t> /*data*/) {
+    return fail(ErrorCode::Unsupported, "answers in segments are not carried here");
+  }
   /// The device went away under it: nothing goes in or out any more, and only opening it anew helps.
   [[nodiscard]] virtual bool gone() const { return false; }
 };

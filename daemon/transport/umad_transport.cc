@@ -35,8 +35,26 @@ constexpr std::uint8_t no_rmpp = 0;
 
 constexpr std::array managed_classes{mad::MgmtClass::SubnLid, mad::MgmtClass::SubnDirected,
                                      mad::MgmtClass::Perf};
-/// In which a subnet manager is asked and told: SMInfo and traps.
-constexpr std::array subnet_classes{mad::MgmtClass::SubnLid, mad::MgmtClass::SubnDirected};
+/// In which a subnet manager is asked and told: SMInfo and traps, and what its administrator answers.
+constexpr std::array subnet_classes{mad::MgmtClass::SubnLid, mad::MgmtClass::SubnDirected,
+                                    mad::MgmtClass::SubnAdm};
+constexpr std::size_t administration_agent = 2;
+
+/// Methods of the subnet administration besides those of SMPs (IBA 15.2.2).
+constexpr std::array administration_methods{0x12U, 0x13U, 0x14U, 0x15U};
+constexpr int administration_version = 2;
+constexpr std::uint8_t kernel_rmpp = 1;
+/// Where the data of the subnet administration begin, and what says that they are to be cut into segments
+/// (IBA 15.2.1.1, 13.6.2).
+constexpr std::size_t long_header_size = 56;
+constexpr std::size_t rmpp_version_offset = 24;
+constexpr std::size_t rmpp_type_offset = 25;
+constexpr std::size_t rmpp_flags_offset = 26;
+constexpr std::uint8_t rmpp_data = 1;
+constexpr std::uint8_t rmpp_active = 1;
+/// Of the kernel, for what is not acknowledged.
+constexpr int segment_timeout_ms = 500;
+constexpr int segment_retries = 7;
 
 std::string last_error() { return std::error_code(errno, std::generic_category()).message(); }
 
@@ -82,7 +100,7 @@ struct UmadTransport::State : std::enable_shared_from_this<State> {
   int fd = -1;
   int is_sm_fd = -1;
   std::array<int, managed_classes.size()> agents{-1, -1, -1};
-  std::array<int, subnet_classes.size()> request_agents{-1, -1};  ///< while claim_sm() holds
+  std::array<int, subnet_classes.size()> request_agents{-1, -1, -1};  ///< while claim_sm() holds
   std::vector<std::uint8_t> send_buffer = std::vector<std::uint8_t>(sizeof(ib_user_mad_t) + mad::mad_size);
   std::unique_ptr<ShimSocket> shim;  ///< none where libibumad talks to the kernel
   std::deque<mad::Packet> held_back;
@@ -118,9 +136,16 @@ Result<void> UmadTransport::State::take_requests() {
     const auto bit = static_cast<unsigned>(method);
     methods[bit / (8 * sizeof(long))] |= 1L << (bit % (8 * sizeof(long)));
   }
+  auto administration = methods;
+  for (const unsigned bit : administration_methods) {
+    administration[bit / (8 * sizeof(long))] |= 1L << (bit % (8 * sizeof(long)));
+  }
   for (std::size_t i = 0; i < subnet_classes.size(); ++i) {
     if (request_agents[i] >= 0) continue;  // kept, behind ibsim's shim
-    request_agents[i] = umad_register(fd, static_cast<int>(subnet_classes[i]), 1, no_rmpp, methods.data());
+    const bool administers = i == administration_agent;
+    request_agents[i] = umad_register(
+        fd, static_cast<int>(subnet_classes[i]), administers ? administration_version : 1,
+        administers && !shim ? kernel_rmpp : no_rmpp, administers ? administration.data() : methods.data());
     if (request_agents[i] >= 0) continue;
     give_requests_back();
     return fail(ErrorCode::Conflict,
@@ -145,6 +170,7 @@ int UmadTransport::State::agent_for(mad::MgmtClass mgmt_class) const {
   for (std::size_t i = 0; i < managed_classes.size(); ++i) {
     if (managed_classes[i] == mgmt_class) return agents[i];
   }
+  if (mgmt_class == mad::MgmtClass::SubnAdm) return request_agents[administration_agent];
   return -1;
 }
 
@@ -254,7 +280,8 @@ Result<void> UmadTransport::State::hand_over(const mad::Packet& packet, int agen
   }
   std::memcpy(umad_get_mad(umad), packet.mad.data(), mad::mad_size);
   const int timeout_ms = static_cast<int>(kernel_timeout(options.patience).count());
-  const bool expects_answer = header.method == mad::Method::Get || header.method == mad::Method::Set;
+  const bool expects_answer = header.method == mad::Method::Get || header.method == mad::Method::Set ||
+                              header.method == mad::Method::Report;
   const int sent =
       umad_send(fd, agent, umad, static_cast<int>(mad::mad_size), expects_answer ? timeout_ms : 0, 0);
   if (sent < 0) {
@@ -339,6 +366,32 @@ Result<void> UmadTransport::send(const mad::Packet& packet) {
     return {};
   }
   return state.hand_over(packet, agent);
+}
+
+bool UmadTransport::segments() const { return !state_->shim; }
+
+Result<void> UmadTransport::send_long(const mad::Packet& head, std::span<const std::uint8_t> data) {
+  State& state = *state_;
+  const int agent = state.agent_for(mad::MgmtClass::SubnAdm);
+  if (state.gone.load(std::memory_order_relaxed) || agent < 0 || state.shim) {
+    return fail(ErrorCode::Io, fmt::format("port {} carries no long answers", name_of(state.port)));
+  }
+  std::vector<std::uint8_t> buffer(sizeof(ib_user_mad_t) + long_header_size + data.size());
+  std::uint8_t* umad = buffer.data();
+  umad_set_addr(umad, head.address.dlid.raw(), static_cast<int>(head.address.dqp), head.address.sl.raw(),
+                static_cast<int>(mad::gsi_qkey));
+  umad_set_pkey(umad, head.address.pkey_index);
+  auto* mad = static_cast<std::uint8_t*>(umad_get_mad(umad));
+  std::copy_n(head.mad.begin(), long_header_size, mad);
+  mad[rmpp_version_offset] = 1;
+  mad[rmpp_type_offset] = rmpp_data;
+  mad[rmpp_flags_offset] = rmpp_active;
+  std::copy(data.begin(), data.end(), mad + long_header_size);
+  if (umad_send(state.fd, agent, umad, static_cast<int>(long_header_size + data.size()), segment_timeout_ms,
+                segment_retries) < 0) {
+    return fail(ErrorCode::Io, fmt::format("port {} does not send: {}", name_of(state.port), last_error()));
+  }
+  return {};
 }
 
 LocalPort UmadTransport::local() const {

@@ -58,6 +58,8 @@ class UmadTransport final : public Transport {
   /// keeps one agent for each class and method), and the port says IsSM. Errors: Conflict where another
   /// program of this host has either; then this one has neither.
   Result<void> claim_sm(SmClaim claim) override;
+  [[nodiscard]] bool segments() const override;
+  Result<void> send_long(const mad::Packet& head, std::span<const std::uint8_t> data) override;
   [[nodiscard]] bool gone() const override;
   [[nodiscard]] UmadStatistics statistics() const;
   /// No handler follows.

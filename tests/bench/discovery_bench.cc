@@ -50,7 +50,7 @@ class Bench {
               provisioned_ = report;
             }} {
     world_.engine.unsolicited_to([this](const mad::Packet& packet, Instant at) {
-      const auto notice = sm_.on_unsolicited(packet);
+      const auto notice = sm_.on_unsolicited(packet, at);
       if (notice && by_trap_) discovery_.on_notice(*notice, at);
     });
   }

@@ -36,7 +36,7 @@ class ManagedWorld {
            }},
         keeper{sim.engine, 0, [](const Node& node) { return node.description; }} {
     sim.engine.unsolicited_to([this](const mad::Packet& packet, Instant at) {
-      if (const auto notice = sm.on_unsolicited(packet)) discovery.on_notice(*notice, at);
+      if (const auto notice = sm.on_unsolicited(packet, at)) discovery.on_notice(*notice, at);
     });
     sim.next_deadline = [this] { return sm.next_deadline(); };
     sim.on_timer = [this](Instant now) { sm.on_timer(now); };

@@ -345,7 +345,7 @@ inline TestDaemon::TestDaemon(RegulatedWorld& world)
                                                 });
   regulation->use(*manager);
   engine.unsolicited_to([this](const mad::Packet& packet, Instant at) {
-    if (const auto notice = manager->on_unsolicited(packet)) discovery->on_notice(*notice, at);
+    if (const auto notice = manager->on_unsolicited(packet, at)) discovery->on_notice(*notice, at);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "routing/multicast.h"
 
@@ -54,6 +55,39 @@ bool is_whole(const SwitchGraph& graph, const routing::LinkSet& permitted, const
   return all && ends == 2 * (queue.size() - 1);
 }
 
+/// Takes away ports of those that have left, and branches that lead to nobody else: what then stands is part
+/// of what stood before. Whether anything was taken.
+bool prune(const SwitchGraph& graph, Tree& tree, std::span<const routing::MulticastMember> members) {
+  std::vector<PortBits> used(graph.size());
+  std::vector<char> is_end(graph.size(), 0);  // has a member, or who only sends
+  for (const routing::MulticastMember& member : members) {
+    is_end[member.at.raw()] = 1;
+    if (member.out != nobody) used[member.at.raw()].set(member.out.raw());
+  }
+  bool taken = false;
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    PortBits branches;
+    for (const Hop& hop : graph.hops(SwitchIndex{s})) branches.set(hop.out.raw());
+    const PortBits kept = tree[s] & (branches | used[s]);
+    taken = taken || kept != tree[s];
+    tree[s] = kept;
+  }
+  if (!taken) return false;
+  for (bool again = true; std::exchange(again, false);) {
+    for (std::uint32_t s = 0; s < graph.size(); ++s) {
+      if (is_end[s] != 0 || tree[s].count() != 1) continue;
+      for (const Hop& hop : graph.hops(SwitchIndex{s})) {
+        if (!tree[s][hop.out.raw()]) continue;
+        tree[hop.peer.raw()].reset(hop.in.raw());
+        tree[s].reset();
+        again = true;
+        break;
+      }
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 void MulticastGroups::learn(const SwitchGraph& graph, SwitchIndex sw, const MulticastTable& found) {
@@ -62,11 +96,39 @@ void MulticastGroups::learn(const SwitchGraph& graph, SwitchIndex sw, const Mult
     bool has_members = false;
     for (std::size_t port = 0; port < ports.size(); ++port) {
       if (!ports[port] || hop_by(graph, sw, port) != nullptr) continue;
-      group.members.insert({graph.guid(sw), PortNum{static_cast<std::uint8_t>(port)}});
+      group.found.members.insert({graph.guid(sw), PortNum{static_cast<std::uint8_t>(port)}});
       has_members = true;
     }
-    if (!has_members && graph.hosts_at(sw) > 0) group.senders.insert(graph.guid(sw));
+    if (!has_members && graph.hosts_at(sw) > 0) group.found.senders.insert(graph.guid(sw));
   }
+}
+
+void MulticastGroups::set_joined(std::map<Lid, Joined> joined) {
+  for (auto& [lid, group] : groups_) {
+    const Joined& now = joined[lid];
+    for (const PortRef& port : group.joined.members) {
+      if (!now.members.contains(port)) group.found.members.erase(port);
+    }
+    for (const NodeGuid sw : group.joined.senders) {
+      if (!now.senders.contains(sw)) group.found.senders.erase(sw);
+    }
+  }
+  for (auto& [lid, now] : joined) {
+    // A group that nobody was ever in needs no entry taken away.
+    if (now != Joined{} || groups_.contains(lid)) groups_[lid].joined = std::move(now);
+  }
+}
+
+std::size_t MulticastGroups::size() const {
+  return static_cast<std::size_t>(std::count_if(
+      groups_.begin(), groups_.end(), [](const auto& entry) { return entry.second.has_anybody(); }));
+}
+
+Lid MulticastGroups::top() const {
+  for (auto it = groups_.rbegin(); it != groups_.rend(); ++it) {
+    if (it->second.has_anybody()) return it->first;
+  }
+  return no_lid;
 }
 
 MulticastGroups::Wanted MulticastGroups::trees(const Routes& routes,
@@ -83,13 +145,21 @@ MulticastGroups::Wanted MulticastGroups::trees(const Routes& routes,
   }
   for (const auto& [lid, group] : groups_) {
     if (leave(lid)) continue;
+    if (!group.has_anybody()) {
+      for (MulticastTable& table : wanted.tables) table.erase(lid);
+      continue;
+    }
+    std::set<PortRef> ports = group.found.members;
+    ports.insert(group.joined.members.begin(), group.joined.members.end());
+    std::set<NodeGuid> senders = group.found.senders;
+    senders.insert(group.joined.senders.begin(), group.joined.senders.end());
     std::vector<routing::MulticastMember> members;
-    for (const PortRef& port : group.members) {
+    for (const PortRef& port : ports) {
       if (const auto at = present.find(port.node); at != present.end()) {
         members.push_back({at->second, port.port});
       }
     }
-    for (const NodeGuid guid : group.senders) {
+    for (const NodeGuid guid : senders) {
       if (const auto at = present.find(guid); at != present.end()) members.push_back({at->second, nobody});
     }
     Tree tree(graph.size());
@@ -97,7 +167,14 @@ MulticastGroups::Wanted MulticastGroups::trees(const Routes& routes,
       if (held[s] == nullptr) continue;
       if (const auto found = held[s]->find(lid); found != held[s]->end()) tree[s] = found->second;
     }
-    if (!members.empty() && is_whole(graph, routes.in_all_planes, tree, members)) continue;
+    const bool pruned = prune(graph, tree, members);
+    if (!members.empty() && is_whole(graph, routes.in_all_planes, tree, members)) {
+      for (std::uint32_t s = 0; pruned && s < graph.size(); ++s) {
+        wanted.tables[s].erase(lid);
+        if (tree[s].any()) wanted.tables[s][lid] = tree[s];
+      }
+      continue;
+    }
 
     const auto grow = [&, turn = lid.raw()](const routing::LinkSet& permitted) {
       return routing::grow_tree(graph, routes.order->ranks(), permitted, members, turn);

@@ -1,9 +1,9 @@
 /// The multicast groups of a fabric, as its tables tell of them, and the tables that keep them together when
 /// links go.
 ///
-/// There is no subnet administrator here, so nobody joins and nobody leaves: a group is what an earlier
-/// subnet manager left in the multicast forwarding tables. Ports that lead to no switch are its members; a
-/// switch that has hosts and an entry, and no member, may have somebody who only sends. Pure. One thread.
+/// A group is who has joined it (the subnet administrator says so), and what an earlier subnet manager left
+/// in the multicast forwarding tables: there, ports that lead to no switch are its members; a switch that has
+/// hosts and an entry, and no member, may have somebody who only sends. Pure. One thread.
 #pragma once
 
 #include <functional>
@@ -21,8 +21,20 @@ class MulticastGroups {
  public:
   /// A switch's table as it was found. Adds to what is known.
   void learn(const routing::SwitchGraph& graph, routing::SwitchIndex sw, const MulticastTable& found);
+  struct Joined {
+    std::set<PortRef> members;   ///< ports of switches that lead to them
+    std::set<NodeGuid> senders;  ///< switches with members that only send
+    friend bool operator==(const Joined&, const Joined&) = default;
+  };
+  /// Takes the place of what was said before. Who was there then and is not any more has left: what the
+  /// tables told of it counts no longer either.
+  void set_joined(std::map<Lid, Joined> joined);
+  /// Nothing is known of any group, and no entry of one is to be taken away.
   [[nodiscard]] bool empty() const { return groups_.empty(); }
-  [[nodiscard]] std::size_t size() const { return groups_.size(); }
+  /// Groups that somebody is in.
+  [[nodiscard]] std::size_t size() const;
+  /// The last group that somebody is in; no_lid if there is none.
+  [[nodiscard]] Lid top() const;
 
   struct Wanted {
     std::vector<MulticastTable> tables;  ///< by SwitchIndex
@@ -36,8 +48,12 @@ class MulticastGroups {
 
  private:
   struct Group {
-    std::set<PortRef> members;
-    std::set<NodeGuid> senders;
+    Joined found;   ///< in tables
+    Joined joined;  ///< by the subnet administrator
+    [[nodiscard]] bool has_anybody() const {
+      return !found.members.empty() || !found.senders.empty() || !joined.members.empty() ||
+             !joined.senders.empty();
+    }
   };
   std::map<Lid, Group> groups_;
 };

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <unordered_map>
@@ -43,6 +44,10 @@ class MulticastWriter {
   /// Whether the switch sends, or may send, packets of some group out of this port.
   [[nodiscard]] bool may_use(const PortRef& port) const;
   [[nodiscard]] std::size_t groups() const { return groups_.size(); }
+  /// From the next write on (MulticastGroups::set_joined).
+  void set_joined(std::map<Lid, MulticastGroups::Joined> joined) { groups_.set_joined(std::move(joined)); }
+  /// The last group that has an entry; no_lid if there is none.
+  [[nodiscard]] Lid top() const { return groups_.top(); }
 
  private:
   struct Switch {

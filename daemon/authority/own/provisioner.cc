@@ -19,6 +19,9 @@ LinkEnd end_of(std::uint64_t tag) {
   return {NodeIndex{static_cast<std::uint32_t>(tag >> 8U)}, PortNum{static_cast<std::uint8_t>(tag)}};
 }
 
+/// PortInfo.CapabilityMask: the port tells its clients to register anew (IBA 14.2.5.6).
+constexpr std::uint32_t client_reregistration = 1U << 25U;
+
 /// A source of steps from a list, one after the other; those that have no step are left out.
 template <class Item, class Make>
 Batch::Source from_list(std::vector<Item> items, Make make) {
@@ -65,6 +68,23 @@ void Provisioner::rewrite(std::shared_ptr<const Survey> survey, Instant now, Don
   failed_.assign(survey_->fabric->ports().size(), 0);
   routes_.reset();
   route(now);
+}
+
+void Provisioner::regroup(std::shared_ptr<const Survey> survey, Instant now, Done done) {
+  busy_ = true;
+  rewritten_ = std::move(done);
+  report_ = {};
+  report_.begun = now;
+  report_.tables_confirmed = true;
+  survey_ = std::make_shared<Survey>(*survey);
+  failed_.assign(survey_->fabric->ports().size(), 0);
+  routes_ = last_routes_;
+  if (!routes_) {
+    finish(now);
+    return;
+  }
+  multicast_.write(survey_, routes_, now,
+                   [this](const WriteReport& written, Instant at) { multicast_written(written, at); });
 }
 
 void Provisioner::take_routes(const Survey& from) {
@@ -171,7 +191,7 @@ void Provisioner::plan(Instant now) {
                                                                       : std::exchange(silent_sms_, {})};
   if (auto allowed = may_be_master(election); !allowed) {
     if (is_sm_) (void)transport_.claim_sm(transport::SmClaim::Release);
-    is_sm_ = false;
+    is_sm_ = registered_anew_ = false;
     stop_with(allowed.error(), now);
     return;
   }
@@ -234,13 +254,23 @@ void Provisioner::set_each(
       std::move(next), now);
 }
 
+/// What joined or subscribed at an earlier subnet administrator is known to nobody here.
+bool Provisioner::must_register_anew(LinkEnd end) const {
+  const SurveyPort& port = survey_->port(end);
+  return options_.administrator && !registered_anew_ && !survey_->node(end.node).is_switch() &&
+         (port.info.capability_mask & client_reregistration) != 0;
+}
+
 void Provisioner::set_ports(Instant now) {
   const auto wanted = [this](LinkEnd end) {
-    return settings(*survey_, end, lids_.lids, sm_lid_, options_.ports);
+    mad::PortInfo info = settings(*survey_, end, lids_.lids, sm_lid_, options_.ports);
+    info.client_reregister = must_register_anew(end) ? 1 : 0;
+    return info;
   };
   std::vector<LinkEnd> ends = cabled_and_management_ports();
-  std::erase_if(ends,
-                [&](LinkEnd end) { return fulfilled(survey_->port(end).info, wanted(end), end, *survey_); });
+  std::erase_if(ends, [&](LinkEnd end) {
+    return !must_register_anew(end) && fulfilled(survey_->port(end).info, wanted(end), end, *survey_);
+  });
   // A switch that lost its LID was restarted: its table is gone too.
   for (const LinkEnd& end : ends) {
     const SurveyPort& port = survey_->port(end);
@@ -260,7 +290,11 @@ void Provisioner::set_ports(Instant now) {
         ++report_.ports_set;
         return true;
       },
-      [this](Instant at) { raise(PortState::Init, PortState::Armed, at); }, now);
+      [this](Instant at) {
+        registered_anew_ = true;
+        raise(PortState::Init, PortState::Armed, at);
+      },
+      now);
 }
 
 bool Provisioner::has_lids_and_states(const Fabric& fabric) const {
@@ -309,6 +343,7 @@ void Provisioner::route(Instant now) {
     return;
   }
   routes_ = std::make_shared<const Routes>(*std::move(routes));
+  last_routes_ = routes_;
   writer_.set_packet_life(packet_life());
   writer_.write(survey_, routes_, rewritten_ ? Waits::Out : Waits::Leave, now,
                 [this](const WriteReport& report, Instant at) { unicast_written(report, at); });
@@ -331,7 +366,7 @@ void Provisioner::multicast_written(const WriteReport& report, Instant now) {
   report_.multicast_groups = multicast_.groups();
   if (report.stopped) {
     stop_with({ErrorCode::Unreachable, "stopped while multicast tables were being written"}, now);
-  } else if (rewritten_) {
+  } else if (rewritten_ && !has_low_multicast_top()) {
     finish(now);
   } else {
     set_tops(now);
@@ -355,6 +390,18 @@ void Provisioner::take(const WriteReport& report) {
   }
 }
 
+/// MulticastFDBTop as it is to be: 0, of which nothing is said, forwards all there is (IBA 14.2.5.4).
+std::uint16_t Provisioner::multicast_top(const mad::SwitchInfo& info) const {
+  const std::uint16_t has = info.multicast_fdb_top;
+  return has == 0 ? has : std::max(has, multicast_.top().raw());
+}
+
+bool Provisioner::has_low_multicast_top() const {
+  return std::any_of(survey_->nodes.begin(), survey_->nodes.end(), [this](const SurveyNode& node) {
+    return node.switch_info && multicast_top(*node.switch_info) != node.switch_info->multicast_fdb_top;
+  });
+}
+
 /// Last, so that no entry counts before it is written.
 void Provisioner::set_tops(Instant now) {
   const Lid top = routes_->tables.top();
@@ -366,7 +413,8 @@ void Provisioner::set_tops(Instant now) {
     if (top.raw() >= node.switch_info->linear_fdb_cap) {
       trouble({index, PortNum{0}}, fmt::format("{} has room for {} LIDs, and {} are needed", name_of(node),
                                                node.switch_info->linear_fdb_cap, top.raw() + 1));
-    } else if (node.switch_info->linear_fdb_top != top.raw()) {
+    } else if (node.switch_info->linear_fdb_top != top.raw() ||
+               node.switch_info->multicast_fdb_top != multicast_top(*node.switch_info)) {
       nodes.push_back(index);
     }
   }
@@ -382,6 +430,7 @@ void Provisioner::set_tops(Instant now) {
                             .tag = tag_of({index, PortNum{0}})};
                   mad::SwitchInfo info = *node.switch_info;
                   info.linear_fdb_top = top.raw();
+                  info.multicast_fdb_top = multicast_top(info);
                   info.port_state_change = false;  // 0 leaves the bit as it is
                   mad::encode(info, mad::smp_data(step.packet.mad));
                   return step;
@@ -394,6 +443,7 @@ void Provisioner::set_tops(Instant now) {
         }
         const auto got = mad::decode<mad::SwitchInfo>(mad::smp_data(completion.answer->mad));
         survey_->nodes[end.node.raw()].switch_info->linear_fdb_top = got.linear_fdb_top;
+        survey_->nodes[end.node.raw()].switch_info->multicast_fdb_top = got.multicast_fdb_top;
         if (got.linear_fdb_top != top.raw()) {
           trouble(end, fmt::format("{} answers {} as the top of its forwarding table after being set to {}",
                                    name_of(survey_->node(end.node)), got.linear_fdb_top, top.raw()));
@@ -447,6 +497,7 @@ void Provisioner::finish(Instant now) {
   if (!lids_.lids.empty() && !report_.failure) survey_->fabric = fabric_with_lids();
   report_.survey = std::exchange(survey_, nullptr);
   if (routes_) report_.tables = {routes_, &routes_->tables};
+  report_.routes = routes_;
   report_.ended = now;
   const ProvisionReport report = std::exchange(report_, {});
   if (const Done rewritten = std::exchange(rewritten_, nullptr)) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@
 #include "authority/own/sm_election.h"
 #include "authority/own/table_writer.h"
 #include "mad/survey.h"
+#include "sa/administrator.h"
 #include "transport/transactions.h"
 #include "transport/transport.h"
 
@@ -36,6 +38,8 @@ struct ProvisionOptions {
   FabricClock::duration packet_life = routing::default_packet_life;
   /// All tables are compared with what was written once in so long: the time of a heavy sweep.
   FabricClock::duration verify_within = std::chrono::minutes{10};
+  /// The subnet administrator of the same port; none: nobody is answered, and groups are what is found.
+  std::optional<sa::AdministratorOptions> administrator{};
 };
 
 struct Trouble {
@@ -48,6 +52,7 @@ struct ProvisionReport {
   std::optional<Error> failure;
   std::shared_ptr<const Survey> survey;  ///< with LIDs and states as they were confirmed
   std::shared_ptr<const routing::ForwardingTables> tables;
+  std::shared_ptr<const Routes> routes;  ///< whose tables they are
   std::vector<Trouble> troubles;
   std::vector<OtherSm> other_sms;
   std::size_t ports_set = 0;
@@ -73,6 +78,11 @@ class Provisioner {
   /// Makes the tables anew and writes what differs, nothing else, on the survey that a run() has brought up
   /// to date. Not while busy().
   void rewrite(std::shared_ptr<const Survey> survey, Instant now, Done done);
+  /// Writes what differs in the multicast tables, nothing else, by the routes of the last run() or rewrite().
+  /// Not while busy().
+  void regroup(std::shared_ptr<const Survey> survey, Instant now, Done done);
+  /// Who has joined which group, from here on. Not while busy().
+  void set_joined(std::map<Lid, MulticastGroups::Joined> joined) { multicast_.set_joined(std::move(joined)); }
   [[nodiscard]] bool busy() const { return busy_; }
   /// Ends a rewrite() that only waits for packets under way.
   void overtake(Instant now) { writer_.overtake(now); }
@@ -112,6 +122,9 @@ class Provisioner {
   void multicast_written(const WriteReport& report, Instant now);
   void take(const WriteReport& report);
   void set_tops(Instant now);
+  [[nodiscard]] std::uint16_t multicast_top(const mad::SwitchInfo& info) const;
+  [[nodiscard]] bool has_low_multicast_top() const;
+  [[nodiscard]] bool must_register_anew(LinkEnd end) const;
   void raise(PortState from, PortState to, Instant now);
   void finish(Instant now);
   void stop_with(Error error, Instant now);
@@ -146,6 +159,7 @@ class Provisioner {
   bool busy_ = false;
   Done rewritten_;  ///< set while only tables are written
   bool is_sm_ = false;
+  bool registered_anew_ = false;  ///< hosts were told to, since this became the subnet manager
   bool pass_over_silent_ = false;
   std::vector<std::string> silent_sms_;
   ProvisionReport report_;
@@ -154,6 +168,7 @@ class Provisioner {
   Lid sm_lid_;
   std::vector<char> failed_;  ///< by PortIndex
   std::shared_ptr<const Routes> routes_;
+  std::shared_ptr<const Routes> last_routes_;  ///< of the last run that made any
 
   // What outlives a run.
   LidsByPort remembered_;

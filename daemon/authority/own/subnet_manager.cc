@@ -25,23 +25,37 @@ SubnetManager::SubnetManager(transport::TransactionEngine& engine, transport::Tr
       options_{options},
       done_{std::move(done)},
       provisioner_{engine, transport, options, std::move(router),
-                   [this](const ProvisionReport& report) { finished(report); }} {}
+                   [this](const ProvisionReport& report) { finished(report); }} {
+  if (options_.administrator) administration_.emplace(engine, transport, *options_.administrator);
+}
 
 void SubnetManager::configure(std::shared_ptr<const Survey> survey, Instant now) {
-  if (provisioner_.busy() || rewriting_) {
+  if (provisioner_.busy() || rewriting_ || regrouping_) {
     waiting_ = std::move(survey);
     if (rewriting_) provisioner_.overtake(now);
     return;
   }
   if (state_ == mad::SmInfo::State::NotActive) state_ = mad::SmInfo::State::Discovering;
+  say_who_joined(*survey);
   provisioner_.run(std::move(survey), now);
+}
+
+void SubnetManager::say_who_joined(const Survey& survey) {
+  if (administration_) provisioner_.set_joined(administration_->joined(*survey.fabric));
+}
+
+/// The subnet administrator goes by what was just written.
+void SubnetManager::serve(const ProvisionReport& report) {
+  if (administration_ && report.routes) administration_->use(report.survey, report.routes, report.ended);
 }
 
 void SubnetManager::finished(const ProvisionReport& report) {
   const bool refused = report.failure && report.failure->code == ErrorCode::Refused;
   state_ = refused ? mad::SmInfo::State::NotActive : mad::SmInfo::State::Master;
+  if (refused && administration_) administration_->rest();
   if (!report.failure) {
     configured_ = report.survey;
+    serve(report);
     if (report.postponed && rewrites_.empty()) rewrites_.emplace_back();
     if (report.tables_confirmed || report.postponed) {
       retry_at_.reset();
@@ -74,6 +88,7 @@ void SubnetManager::take_routes(const Survey& from) {
 
 void SubnetManager::on_timer(Instant now) {
   provisioner_.on_timer(now);
+  if (administration_) administration_->on_timer(now);
   if (retry_at_ && *retry_at_ <= now) {
     retry_at_.reset();
     if (rewrites_.empty() && !waiting_) rewrites_.emplace_back();
@@ -84,7 +99,8 @@ void SubnetManager::on_timer(Instant now) {
 
 std::optional<Instant> SubnetManager::next_deadline() const {
   std::optional<Instant> first = provisioner_.next_deadline();
-  for (const auto& at : {retry_at_, verify_at_}) {
+  const auto segments = administration_ ? administration_->next_deadline() : std::nullopt;
+  for (const auto& at : {retry_at_, verify_at_, segments}) {
     if (at && (!first || *at < *first)) first = at;
   }
   return first;
@@ -94,7 +110,7 @@ std::optional<Instant> SubnetManager::next_deadline() const {
 void SubnetManager::verify(Instant now) {
   const std::size_t turns = provisioner_.known_blocks() / blocks_at_a_time + 1;
   verify_at_ = now + options_.verify_within / static_cast<std::int64_t>(turns);
-  if (!is_master() || !configured_ || provisioner_.busy() || rewriting_) return;
+  if (!is_master() || !configured_ || provisioner_.busy() || rewriting_ || regrouping_) return;
   provisioner_.verify(configured_, blocks_at_a_time, now, [this](std::size_t wrong, Instant at) {
     if (wrong == 0) return;
     if (rewrites_.empty()) rewrites_.emplace_back();
@@ -111,14 +127,21 @@ void SubnetManager::rewrite_tables(Instant now, Written done) {
 
 /// A fabric that has changed comes first: its tables keep off the same links.
 void SubnetManager::next(Instant now) {
-  if (provisioner_.busy() || rewriting_) return;
+  if (provisioner_.busy() || rewriting_ || regrouping_) return;
   if (waiting_) {
     configure(std::exchange(waiting_, nullptr), now);
     return;
   }
-  if (rewrites_.empty()) return;
+  if (rewrites_.empty()) {
+    if (!administration_ || !administration_->groups_changed() || !is_master() || !configured_) return;
+    regrouping_ = true;
+    say_who_joined(*configured_);
+    provisioner_.regroup(configured_, now, [this](const ProvisionReport& report) { regrouped(report); });
+    return;
+  }
   rewriting_ = true;
   if (is_master() && configured_) {
+    say_who_joined(*configured_);
     provisioner_.rewrite(configured_, now, [this](const ProvisionReport& report) { rewritten(report); });
     return;
   }
@@ -129,8 +152,18 @@ void SubnetManager::next(Instant now) {
   next(now);
 }
 
+void SubnetManager::regrouped(const ProvisionReport& report) {
+  regrouping_ = false;
+  if (!report.failure) {
+    configured_ = report.survey;
+    if (!report.tables_confirmed) rewrite_later(report.ended);
+  }
+  next(report.ended);
+}
+
 void SubnetManager::rewritten(const ProvisionReport& report) {
   rewriting_ = false;
+  if (!report.failure) serve(report);
   if (report.postponed && !report.failure) {
     next(report.ended);  // it was overtaken, and has its turn again
     return;
@@ -153,13 +186,19 @@ void SubnetManager::rewritten(const ProvisionReport& report) {
   next(report.ended);
 }
 
-std::optional<mad::Notice> SubnetManager::on_unsolicited(const mad::Packet& packet) {
+std::optional<mad::Notice> SubnetManager::on_unsolicited(const mad::Packet& packet, Instant now) {
   const mad::Header header = mad::read_header(packet.mad);
+  if (administration_ && administration_->take(packet, now)) {
+    next(now);
+    return std::nullopt;
+  }
   if (!mad::is_smp(header)) return std::nullopt;
   const auto attribute = static_cast<mad::SmAttr>(header.attribute);
   if (header.method == mad::Method::Trap && attribute == mad::SmAttr::Notice) {
     if (is_master()) repress(packet, header);
-    return mad::decode<mad::Notice>(mad::smp_data(packet.mad));
+    const auto notice = mad::decode<mad::Notice>(mad::smp_data(packet.mad));
+    if (administration_) administration_->tell(notice, now);
+    return notice;
   }
   const bool asks = header.method == mad::Method::Get || header.method == mad::Method::Set;
   if (asks && attribute == mad::SmAttr::SmInfo) answer_sm_info(packet, header);

@@ -1,6 +1,6 @@
 /// The subnet manager of a fabric that has no other: configures it after each sweep, answers for itself when
-/// asked who is there, and acknowledges traps. Whoever owns it feeds it surveys and hands the notices on to
-/// the discovery.
+/// asked who is there, acknowledges traps, and answers as the fabric's subnet administrator. Whoever owns it
+/// feeds it surveys and hands the notices on to the discovery.
 ///
 /// Tables that were not confirmed are written again by itself, and all that were are read back, some at a
 /// time, within ProvisionOptions::verify_within. What waits for packets under way gives way to whatever
@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 
+#include "authority/own/administration.h"
 #include "authority/own/provisioner.h"
 #include "mad/attributes.h"
 #include "transport/transactions.h"
@@ -52,13 +53,21 @@ class SubnetManager {
   /// Since the last run that nobody else's being master stopped.
   [[nodiscard]] bool is_master() const { return state_ == mad::SmInfo::State::Master; }
 
-  /// What the engine hands over unsolicited. A trap is acknowledged and given back as its notice; SMInfo is
-  /// answered while master.
-  std::optional<mad::Notice> on_unsolicited(const mad::Packet& packet);
+  /// What the engine hands over unsolicited. A trap is acknowledged and given back as its notice; SMInfo and
+  /// requests of the subnet administration are answered while master.
+  std::optional<mad::Notice> on_unsolicited(const mad::Packet& packet, Instant now);
+
+  /// Null where the options say so.
+  [[nodiscard]] const Administration* administration() const {
+    return administration_ ? &*administration_ : nullptr;
+  }
 
  private:
   void finished(const ProvisionReport& report);
   void rewritten(const ProvisionReport& report);
+  void regrouped(const ProvisionReport& report);
+  void serve(const ProvisionReport& report);
+  void say_who_joined(const Survey& survey);
   void next(Instant now);
   void rewrite_later(Instant now);
   void verify(Instant now);
@@ -78,6 +87,8 @@ class SubnetManager {
   std::optional<Instant> retry_at_;  ///< of tables that were not confirmed
   FabricClock::duration retry_after_{};
   std::optional<Instant> verify_at_;
+  bool regrouping_ = false;
+  std::optional<Administration> administration_;
   Provisioner provisioner_;
 };
 

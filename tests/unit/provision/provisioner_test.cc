@@ -38,7 +38,7 @@ class World {
              if (!report.failure) discovery.adopt(report.survey);
            }} {
     sim.engine.unsolicited_to([this](const mad::Packet& packet, Instant at) {
-      if (const auto notice = sm.on_unsolicited(packet)) {
+      if (const auto notice = sm.on_unsolicited(packet, at)) {
         notices.push_back(*notice);
         discovery.on_notice(*notice, at);
       }

@@ -39,7 +39,7 @@ class World final : private FabricSeat {
            }},
         actuator{sim.engine, sm, keeper, *this, nullptr} {
     sim.engine.unsolicited_to([this](const mad::Packet& packet, Instant at) {
-      if (const auto notice = sm.on_unsolicited(packet)) discovery.on_notice(*notice, at);
+      if (const auto notice = sm.on_unsolicited(packet, at)) discovery.on_notice(*notice, at);
     });
     discovery.full(sim.now);
     run([this] { return current != nullptr; });
