@@ -113,7 +113,7 @@ void Provisioner::stop_with(Error error, Instant now) {
 }
 
 void Provisioner::trouble(LinkEnd end, std::string text) {
-  report_.troubles.push_back({survey_->fabric->ref(survey_->fabric->port_index(end)), std::move(text)});
+  troubles_.add({survey_->fabric->ref(survey_->fabric->port_index(end)), std::move(text)});
 }
 
 void Provisioner::trouble(LinkEnd end, const char* what, const Completion& completion) {
@@ -126,7 +126,8 @@ void Provisioner::trouble(LinkEnd end, const char* what, const Completion& compl
   if (completion.outcome == Outcome::AgentSilent) return;
   std::string why(to_string(completion.outcome));
   if (completion.outcome == Outcome::Refused) why += fmt::format(" with status {:#06x}", completion.status);
-  trouble(end, fmt::format("{}: {}: {}", name_of(survey_->node(end.node), end.port), what, why));
+  troubles_.add(survey_->fabric->ref(survey_->fabric->port_index(end)),
+                name_of(survey_->node(end.node), end.port), what, std::move(why));
 }
 
 std::optional<Step> Provisioner::port_step(mad::Method method, LinkEnd end, const mad::PortInfo& info,
@@ -206,7 +207,7 @@ void Provisioner::plan(Instant now) {
     return;
   }
   lids_ = *std::move(lids);
-  for (const std::string& moved : lids_.moved) report_.troubles.push_back({{}, moved});
+  for (const std::string& moved : lids_.moved) troubles_.add({{}, moved});
   for (const auto& [ref, lid] : lids_.lids) remembered_[ref] = lid;
   const auto found = lids_.lids.find({local.guid(), port});
   if (found == lids_.lids.end()) {
@@ -499,6 +500,7 @@ void Provisioner::finish(Instant now) {
   if (routes_) report_.tables = {routes_, &routes_->tables};
   report_.routes = routes_;
   report_.ended = now;
+  report_.troubles = troubles_.take();
   const ProvisionReport report = std::exchange(report_, {});
   if (const Done rewritten = std::exchange(rewritten_, nullptr)) {
     rewritten(report);

@@ -23,6 +23,7 @@
 #include "authority/own/routes.h"
 #include "authority/own/sm_election.h"
 #include "authority/own/table_writer.h"
+#include "authority/own/troubles.h"
 #include "mad/survey.h"
 #include "sa/administrator.h"
 #include "transport/transactions.h"
@@ -40,11 +41,6 @@ struct ProvisionOptions {
   FabricClock::duration verify_within = std::chrono::minutes{10};
   /// The subnet administrator of the same port; none: nobody is answered, and groups are what is found.
   std::optional<sa::AdministratorOptions> administrator{};
-};
-
-struct Trouble {
-  PortRef where;
-  std::string text;
 };
 
 struct ProvisionReport {
@@ -163,6 +159,7 @@ class Provisioner {
   bool pass_over_silent_ = false;
   std::vector<std::string> silent_sms_;
   ProvisionReport report_;
+  Troubles troubles_;               ///< of the report
   std::shared_ptr<Survey> survey_;  ///< the one that is worked on
   LidPlan lids_;
   Lid sm_lid_;
