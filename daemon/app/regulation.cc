@@ -115,6 +115,15 @@ void Regulation::surveyed(const Survey& survey, PortNum own) {
   beside_->surveyed(survey, {port.lid, port.master_sm_lid}, around_.clock.now());
 }
 
+std::shared_ptr<const Survey> Regulation::complete(std::shared_ptr<const Survey> survey) {
+  if (standalone_) return standalone_->complete(std::move(survey));
+  if (const auto links = beside_->recover(*survey, around_.clock.now()); links > 0) {
+    spdlog::warn("the journal is a fresh one; that {} links are off is known from {}", links,
+                 around_.plans.path());
+  }
+  return beside_->complete(std::move(survey));
+}
+
 void Regulation::plan_written() {
   if (plugin_) plugin_->tell(opensm::PluginCommand::NewPlan);
 }
@@ -177,8 +186,8 @@ void Regulation::publish() {
   metrics_->publish(std::move(figures));
 }
 
-std::vector<std::string> Regulation::problems() const {
-  std::vector<std::string> problems = regulator().problems();
+Problems Regulation::problems() const {
+  Problems problems = regulator().problems();
   if (!beside_) return problems;
   for (auto& problem : beside_->problems()) problems.push_back(std::move(problem));
   return problems;

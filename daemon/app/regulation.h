@@ -51,9 +51,7 @@ class Regulation {
   /// A plan for the plugin was written by somebody else.
   void plan_written();
 
-  [[nodiscard]] std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey) const {
-    return standalone_ ? standalone_->complete(std::move(survey)) : beside_->complete(std::move(survey));
-  }
+  [[nodiscard]] std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey);
   void on_sample(std::shared_ptr<const load::Sample> sample);
   /// What it waits for has changed.
   void settle();
@@ -71,8 +69,7 @@ class Regulation {
   [[nodiscard]] std::shared_ptr<metrics::RegulationMetrics> metrics() const { return metrics_; }
   /// Null where the daemon is not beside OpenSM.
   [[nodiscard]] std::shared_ptr<metrics::OpenSmMetrics> opensm_metrics() const { return opensm_metrics_; }
-  /// Sentences for the operator.
-  [[nodiscard]] std::vector<std::string> problems() const;
+  [[nodiscard]] Problems problems() const;
 
  private:
   Regulation(const Around& around, const Config& config, std::unique_ptr<journal::Journal> journal,

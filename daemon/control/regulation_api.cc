@@ -150,8 +150,13 @@ Result<void> restore(RegulationDesk& desk, const Request& request, const Respond
   if (!arguments) return fail(arguments.error());
   const auto by = arguments->text("by");
   if (!by) return fail(by.error());
+  const auto adopt = arguments->flag("adopt");
+  if (!adopt) return fail(adopt.error());
   if (auto end = arguments->end(); !end) return end;
-  desk.command([&](Regulator& regulator, Instant now) { regulator.restore(*by, now, reply_to(respond)); });
+  desk.command([&](Regulator& regulator, Instant now) {
+    const auto adopted = *adopt ? Regulator::Adopt::DisabledPorts : Regulator::Adopt::No;
+    regulator.restore(*by, adopted, now, reply_to(respond));
+  });
   return {};
 }
 

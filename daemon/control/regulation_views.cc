@@ -92,7 +92,7 @@ json::value regulation_view(const Regulator& regulator) {
     for (const auto& [state, count] : counts) states[state] = count;
   }
   json::array problems;
-  for (const auto& problem : regulator.problems()) problems.emplace_back(problem);
+  for (const auto& problem : regulator.problems()) problems.emplace_back(problem.text);
   json::object view{{"mode", to_string(governor.mode())},
                     {"stage", to_string(governor.stage())},
                     {"plane", governor.plane()},

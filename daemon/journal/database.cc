@@ -39,7 +39,24 @@ Result<Database> Database::open(const std::string& path) {
   const int status = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   Database database(path, raw);
   if (status != SQLITE_OK) return fail(database.error("it cannot be opened"));
+  database.file_ = file_at(path);
   return database;
+}
+
+std::optional<Database::FileId> Database::file_at(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return FileId{status.st_dev, status.st_ino};
+}
+
+Result<void> Database::check() const {
+  if (!file_) return {};
+  const auto there = file_at(path_);
+  if (there == file_) return {};
+  return fail(ErrorCode::Io,
+              fmt::format("journal {}: {} under this daemon, and nobody will find what it writes: bring "
+                          "everything back on with `heddle restore`, then restart the daemon",
+                          path_, there ? "another file was put in its place" : "the file was deleted"));
 }
 
 Error Database::error(std::string_view doing) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
@@ -71,6 +72,8 @@ class Database {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] Error error(std::string_view doing) const;
+  /// Errors (Io): at the path there is no file any more, or another one.
+  [[nodiscard]] Result<void> check() const;
   /// One or more statements without values.
   Result<void> run(const char* sql) const;
   Result<Statement> prepare(const char* sql) const;
@@ -85,9 +88,18 @@ class Database {
   struct Close {
     void operator()(sqlite3* raw) const { sqlite3_close_v2(raw); }
   };
+  /// What tells a file from another one at its path.
+  struct FileId {
+    dev_t device = 0;
+    ino_t inode = 0;
+    friend bool operator==(const FileId&, const FileId&) = default;
+  };
+
   Database(std::string path, sqlite3* raw) : path_{std::move(path)}, raw_{raw} {}
+  [[nodiscard]] static std::optional<FileId> file_at(const std::string& path);
 
   std::string path_;
+  std::optional<FileId> file_;  ///< that was opened; none for what is no file
   std::unique_ptr<sqlite3, Close> raw_;
 };
 

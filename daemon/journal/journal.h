@@ -54,6 +54,9 @@ class Journal {
  public:
   virtual ~Journal() = default;
 
+  /// Whether the file is still where it was opened: otherwise all that is written is gone with this program.
+  [[nodiscard]] virtual Result<void> check() const { return {}; }
+
   /// All of the record, or nothing of it.
   virtual Result<void> write(const regulation::Record& record) = 0;
   /// The fold of all records.

@@ -136,6 +136,8 @@ class SqliteJournal final : public Journal {
     return {};
   }
 
+  [[nodiscard]] Result<void> check() const override { return database_.check(); }
+
   Result<void> write(const Record& record) override {
     Memory after = memory_;
     regulation::apply(after, record);

@@ -7,6 +7,7 @@
 
 #include "base/printable.h"
 #include "fabric/unique_names.h"
+#include "regulate/disabled_ports.h"
 #include "regulate/pins.h"
 
 namespace heddle::regulate {
@@ -14,6 +15,16 @@ namespace {
 
 constexpr std::size_t most_names = 8;
 constexpr std::size_t most_hosts = 20;
+
+template <class Item, class Name>
+std::string list_of(const std::vector<Item>& items, Name name) {
+  std::string text;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i == most_names) return text + fmt::format(", and {} more", items.size() - i);
+    text += (i == 0 ? "" : ", ") + name(items[i]);
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -41,12 +52,15 @@ void Regulator::carry_out(std::vector<regulation::Action> actions, Instant now) 
     std::visit([&](const auto& one) { perform(one, now); }, action);
   }
   account(now);
-  const bool faults = !lost_.empty() || !lost_switches_.empty();
-  if (!faults) {
+  if (!has_faults()) {
     cut_off_.clear();
   } else if (!actions.empty()) {
     cut_off_ = cut_off_hosts();
   }
+}
+
+bool Regulator::has_faults() const {
+  return !governor_.lost_switches().empty() || !governor_.links_in(regulation::LinkState::Lost).empty();
 }
 
 /// Who has no path, and why nothing that is off can give them one; empty if nobody.
@@ -86,8 +100,6 @@ void Regulator::on_fabric(const KnownFabric& known, Instant now) {
   }
   const KnownFabric before = std::exchange(known_, known);
   if (other) {
-    lost_.clear();
-    lost_switches_.clear();
     Pins pins = find_pins(known.reference, options_.names, options_.pins);
     unmatched_pins_ = std::move(pins.unmatched);
     feed(regulation::TopologyChanged{known.reference, known.managers, known.ranks, std::move(pins.links)},
@@ -101,44 +113,34 @@ void Regulator::on_fabric(const KnownFabric& known, Instant now) {
         restarted.down.push_back(link_ref(*known.reference, known.reference->link(link)));
       }
     }
-    // Of what is down, only what nobody ordered is lost.
-    const regulation::Memory& memory = journal_.memory();
-    for (const LinkRef& link : restarted.down) {
-      if (!memory.off.contains(link)) lost_.insert(link);
-    }
     feed(std::move(restarted), now);
   }
   compare(known, now);
 }
 
-bool Regulator::is_ordered_off(LinkIndex link) const {
-  const LinkRef ref = link_ref(*known_.reference, known_.reference->link(link));
-  if (journal_.memory().off.contains(ref)) return true;
-  return std::any_of(journal_.memory().open.begin(), journal_.memory().open.end(), [&](const auto& change) {
-    const auto& off = change.second.off;
-    const auto& on = change.second.on;
-    return std::any_of(off.begin(), off.end(), [&](const auto& record) { return record.link == ref; }) ||
-           std::find(on.begin(), on.end(), ref) != on.end();
-  });
-}
-
+/// Against what the governor believes, and not against what it was told before: a topology that takes
+/// another's place, or a sweep in which much was missing, leaves no fault behind that is over.
 void Regulator::compare(const KnownFabric& known, Instant now) {
   std::vector<NodeGuid> switches;
   for (const Node& node : known.reference->nodes()) {
     if (node.type == NodeType::Switch) switches.push_back(node.guid);
   }
+  if (!governor_.reference()) return;
   for (const NodeGuid guid : switches) {
+    const bool lost = governor_.lost_switches().contains(guid);
     const bool present = known.present.contains(guid);
-    if (!present && lost_switches_.insert(guid).second) feed(regulation::SwitchLost{guid}, now);
-    if (present && lost_switches_.erase(guid) > 0) feed(regulation::SwitchFound{guid}, now);
+    if (!present && !lost) feed(regulation::SwitchLost{guid}, now);
+    if (present && lost) feed(regulation::SwitchFound{guid}, now);
   }
   for (std::uint32_t i = 0; i < known.reference->links().size(); ++i) {
     const LinkIndex link{i};
+    const bool up = known.up.contains(link);
+    const regulation::LinkState state = governor_.state(link);
+    if (up ? state != regulation::LinkState::Lost : !regulation::is_on(state)) continue;
     const LinkRef ref = link_ref(*known.reference, known.reference->link(link));
-    if (known.up.contains(link)) {
-      if (lost_.erase(ref) > 0) feed(regulation::LinkFound{ref}, now);
-    } else if (!lost_.contains(ref) && !is_ordered_off(link)) {
-      lost_.insert(ref);
+    if (up) {
+      feed(regulation::LinkFound{ref}, now);
+    } else {
       feed(regulation::LinkLost{ref}, now);
     }
   }
@@ -202,8 +204,44 @@ void Regulator::set_override(const LinkRef& link, const regulation::Override& va
   feed(regulation::SetOverride{link, value, force, remember(std::move(reply))}, now);
 }
 
-void Regulator::restore(const std::string& by, Instant now, Reply reply) {
+void Regulator::restore(const std::string& by, Adopt adopt_them, Instant now, Reply reply) {
+  if (adopt_them == Adopt::DisabledPorts) {
+    reply = [adopted = adopt(by, now), reply = std::move(reply)](const Result<std::string>& restored) {
+      reply(restored ? Result<std::string>{fmt::format("{}; {}", *restored, adopted)} : restored);
+    };
+  }
   feed(regulation::Restore{by, remember(std::move(reply))}, now);
+}
+
+/// Without an Intent: what is still disabled after a crash is found to be so.
+std::string Regulator::adopt(const std::string& by, Instant now) {
+  const std::vector<PortRef> ports = not_ours(known_.disabled, governor_);
+  if (ports.empty()) return "no port is disabled that this daemon did not disable";
+  std::vector<LinkOrder> orders;
+  for (const PortRef& port : ports) {
+    // As wide and fast as the port allows: what else it was, nobody knows.
+    LinkOrder order{{PortRef{}, port}, port, LinkTo::On, {}};
+    const PortIndex index = known_.reference->find_port(port);
+    const LinkIndex link = index == no_port ? no_link : known_.reference->port(index).link;
+    if (link != no_link) order.link = link_ref(*known_.reference, known_.reference->link(link));
+    orders.push_back(order);
+  }
+  std::string text = fmt::format("{} disabled {} enabled: {}", ports.size(),
+                                 ports.size() == 1 ? "port is" : "ports are", names(ports));
+  log(regulation::ReportKind::Operator, {}, fmt::format("{}, by {}", text, by), now);
+  actuator_.set_links(orders, now, [this, orders](const std::vector<LinkOutcome>& outcomes, Instant at) {
+    std::vector<PortRef> failed;
+    std::string why;
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      if (!outcomes[i].failure) continue;
+      if (failed.empty()) why = outcomes[i].failure->message;
+      failed.push_back(orders[i].port);
+    }
+    if (failed.empty()) return;
+    log(regulation::ReportKind::Failed, {},
+        fmt::format("enabled, and no link came up: {}: {}", names(failed), why), at);
+  });
+  return text;
 }
 
 void Regulator::stop(Instant now) {
@@ -215,6 +253,7 @@ void Regulator::stop(Instant now) {
 
 void Regulator::perform(const regulation::Record& record, Instant /*now*/) {
   auto written = journal_.write(record);
+  if (written) written = journal_.check();
   journal_trouble_ = written ? std::string{} : written.error().message;
 }
 
@@ -269,6 +308,7 @@ void Regulator::perform(const regulation::SetPorts& set_ports, Instant now) {
     orders.push_back(order);
   }
   begin(set_ports.step, now);
+  if (const auto there = journal_.check(); closes && !there) journal_trouble_ = there.error().message;
   if (closes && !journal_trouble_.empty()) {
     // Nobody would know of it after a crash.
     steps_.erase(set_ports.step);
@@ -321,26 +361,34 @@ void Regulator::give_up(regulation::StepId step, Instant now) {
   if (!links.empty()) actuator_.cancel_links(links, now);
 }
 
+std::string Regulator::name(NodeGuid node) const {
+  const NodeIndex index = known_.reference ? known_.reference->find_node(node) : no_node;
+  return index == no_node ? to_string(node) : unique_name(*known_.reference, index);
+}
+
+std::string Regulator::name(const PortRef& port) const {
+  return fmt::format("{}/{}", name(port.node), port.port.raw());
+}
+
+std::string Regulator::names(const std::vector<NodeGuid>& nodes) const {
+  return list_of(nodes, [this](NodeGuid node) { return name(node); });
+}
+
 std::string Regulator::names(const std::vector<LinkRef>& links) const {
-  std::string text;
-  for (std::size_t i = 0; i < links.size(); ++i) {
-    if (i == most_names) {
-      text += fmt::format(", and {} more", links.size() - i);
-      break;
-    }
-    const auto end = [&](const PortRef& ref) {
-      const NodeIndex node = known_.reference ? known_.reference->find_node(ref.node) : no_node;
-      const std::string name = node == no_node ? to_string(ref.node) : unique_name(*known_.reference, node);
-      return fmt::format("{}/{}", name, ref.port.raw());
-    };
-    text += fmt::format("{}{} -- {}", i == 0 ? "" : ", ", end(links[i].a), end(links[i].b));
-  }
-  return text;
+  return list_of(links, [this](const LinkRef& link) { return name(link.a) + " -- " + name(link.b); });
+}
+
+std::string Regulator::names(const std::vector<PortRef>& ports) const {
+  return list_of(ports, [this](const PortRef& port) { return name(port); });
 }
 
 void Regulator::perform(const regulation::Report& report, Instant now) {
-  journal::Event event{0, options_.calendar.to_wall(now), std::string(to_string(report.kind)),
-                       names(report.links), report.reason};
+  log(report.kind, names(report.links), report.reason, now);
+}
+
+void Regulator::log(regulation::ReportKind kind, const std::string& links, const std::string& text,
+                    Instant now) {
+  journal::Event event{0, options_.calendar.to_wall(now), std::string(to_string(kind)), links, text};
   if (auto id = journal_.append(event)) {
     event.id = *id;
   } else {
@@ -390,30 +438,73 @@ std::vector<provision::KnownLink> Regulator::known_links() const {
   return links;
 }
 
-std::vector<std::string> Regulator::problems() const {
-  std::vector<std::string> problems;
-  if (!journal_trouble_.empty()) {
-    problems.push_back(journal_trouble_ + ". No link is turned off until it can be written again");
+Problems Regulator::problems() const {
+  Problems problems;
+  const auto add = [&](ProblemKind kind, std::string text) { problems.push_back({kind, std::move(text)}); };
+  std::string journal = journal_trouble_;
+  if (const auto there = journal_.check(); !there) journal = there.error().message;
+  if (!journal.empty()) {
+    add(ProblemKind::Journal, journal + ". No link is turned off until it can be written again");
   }
   for (const std::string& pattern : unmatched_pins_) {
-    problems.push_back(fmt::format(
-        "regulation.pin: no link between switches is called \"{}\"; 'heddle links' lists their names",
-        pattern));
+    add(ProblemKind::Pins,
+        fmt::format("regulation.pin: no link between switches is called \"{}\"; 'heddle links' lists their "
+                    "names",
+                    pattern));
   }
-  if (!cut_off_.empty()) problems.push_back(cut_off_);
-  if (!known_.reference) return problems;
-  for (const auto& [link, off] : journal_.memory().off) {
-    const PortIndex port = known_.reference->find_port(off.port);
-    const PortRef& other = off.port == link.a ? link.b : link.a;
-    if (port == no_port || known_.reference->find_port(other) != no_port) continue;
-    const Port& it = known_.reference->port(port);
-    const std::string end = fmt::format("{}/{}", unique_name(*known_.reference, it.node), it.num.raw());
-    problems.push_back(fmt::format(
-        "{} is off ({}), and what is behind it has not been seen since the start; `heddle link auto "
-        "\"{}\"` brings it back",
-        end, off.reason, end));
+  if (!governor_.trouble().empty()) {
+    add(governor_.reference() ? ProblemKind::Tables : ProblemKind::NotRegulated, governor_.trouble());
   }
+  if (known_.reference) add_problems_of_links(problems);
   return problems;
+}
+
+void Regulator::add_problems_of_links(Problems& problems) const {
+  if (!cut_off_.empty()) problems.push_back({ProblemKind::CutOff, cut_off_});
+  const auto add = [&](ProblemKind kind, const auto& which, std::string_view one, std::string_view several,
+                       std::string_view advice) {
+    if (which.empty()) return;
+    problems.push_back({kind, fmt::format("{} {}: {}: {}", which.size(), which.size() == 1 ? one : several,
+                                          names(which), advice)});
+  };
+  const Fabric& fabric = *known_.reference;
+  const auto& gone = governor_.lost_switches();
+  add(ProblemKind::LostLinks, std::vector(gone.begin(), gone.end()), "switch is gone", "switches are gone",
+      "see their power, and the cables there");
+  std::vector<LinkRef> lost = governor_.links_in(regulation::LinkState::Lost);
+  // Hosts come and go, and say so themselves.
+  std::erase_if(lost, [&](const LinkRef& link) {
+    const auto between_switches = [&](const PortRef& port) {
+      const NodeIndex node = fabric.find_node(port.node);
+      return node != no_node && fabric.node(node).type == NodeType::Switch && !gone.contains(port.node);
+    };
+    return !between_switches(link.a) || !between_switches(link.b);
+  });
+  const std::vector<PortRef> disabled = not_ours(known_.disabled, governor_);
+  std::erase_if(lost, [&](const LinkRef& link) {
+    return std::any_of(disabled.begin(), disabled.end(),
+                       [&](const PortRef& port) { return port == link.a || port == link.b; });
+  });
+  add(ProblemKind::LostLinks, lost, "link is down, and nobody ordered it",
+      "links are down, and nobody ordered it", "see their cables");
+  add(ProblemKind::DisabledPorts, disabled, "port is disabled and not by us",
+      "ports are disabled and not by us",
+      "an operator may have done that, or a journal that is lost had it; `heddle restore --adopt` enables "
+      "them");
+  add(ProblemKind::LinksNotBack, governor_.not_back(), "link was ordered on and did not come",
+      "links were ordered on and did not come", "see their cables; they are ordered again and again");
+  for (const auto& [link, off] : journal_.memory().off) {
+    const PortIndex port = fabric.find_port(off.port);
+    const PortRef& other = off.port == link.a ? link.b : link.a;
+    if (port == no_port || fabric.find_port(other) != no_port) continue;
+    const std::string end = name(off.port);
+    problems.push_back(
+        {ProblemKind::OffUnseen,
+         fmt::format(
+             "{} is off ({}), and what is behind it has not been seen since the start; `heddle link auto "
+             "\"{}\"` brings it back",
+             end, printable(off.reason), end)});
+  }
 }
 
 }  // namespace heddle::regulate

@@ -17,6 +17,7 @@
 
 #include "authority/actuator.h"
 #include "authority/own/survey_change.h"
+#include "base/problem.h"
 #include "fabric/node_names.h"
 #include "journal/journal.h"
 #include "load/sample.h"
@@ -31,6 +32,7 @@ struct KnownFabric {
   routing::LinkSet up;                      ///< of its links
   std::set<NodeGuid> present;               ///< of its switches
   std::vector<Lid> managers;                ///< of the daemon and of every subnet manager
+  std::vector<PortRef> disabled{};          ///< ports of switches (regulate/disabled_ports.h)
   std::vector<std::pair<NodeGuid, std::uint16_t>> ranks;
 };
 
@@ -66,7 +68,9 @@ class Regulator {
   void set_mode(regulation::Mode mode, const std::string& by, Instant now, Reply reply);
   void set_override(const LinkRef& link, const regulation::Override& value, regulation::Force force,
                     Instant now, Reply reply);
-  void restore(const std::string& by, Instant now, Reply reply);
+  /// Adopt: also ports that are disabled, and not by this program as far as is known.
+  enum class Adopt : std::uint8_t { No, DisabledPorts };
+  void restore(const std::string& by, Adopt adopt, Instant now, Reply reply);
   /// What regulation turned off comes back; see idle().
   void stop(Instant now);
   /// No step is under way.
@@ -88,8 +92,8 @@ class Regulator {
     std::uint64_t failed = 0;
   };
   [[nodiscard]] const Transitions& transitions() const { return transitions_; }
-  /// Why the regulation does not work as it should, in sentences.
-  [[nodiscard]] std::vector<std::string> problems() const;
+  /// Why the regulation does not work as it should.
+  [[nodiscard]] Problems problems() const;
 
  private:
   struct StepUnderWay {
@@ -117,9 +121,17 @@ class Regulator {
   void later(regulation::Event event);
   void compare(const KnownFabric& known, Instant now);
   void account(Instant now);
-  [[nodiscard]] bool is_ordered_off(LinkIndex link) const;
+  [[nodiscard]] bool has_faults() const;
+  /// Turns them on; a sentence that lists them.
+  std::string adopt(const std::string& by, Instant now);
+  void log(regulation::ReportKind kind, const std::string& links, const std::string& text, Instant now);
+  void add_problems_of_links(Problems& problems) const;
   [[nodiscard]] std::string cut_off_hosts() const;
+  [[nodiscard]] std::string name(NodeGuid node) const;
+  [[nodiscard]] std::string name(const PortRef& port) const;
+  [[nodiscard]] std::string names(const std::vector<NodeGuid>& nodes) const;
   [[nodiscard]] std::string names(const std::vector<LinkRef>& links) const;
+  [[nodiscard]] std::string names(const std::vector<PortRef>& ports) const;
   regulation::CommandId remember(Reply reply);
 
   RegulatorOptions options_;
@@ -130,8 +142,6 @@ class Regulator {
   power::EnergyAccount energy_;
 
   KnownFabric known_;
-  std::set<LinkRef> lost_;  ///< of which the governor was told
-  std::set<NodeGuid> lost_switches_;
   bool restarted_ = false;
   std::map<regulation::StepId, StepUnderWay> steps_;
   std::deque<regulation::Event> due_;  ///< what came up within a call

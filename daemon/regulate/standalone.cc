@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "authority/own/survey_change.h"
+#include "regulate/disabled_ports.h"
 
 namespace heddle::regulate {
 
@@ -53,6 +54,7 @@ void Standalone::configured(const provision::ProvisionReport& report, Lid own) {
     known.up = keeper_.up();
     known.ranks = keeper_.ranks();
     known.managers.push_back(own);
+    known.disabled = disabled_ports(*report.survey->fabric);
     for (const Node& node : report.survey->fabric->nodes()) {
       if (node.type == NodeType::Switch) known.present.insert(node.guid);
     }

@@ -39,6 +39,17 @@ std::vector<power::LinkMode> Governor::full_modes() const {
 }
 std::vector<OffRecord> Governor::off_links() const { return impl_->off_links(); }
 CutOff Governor::cut_off() const { return impl_->cut_off(); }
+LinkState Governor::state(LinkIndex link) const { return impl_->records[link.raw()].state; }
+std::vector<LinkRef> Governor::links_in(LinkState state) const {
+  std::vector<LinkRef> links;
+  for (const auto& record : impl_->records) {
+    if (record.state == state) links.push_back(record.ref);
+  }
+  return links;
+}
+std::vector<LinkRef> Governor::not_back() const { return impl_->not_back(); }
+const std::set<NodeGuid>& Governor::lost_switches() const { return impl_->lost_switches; }
+std::string Governor::trouble() const { return impl_->trouble; }
 const std::optional<Plan>& Governor::plan() const { return impl_->plan; }
 const Memory& Governor::memory() const { return impl_->memory; }
 
@@ -170,8 +181,8 @@ void Governor::Impl::move(LinkRecord& link, LinkState state) {
   if (state == LinkState::Active) link.active_since = now_;
 }
 
-bool Governor::Impl::is_on(const LinkRecord& link) const {
-  switch (link.state) {
+bool is_on(LinkState state) {
+  switch (state) {
     case LinkState::Active:
     case LinkState::Leaving:
     case LinkState::Draining:
@@ -186,6 +197,8 @@ bool Governor::Impl::is_on(const LinkRecord& link) const {
   }
   return false;
 }
+
+bool Governor::Impl::is_on(const LinkRecord& link) const { return regulation::is_on(link.state); }
 
 Wish Governor::Impl::wish(const LinkRef& link) const {
   const auto it = memory.overrides.find(link);

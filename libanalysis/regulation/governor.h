@@ -20,6 +20,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ enum class LinkState : std::uint8_t {
   Lost,     ///< down, and nobody ordered it
 };
 [[nodiscard]] std::string_view to_string(LinkState state);
+/// It carries traffic, or may.
+[[nodiscard]] bool is_on(LinkState state);
 
 /// Where the routing side stands.
 enum class Stage : std::uint8_t {
@@ -112,6 +115,16 @@ class Governor {
   [[nodiscard]] const routing::LinkSet& active() const;
   /// That traffic is told to use.
   [[nodiscard]] unsigned plane() const;
+  /// Of a link of reference().
+  [[nodiscard]] LinkState state(LinkIndex link) const;
+  /// Links in that state, by name.
+  [[nodiscard]] std::vector<LinkRef> links_in(LinkState state) const;
+  /// Links that were ordered on and did not come, and are ordered again; those to switches that are gone left
+  /// out.
+  [[nodiscard]] std::vector<LinkRef> not_back() const;
+  [[nodiscard]] const std::set<NodeGuid>& lost_switches() const;
+  /// Why nothing can be decided, or why tables are not as they are meant to be; empty if all is well.
+  [[nodiscard]] std::string trouble() const;
   /// Links between switches and all with an override, by LinkIndex.
   [[nodiscard]] std::vector<LinkStatus> links() const;
   /// Modes of all links of reference(), for an EnergyAccount: what is on but unused draws as what is used.

@@ -29,7 +29,8 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
     made = Network::make(reference, make);
   }
   if (!made) {
-    report(ReportKind::Failed, {}, "this fabric cannot be regulated: " + made.error().message);
+    trouble = "this fabric cannot be regulated: " + made.error().message;
+    report(ReportKind::Failed, {}, trouble);
     if (!is_first) drop_change("the fabric has changed");
     for (const auto& [step, open] : opening_) actions_.emplace_back(Cancel{step});
     opening_.clear();
@@ -42,6 +43,7 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   std::unordered_map<LinkRef, LinkRecord> before;
   for (LinkRecord& link : records) before.emplace(link.ref, std::move(link));
   network = std::move(*made);
+  trouble.clear();
   kept_ranks = network->ranks_by_guid();
   const Fabric& fabric = network->fabric();
   records.clear();
@@ -114,13 +116,15 @@ void Governor::Impl::handle(const LinkFound& event) {
   const auto link = find(event.link);
   if (!link || at(*link).state != LinkState::Lost) return;
   LinkRecord& record = at(*link);
-  record.mode = record.full;
+  const auto known = memory.off.find(event.link);
+  const bool reduced = known != memory.off.end() && known->second.mode.on();
+  record.mode = reduced ? known->second.mode : record.full;
   move(record, LinkState::Ready);
   report(ReportKind::Back, {event.link}, name(*link) + " is up again");
 }
 
 void Governor::Impl::handle(const SwitchLost& event) {
-  if (!network || !lost_switches_.insert(event.node).second) return;
+  if (!network || !lost_switches.insert(event.node).second) return;
   std::vector<LinkRef> links;
   for (std::uint32_t i = 0; i < records.size(); ++i) {
     const LinkRef& ref = records[i].ref;
@@ -137,13 +141,13 @@ void Governor::Impl::handle(const SwitchLost& event) {
 }
 
 void Governor::Impl::handle(const SwitchFound& event) {
-  if (!network || lost_switches_.erase(event.node) == 0) return;
+  if (!network || lost_switches.erase(event.node) == 0) return;
   std::vector<LinkRef> links;
   for (LinkRecord& link : records) {
     if (link.ref.a.node != event.node && link.ref.b.node != event.node) continue;
     if (std::exchange(link.in_vain, false) && link.retry_at) link.retry_at = now_;
     if (link.state != LinkState::Lost) continue;
-    if (lost_switches_.contains(link.ref.a.node) || lost_switches_.contains(link.ref.b.node)) continue;
+    if (lost_switches.contains(link.ref.a.node) || lost_switches.contains(link.ref.b.node)) continue;
     link.mode = link.full;
     move(link, LinkState::Ready);
     links.push_back(link.ref);
@@ -169,7 +173,7 @@ CutOff Governor::Impl::cut_off() const {
   CutOff result;
   if (!network) return result;
   result.hosts = cut_off_hosts(*network, on_links());
-  result.lost_switches.assign(lost_switches_.begin(), lost_switches_.end());
+  result.lost_switches.assign(lost_switches.begin(), lost_switches.end());
   for (const LinkRecord& link : records) {
     if (dead(link) && !link.in_vain && (link.wanted || link.state == LinkState::Opening) &&
         side_in_sight(link))
@@ -200,6 +204,7 @@ void Governor::Impl::handle(const MastershipLost&) {
   is_master_ = false;
   report(ReportKind::Lost, {}, "another subnet manager is master");
   if (!network) return;
+  trouble.clear();  // tables are another one's
   drop_change("mastership is lost");
   if (options.after_loss == AfterLoss::BringBack) bring_back(Whose::Regulation, "mastership is lost");
 }

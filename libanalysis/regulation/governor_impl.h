@@ -23,6 +23,7 @@ class Governor::Impl {
   [[nodiscard]] std::vector<LinkStatus> links() const;
   [[nodiscard]] std::vector<OffRecord> off_links() const;
   [[nodiscard]] CutOff cut_off() const;
+  [[nodiscard]] std::vector<LinkRef> not_back() const;
 
   struct LinkRecord {
     LinkRef ref;
@@ -63,6 +64,8 @@ class Governor::Impl {
   routing::LinkSet confirmed;       ///< in the tables of all planes
   std::optional<Plan> plan;
   std::vector<std::pair<NodeGuid, std::uint16_t>> kept_ranks;
+  std::set<NodeGuid> lost_switches;
+  std::string trouble;  ///< why there is no network, or the tables are not as they are meant to be
 
  private:
   // governor.cc: dispatch and small things
@@ -200,7 +203,6 @@ class Governor::Impl {
   std::vector<Exempt> exempt_;
   std::vector<power::LinkMode> modes_;  ///< scratch for problem()
   Troubles troubles_;
-  std::set<NodeGuid> lost_switches_;
   std::set<LinkRef> strangers_;  ///< to be opened
 
   // The change under way.

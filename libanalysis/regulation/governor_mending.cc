@@ -9,9 +9,9 @@ namespace heddle::regulation {
 void Governor::Impl::step_failed(const std::string& why, const std::vector<LinkRef>& links) {
   step_.reset();
   if (stage == Stage::Mending) {
-    report(ReportKind::Failed, {},
-           fmt::format("writing tables over all links that are on: {}; next try in {} s", why,
-                       seconds(options.retry_after)));
+    trouble = fmt::format("writing tables over all links that are on: {}; next try in {} s", why,
+                          seconds(options.retry_after));
+    report(ReportKind::Failed, {}, trouble);
     deadline_ = now_ + options.retry_after;
     return;
   }

@@ -62,8 +62,8 @@ void Governor::Impl::open_where_wanted() {
 std::optional<PortRef> Governor::Impl::side_in_sight(const LinkRecord& link) const {
   const PortRef& ordered = link.off.port;
   const PortRef& other = ordered == link.ref.a ? link.ref.b : link.ref.a;
-  if (!lost_switches_.contains(ordered.node)) return ordered;
-  if (!lost_switches_.contains(other.node)) return other;
+  if (!lost_switches.contains(ordered.node)) return ordered;
+  if (!lost_switches.contains(other.node)) return other;
   return std::nullopt;
 }
 
@@ -94,7 +94,15 @@ void Governor::Impl::open_strangers() {
 }
 
 bool Governor::Impl::dead(const LinkRecord& link) const {
-  return lost_switches_.contains(link.ref.a.node) || lost_switches_.contains(link.ref.b.node);
+  return lost_switches.contains(link.ref.a.node) || lost_switches.contains(link.ref.b.node);
+}
+
+std::vector<LinkRef> Governor::Impl::not_back() const {
+  std::vector<LinkRef> links;
+  for (const LinkRecord& link : records) {
+    if (link.state == LinkState::Off && link.retry_at && !dead(link)) links.push_back(link.ref);
+  }
+  return links;
 }
 
 /// One Intent and one order for all.

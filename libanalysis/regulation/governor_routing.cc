@@ -122,6 +122,7 @@ void Governor::Impl::step_done() {
 
 void Governor::Impl::tables_confirmed() {
   confirmed = target_;
+  trouble.clear();
   window_.clear();
   std::vector<LinkRef> joined;
   std::vector<LinkRef> left;

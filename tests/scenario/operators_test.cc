@@ -103,8 +103,7 @@ TEST_F(Operators, WhatTheConfigurationPinsStaysOn) {
     EXPECT_NE(truth.node(truth.link(link).a.node).description, "sw-0-0");
     EXPECT_NE(truth.node(truth.link(link).b.node).description, "sw-0-0");
   }
-  EXPECT_THAT(world.daemon->regulator().problems(),
-              ::testing::ElementsAre(::testing::HasSubstr("nowhere-*")));
+  EXPECT_THAT(world.daemon->regulator().problems(), ::testing::ElementsAre(says("nowhere-*")));
   expect_well();
 }
 
@@ -137,7 +136,8 @@ class Forced : public Operators {
     return truth.node(truth.port(hosts_[host]).node).description;
   }
   void restore() {
-    world_->daemon->regulator().restore("alice", world_->now, [](const Result<std::string>&) {});
+    world_->daemon->regulator().restore("alice", regulate::Regulator::Adopt::No, world_->now,
+                                        [](const Result<std::string>&) {});
   }
   void expect_everything_back() {
     ASSERT_TRUE(world_->run([&] { return !is_off(link_) && world_->daemon->quiet(); }, 2min)) << events();
@@ -174,8 +174,7 @@ TEST_F(Forced, SurvivesARestartThatSeesNothingBehindTheLink) {
     ASSERT_TRUE(world_->run([&] { return world_->daemon->quiet(); }, 1min));
     world_->run_for(60s);
     EXPECT_TRUE(is_off(link_)) << events();
-    EXPECT_THAT(world_->daemon->regulator().problems(),
-                ::testing::Contains(::testing::HasSubstr("heddle link auto")));
+    EXPECT_THAT(world_->daemon->regulator().problems(), ::testing::Contains(says("heddle link auto")));
     if (by_restore) {
       restore();
     } else {
@@ -219,7 +218,8 @@ TEST_F(Operators, RestoreBringsEverythingBackAndOnlyAdvisesFromThereOn) {
   world.run_for(20s);
   bool answered = false;
   world.daemon->regulator().restore(
-      "alice", world.now, [&](const Result<std::string>& answer) { answered = answer.has_value(); });
+      "alice", regulate::Regulator::Adopt::No, world.now,
+      [&](const Result<std::string>& answer) { answered = answer.has_value(); });
   EXPECT_TRUE(answered);
   ASSERT_TRUE(comes_to(0)) << events();
   expect_well();

@@ -154,7 +154,7 @@ class Spares : public Story, public ::testing::WithParamInterface<Shape> {
       const std::string& name = truth().node(truth().find_node(port.node)).description;
       EXPECT_TRUE(std::any_of(
           problems.begin(), problems.end(),
-          [&](const std::string& problem) { return problem.find(name + "/") != std::string::npos; }))
+          [&](const Problem& problem) { return problem.text.find(name + "/") != std::string::npos; }))
           << name << " is gone, and nothing says so: " << before << "\n"
           << events();
     }

@@ -15,6 +15,9 @@ namespace heddle::test {
 
 using namespace std::chrono_literals;
 
+/// Of a problem.
+inline auto says(const char* text) { return ::testing::Field(&Problem::text, ::testing::HasSubstr(text)); }
+
 /// Four switches in a ring, trunks of two links, a host each.
 inline constexpr std::string_view ring = "torus:2x2,hosts=1,links=2,width=4x,speed=DDR";
 

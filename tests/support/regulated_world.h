@@ -58,6 +58,7 @@ class MortalJournal final : public journal::Journal {
  public:
   MortalJournal(std::unique_ptr<journal::Journal> real, Fate& fate) : real_{std::move(real)}, fate_{fate} {}
 
+  [[nodiscard]] Result<void> check() const override { return real_->check(); }
   Result<void> write(const regulation::Record& record) override {
     fate_.pass(Fate::Moment::BeforeWrite);
     if (fate_.dead) return {};

@@ -173,7 +173,15 @@ void add_regulation_commands(Program& program) {
   Program::on(*energy, [&context] { return show_view(context, "/v1/energy", print_energy); });
   auto* restore = program.app().add_subcommand(
       "restore", "Bring everything back on, take wishes for off away, and only advise from here on");
-  Program::on(*restore, [&context] { return order(context, "/v1/restore", {}); });
+  auto adopt = std::make_shared<bool>(false);
+  restore->add_flag(
+      "--adopt", *adopt,
+      "Enable also the ports of switches that are disabled, and not by the daemon as far as it knows");
+  Program::on(*restore, [&context, adopt] {
+    object body;
+    if (*adopt) body["adopt"] = true;
+    return order(context, "/v1/restore", std::move(body));
+  });
   add_events(program);
 }
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "authority/opensm/plan_evidence.h"
 #include "authority/own/survey_change.h"
+#include "regulate/disabled_ports.h"
 
 namespace heddle::opensm {
 
@@ -27,6 +29,19 @@ BesideOpenSm::BesideOpenSm(const regulate::RegulatorOptions& options, transport:
   } else if (const auto ranks = journal_.ranks()) {
     keeper_.remember(*ranks);
   }
+  const regulation::Memory& memory = journal_.memory();
+  const bool fresh = memory.last == regulation::ChangeId{} && memory.off.empty() && memory.open.empty();
+  if (fresh) off_by_plan_ = store.plan().off;
+}
+
+std::size_t BesideOpenSm::recover(const Survey& survey, Instant now) {
+  if (begun_ || off_by_plan_.empty()) return 0;
+  regulation::Outcome outcome{regulation::ChangeId{1}, now, off_by_plan(off_by_plan_, survey, now), {}, ""};
+  if (outcome.off.empty()) return 0;
+  off_by_plan_.clear();
+  const std::size_t links = outcome.off.size();
+  // What cannot be written is one of the journal's own problems, and the ports are named as disabled.
+  return journal_.write(outcome) ? links : 0;
 }
 
 std::shared_ptr<const Survey> BesideOpenSm::complete(std::shared_ptr<const Survey> survey) const {
@@ -47,6 +62,7 @@ void BesideOpenSm::surveyed(const Survey& survey, std::vector<Lid> managers, Ins
   known.up = keeper_.up();
   known.ranks = keeper_.ranks();
   known.managers = std::move(managers);
+  known.disabled = regulate::disabled_ports(*survey.fabric);
   for (const Node& node : survey.fabric->nodes()) {
     if (node.type == NodeType::Switch) known.present.insert(node.guid);
   }
@@ -88,20 +104,23 @@ bool BesideOpenSm::yields() const {
   return actuator_.yields() && !plugin_.has_others() && (!master_went_ || away_);
 }
 
-std::vector<std::string> BesideOpenSm::problems() const {
-  std::vector<std::string> problems;
-  if (!store_.trouble().empty()) problems.push_back(store_.trouble());
+Problems BesideOpenSm::problems() const {
+  Problems problems;
+  if (!store_.trouble().empty()) problems.push_back({ProblemKind::PlanFile, store_.trouble()});
   if (yields()) {
-    problems.emplace_back(
-        "the OpenSM beside this daemon is not the master of the fabric: nothing is regulated from here, and "
-        "links "
-        "that are off come back; the daemon beside the master regulates");
+    problems.push_back(
+        {ProblemKind::OpenSmStandby,
+         "the OpenSM beside this daemon is not the master of the fabric: nothing is regulated from here, and "
+         "links "
+         "that are off come back; the daemon beside the master regulates"});
   } else if (away_) {
-    problems.push_back(fmt::format(
-        "no OpenSM with the plugin that is the master has been here for more than {} s: nothing is "
-        "regulated, and links that are off come back; see that OpenSM runs, and loads the plugin "
-        "(docs/opensm.md)",
-        std::chrono::duration_cast<std::chrono::seconds>(patience).count()));
+    problems.push_back(
+        {ProblemKind::OpenSmAway,
+         fmt::format(
+             "no OpenSM with the plugin that is the master has been here for more than {} s: nothing is "
+             "regulated, and links that are off come back; see that OpenSM runs, and loads the plugin "
+             "(docs/opensm.md)",
+             std::chrono::duration_cast<std::chrono::seconds>(patience).count())});
   }
   return problems;
 }

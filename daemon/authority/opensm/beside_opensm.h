@@ -30,6 +30,9 @@ class BesideOpenSm {
                regulate::PathMigrator* migrator, regulate::Regulator::Log log,
                const OpenSmActuatorOptions& actuator);
 
+  /// Before the first complete(): where the journal is a fresh one, links that the plan has as off go into
+  /// it. How many these are.
+  std::size_t recover(const Survey& survey, Instant now);
   /// What a sweep found, with the cables of links that are off.
   [[nodiscard]] std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey) const;
   /// After each sweep that found something new; `survey` is complete. `managers`: LIDs of the daemon and of
@@ -44,8 +47,8 @@ class BesideOpenSm {
   [[nodiscard]] regulate::Regulator& regulator() { return regulator_; }
   [[nodiscard]] const regulate::Regulator& regulator() const { return regulator_; }
   [[nodiscard]] const OpenSmActuator& actuator() const { return actuator_; }
-  /// Sentences for the operator: why what the configuration asks for is not done.
-  [[nodiscard]] std::vector<std::string> problems() const;
+  /// Why what the configuration asks for is not done.
+  [[nodiscard]] Problems problems() const;
 
  private:
   void begin(Instant now);
@@ -62,6 +65,7 @@ class BesideOpenSm {
   std::optional<regulate::Regulator::Mastership> mastership_;
   std::optional<regulate::KnownFabric> known_;  ///< by the last sweep
   bool begun_ = false;                          ///< the regulator knows the fabric
+  std::vector<LinkRef> off_by_plan_;            ///< of a plan that is there and a journal that is not
   std::optional<Instant> lost_at_;              ///< no master beside us; lost from then on
   bool master_went_ = false;                    ///< the master here has gone, and none has come since
   bool away_ = false;                           ///< since then

@@ -172,6 +172,19 @@ TEST_F(JournalTest, IsItsOwnersAlone) {
     EXPECT_EQ(file.status().permissions(), mine) << file.path();
 }
 
+TEST_F(JournalTest, SeesThatItsFileIsGoneOrAnotherOne) {
+  const auto journal = open();
+  EXPECT_TRUE(journal->check());
+  ASSERT_TRUE(journal->write(regulation::ModeRecord{regulation::Mode::Enforce, "alice"}));
+  EXPECT_TRUE(journal->check());
+  fs::remove(path());
+  ASSERT_FALSE(journal->check());
+  EXPECT_EQ(journal->check().error().code, ErrorCode::Io);
+  EXPECT_THAT(journal->check().error().message, HasSubstr("the file was deleted"));
+  std::ofstream(path()) << "another one";
+  EXPECT_THAT(journal->check().error().message, HasSubstr("another file"));
+}
+
 TEST_F(JournalTest, IsForOneDaemonAtATime) {
   auto journal = open();
   ASSERT_TRUE(journal->write(regulation::ModeRecord{}));

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
+#include "discovery/discovery.h"
 #include "support/sim_world.h"
 
 namespace heddle::opensm {
@@ -15,6 +17,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+auto says(const char* text) { return testing::Field(&Problem::text, HasSubstr(text)); }
+
 class Beside : public testing::Test, private PluginPort, private regulate::FabricSeat {
  protected:
   void SetUp() override {
@@ -24,6 +28,9 @@ class Beside : public testing::Test, private PluginPort, private regulate::Fabri
     std::filesystem::create_directories(directory_);
     journal_ = journal::open_journal(directory_ / "journal.db", {}).value();
     store_.emplace(directory_ / "plan.json");
+    make();
+  }
+  void make() {
     beside_.emplace(
         regulate::RegulatorOptions{}, sim_.engine, static_cast<regulate::FabricSeat&>(*this),
         static_cast<PluginPort&>(*this), *store_, *journal_, nullptr, [](const journal::Event&) {},
@@ -43,6 +50,8 @@ class Beside : public testing::Test, private PluginPort, private regulate::Fabri
   bool others_ = false;
   std::optional<PlanStore> store_;
   std::optional<BesideOpenSm> beside_;
+  std::unique_ptr<journal::Journal> journal_;
+  test::SimWorld sim_{"tree:k=2,n=2"};
 
  private:
   [[nodiscard]] bool connected() const override { return connected_; }
@@ -53,8 +62,6 @@ class Beside : public testing::Test, private PluginPort, private regulate::Fabri
   void look_at(const std::vector<NodeGuid>&, Instant) override {}
 
   std::filesystem::path directory_;
-  test::SimWorld sim_{"tree:k=2,n=2"};
-  std::unique_ptr<journal::Journal> journal_;
 };
 
 TEST_F(Beside, SaysThatThePluginIsAwayAfterTwentySeconds) {
@@ -63,7 +70,7 @@ TEST_F(Beside, SaysThatThePluginIsAwayAfterTwentySeconds) {
   ASSERT_EQ(beside_->next_deadline(), now_ + 20s);
   now_ += 20s;
   beside_->on_timer(now_);
-  EXPECT_THAT(beside_->problems(), ElementsAre(HasSubstr("for more than 20 s")));
+  EXPECT_THAT(beside_->problems(), ElementsAre(says("for more than 20 s")));
   EXPECT_NE(beside_->next_deadline(), now_) << "nothing is left to wait for";
   connected_ = true;
   say(PluginEvent::Kind::Hello, "master");
@@ -76,13 +83,48 @@ TEST_F(Beside, SaysThatItsOpenSmIsNotTheMasterUnlessAnotherOneHereMayBecomeIt) {
   EXPECT_THAT(beside_->problems(), IsEmpty());
   others_ = false;
   say(PluginEvent::Kind::SmState, "standby");
-  EXPECT_THAT(beside_->problems(), ElementsAre(HasSubstr("is not the master")));
+  EXPECT_THAT(beside_->problems(), ElementsAre(says("is not the master")));
 }
 
 TEST_F(Beside, SaysThatThePlanCannotBeWritten) {
   std::filesystem::create_directory(store_->path() + ".tmp");
   EXPECT_FALSE(store_->update(PlanStore::Part::Routing, [](plan::Plan&) {}));
-  EXPECT_THAT(beside_->problems(), ElementsAre(HasSubstr("cannot be written")));
+  EXPECT_THAT(beside_->problems(), ElementsAre(says("cannot be written")));
+}
+
+// A link that is off by the plan, its port disabled, and a journal that is a fresh one.
+TEST_F(Beside, KnowsFromThePlanWhatAJournalThatIsLostSaid) {
+  std::shared_ptr<const Survey> survey;
+  discovery::Discovery discovery{
+      sim_.engine, {}, [&](const discovery::SweepReport& report) { survey = report.survey; }};
+  discovery.full(sim_.now);
+  ASSERT_TRUE(sim_.run([&] { return survey != nullptr; }));
+  const Fabric& fabric = *survey->fabric;
+  const Link& trunk = *std::find_if(fabric.links().begin(), fabric.links().end(), [&](const Link& link) {
+    return fabric.node(link.a.node).type == NodeType::Switch &&
+           fabric.node(link.b.node).type == NodeType::Switch;
+  });
+  const LinkRef off = link_ref(fabric, trunk);
+  const LinkRef on = link_ref(fabric, fabric.links().back());
+  ASSERT_NE(off, on);
+  ASSERT_TRUE(store_->update(PlanStore::Part::Routing, [&](plan::Plan& plan) { plan.off = {off, on}; }));
+  make();
+  auto disabled = *survey;
+  disabled.nodes[fabric.find_node(off.b.node).raw()].ports[off.b.port.raw()].info.physical =
+      PhysState::Disabled;
+  EXPECT_EQ(beside_->recover(disabled, now_), 1U);
+  ASSERT_EQ(journal_->memory().off.size(), 1U);
+  const regulation::OffRecord& record = journal_->memory().off.at(off);
+  EXPECT_EQ(record.port, off.b);
+  EXPECT_EQ(record.full, (power::LinkMode{trunk.width, trunk.speed}));
+  EXPECT_EQ(beside_->recover(disabled, now_), 0U) << "once";
+
+  // A journal that knows of changes knows more than the plan.
+  ASSERT_TRUE(journal_->write(regulation::Intent{regulation::ChangeId{5}, now_, {}, {off}}));
+  ASSERT_TRUE(journal_->write(regulation::Outcome{regulation::ChangeId{5}, now_, {}, {off}, ""}));
+  make();
+  EXPECT_EQ(beside_->recover(disabled, now_), 0U);
+  EXPECT_TRUE(journal_->memory().off.empty());
 }
 
 }  // namespace

@@ -1,0 +1,186 @@
+// What comes back: a switch together with cables that nobody knew, links that sweeps lost sight of, and links
+// of which nobody knows any more who turned them off.
+
+#include "base/random.h"
+#include "story.h"
+
+namespace heddle::test {
+namespace {
+
+using regulation::LinkState;
+
+class Returns : public Story {
+ protected:
+  [[nodiscard]] std::vector<LinkIndex> links_between_switches() const {
+    const Fabric& truth = world_->fabric.description();
+    std::vector<LinkIndex> links;
+    for (std::uint32_t i = 0; i < truth.links().size(); ++i) {
+      const Link& link = truth.link(LinkIndex{i});
+      const auto is_switch = [&](LinkEnd end) { return truth.node(end.node).type == NodeType::Switch; };
+      if (is_switch(link.a) && is_switch(link.b)) links.push_back(LinkIndex{i});
+    }
+    return links;
+  }
+  [[nodiscard]] NodeIndex own_switch() const {
+    const Fabric& truth = world_->fabric.description();
+    const Port& seat = truth.port(world_->port);
+    return truth.peer({seat.node, seat.num})->node;
+  }
+  [[nodiscard]] std::string lost_links() const {
+    std::string lost;
+    for (const auto& link : world_->daemon->regulator().governor().links()) {
+      if (link.state == LinkState::Lost) lost += fmt::format("{} {}; ", to_string(link.link.a), link.reason);
+    }
+    return lost;
+  }
+  void settle(FabricClock::duration span = 30s) {
+    world_->run_for(span);
+    ASSERT_TRUE(world_->run([&] { return world_->daemon->quiet(); })) << events();
+  }
+  static WorldOptions options() {
+    WorldOptions options;
+    options.governor = quick();
+    options.sim.training_delay = std::chrono::milliseconds{500};
+    return options;
+  }
+};
+
+TEST_F(Returns, ASwitchWithACableThatNobodyKnew) {
+  WorldOptions how = options();
+  how.lmc = 0;
+  for (std::size_t cable = 0; cable < 8; ++cable) {
+    world_.reset();
+    flows_.clear();
+    world_ = std::make_unique<RegulatedWorld>(ring, how, journal_file());
+    RegulatedWorld& world = *world_;
+    const LinkIndex link = links_between_switches()[cable];
+    const Link& ends = world.fabric.description().link(link);
+    const NodeIndex with_it = ends.a.node == own_switch() ? ends.b.node : ends.a.node;
+    world.watch.cut(link, world.ps());
+    world.bring_up();
+    world.watch.kill(with_it, world.ps());
+    settle(60s);
+    world.watch.mend(link, world.ps());
+    settle(1s);
+    world.watch.revive(with_it, world.ps());
+    settle(60s);
+    EXPECT_EQ(lost_links(), "") << "cable " << cable << "\n" << events();
+    hosts_ = sim::host_ports(world.fabric.description());
+    traffic(0.05);
+    EXPECT_TRUE(comes_to(4)) << "cable " << cable << "\n" << events();
+  }
+}
+
+// A cable that is new makes the sweep in which much is missing another fabric's.
+TEST_F(Returns, LinksThatABadSweepTookForLostWhenACableCame) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    world_ = std::make_unique<RegulatedWorld>(ring, options(), journal_file());
+    RegulatedWorld& world = *world_;
+    const LinkIndex link = links_between_switches()[seed % 8];
+    world.watch.cut(link, world.ps());
+    world.bring_up();
+    world.watch.say(fmt::format("seed {}", seed));
+    world.watch.fault();
+    Random random{seed};
+    world.fate.on_request = [&](std::uint64_t, const mad::Packet&) {
+      return random.chance(0.5) ? Fate::Verdict::Lost : Fate::Verdict::Goes;
+    };
+    world.daemon->discovery->full(world.now);
+    settle(5s);
+    world.watch.mend(link, world.ps());
+    settle(20s);
+    world.fate.on_request = nullptr;
+    world.daemon->discovery->full(world.now);
+    settle(60s);
+    EXPECT_EQ(lost_links(), "") << "seed " << seed << "\n" << events();
+  }
+}
+
+TEST_F(Returns, PortsThatAreDisabledAndOfWhichTheJournalKnowsNothing) {
+  RegulatedWorld& world = begin(ring, options());
+  EXPECT_THAT(world.daemon->regulator().problems(), ::testing::IsEmpty());
+  traffic(0.05);
+  ASSERT_TRUE(comes_to(4)) << events();
+  EXPECT_THAT(world.daemon->regulator().problems(), ::testing::IsEmpty());
+  world.kill();
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(world.path + suffix);
+  world.start();
+  settle();
+  ASSERT_EQ(world.links_off().size(), 4U) << "an operator may have disabled them";
+  EXPECT_THAT(world.daemon->regulator().problems(),
+              ::testing::ElementsAre(says("4 ports are disabled and not by us: sw-")));
+  const auto restore = [&](regulate::Regulator::Adopt adopt) {
+    std::string said;
+    world.daemon->regulator().restore("alice", adopt, world.now,
+                                      [&](const Result<std::string>& answer) { said = answer.value(); });
+    return said;
+  };
+  (void)restore(regulate::Regulator::Adopt::No);
+  settle();
+  EXPECT_EQ(world.links_off().size(), 4U);
+  EXPECT_THAT(restore(regulate::Regulator::Adopt::DisabledPorts),
+              ::testing::HasSubstr("4 disabled ports are enabled: sw-"));
+  ASSERT_TRUE(comes_to(0)) << events();
+  settle();
+  EXPECT_THAT(world.daemon->regulator().problems(), ::testing::IsEmpty());
+  EXPECT_EQ(lost_links(), "");
+  expect_well();
+}
+
+// Before it, while it goes on, and after it: all is on, and nothing says otherwise.
+TEST_F(Returns, RestoreAtEachMomentOfARediscovery) {
+  for (const auto training : {20ms, 100ms, 500ms}) {
+    for (int moment = -20; moment <= 40; ++moment) {
+      WorldOptions how = options();
+      how.sim.training_delay = training;
+      RegulatedWorld& world = begin(ring, how);
+      traffic(0.05);
+      ASSERT_TRUE(comes_to(4)) << events();
+      const auto restore = [&] {
+        world.daemon->regulator().restore("alice", regulate::Regulator::Adopt::No, world.now,
+                                          [](const Result<std::string>&) {});
+      };
+      if (moment < 0) {
+        restore();
+        world.run_for(-moment * 10ms);
+      }
+      std::vector<NodeGuid> nodes;
+      for (const Node& node : world.fabric.description().nodes()) {
+        if (node.type == NodeType::Switch) nodes.push_back(node.guid);
+      }
+      if (moment % 2 == 0) {
+        world.daemon->discovery->full(world.now);
+      } else {
+        world.daemon->discovery->rediscover(nodes, world.now);
+      }
+      if (moment >= 0) {
+        world.run_for(moment * 500us);
+        restore();
+      }
+      settle(40s);
+      SCOPED_TRACE(fmt::format("moment {}, training {} ms\n{}", moment, training.count(), events()));
+      EXPECT_THAT(world.links_off(), ::testing::IsEmpty());
+      EXPECT_EQ(world.daemon->journal->memory().off.size(), 0U);
+      EXPECT_EQ(world.daemon->journal->memory().open.size(), 0U);
+      EXPECT_THAT(world.daemon->regulator().governor().links_in(LinkState::Off), ::testing::IsEmpty());
+      EXPECT_EQ(lost_links(), "");
+      expect_well();
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(Returns, AJournalWhoseFileWasDeletedTurnsNothingOff) {
+  RegulatedWorld& world = begin(ring, options());
+  std::filesystem::remove(world.path);
+  EXPECT_THAT(world.daemon->regulator().problems(),
+              ::testing::ElementsAre(::testing::AllOf(
+                  says("the file was deleted"), ::testing::Field(&Problem::kind, ProblemKind::Journal))));
+  traffic(0.05);
+  world.run_for(60s);
+  EXPECT_EQ(world.links_off().size(), 0U) << events();
+  expect_well();
+}
+
+}  // namespace
+}  // namespace heddle::test
