@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -141,6 +142,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                      if (backend_->check()) discovery_.full(now);
                      discovery_.light(now);
                      if (!is_master()) master_.look(now);
+                     problem_metrics_->set(problems());
                      light_alarm_.set(now + config_.sweep.light_interval);
                      settle();
                    }},
@@ -164,6 +166,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
   });
   engine_.unsolicited_to([this](const mad::Packet& packet, Instant at) { on_unsolicited(packet, at); });
   metrics_.add(master_metrics_);
+  metrics_.add(problem_metrics_);
   metrics_.add(qos_.metrics().part());
   engine_.wake_with([this](Instant when) { engine_alarm_.set_no_later(when); });
 }
@@ -326,6 +329,7 @@ void Heddled::Parts::use(std::shared_ptr<const Survey> survey) {
   doors_.answers().outdate();
   qos_.use(survey_);
   const Fabric& fabric = *survey_->fabric;
+  most_switches_ = std::max(most_switches_, fabric.switch_count());
   sampler_.use(survey_->fabric);
   if (!is_master() && !master_.sight()) master_.look(clock_.now());
   notifier_.status(fmt::format("{} switches, {} channel adapters, {} links", fabric.switch_count(),
@@ -335,6 +339,8 @@ void Heddled::Parts::use(std::shared_ptr<const Survey> survey) {
 
 void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample) {
   tell_metrics_of_the_master();
+  sampling_watch_.saw(*sample, sampler_.statistics().late_sweeps);
+  problem_metrics_->set(problems());
   metrics_.publish(sample, sampler_.statistics(), engine_);
   doors_.answers().outdate();
   page_.publish(sample);

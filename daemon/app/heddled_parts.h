@@ -14,6 +14,7 @@
 #include "app/heddled.h"
 #include "app/qos_service.h"
 #include "app/regulation.h"
+#include "app/sampling_watch.h"
 #include "app/service_notifier.h"
 #include "app/sm_observer.h"
 #include "authority/own/subnet_manager.h"
@@ -23,6 +24,7 @@
 #include "fabric/node_names.h"
 #include "fabric/unique_names.h"
 #include "metrics/metrics.h"
+#include "metrics/problem_families.h"
 #include "metrics/subnet_manager_families.h"
 #include "sampling/queue_probe.h"
 #include "sampling/sampler.h"
@@ -83,6 +85,9 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   void on_sample(const std::shared_ptr<const load::Sample>& sample);
   void settle();
   void tell_metrics_of_the_master();
+  [[nodiscard]] Problems problems() const;
+  [[nodiscard]] std::optional<std::string> no_switch() const;
+  [[nodiscard]] std::optional<std::string> why_not_regulated() const;
   [[nodiscard]] bool is_master() const { return manager_ && manager_->is_master(); }
   [[nodiscard]] control::SubnetManagerState subnet_manager_state() const;
 
@@ -104,6 +109,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   SmObserver master_;
   bool yields_ = false;  ///< another one was master: from then on this one only watches
   sampling::Sampler sampler_;
+  SamplingWatch sampling_watch_;
   sampling::QueueProbe queues_;
   QosService qos_;
   Alarm engine_alarm_;
@@ -119,6 +125,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   metrics::Metrics metrics_;
   std::shared_ptr<metrics::SubnetManagerMetrics> master_metrics_ =
       std::make_shared<metrics::SubnetManagerMetrics>();
+  std::shared_ptr<metrics::ProblemMetrics> problem_metrics_ = std::make_shared<metrics::ProblemMetrics>();
   web::Page page_;
   Doors doors_;
   std::shared_ptr<control::TcpGuard> guard_ = std::make_shared<control::TcpGuard>();
@@ -126,6 +133,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   std::shared_ptr<const Survey> survey_;   ///< as it was found, or as it was configured after that
   std::vector<std::string> found_wrong_;   ///< by the last sweep
   std::vector<std::string> could_not_do_;  ///< of the last configuration
+  std::size_t most_switches_ = 0;          ///< that a survey had since the start
   bool stop_asked_ = false;
   bool stopping_ = false;
 };

@@ -24,29 +24,6 @@ std::string Heddled::Parts::why_not_to_write() const {
   return yields_ ? "another subnet manager is master" : "this daemon is not the subnet manager yet";
 }
 
-/// This daemon yielded, and whoever it yielded to does not answer as master.
-std::optional<std::string> Heddled::Parts::nobody_manages() const {
-  if (!yields_ || !survey_ || (master_.sight() && master_.sight()->answers)) return std::nullopt;
-  std::string claimants;
-  for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
-    const SurveyNode& node = survey_->nodes[i];
-    for (std::size_t p = 0; p < node.ports.size(); ++p) {
-      if ((node.ports[p].info.capability_mask & mad::port_cap::is_sm) == 0) continue;
-      claimants += fmt::format("{}port {} of {}", claimants.empty() ? "" : ", ", p,
-                               names_.of(survey_->fabric->node(NodeIndex{i})));
-    }
-  }
-  if (claimants.empty()) {
-    return "no subnet manager answers, and no port says that one is there: start one, restart this daemon, "
-           "or "
-           "use 'heddle sm take --force'";
-  }
-  return fmt::format(
-      "no subnet manager answers; {} says that one is there: this daemon does not take its fabric. End it "
-      "there; if it is gone for good, use 'heddle sm take --force'",
-      claimants);
-}
-
 control::SubnetManagerState Heddled::Parts::subnet_manager_state() const {
   control::SubnetManagerState state;
   state.moves = master_.moves();
@@ -104,27 +81,7 @@ control::DaemonState Heddled::Parts::state() const {
   state.history = &sampler_.history();
   state.sets = sampler_.sets();
   state.name = [shown = shown_](const Node& node) { return shown->of(node); };
-  for (const std::string& loss : backend_->lost()) {
-    state.problems.push_back("not all of the fabric's file is here: " + loss);
-  }
-  state.problems.insert(state.problems.end(), found_wrong_.begin(), found_wrong_.end());
-  state.problems.insert(state.problems.end(), could_not_do_.begin(), could_not_do_.end());
-  if (auto problem = backend_->problem()) state.problems.push_back(*std::move(problem));
-  if (auto problem = nobody_manages()) state.problems.push_back(*std::move(problem));
-  for (auto& problem : exposure(config_)) state.problems.push_back(std::move(problem));
-  for (auto& problem : qos_.problems()) state.problems.push_back(std::move(problem));
-  for (auto& warning : sampler_.warnings()) state.problems.push_back(std::move(warning));
-  if (regulation_) {
-    for (auto& problem : regulation_->problems()) state.problems.push_back(std::move(problem));
-  }
-  const auto& seen = master_.sight();
-  if (!is_master() && seen && seen->lid != no_lid && !seen->answers) {
-    state.problems.push_back(
-        fmt::format("the subnet manager at LID {} does not answer as master, and this daemon only observes: "
-                    "nobody repairs "
-                    "routes, and no host that starts gets a LID; see that subnet manager, and its standby",
-                    seen->lid.raw()));
-  }
+  state.problems = problems();
   state.sampling.sweeps = sampler_.statistics().sweeps;
   state.sampling.overruns = sampler_.statistics().late_sweeps;
   state.sampling.interval = config_.sampling.interval;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/problem.h"
 #include "base/units.h"
 #include "fabric/fabric.h"
 #include "load/history.h"
@@ -47,7 +48,7 @@ struct DaemonState {
   std::function<std::string(const Node&)> name;  ///< printable; from the node name map or the description
   const load::History* history = nullptr;
   std::shared_ptr<const load::LocalitySets> sets;  ///< those of the sample, once there is one
-  std::vector<std::string> problems;               ///< of the last discovery, sentences
+  Problems problems;
   SubnetManagerState subnet_manager;
   /// Of the last round of light sweeps over all ports of the switches; none where nobody goes at a pace.
   std::optional<FabricClock::duration> light_round;

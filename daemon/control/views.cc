@@ -149,7 +149,7 @@ json::value status_view(const DaemonState& state) {
                           {"failed", statistics.failed},       {"failed_fast", statistics.failed_fast},
                           {"unmatched", statistics.unmatched}, {"wrong", statistics.wrong}};
   json::array problems;
-  for (const auto& problem : state.problems) problems.emplace_back(problem);
+  for (const auto& problem : state.problems) problems.emplace_back(problem.text);
   view["problems"] = std::move(problems);
   return view;
 }

@@ -1,0 +1,103 @@
+// What is wrong, from all parts of the daemon (docs/problems.md).
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "app/heddled_parts.h"
+
+namespace heddle::app {
+
+/// This daemon yielded, and whoever it yielded to does not answer as master.
+std::optional<std::string> Heddled::Parts::nobody_manages() const {
+  if (!yields_ || !survey_ || (master_.sight() && master_.sight()->answers)) return std::nullopt;
+  std::string claimants;
+  for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
+    const SurveyNode& node = survey_->nodes[i];
+    for (std::size_t p = 0; p < node.ports.size(); ++p) {
+      if ((node.ports[p].info.capability_mask & mad::port_cap::is_sm) == 0) continue;
+      claimants += fmt::format("{}port {} of {}", claimants.empty() ? "" : ", ", p,
+                               names_.of(survey_->fabric->node(NodeIndex{i})));
+    }
+  }
+  if (claimants.empty()) {
+    return "no subnet manager answers, and no port says that one is there: start one, restart this daemon, "
+           "or "
+           "use 'heddle sm take --force'";
+  }
+  return fmt::format(
+      "no subnet manager answers; {} says that one is there: this daemon does not take its fabric. End it "
+      "there; if it is gone for good, use 'heddle sm take --force'",
+      claimants);
+}
+
+/// This host alone, or without the switches that it had: its own cable, or the leaf behind it.
+std::optional<std::string> Heddled::Parts::no_switch() const {
+  if (!survey_) return std::nullopt;
+  const Fabric& fabric = *survey_->fabric;
+  if (fabric.switch_count() > 0) return std::nullopt;
+  if (most_switches_ > 0) {
+    return fmt::format("no switch is in sight, and {} were: see the cable in {}, and the switch behind it",
+                       most_switches_, backend_->source());
+  }
+  if (fabric.nodes().size() > 1) return std::nullopt;  // back to back
+  return fmt::format("no other node is in sight: see the cable in {}, and what is behind it",
+                     backend_->source());
+}
+
+/// Of regulation.mode = "enforce", or what `heddle regulate` put in its place.
+std::optional<std::string> Heddled::Parts::why_not_regulated() const {
+  constexpr auto enforce = regulation::Mode::Enforce;
+  if (regulation_) {
+    const bool wanted = std::as_const(*regulation_).regulator().governor().mode() == enforce;
+    if (!wanted || !manager_ || !yields_) return std::nullopt;
+    return "regulation is to be enforced, and another subnet manager is master: no link is turned off; end "
+           "that "
+           "one, or use its OpenSM with the plugin (docs/opensm.md)";
+  }
+  if (config_.regulation.governor.mode != enforce) return std::nullopt;
+  const char* why = config_.fabric.read_only ? "fabric.read_only is set"
+                    : manager_               ? "sm.engine routes without it"
+                                             : "this daemon is no subnet manager (sm.mode)";
+  return fmt::format("regulation.mode is \"enforce\", and {}: no link is turned off", why);
+}
+
+Problems Heddled::Parts::problems() const {
+  Problems all;
+  const auto add = [&](ProblemKind kind, std::string text) { all.push_back({kind, std::move(text)}); };
+  const auto add_each = [&](ProblemKind kind, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) add(kind, text);
+  };
+  const auto add_if = [&](ProblemKind kind, std::optional<std::string> text) {
+    if (text) add(kind, *std::move(text));
+  };
+  const auto append = [&](Problems problems) {
+    all.insert(all.end(), std::make_move_iterator(problems.begin()), std::make_move_iterator(problems.end()));
+  };
+  for (const std::string& loss : backend_->lost()) {
+    add(ProblemKind::FabricFile, "not all of the fabric's file is here: " + loss);
+  }
+  add_each(ProblemKind::Discovery, found_wrong_);
+  add_each(ProblemKind::Configuring, could_not_do_);
+  add_if(ProblemKind::Device, backend_->problem());
+  add_if(ProblemKind::NoSwitch, no_switch());
+  add_if(ProblemKind::NoManager, nobody_manages());
+  add_each(ProblemKind::Exposure, exposure(config_));
+  add_each(ProblemKind::Qos, qos_.problems());
+  add_each(ProblemKind::LocalitySets, sampler_.warnings());
+  if (survey_)
+    append(sampling_watch_.problems(*survey_->fabric, [this](const Node& n) { return shown_->of(n); }));
+  if (regulation_) append(std::as_const(*regulation_).problems());
+  add_if(ProblemKind::NotRegulated, why_not_regulated());
+  const auto& seen = master_.sight();
+  if (!is_master() && seen && seen->lid != no_lid && !seen->answers) {
+    add(ProblemKind::SilentManager,
+        fmt::format("the subnet manager at LID {} does not answer as master, and this daemon only observes: "
+                    "nobody repairs routes, and no host that starts gets a LID; see that subnet manager, and "
+                    "its standby",
+                    seen->lid.raw()));
+  }
+  return all;
+}
+
+}  // namespace heddle::app
