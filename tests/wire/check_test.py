@@ -229,6 +229,16 @@ class Faults(Judged):
         self.wire.write_table("c", UP_DOWN["c"])
         self.expect("not-active")
 
+    def test_an_entry_for_a_host_whose_own_link_trains(self):
+        self.wire.command("kill", "d")
+        self.wire.command("revive", "d")
+        for name, port in (("d", 2), ("a", 3), ("d", 3), ("c", 2)):
+            self.wire.activate(name, port)
+        self.wire.see("d", 1, INIT)
+        self.wire.time += 20_000_000
+        self.wire.write_table("d", UP_DOWN["d"])
+        self.expect()
+
     def test_what_stays_broken_though_cables_are_there(self):
         self.wire.command("cut", "c", 2)
         self.wire.see("c", 2, DOWN)

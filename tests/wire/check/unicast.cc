@@ -91,8 +91,11 @@ unsigned Unicast::step(int switch_number, int lid, const Candidate& candidate, i
   if (!link.is_usable()) {
     if (link.is_unknown()) return Unknown;
     if (link.excuses(candidate.since, rules_.grace)) return Excused;
-    if (link.has_fallen()) return link.is_cut() ? Fallen : Training | FreshTraining;
-    const bool fresh = candidate.since > link.held_since();
+    // No other link leads to a port than its own: while that trains, an entry over it takes nothing from
+    // anybody.
+    const bool is_last = topology_.peer(out) == owner;
+    if (link.has_fallen()) return link.is_cut() ? Fallen : Training | (is_last ? 0U : FreshTraining);
+    const bool fresh = !is_last && candidate.since > link.held_since();
     if (link.is_training()) return Training | (fresh ? FreshTraining : 0U);
     return Held | (fresh ? FreshHeld : 0U);
   }
