@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 
 #include "engine.h"
+#include "routing/packet_life.h"
 
 namespace heddle::plugin {
 
@@ -27,19 +29,14 @@ void Engine::choose_pass(const Subnet& subnet) {
 Timings::Clock::duration Engine::packet_life() const {
   const plan::Plan* plan = keeper_.plan();
   if (plan != nullptr && plan->packet_life) return *plan->packet_life;
-  const auto time = [](unsigned value) {
-    return std::chrono::nanoseconds{4096} * (std::int64_t{1} << value);
-  };
   // The time-out of the whole subnet (IBA 14.2.5.6): what is older counts as lost everywhere.
-  constexpr unsigned default_timeout = 18;
-  const auto most = time(std::min<unsigned>(opensm_.subn.opt.subnet_timeout, default_timeout));
-  // OpenSM gives every switch this lifetime (14.2.5.4); above 19 it has no limit.
-  constexpr unsigned longest = 19;
-  const unsigned value = opensm_.subn.opt.packet_life_time;
-  if (value > longest || !routes_) return most;
-  // No path has more switches than there are; 64 are the hops of a directed route, and more than of any path.
-  const auto switches = std::min<std::int64_t>(static_cast<std::int64_t>(routes_->tables.switch_count()), 64);
-  return std::min(most, time(value) * switches);
+  constexpr std::uint8_t default_timeout = 18;
+  const auto most =
+      routing::lifetime(std::min<std::uint8_t>(opensm_.subn.opt.subnet_timeout, default_timeout));
+  if (!routes_) return *most;
+  // OpenSM gives this one to every switch.
+  const std::uint8_t lifetime_value = opensm_.subn.opt.packet_life_time;
+  return routing::packet_life(std::span(&lifetime_value, 1), routes_->tables.switch_count(), *most);
 }
 
 /// Repairs and stages that wait for no packet follow at once.
