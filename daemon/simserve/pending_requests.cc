@@ -12,6 +12,17 @@ std::uint64_t key_of(const PacketMessage& message) {
   return key;
 }
 
+/// Of all but the transaction: requests of one content ask the same of the same agent (FNV-1a).
+std::uint64_t content_of(const PacketMessage& message) {
+  constexpr std::size_t tid_begin = 8;
+  constexpr std::size_t tid_end = 16;
+  std::uint64_t hash = 0xcbf29ce484222325ULL ^ message.dlid;
+  for (std::size_t i = 0; i < message.mad.size(); ++i) {
+    if (i < tid_begin || i >= tid_end) hash = (hash ^ message.mad[i]) * 0x100000001b3ULL;
+  }
+  return hash;
+}
+
 bool awaits_answer(mad::Method method) {
   return !mad::is_response(method) && method != mad::Method::Send && method != mad::Method::Trap &&
          method != mad::Method::TrapRepress;
@@ -37,15 +48,31 @@ void PendingRequests::enqueue(std::uint64_t key, Request& request, TimePoint now
 void PendingRequests::sent(const PacketMessage& request, TimePoint now) {
   if (!awaits_answer(static_cast<mad::Method>(request.mad[3]))) return;
   const std::uint64_t key = key_of(request);
-  if (requests_.size() >= capacity && requests_.count(key) == 0) return;
+  forget(key);
+  if (requests_.size() >= capacity) return;
   Request& kept = requests_[key];
   kept.message = request;
+  kept.content = content_of(request);
   kept.attempts_left = is_for_agents(request) ? agent_attempts - 1 : 0;
+  const auto [latest, is_first] = by_content_.try_emplace(kept.content, key);
+  if (!is_first) {
+    const auto before = requests_.find(latest->second);
+    if (before != requests_.end()) kept.attempts_left = before->second.attempts_left = 0;
+    latest->second = key;
+  }
   enqueue(key, kept, now);
 }
 
+void PendingRequests::forget(std::uint64_t key) {
+  const auto found = requests_.find(key);
+  if (found == requests_.end()) return;
+  const auto latest = by_content_.find(found->second.content);
+  if (latest != by_content_.end() && latest->second == key) by_content_.erase(latest);
+  requests_.erase(found);
+}
+
 void PendingRequests::answered(const PacketMessage& answer) {
-  if (mad::is_response(static_cast<mad::Method>(answer.mad[3]))) requests_.erase(key_of(answer));
+  if (mad::is_response(static_cast<mad::Method>(answer.mad[3]))) forget(key_of(answer));
 }
 
 PendingRequests::Due PendingRequests::due(TimePoint now) {
@@ -63,7 +90,7 @@ PendingRequests::Due PendingRequests::due(TimePoint now) {
         enqueue(entry.key, found->second, now);
       } else {
         due.lost.push_back(unanswered(found->second.message));
-        requests_.erase(found);
+        forget(entry.key);
       }
     }
   }

@@ -1,5 +1,8 @@
-/// What a client has asked and not been answered yet. The shim hands no time-outs over, but programs rely on
-/// the kernel's: it asks again, and in the end gives the request back with ETIMEDOUT. So does this.
+/// What a client has asked and not been answered yet. The shim hands no time-outs and no number of retries
+/// over, but programs rely on the kernel's: it asks again, and in the end gives the request back with
+/// ETIMEDOUT. So does this, but for a program that repeats by itself: whoever asks the same of the same agent
+/// once more, in another transaction, is left to it. A copy of this program's making would come late, and
+/// undo what the client has written since.
 #pragma once
 
 #include <chrono>
@@ -39,6 +42,7 @@ class PendingRequests {
     PacketMessage message;
     int attempts_left = 0;
     std::uint64_t serial = 0;  ///< of its entry in a queue; an older entry is void
+    std::uint64_t content = 0;
   };
   struct Entry {
     TimePoint at;
@@ -47,8 +51,10 @@ class PendingRequests {
   };
 
   void enqueue(std::uint64_t key, Request& request, TimePoint now);
+  void forget(std::uint64_t key);
 
   std::unordered_map<std::uint64_t, Request> requests_;
+  std::unordered_map<std::uint64_t, std::uint64_t> by_content_;  ///< key of the latest request
   std::deque<Entry> to_agents_;
   std::deque<Entry> to_programs_;
   std::uint64_t next_serial_ = 1;

@@ -60,6 +60,28 @@ TEST_F(PendingRequestsTest, WhatTheClientRepeatsCountsFromThen) {
   EXPECT_EQ(pending.due(now + 200ms).again.size(), 1U);
 }
 
+// A copy that the server made would come after what the client has written since.
+TEST_F(PendingRequestsTest, AProgramThatRepeatsByItselfIsLeftToIt) {
+  pending.sent(message(mad::Method::Set, 7), now);
+  now += 90ms;
+  pending.sent(message(mad::Method::Set, 8), now);
+  EXPECT_TRUE(pending.due(now + 199ms).again.empty());
+  const auto due = pending.due(now + 200ms);
+  EXPECT_TRUE(due.again.empty());
+  ASSERT_EQ(due.lost.size(), 1U);
+  EXPECT_TRUE(pending.empty());
+  // What it asks later is another matter.
+  pending.sent(message(mad::Method::Set, 9), now);
+  EXPECT_EQ(pending.due(now + 200ms).again.size(), 1U);
+}
+
+TEST_F(PendingRequestsTest, AskingTheSameAfterTheAnswerIsNoRepetition) {
+  pending.sent(message(mad::Method::Get, 7), now);
+  pending.answered(message(mad::Method::GetResp, 7));
+  pending.sent(message(mad::Method::Get, 8), now);
+  EXPECT_EQ(pending.due(now + 200ms).again.size(), 1U);
+}
+
 TEST_F(PendingRequestsTest, NothingIsAwaitedOfWhatIsNoRequest) {
   for (const auto method : {mad::Method::Send, mad::Method::Trap, mad::Method::TrapRepress,
                             mad::Method::GetResp, mad::Method::ReportResp}) {
