@@ -275,7 +275,7 @@ regulation::GovernorOptions governor_options(const Config& config) {
   options.plan_every = std::min(options.plan_every, soon);
   options.retry_after = std::min(options.retry_after, soon);
   options.planes = lmc > 0 ? 2 : 1;
-  options.movement = lmc > 0 ? regulation::Movement::Planes : regulation::Movement::Staged;
+  options.movement = regulation::Movement::Staged;  // unless the actuator can do more
   return options;
 }
 

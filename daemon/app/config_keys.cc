@@ -262,8 +262,8 @@ const std::vector<Key>& keys() {
        "false", yes_no_key([](Config& c) -> bool& { return c.opensm.plugin; })},
       {"opensm.socket", "Unix socket to which the plugin connects.", "\"/run/heddle/opensm.sock\"",
        string_key([](Config& c) -> std::string& { return c.opensm.socket; })},
-      {"opensm.lmc", "lmc of opensm.conf: with 1 or more, tables change in one LID plane after the other.",
-       "0", count_key([](Config& c) -> std::uint64_t& { return c.opensm.lmc; }, 0, 7)},
+      {"opensm.lmc", "lmc of opensm.conf: every port has 2^lmc LIDs, in two planes from 1 on.", "0",
+       count_key([](Config& c) -> std::uint64_t& { return c.opensm.lmc; }, 0, 7)},
       {"opensm.reduction",
        "Whether force_link_width, force_link_speed and force_link_speed_ext are 0 in opensm.conf, so that "
        "OpenSM\n"

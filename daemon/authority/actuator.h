@@ -26,6 +26,7 @@
 #include "base/units.h"
 #include "fabric/change.h"
 #include "power/power_model.h"
+#include "regulation/governor_options.h"
 
 namespace heddle::regulate {
 
@@ -56,6 +57,10 @@ class Actuator {
   /// LID planes that can be routed apart; 1 where ports have one LID each. LID base + i is in plane i mod
   /// planes().
   [[nodiscard]] virtual unsigned planes() const = 0;
+
+  /// Planes: somebody moves connections from one plane to the other. Staged: hosts use what LIDs they like,
+  /// so that no plane is ever without traffic.
+  [[nodiscard]] virtual regulation::Movement movement() const = 0;
 
   /// No path of this plane (none: of any) leads over any of these links, unless hosts would be cut off; all
   /// others that are up may be used. Answered when every switch has confirmed. Links that the fabric has not

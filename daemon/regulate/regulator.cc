@@ -26,6 +26,13 @@ std::string list_of(const std::vector<Item>& items, Name name) {
   return text;
 }
 
+regulation::GovernorOptions as_the_actuator_can(regulation::GovernorOptions options,
+                                                const Actuator& actuator) {
+  options.planes = actuator.planes();
+  options.movement = actuator.movement();
+  return options;
+}
+
 }  // namespace
 
 Regulator::Regulator(const RegulatorOptions& options, journal::Journal& journal, Actuator& actuator, Log log)
@@ -33,7 +40,7 @@ Regulator::Regulator(const RegulatorOptions& options, journal::Journal& journal,
       journal_{journal},
       actuator_{actuator},
       log_{std::move(log)},
-      governor_{options.governor},
+      governor_{as_the_actuator_can(options.governor, actuator)},
       energy_{options.governor.power} {
   if (auto record = journal_.energy()) {
     energy_.restore(*record);

@@ -81,12 +81,14 @@ Governor::Impl::Impl(GovernorOptions given)
 std::vector<Action> Governor::Impl::on(const Event& event) {
   now_ = std::max(now_, event.at);
   actions_.clear();
+  const bool moved = traffic_moves();
   std::visit([this](const auto& what) { handle(what); }, event.what);
   if (network) {
     open_where_wanted();
     open_strangers();
     consider();
   }
+  if (moved || traffic_moves()) moved_at_ = now_;
   due_ = earliest();
   return std::move(actions_);
 }

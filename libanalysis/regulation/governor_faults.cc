@@ -87,6 +87,9 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   sent_then_ = 0;
   distrust_ = 0;
   hold_until_.reset();
+  judged_sent_ = 0;
+  swaps_ = 0;
+  no_swap_until_.reset();
   plan.reset();
   confirmed = on_links();
   target_ = confirmed;
@@ -220,7 +223,7 @@ void Governor::Impl::handle(const MastershipRegained&) {
 void Governor::Impl::handle(const Restarted& event) {
   memory = event.memory;
   if (memory.mode) mode = *memory.mode;
-  plane = memory.plane % 2;
+  plane = options.movement == Movement::Planes ? memory.plane % 2 : 0;
   const auto open_changes = memory.open;
   std::vector<LinkRef> back;
   std::vector<LinkRef> still_off;

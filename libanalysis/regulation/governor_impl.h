@@ -13,6 +13,13 @@
 
 namespace heddle::regulation {
 
+/// How much more or less all hosts send where that is other traffic, and not the same through other links: a
+/// share of the sum, above what sums of single samples vary by.
+inline constexpr double other_load = 0.1;
+
+/// bit/s.
+[[nodiscard]] double sent_by_all(const MeasuredLoads& loads);
+
 class Governor::Impl {
  public:
   explicit Impl(GovernorOptions options);
@@ -166,11 +173,21 @@ class Governor::Impl {
   [[nodiscard]] bool came_back_too_soon(const LinkRecord& link) const;
   void want(LinkIndex link, const std::string& why);
 
+  // governor_loads.cc: which samples say what
+  /// Traffic takes its ways from tables that are being changed.
+  [[nodiscard]] bool traffic_moves() const;
+  /// Taken under the tables in force, from its first reading to its last.
+  [[nodiscard]] bool is_steady() const { return !traffic_moves() && measured_since_ >= moved_at_; }
+  /// Hosts send more than in the last sample that was judged: no table makes them.
+  [[nodiscard]] bool hosts_send_more() const;
+
   // governor_planning.cc: what regulation wants
   void bring_what_is_needed();
   void learn_from_a_wrong_choice();
   void estimate(const MeasuredLoads& loads);
   void choose();
+  /// Whether another choice of links, that brings some so that others can leave, is due.
+  [[nodiscard]] bool may_swap(const MeasuredLoads& loads);
   void advise(const Selection& selection);
   [[nodiscard]] SelectionProblem problem(const routing::LinkSet& available, const MeasuredLoads& loads,
                                          const Traffic* traffic) const;
@@ -219,7 +236,11 @@ class Governor::Impl {
 
   std::map<StepId, OpenStep> opening_;
 
-  LoadWindow window_;
+  Instant measured_since_ = Instant::min();  ///< the latest sample's counters, at the earliest
+  Instant sample_began_ = Instant::min();    ///< the latest
+  Instant moved_at_ = Instant::min();        ///< traffic, for the last time
+  double judged_sent_ = 0;                   ///< bit/s of all hosts in the last sample that was judged
+  LoadWindow window_;                        ///< of steady samples
   std::optional<Instant> planned_at_;
   std::optional<MeasuredLoads> latest_;
   std::optional<Traffic> traffic_;  ///< as last estimated
@@ -233,6 +254,11 @@ class Governor::Impl {
   double sent_then_ = 0;  ///< bit/s of all hosts at the last choice that was carried out
   unsigned distrust_ = 0;
   std::optional<Instant> hold_until_;
+  // How often links were exchanged for others while the hosts sent the same: what the next exchange waits
+  // for.
+  unsigned swaps_ = 0;
+  double sent_at_swap_ = 0;  ///< bit/s of all hosts
+  std::optional<Instant> no_swap_until_;
   std::vector<LinkRef> advised_;
   std::vector<double> expected_;  ///< share of capacity by hop, of the last selection that was carried out
 };

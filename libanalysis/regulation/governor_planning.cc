@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "regulation/evaluation.h"
 #include "regulation/governor_impl.h"
@@ -13,21 +13,18 @@ namespace heddle::regulation {
 
 using routing::LinkSet;
 
-namespace {
-
-double sent_by_all(const MeasuredLoads& loads) {
-  double sum = 0;
-  for (const double sent : loads.sent) sum += std::isnan(sent) ? 0 : sent;
-  return sum;
-}
-
-}  // namespace
-
 void Governor::Impl::handle(const LoadsMeasured& event) {
-  if (!network || mode == Mode::Off || is_stopping_ || event.sample == nullptr) return;
+  if (event.sample == nullptr) return;
+  measured_since_ = std::exchange(sample_began_, event.sample->began);
+  if (!network || mode == Mode::Off || is_stopping_) return;
   latest_ = measured_loads(*network, *event.sample);
-  window_.add(now_, *latest_);
+  const bool steady = is_steady();
+  // What the links carry while traffic moves says nothing about the tables that it moves to.
+  if (!steady && !hosts_send_more()) return;
+  judged_sent_ = sent_by_all(*latest_);
+  if (steady) window_.add(now_, *latest_);
   bring_what_is_needed();
+  if (window_.empty()) return;
   if (planned_at_ && now_ - *planned_at_ < options.plan_every) return;
   planned_at_ = now_;
   choose();
@@ -84,11 +81,11 @@ void Governor::Impl::bring_what_is_needed() {
 }
 
 void Governor::Impl::learn_from_a_wrong_choice() {
-  if (sent_then_ <= 0 || options.select.policy == SelectPolicy::Trunk) return;
+  if (!is_steady() || sent_then_ <= 0 || options.select.policy == SelectPolicy::Trunk) return;
   const double sent = sent_by_all(*latest_);
   const double then = sent_then_;
   sent_then_ = 0;
-  if (sent > 1.1 * then) {
+  if (sent > (1 + other_load) * then) {
     distrust_ = 0;
     return;
   }
@@ -151,7 +148,7 @@ void Governor::Impl::choose() {
   if (brings) {
     // Another choice of links is worth its transitions only if it saves a good part, or if it must be.
     const bool must = options.select.policy == SelectPolicy::Trunk || !crowded_trunks(now, confirmed).empty();
-    if (!must && plan->watts_then > 0.97 * plan->watts_now) return;
+    if (!must && (plan->watts_then > 0.97 * plan->watts_now || !may_swap(loads))) return;
     for (const LinkDecision& decision : selection->decisions) {
       const LinkRecord& link = at(decision.link);
       if (decision.turn == Turn::On && now_ - link.off_since >= options.least_off)
@@ -180,6 +177,20 @@ void Governor::Impl::choose() {
       if (takes.size() == before) takes.resize(before / 2);
     }
   }
+}
+
+/// Every exchange changes the tables, and with them what the loads tell of the traffic: the next estimate may
+/// prefer the links of the last one again. So, while the hosts send the same, each waits twice as long as the
+/// one before.
+bool Governor::Impl::may_swap(const MeasuredLoads& loads) {
+  constexpr unsigned most_doublings = 10;
+  const double sent = sent_by_all(loads);
+  const bool same = sent <= (1 + other_load) * sent_at_swap_ && sent_at_swap_ <= (1 + other_load) * sent;
+  if (same && no_swap_until_ && now_ < *no_swap_until_) return false;
+  swaps_ = same ? std::min(swaps_ + 1, most_doublings) : 0;
+  sent_at_swap_ = sent;
+  no_swap_until_ = now_ + std::max(options.quiet, options.plan_every) * (1U << swaps_);
+  return true;
 }
 
 SelectOptions Governor::Impl::select_options() const {

@@ -79,9 +79,11 @@ std::string general_reason(const SelectionProblem& problem, const SelectOptions&
   const double up = problem.loads->hop[network.up_hop(link)];
   const double down = problem.loads->hop[network.down_hop(link)];
   const double use = std::max(std::isnan(up) ? 0 : up, std::isnan(down) ? 0 : down) / network.capacity(link);
+  const std::string most = busiest <= u_on ? fmt::format("below {:.0f} %", percent(u_on))
+                                           : "which other links would not make less";
   return fmt::format(
-      "carries {:.0f} %; without it every rule holds and the most loaded link is at {:.0f} %, below {:.0f} %",
-      percent(use), percent(busiest), percent(u_on));
+      "carries {:.0f} %; without it every rule holds and the most loaded link is at {:.0f} %, {}",
+      percent(use), percent(busiest), most);
 }
 
 void decide_modes(const SelectionProblem& problem, const SelectOptions& options,

@@ -68,6 +68,24 @@ TEST_F(Instants, NoPacketThatIsUnderWayIsLedAstrayByAStage) {
   }
 }
 
+// Nobody moves connections, so that either LID of a host may be in use at any time.
+TEST_F(Instants, NoPlaneIsWithoutTrafficWhereHostsHaveNoAgents) {
+  for (const std::string_view generator : {"torus:4x4,hosts=1,links=1", "torus:3x3,hosts=1,links=1"}) {
+    WorldOptions how = options(1);
+    how.agents = HostAgents::Absent;
+    RegulatedWorld& world = begin(generator, how);
+    world.watch.say(std::string(generator));
+    world.judge_writes();
+    const auto claims_a_move = [&] { return world.daemon->regulator().governor().plane() != 0; };
+    traffic(0.02);
+    EXPECT_FALSE(world.run(claims_a_move, 60s)) << events();
+    EXPECT_GT(world.links_off().size(), 0U) << events();
+    traffic(1.0, 4);
+    EXPECT_FALSE(world.run(claims_a_move, 30s)) << events();
+    EXPECT_THAT(world.watch.violations(), ::testing::IsEmpty()) << events();
+  }
+}
+
 TEST_F(Instants, PortsAreActiveBeforeTablesLeadToThem) {
   for (const std::uint8_t lmc : {0, 1}) {
     RegulatedWorld& world = begin_strictly(tree, lmc);

@@ -201,6 +201,7 @@ class RegulatedFlows {
   [[nodiscard]] std::shared_ptr<const load::Sample> sample() {
     auto result = std::make_shared<load::Sample>();
     result->fabric = fabric;
+    result->began = time_;
     result->ports.resize(fabric->ports().size());
     const Delivery& delivery = now();
     into_off += delivery.lost_flows;

@@ -100,10 +100,14 @@ class MortalJournal final : public journal::Journal {
   Fate& fate_;
 };
 
+/// Whether hosts have agents that move their connections between planes.
+enum class HostAgents : std::uint8_t { Present, Absent };
+
 struct WorldOptions {
   sim::Options sim{};
   transport::EngineOptions engine{};
   std::uint8_t lmc = 1;
+  HostAgents agents = HostAgents::Present;
   regulation::GovernorOptions governor{};
   std::vector<std::string> pins{};
   provision::LinkDriverOptions driver{};
@@ -194,6 +198,7 @@ class RegulatedWorld {
   /// Also what is written, and packets under way as long as the daemon counts on.
   void judge_writes() {
     watch.judge_writes(options.governor.packet_life, [this](const routing::Target& target, Lid lid) {
+      if (options.agents == HostAgents::Absent) return true;
       return target.lmc == 0 || static_cast<unsigned>(lid.raw() - target.base.raw()) % 2 == traffic_plane;
     });
   }
@@ -307,13 +312,12 @@ inline TestDaemon::TestDaemon(RegulatedWorld& world)
                                               world.fate)},
       engine{*this, world.options.engine} {
   const unsigned planes = world.options.lmc > 0 ? 2 : 1;
+  const bool moves = planes > 1 && world.options.agents == HostAgents::Present;
   regulate::RegulatorOptions options;
   options.governor = world.options.governor;
   options.pins = world.options.pins;
-  options.governor.planes = planes;
-  options.governor.movement = planes > 1 ? regulation::Movement::Planes : regulation::Movement::Staged;
   regulation = std::make_unique<regulate::Standalone>(
-      options, planes, engine, *this, *journal, planes > 1 ? this : nullptr,
+      options, planes, engine, *this, *journal, moves ? this : nullptr,
       [this](const journal::Event& event) { events.push_back(event); }, world.options.driver);
   discovery = std::make_unique<discovery::Discovery>(
       engine, discovery::SweepOptions{}, [this](const discovery::SweepReport& report) {

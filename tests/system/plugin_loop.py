@@ -9,7 +9,7 @@ from daemon_under_test import Daemon
 from served_fabric import wait_until
 
 FAST = {"regulation.mode": "enforce", "regulation.quiet": "1s", "regulation.least_on": "100ms", "regulation.least_off": "100ms",
-        "regulation.drain": "200ms", "regulation.packet_life": "20ms", "regulation.wake": "100ms", "regulation.break_even": "1.0",
+        "regulation.drain": "200ms", "regulation.wake": "100ms", "regulation.break_even": "1.0",
         "regulation.most_closing": "16", "regulation.most_transitions": "1000", "sampling.interval": "200ms",
         "sweep.light_interval": "500ms"}
 

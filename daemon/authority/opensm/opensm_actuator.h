@@ -54,6 +54,10 @@ class OpenSmActuator final : public regulate::Actuator, private LinkRunsSeat {
                  PlanStore& store, regulate::PathMigrator* migrator, OpenSmActuatorOptions options);
 
   [[nodiscard]] unsigned planes() const override { return options_.planes; }
+  [[nodiscard]] regulation::Movement movement() const override {
+    const bool moves = planes() > 1 && migrator_ != nullptr;
+    return moves ? regulation::Movement::Planes : regulation::Movement::Staged;
+  }
   void write_tables(std::optional<unsigned> plane, const std::vector<LinkRef>& avoid, Instant now,
                     Done done) override;
   void migrate(unsigned plane, Instant now, Done done) override;

@@ -50,6 +50,10 @@ class StandaloneActuator final : public Actuator {
                      const provision::LinkDriverOptions& options = {});
 
   [[nodiscard]] unsigned planes() const override { return keeper_.planes(); }
+  [[nodiscard]] regulation::Movement movement() const override {
+    const bool moves = planes() > 1 && migrator_ != nullptr;
+    return moves ? regulation::Movement::Planes : regulation::Movement::Staged;
+  }
   void write_tables(std::optional<unsigned> plane, const std::vector<LinkRef>& avoid, Instant now,
                     Done done) override;
   void migrate(unsigned plane, Instant now, Done done) override;

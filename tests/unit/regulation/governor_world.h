@@ -79,6 +79,7 @@ class World {
   [[nodiscard]] std::shared_ptr<const load::Sample> sample() {
     auto sample = std::make_shared<load::Sample>();
     sample->fabric = fabric;
+    sample->began = now;
     sample->ports.resize(fabric->ports().size());
     const auto loads =
         predicted_loads(*network, network->tables(tables[plane], plane), traffic_of(*network, flows), plane);
