@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from synthetic import ACTIVE, DOWN, INIT, Fabric, Recording
+from synthetic import ACTIVE, DOWN, INIT, NONE, Fabric, Recording
 
 CHECKER = pathlib.Path(os.environ["HEDDLE_BUILD"]) / "tests/wire/wire_check"
 
@@ -194,6 +194,32 @@ class Planted(Judged):
         self.wire.disable("c", 2)
         self.expect(options=("--lag", "10"))
         self.expect("off", options=("--lag", "50"))
+
+    # LID 7 is that of switch c, which nobody sends to but the manager behind a: d needs an entry only if a leads there.
+
+    def test_what_a_switch_gains_is_there_for_whoever_comes_later(self):
+        self.wire.write_table("d", with_entries("d", lid7=NONE))
+        self.wire.time += 1_000_000
+        self.wire.write_table("d", UP_DOWN["d"])
+        self.wire.write_table("a", with_entries("a", lid7=3))
+        self.expect(options=("--lag", "500"))
+
+    def test_what_a_switch_loses_while_packets_come(self):
+        self.wire.write_table("a", with_entries("a", lid7=3))
+        self.wire.time += 1_000_000
+        self.wire.write_table("a", UP_DOWN["a"])
+        self.wire.write_table("d", with_entries("d", lid7=NONE))
+        self.expect(options=("--lag", "5"))
+        text = self.expect("dead-end", options=("--lag", "500"))
+        self.assertIn("a/3 (replaced) d/255", text)
+
+    def test_a_turn_that_was_there_before_the_way_to_it(self):
+        """c leads LID 4 to b, until it leads there itself; b by c after that. Neither packet meets the other's circle."""
+        self.wire.write_table("c", with_entries("c", lid4=3))
+        self.wire.time += 1_000_000
+        self.wire.write_table("c", UP_DOWN["c"])
+        self.wire.write_table("b", with_entries("b", lid4=2))
+        self.expect(options=("--lag", "500"))
 
 
 class Faults(Judged):

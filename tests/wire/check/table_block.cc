@@ -62,13 +62,13 @@ void TableBlock::drop_pending_before(Time asked, Time now, Time lag) {
     return each.given_up != 0 ? each.given_up <= asked : each.sent + longest_flight <= asked;
   };
   for (const Pending& each : pending_)
-    if (lag > 0 && is_over(each)) past_.push_back({each.content, now + lag});
+    if (lag > 0 && is_over(each)) past_.push_back({each.content, now, now + lag});
   pending_.erase(std::remove_if(pending_.begin(), pending_.end(), is_over), pending_.end());
 }
 
 void TableBlock::settle(const Bytes& content, Time now, Time lag) {
   if (known_ && content == settled_) return;
-  if (known_ && lag > 0) past_.push_back({settled_, now + lag});
+  if (known_ && lag > 0) past_.push_back({settled_, now, now + lag});
   settled_ = content;
   known_ = true;
 }
@@ -86,19 +86,24 @@ const std::vector<std::size_t>& TableBlock::update(Time now) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const std::vector<Candidate>& before = entries_[i];
     next.clear();
-    const auto add = [&](const Bytes& content) {
+    const auto add = [&](const Bytes& content, Time until) {
       const std::uint16_t wanted = value(content, i);
       const auto has = [&](const Candidate& each) { return each.value == wanted; };
-      if (std::any_of(next.begin(), next.end(), has)) return;
+      if (const auto there = std::find_if(next.begin(), next.end(), has); there != next.end()) {
+        there->until = std::max(there->until, until);
+        return;
+      }
       const auto old = std::find_if(before.begin(), before.end(), has);
-      next.push_back(old != before.end() ? *old : Candidate{wanted, now});
+      next.push_back({wanted, old != before.end() ? old->since : now, until});
     };
-    if (known_) add(settled_);
-    for (const Pending& each : pending_) add(each.content);
-    for (const Past& each : past_) add(each.content);
-    const bool same = known_ == was_known_ && next.size() == before.size() &&
-                      std::equal(next.begin(), next.end(), before.begin(),
-                                 [](const Candidate& a, const Candidate& b) { return a.value == b.value; });
+    if (known_) add(settled_, forever);
+    for (const Pending& each : pending_) add(each.content, forever);
+    for (const Past& each : past_) add(each.content, each.replaced);
+    const bool same =
+        known_ == was_known_ && next.size() == before.size() &&
+        std::equal(next.begin(), next.end(), before.begin(), [](const Candidate& a, const Candidate& b) {
+          return a.value == b.value && a.until == b.until;
+        });
     if (same) continue;
     entries_[i] = next;
     changed_.push_back(i);

@@ -5,16 +5,21 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "check/recording.h"
 
 namespace wire {
 
+/// No end is known.
+inline constexpr Time forever = std::numeric_limits<Time>::max();
+
 /// A value that an entry may have, and since when it may.
 struct Candidate {
   std::uint16_t value = 0;
   Time since = 0;
+  Time until = forever;  ///< until when packets may have been sent on by it; they may still be under way
 };
 
 class TableBlock {
@@ -50,7 +55,8 @@ class TableBlock {
   };
   struct Past {
     Bytes content;
-    Time until;
+    Time replaced;
+    Time until;  ///< then no packet is under way any more that it sent on
   };
 
   void settle(const Bytes& content, Time now, Time lag);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <set>
 
 namespace wire {
 namespace {
@@ -35,10 +36,8 @@ Unicast::Unicast(const World& world, const Rules& rules, Report& report)
       has_manager_(topology_.switches().size()),
       pairs_(World::lid_limit),
       owners_(World::lid_limit),
-      is_reached_(World::lid_limit) {
-  walk_.flags.resize(topology_.switches().size());
-  walk_.visited.resize(topology_.switches().size());
-}
+      is_reached_(World::lid_limit),
+      walk_(topology_.switches().size()) {}
 
 bool Unicast::update_sources() {
   const auto sources = is_source_;
@@ -105,22 +104,28 @@ unsigned Unicast::step(int switch_number, int lid, const Candidate& candidate, i
   return 0;
 }
 
-unsigned Unicast::follow(int switch_number, int lid) {
-  const auto at = static_cast<std::size_t>(switch_number);
-  if (walk_.visited[at] == 1) return Circle;
-  if (walk_.visited[at] == 2) return walk_.flags[at];
-  walk_.visited[at] = 1;
+Unicast::State* Unicast::state(int switch_number, Time time) {
+  auto& states = walk_[static_cast<std::size_t>(switch_number)];
+  const auto found =
+      std::find_if(states.begin(), states.end(), [&](const State& each) { return each.time == time; });
+  return found == states.end() ? nullptr : &*found;
+}
+
+unsigned Unicast::follow(int switch_number, int lid, Time time) {
+  if (const State* const known = state(switch_number, time)) return known->done ? known->flags : Circle;
+  walk_[static_cast<std::size_t>(switch_number)].push_back({time});
   unsigned flags = 0;
   if (world_.is_unknown(switch_number, lid)) flags |= Unknown;
   if (const auto* const entries = world_.entry(switch_number, lid)) {
     for (const Candidate& each : *entries) {
+      if (each.until < time) continue;
       int next = -1;
       flags |= step(switch_number, lid, each, next);
-      if (next >= 0) flags |= follow(next, lid);
+      if (next >= 0) flags |= follow(next, lid, leaves(each, time));
     }
   }
-  walk_.visited[at] = 2;
-  return walk_.flags[at] = flags;
+  *state(switch_number, time) = {time, flags, true};
+  return flags;
 }
 
 void Unicast::check_lid(int lid, Time now) {
@@ -135,18 +140,19 @@ void Unicast::check_lid(int lid, Time now) {
     dependencies_.replace(lid, {});
     return;
   }
-  std::fill(walk_.visited.begin(), walk_.visited.end(), 0);
+  for (auto& states : walk_) states.clear();
+  horizon_ = now > world_.lag() ? now - world_.lag() : 0;
   if (is_reached_[static_cast<std::size_t>(lid)] == 0) {
     // While a fabric comes up: every way ends at the switch of its owner, so that there is none before there.
     const int last = topology_.is_switch(owner.node) ? owner.node : topology_.peer(owner).node;
-    if (last < 0 || !topology_.is_switch(last) || follow(topology_.node(last).switch_number, lid) != 0)
+    if (last < 0 || !topology_.is_switch(last) || follow(topology_.node(last).switch_number, lid, 0) != 0)
       return;
     is_reached_[static_cast<std::size_t>(lid)] = 1;
   }
   for (int s = 0; s < topology_.switch_count(); ++s) {
     Pair& pair = pairs[static_cast<std::size_t>(s)];
     if (pair.standing == Standing::Never && !is_judged(lid, s)) continue;
-    judge(lid, s, pair, follow(s, lid), now);
+    judge(lid, s, pair, follow(s, lid, 0), now);
   }
   const std::vector<Channel> cycle = dependencies_.replace(lid, edges_of(lid));
   if (cycle.empty()) return;
@@ -191,23 +197,31 @@ void Unicast::tell(int lid, int source, unsigned flag, Wrong kind) {
                                  topology_.node(topology_.switches()[static_cast<std::size_t>(source)]).name,
                                  lid, lid - world_.base_lid(lid), topology_.show(owner));
   std::vector<int> nodes;
-  std::vector<std::uint8_t> seen(topology_.switches().size());
+  std::set<std::pair<int, Time>> seen;
+  Time time = 0;
   for (int at = source; at >= 0;) {
     const int node = topology_.switches()[static_cast<std::size_t>(at)];
     nodes.push_back(node);
     text += " " + topology_.node(node).name;
-    if (std::exchange(seen[static_cast<std::size_t>(at)], 1) != 0) break;
+    if (!seen.emplace(at, time).second) break;
     const auto* const entries = world_.entry(at, lid);
     if (entries == nullptr) break;
     int onward = -1;
     for (const Candidate& each : *entries) {
+      if (each.until < time) continue;
       int next = -1;
       const unsigned flags = step(at, lid, each, next);
-      const bool leads_there = next >= 0 && (walk_.flags[static_cast<std::size_t>(next)] & flag) != 0;
-      const bool in_circle = flag == Circle && next >= 0 && seen[static_cast<std::size_t>(next)] != 0;
+      const Time then = leaves(each, time);
+      const State* const there = next >= 0 ? state(next, then) : nullptr;
+      const bool leads_there = there != nullptr && (there->flags & flag) != 0;
+      const bool in_circle = flag == Circle && next >= 0 && seen.contains({next, then});
       if ((flags & flag) == 0 && !leads_there && !in_circle) continue;
-      text += fmt::format("/{}{}", each.value, entries->size() > 1 ? " (old or new)" : "");
+      const char* const which = each.until != forever ? " (replaced)"
+                                : entries->size() > 1 ? " (old or new)"
+                                                      : "";
+      text += fmt::format("/{}{}", each.value, which);
       onward = next;
+      time = then;
       if (next < 0) nodes.push_back(topology_.peer({node, each.value}).node);
       break;
     }
@@ -219,31 +233,34 @@ void Unicast::tell(int lid, int source, unsigned flag, Wrong kind) {
 std::vector<Dependencies::Edge> Unicast::edges_of(int lid) {
   const auto& pairs = pairs_[static_cast<std::size_t>(lid)];
   std::vector<Dependencies::Edge> edges;
-  std::vector<int> queue;
-  std::vector<std::uint8_t> reached(topology_.switches().size());
+  using Place = std::pair<int, Time>;  // a switch, and since when a packet may be there
+  std::vector<Place> queue;
+  std::set<Place> reached;
   for (int s = 0; s < topology_.switch_count(); ++s) {
     if (!is_judged(lid, s) || pairs[static_cast<std::size_t>(s)].standing != Standing::Established) continue;
-    reached[static_cast<std::size_t>(s)] = 1;
-    queue.push_back(s);
+    reached.emplace(s, 0);
+    queue.emplace_back(s, 0);
   }
-  const auto each_hop = [&](int from, const std::function<void(Channel, int)>& then) {
-    const auto* const entries = world_.entry(from, lid);
+  const auto each_hop = [&](Place from, const std::function<void(Channel, Place)>& then) {
+    const auto* const entries = world_.entry(from.first, lid);
     if (entries == nullptr) return;
     for (const Candidate& each : *entries) {
+      if (each.until < from.second) continue;
       int next = -1;
-      step(from, lid, each, next);
-      if (next >= 0)
-        then(channel(topology_, {topology_.switches()[static_cast<std::size_t>(from)], each.value}), next);
+      step(from.first, lid, each, next);
+      const int node = topology_.switches()[static_cast<std::size_t>(from.first)];
+      if (next >= 0) then(channel(topology_, {node, each.value}), {next, leaves(each, from.second)});
     }
   };
   for (std::size_t i = 0; i < queue.size(); ++i) {
-    each_hop(queue[i], [&](Channel, int next) {
-      if (std::exchange(reached[static_cast<std::size_t>(next)], 1) == 0) queue.push_back(next);
+    const Place from = queue[i];
+    each_hop(from, [&](Channel, Place next) {
+      if (reached.insert(next).second) queue.push_back(next);
     });
   }
-  for (const int from : queue) {
-    each_hop(from, [&](Channel held, int next) {
-      each_hop(next, [&](Channel wanted, int) { edges.push_back(Dependencies::edge(held, wanted)); });
+  for (const Place& from : queue) {
+    each_hop(from, [&](Channel held, Place next) {
+      each_hop(next, [&](Channel wanted, Place) { edges.push_back(Dependencies::edge(held, wanted)); });
     });
   }
   std::sort(edges.begin(), edges.end());

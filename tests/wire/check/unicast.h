@@ -1,9 +1,11 @@
 /// Follows packets of every LID from every switch that hosts send from, whatever each switch's entry may be
 /// at this instant, and holds the result against the one promise: a pair that once had a way has one at every
-/// instant. A cut or a dead node excuses the pairs whose packets it met, until all that their tables may hold
-/// leads to the LID again; nothing else excuses.
+/// instant. A packet under way looks at one switch's entry after the other's: none that was replaced before
+/// the one that sent it there began. A cut or a dead node excuses the pairs whose packets it met, until all
+/// that their tables may hold leads to the LID again; nothing else excuses.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -53,15 +55,23 @@ class Unicast {
     unsigned wrong = 0;  ///< flags that are reported already
     Time since = 0;
   };
-  struct Walk {
-    std::vector<unsigned> flags;        ///< by switch
-    std::vector<std::uint8_t> visited;  ///< 0 no, 1 under way, 2 done
+  /// At a switch, with entries that are there at this time or later.
+  struct State {
+    Time time = 0;
+    unsigned flags = 0;
+    bool done = false;  ///< else under way
   };
 
   /// It died: what it sends and what is sent to it is broken, even what no cable is needed for.
   void excuse(int node);
   void check_lid(int lid, Time now);
-  unsigned follow(int switch_number, int lid);
+  unsigned follow(int switch_number, int lid, Time time);
+  [[nodiscard]] State* state(int switch_number, Time time);
+  /// When a packet is under way by this entry, that came at `time`; 0: as early as any that still is.
+  [[nodiscard]] Time leaves(const Candidate& entry, Time time) const {
+    const Time at = std::max(time, entry.since);
+    return at <= horizon_ ? 0 : at;
+  }
   /// Of one entry; `next`: the switch that it leads to, or -1.
   unsigned step(int switch_number, int lid, const Candidate& candidate, int& next) const;
   void judge(int lid, int source, Pair& pair, unsigned flags, Time now);
@@ -83,7 +93,8 @@ class Unicast {
   std::vector<std::vector<Pair>> pairs_;  ///< by LID, then switch
   std::vector<End> owners_;               ///< whose the pairs are
   std::vector<std::uint8_t> is_reached_;  ///< by LID: its owner's switch has had a way to it
-  Walk walk_;
+  std::vector<std::vector<State>> walk_;  ///< by switch, of the LID at hand
+  Time horizon_ = 0;                      ///< what is under way was sent since
 };
 
 }  // namespace wire

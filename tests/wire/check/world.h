@@ -46,6 +46,7 @@ class World {
   [[nodiscard]] Changes take_changes() { return std::exchange(changes_, {}); }
 
   static constexpr int lid_limit = 0xc000;
+  [[nodiscard]] Time lag() const { return lag_; }
   [[nodiscard]] const Topology& topology() const { return topology_; }
   [[nodiscard]] const Link& link(int cable) const { return links_[static_cast<std::size_t>(cable)]; }
   /// node -1: nobody's.
