@@ -58,11 +58,20 @@ class Plan:
         self.operators = True
         # Nobody but the regulation, and one cut at a time: spares must come back for it.
         self.patient = self.random.random() < 0.15
+        # A number of its own, so that those before it stay what they were.
+        self.packet_life = random.Random(f"life {seed}").choice((5, 20, 100))  # ms
 
     def __str__(self):
         words = [f"seed {self.seed}: {pathlib.Path(self.fabric).name}", f"LMC {self.lmc}", self.policy,
+                 f"packets live {self.packet_life} ms",
                  "beside OpenSM" if self.beside_opensm else "alone", "with cuts" if self.faults else "without cuts"]
         return ", ".join(words + ["2 % of MADs lost, 1 % late"] * self.lossy + ["one cut at a time"] * self.patient)
+
+    @property
+    def group(self):
+        """What a table of counts has a column for."""
+        words = ["beside OpenSM" if self.beside_opensm else "alone"] + ["faults"] * self.faults + ["MADs lost"] * self.lossy
+        return ", ".join(words)
 
     @property
     def back_within(self):
@@ -99,7 +108,7 @@ class Run:
         return self.served.watch
 
     def heddled(self):
-        settings = {**SETTINGS, "regulation.policy": self.plan.policy}
+        settings = {**SETTINGS, "regulation.policy": self.plan.policy, "regulation.packet_life": f"{self.plan.packet_life}ms"}
         if self.plan.beside_opensm:
             settings |= {"opensm.plugin": "true", "opensm.socket": self.served.socket, "opensm.lmc": self.plan.lmc,
                          "state.directory": self.served.directory}
@@ -189,10 +198,10 @@ def report(plan, watch, lags):
     """Judges a run at each lag. Whether it was sound, and the counts by lag."""
     sound, counts = True, {}
     for lag in lags:
-        verdict = watch.verdict(lag, back_within=plan.back_within)
+        verdict = watch.verdict(plan.packet_life * 1000 if lag == "life" else lag, back_within=plan.back_within)
         counts[lag] = verdict.counts
         violations = {kind: count["times"] for kind, count in verdict.counts["violations"].items()}
-        print(f"  lag {lag} us: {verdict.counts['instants']} instants, {violations or 'sound'}", flush=True)
+        print(f"  lag {lag}: {verdict.counts['instants']} instants, {violations or 'sound'}", flush=True)
         if not verdict.is_sound:
             (watch.directory / f"verdict-{lag}.txt").write_text(f"{plan}\n{verdict.text}")
             sound = False
@@ -205,14 +214,16 @@ def main():
     options.add_argument("--runs", type=int, default=8)
     options.add_argument("--seeds", help="these instead, with commas")
     options.add_argument("--seconds", type=float, default=8, help="of a run, without its beginning and end")
-    options.add_argument("--lag", default="0,50", help="microseconds that packets live; several with commas")
+    options.add_argument("--lag", default="0,life", help="microseconds that packets live, or life: as the run's settings say; "
+                         "several with commas")
     options.add_argument("--without-faults", action="store_true", help="no cuts, nobody killed, no MAD lost")
     options.add_argument("--without-operators", action="store_true", help="loads and the regulation alone")
     options.add_argument("--until", type=float, default=0, help="begin no run after so many seconds; 0: never end before")
     options.add_argument("--sum", help="write the sum of all counts to this file, as JSON")
     given = options.parse_args()
-    lags = [int(word) for word in given.lag.split(",")]
+    lags = [word if word == "life" else int(word) for word in given.lag.split(",")]
     total = {lag: collections.Counter() for lag in lags}
+    groups = {}
     wrong, began = [], time.monotonic()
     seeds = range(given.seed, given.seed + given.runs)
     if given.seeds:
@@ -228,26 +239,33 @@ def main():
             print(f"{plan}: SKIPPED, {SMALL} is not there", flush=True)
             continue
         print(plan, flush=True)
-        run = Run(plan, given.seconds)
+        run, ended = Run(plan, given.seconds), True
         try:
             watch = run()
         except (AssertionError, subprocess.SubprocessError) as error:
             print(f"  DID NOT END: {str(error)[-1500:]}", flush=True)
-            total[lags[0]]["did not end"] += 1
+            ended = False
             watch = run.served.watch
         sound, counts = report(plan, watch, lags)
+        sound = sound and ended
+        group = groups.setdefault(plan.group, {"seeds": []})
         for lag, count in counts.items():
-            total[lag] += collections.Counter({"runs": 1, "instants": count["instants"], "smps": count["smps"]})
-            total[lag] += collections.Counter({kind: each["times"] for kind, each in count["violations"].items()})
+            found = collections.Counter({"runs": 1, "sound": 0 if count["violations"] else 1, "instants": count["instants"],
+                                         "smps": count["smps"]})
+            found += collections.Counter({kind: each["times"] for kind, each in count["violations"].items()})
+            found += collections.Counter({} if ended else {"did not end": 1})
+            total[lag] += found
+            group[str(lag)] = dict(collections.Counter(group.get(str(lag), {})) + found)
+        group["seeds"] += [] if sound else [seed]
         if sound:
             shutil.rmtree(watch.directory, ignore_errors=True)
         else:
             wrong.append(seed)
             print(f"  NOT SOUND: {watch.directory}; again with --seed {seed} --runs 1 --seconds {given.seconds}", flush=True)
     for lag in lags:
-        print(f"lag {lag} us: {dict(total[lag])}")
+        print(f"lag {lag}: {dict(total[lag])}")
     if given.sum:
-        pathlib.Path(given.sum).write_text(json.dumps({"wrong": wrong, "counts": {str(lag): total[lag] for lag in lags}}))
+        pathlib.Path(given.sum).write_text(json.dumps({"wrong": wrong, "groups": groups}))
     return 1 if wrong else 0
 
 
