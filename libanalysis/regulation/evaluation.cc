@@ -35,11 +35,11 @@ std::optional<std::vector<double>> Evaluation::loads(const routing::LinkSet& act
   const Network& network = *problem_.network;
   if (model_ == Model::Spread) {
     const routing::LegalPaths paths(network.graph(), network.ranks(), &active);
-    if (broken_rule(network, paths)) return std::nullopt;
+    if (broken_rule(network, paths, active)) return std::nullopt;
     return spread_loads(network, paths, active, problem_.traffic->matrix);
   }
   (void)problem_.network->tables(active, options_.plane);
-  if (broken_rule(network, network.paths(options_.plane))) return std::nullopt;
+  if (broken_rule(network, network.paths(options_.plane), active)) return std::nullopt;
   return table_loads(active);
 }
 
@@ -49,6 +49,11 @@ std::vector<double> Evaluation::table_loads(const routing::LinkSet& active) {
   const std::vector<double> next = walk(active, *next_plane_, next_walk_);
   for (std::size_t h = 0; h < loads.size(); ++h) loads[h] = std::max(loads[h], next[h]);
   return loads;
+}
+
+std::vector<double> Evaluation::own_loads(const routing::LinkSet& active, const std::vector<double>& loads) {
+  if (!next_plane_) return loads;
+  return walk(active, options_.plane, walk_);
 }
 
 std::vector<double> Evaluation::walk(const routing::LinkSet& active, unsigned plane,

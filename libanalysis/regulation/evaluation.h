@@ -28,6 +28,10 @@ class Evaluation {
   /// By the tables, whatever the model.
   [[nodiscard]] std::vector<double> table_loads(const routing::LinkSet& active);
 
+  /// Of the plane in use alone, where `loads` may be of both.
+  [[nodiscard]] std::vector<double> own_loads(const routing::LinkSet& active,
+                                              const std::vector<double>& loads);
+
   /// The most that a hop may carry: u_on of its capacity, less the margin; or, where all links together would
   /// carry more, that.
   [[nodiscard]] double limit(std::uint32_t hop) const { return limit_[hop]; }
@@ -36,6 +40,9 @@ class Evaluation {
   [[nodiscard]] bool fits(const std::vector<double>& loads) const;
   /// Nor above u_on, the margin apart: for loads that are not estimated by half.
   [[nodiscard]] bool bears(const std::vector<double>& loads) const;
+  [[nodiscard]] bool bears(std::uint32_t hop, const std::vector<double>& loads) const {
+    return loads[hop] <= ceiling_[hop] * (1 + 1e-9);
+  }
   /// Limits from here on also allow what these loads are, those of all links together.
   void allow(const std::vector<double>& loads);
   /// limit() without the margin, of all hops: nothing that is allowed carries more.

@@ -94,20 +94,51 @@ std::string name(const Network& network, SwitchIndex s) {
 
 }  // namespace
 
-std::optional<std::string> broken_rule(const Network& network, const LegalPaths& paths) {
+namespace {
+
+/// Who reaches whom, by legal paths and by mends.
+class Connections {
+ public:
+  Connections(const Network& network, const LegalPaths& paths, const LinkSet& active)
+      : mends_{network.mends()}, paths_{paths}, leading_{mends_.leading(paths, &active)} {}
+
+  [[nodiscard]] bool joined(SwitchIndex from, SwitchIndex to) const {
+    if (paths_.distance(from, to) != LegalPaths::far) return true;
+    const std::uint32_t mend = mends_.find(from, to);
+    return mend != routing::Mends::none && leading_[mend] != 0;
+  }
+
+ private:
+  const routing::Mends& mends_;
+  const LegalPaths& paths_;
+  std::vector<std::uint8_t> leading_;
+};
+
+/// No table could ever join them.
+bool never_joined(const Network& network, SwitchIndex from, SwitchIndex to) {
+  return network.full_paths().distance(from, to) == LegalPaths::far &&
+         network.mends().find(from, to) == routing::Mends::none;
+}
+
+}  // namespace
+
+std::optional<std::string> broken_rule(const Network& network, const LegalPaths& paths,
+                                       const LinkSet& active) {
   const auto hosts = network.host_switches();
+  const Connections connections(network, paths, active);
   for (const SwitchIndex from : hosts) {
     const auto row = paths.distance(from);
     for (const SwitchIndex to : hosts) {
-      if (row[to.raw()] == LegalPaths::far)
-        return fmt::format("no legal path from {} to {}", name(network, from), name(network, to));
+      if (row[to.raw()] == LegalPaths::far && !connections.joined(from, to))
+        return fmt::format("no path from {} to {}", name(network, from), name(network, to));
     }
   }
   for (const SwitchIndex manager : network.manager_switches()) {
-    const auto row = paths.distance(manager);
     for (std::uint32_t i = 0; i < network.graph().size(); ++i) {
-      if (row[i] == LegalPaths::far || paths.distance(SwitchIndex{i}, manager) == LegalPaths::far) {
-        return fmt::format("no legal path between {} and the manager at {}", name(network, SwitchIndex{i}),
+      const SwitchIndex s{i};
+      for (const auto& [from, to] : {std::pair{manager, s}, std::pair{s, manager}}) {
+        if (connections.joined(from, to) || never_joined(network, from, to)) continue;
+        return fmt::format("no path between {} and the manager at {}", name(network, s),
                            name(network, manager));
       }
     }
@@ -116,32 +147,31 @@ std::optional<std::string> broken_rule(const Network& network, const LegalPaths&
 }
 
 std::optional<std::string> broken_rule(const Network& network, const LinkSet& active) {
-  return broken_rule(network, LegalPaths(network.graph(), network.ranks(), &active));
+  return broken_rule(network, LegalPaths(network.graph(), network.ranks(), &active), active);
 }
 
 std::vector<PortRef> cut_off_hosts(const Network& network, const LinkSet& active) {
   const LegalPaths paths(network.graph(), network.ranks(), &active);
+  const Connections connections(network, paths, active);
   const auto hosts = network.host_switches();
   // Those that a manager does not reach; of the others, those that most of the others do not reach.
   std::vector<std::uint8_t> is_cut(network.graph().size(), 0);
   std::vector<SwitchIndex> managed;
   for (const SwitchIndex s : hosts) {
-    const auto row = paths.distance(s);
     for (const SwitchIndex manager : network.manager_switches()) {
-      if (row[manager.raw()] == LegalPaths::far) is_cut[s.raw()] = 1;
+      if (!connections.joined(s, manager)) is_cut[s.raw()] = 1;
     }
     if (is_cut[s.raw()] == 0) managed.push_back(s);
   }
   for (const SwitchIndex s : managed) {
-    const auto row = paths.distance(s);
     const auto missing = std::count_if(managed.begin(), managed.end(),
-                                       [&](SwitchIndex to) { return row[to.raw()] == LegalPaths::far; });
+                                       [&](SwitchIndex to) { return !connections.joined(s, to); });
     if (2 * static_cast<std::size_t>(missing) >= managed.size()) is_cut[s.raw()] = 1;
   }
   // Pairs that remain: the second of each.
   for (const SwitchIndex from : hosts) {
     for (const SwitchIndex to : hosts) {
-      const bool apart = paths.distance(from, to) == LegalPaths::far;
+      const bool apart = !connections.joined(from, to);
       if (apart && is_cut[from.raw()] == 0 && is_cut[to.raw()] == 0) is_cut[to.raw()] = 1;
     }
   }

@@ -44,6 +44,9 @@ class Network {
   [[nodiscard]] const std::shared_ptr<const Fabric>& shared_fabric() const { return fabric_; }
   [[nodiscard]] const routing::SwitchGraph& graph() const { return router_.graph(); }
   [[nodiscard]] const routing::Ranks& ranks() const { return router_.ranks(); }
+  [[nodiscard]] const routing::Mends& mends() const { return router_.mends(); }
+  /// Which paths are legal over all links.
+  [[nodiscard]] const routing::LegalPaths& full_paths() const { return router_.full_paths(); }
   /// For other routers, and for the journal.
   [[nodiscard]] std::vector<std::pair<NodeGuid, std::uint16_t>> ranks_by_guid() const;
   [[nodiscard]] unsigned planes() const { return router_.planes(); }
@@ -87,10 +90,13 @@ class Network {
 };
 
 /// Why a set of links must not be the active one, as a sentence that names the switches; nothing if it may.
-/// Every two host switches have a legal path, and every switch has one to and from every manager.
+/// Every two host switches have a path, and every switch has one to and from every manager: a legal one, or
+/// where the order has none a mend. A switch that a manager reaches by directed route only, also with all
+/// links on, breaks no rule.
 [[nodiscard]] std::optional<std::string> broken_rule(const Network& network, const routing::LinkSet& active);
-[[nodiscard]] std::optional<std::string> broken_rule(const Network& network,
-                                                     const routing::LegalPaths& paths);
+/// `paths`: those over `active`.
+[[nodiscard]] std::optional<std::string> broken_rule(const Network& network, const routing::LegalPaths& paths,
+                                                     const routing::LinkSet& active);
 /// Hosts that no other host could reach, or that lose a manager, if only `active` carried traffic: for an
 /// operator who forces a link off.
 [[nodiscard]] std::vector<PortRef> cut_off_hosts(const Network& network, const routing::LinkSet& active);

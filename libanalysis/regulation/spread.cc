@@ -26,7 +26,11 @@ struct ActiveHops {
 class Spreader {
  public:
   Spreader(const Network& network, const LegalPaths& paths, const routing::LinkSet& active)
-      : network_{network}, paths_{paths}, here_(network.graph().size(), 0) {
+      : network_{network},
+        paths_{paths},
+        active_{active},
+        leading_{network.mends().leading(paths, &active)},
+        here_(network.graph().size(), 0) {
     const auto& graph = network.graph();
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
       auto at = static_cast<std::uint32_t>(graph.first_hop(SwitchIndex{s}));
@@ -49,6 +53,7 @@ class Spreader {
     const std::uint32_t position = network_.host_position(to);
     for (std::size_t s = 0; s < hosts.size(); ++s) here_[hosts[s].raw()] = matrix.at(s, position);
     here_[to.raw()] = 0;
+    pass_mended(to, loads);
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       if (here_[it->raw()] > 0 && !paths_.goes_down(*it, to)) pass_on(*it, to, up_, loads);
     }
@@ -58,6 +63,30 @@ class Spreader {
   }
 
  private:
+  /// Those that the order gives no path, before the others: nobody sends to them.
+  void pass_mended(SwitchIndex to, std::vector<double>& loads) {
+    const auto mends = network_.mends().to(to);
+    for (auto mend = mends.rbegin(); mend != mends.rend(); ++mend) {
+      double& here = here_[mend->at.raw()];
+      if (here <= 0) continue;
+      chosen_.clear();
+      for (const routing::Mends::Way& way : network_.mends().ways(*mend)) {
+        if (routing::Mends::leads(*mend, way, paths_, &active_, leading_))
+          chosen_.push_back({way.peer.raw(), hop_of(mend->at, way)});
+      }
+      const double part = here / static_cast<double>(std::max<std::size_t>(1, chosen_.size()));
+      here = 0;
+      for (const ActiveHops::Entry& entry : chosen_) {
+        loads[entry.hop] += part;
+        here_[entry.peer] += part;
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint32_t hop_of(SwitchIndex at, const routing::Mends::Way& way) const {
+    return network_.ranks().above(at, way.peer) ? network_.down_hop(way.link) : network_.up_hop(way.link);
+  }
+
   void pass_on(SwitchIndex s, SwitchIndex to, const ActiveHops& hops, std::vector<double>& loads) {
     const LegalPaths::Distance distance = paths_.distance(s, to);
     if (distance == LegalPaths::far || distance == 0) return;
@@ -77,6 +106,8 @@ class Spreader {
 
   const Network& network_;
   const LegalPaths& paths_;
+  const routing::LinkSet& active_;
+  std::vector<std::uint8_t> leading_;  ///< by mend
   ActiveHops up_;
   ActiveHops down_;
   std::vector<double> here_;

@@ -74,6 +74,16 @@ std::vector<double> TableWalk::loads(const Traffic& traffic) {
     std::fill(here.begin(), here.end(), 0);
     for (std::size_t s = 0; s < sent.size(); ++s) here[position_[hosts[s].raw()]] = share * sent[s];
     here[position_[at.raw()]] = 0;
+    // The mended go first: nobody else sends to them.
+    const auto mends = network_.mends().to(at);
+    for (auto mend = mends.rbegin(); mend != mends.rend(); ++mend) {
+      const std::size_t p = position_[mend->at.raw()];
+      const Step next = step(p, entries[p]);
+      if (here[p] <= 0 || next.hop == HopMap::none) continue;
+      result[next.hop] += here[p];
+      here[next.to] += here[p];
+      here[p] = 0;
+    }
     // What has gone up from a switch is not there any more when the way down is followed.
     for (std::size_t p = n; p-- > 0;) {
       if (here[p] <= 0) continue;

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "routing/hop_map.h"
+#include "routing/quality.h"
 
 namespace heddle::routing {
 namespace {
@@ -19,158 +21,231 @@ constexpr unsigned patience = 6;
 /// The price of the fullest link is e to this; small at first, that the search may wander, then large.
 constexpr double first_steepness = 10;
 constexpr double last_steepness = 60;
+/// A link is relieved from this share of the limit on, so that LIDs do not go to and fro between full ones.
+constexpr double nearly_full = 0.97;
+/// By how much a largest load may differ and count as the same.
+constexpr double same_load = 1.002;
+
+/// Up to where a price follows a change of its load by the first terms of the series: an exponential function
+/// for every change would take most of the time. Prices are exact again at the beginning of each round.
+constexpr double small_step = 0.1;
 
 class Balancer {
  public:
-  Balancer(const SwitchGraph& graph, const Ranks& ranks, const LegalPaths& full, ForwardingTables& home)
-      : graph_{graph},
-        ranks_{ranks},
-        full_{full},
+  Balancer(const FullTopology& full, ForwardingTables& home)
+      : graph_{full.graph},
+        destinations_{full.destinations},
+        ranks_{full.ranks},
+        full_{full.paths},
+        mends_{full.mends},
         home_{home},
-        map_{graph},
-        load_(graph.hop_count(), 0),
-        price_(graph.hop_count(), 1),
-        flow_(graph.size()),
-        cost_(graph.size()),
-        choice_(graph.size()),
-        expected_(graph.size()) {}
+        map_{graph_},
+        descends_(graph_.hop_count()),
+        load_(graph_.hop_count(), 0),
+        price_(graph_.hop_count(), 1),
+        comes_in_(graph_.size()),
+        flow_(graph_.size()),
+        cost_(graph_.size()),
+        choice_(graph_.size()),
+        expected_(graph_.size()),
+        down_(graph_.size()) {
+    for (std::uint32_t h = 0; h < graph_.hop_count(); ++h)
+      descends_[h] = ranks_.above(SwitchIndex{map_.from(h)}, SwitchIndex{map_.peer(h)}) ? 1 : 0;
+  }
 
-  void add_all(const Destinations& destinations) {
-    each(destinations, [&](SwitchIndex at, const Destination& lid, double part) {
+  void add_all() {
+    each([&](SwitchIndex at, const Destination& lid, double part) {
       read(at, lid);
-      send(at, part);
+      send(part);
     });
   }
 
   [[nodiscard]] double largest() const { return *std::max_element(load_.begin(), load_.end()); }
 
-  void improve(const Destinations& destinations, double steepness) {
-    scale_ = steepness / std::max(largest(), 1e-9);
-    for (std::size_t h = 0; h < load_.size(); ++h) reprice(h);
-    each(destinations, [&](SwitchIndex at, const Destination& lid, double part) {
-      read(at, lid);
-      send(at, -part);
-      choose(at, part);
-      send(at, part);
-      write(at, lid);
-    });
+  /// All LIDs anew, by what their links carry.
+  void improve(double steepness) { pass(steepness / std::max(largest(), 1e-9), 0); }
+
+  /// Only what passes links that carry more than `limit`, or near to it.
+  void relieve(double limit) {
+    const double scale = last_steepness / std::max(limit, 1e-9);
+    pass(scale, std::exp(scale * nearly_full * limit));
   }
 
  private:
+  static constexpr double least_price = 1e-3;
+
+  /// `worth`: how much cheaper a way must be to be taken in place of the present one.
+  void pass(double scale, double worth) {
+    scale_ = scale;
+    worth_ = worth;
+    for (std::size_t h = 0; h < load_.size(); ++h) price_[h] = std::exp(load_[h] * scale_) + least_price;
+    each([&](SwitchIndex at, const Destination& lid, double part) {
+      read(at, lid);
+      send(-part);
+      choose(at, part);
+      send(part);
+      write(lid);
+    });
+  }
+
+  struct Way {
+    std::uint32_t hop;
+    std::uint32_t peer;
+  };
+  /// A switch and its shortest ways to the destination.
+  struct Visit {
+    std::uint32_t sw;
+    std::uint32_t first;
+    std::uint32_t count;
+    bool goes_down;
+  };
+  /// What goes to the destination over a way of a mend.
+  struct Mended {
+    std::uint32_t hop;
+    double amount;
+  };
+
   template <class F>
-  void each(const Destinations& destinations, F&& f) {
+  void each(F&& f) {
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      for (const Destination& lid : destinations.at(SwitchIndex{s})) {
+      if (graph_.hosts_at(SwitchIndex{s}) == 0) continue;
+      prepare(SwitchIndex{s});
+      for (const Destination& lid : destinations_.at(SwitchIndex{s})) {
         if (lid.kind != TargetKind::Host) continue;
         f(SwitchIndex{s}, lid, 1.0 / graph_.targets()[lid.target].lid_count());
       }
     }
   }
 
-  void reprice(std::size_t hop) { price_[hop] = std::exp(load_[hop] * scale_) + 1e-3; }
-
-  void read(SwitchIndex at, const Destination& lid) {
-    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      const std::uint8_t port = home_.port(SwitchIndex{s}, lid.lid).raw();
-      choice_[s] = s == at.raw() || port == no_path.raw() ? HopMap::none : map_.hop(s, port);
+  /// Visits in the order in which costs become known: those that go down from the bottom up, then those that
+  /// go up from the top down. Traffic flows the other way round.
+  void prepare(SwitchIndex at) {
+    const auto left = full_.distance(at);  // a legal path is one in both directions
+    for (std::uint32_t s = 0; s < graph_.size(); ++s) down_[s] = full_.down(SwitchIndex{s}, at);
+    visits_.clear();
+    ways_.clear();
+    const auto visit = [&](std::uint32_t s) {
+      const bool goes_down = down_[s] != LegalPaths::far;
+      const auto first = static_cast<std::uint32_t>(ways_.size());
+      const auto hops = graph_.hops(SwitchIndex{s});
+      auto h = static_cast<std::uint32_t>(graph_.first_hop(SwitchIndex{s}));
+      for (const Hop& hop : hops) {
+        const std::uint32_t peer = hop.peer.raw();
+        const unsigned there = goes_down ? down_[peer] : left[peer];
+        const unsigned here = goes_down ? down_[s] : left[s];
+        if ((descends_[h] != 0) == goes_down && there + 1 == here) ways_.push_back({h, peer});
+        ++h;
+      }
+      visits_.push_back({s, first, static_cast<std::uint32_t>(ways_.size()) - first, goes_down});
+    };
+    const auto order = ranks_.order();
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      if (*it != at && down_[it->raw()] != LegalPaths::far) visit(it->raw());
+    }
+    for (const SwitchIndex s : order) {
+      if (down_[s.raw()] == LegalPaths::far && left[s.raw()] != LegalPaths::far) visit(s.raw());
+    }
+    collect(at);
+    // What would pass each switch if all split evenly over their choices.
+    expected_ = comes_in_;
+    for (auto it = visits_.rbegin(); it != visits_.rend(); ++it) {
+      const double share = expected_[it->sw] / it->count;
+      if (share == 0) continue;
+      for (const Way& way : ways(*it)) expected_[way.peer] += share;
     }
   }
 
-  void write(SwitchIndex at, const Destination& lid) {
-    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      if (s == at.raw() || choice_[s] == HopMap::none) continue;
-      const SwitchIndex from{s};
-      home_.set(from, lid.lid, graph_.hops(from)[choice_[s] - graph_.first_hop(from)].out);
+  /// What hosts and mended switches bring to each switch.
+  void collect(SwitchIndex at) {
+    for (std::uint32_t s = 0; s < graph_.size(); ++s) comes_in_[s] = graph_.hosts_at(SwitchIndex{s});
+    mended_.clear();
+    const auto mends = mends_.to(at);
+    for (auto it = mends.rbegin(); it != mends.rend(); ++it) {
+      const double amount = std::exchange(comes_in_[it->at.raw()], 0);
+      if (amount == 0) continue;
+      for (const Mends::Way& way : mends_.ways(*it)) {
+        mended_.push_back({map_.hop(it->at.raw(), way.out.raw()), amount / it->ways});
+        comes_in_[way.peer.raw()] += amount / it->ways;
+      }
+    }
+  }
+
+  [[nodiscard]] std::span<const Way> ways(const Visit& visit) const {
+    return std::span(ways_).subspan(visit.first, visit.count);
+  }
+
+  void read(SwitchIndex at, const Destination& lid) {
+    choice_[at.raw()] = HopMap::none;
+    for (const Visit& visit : visits_) {
+      const std::uint8_t port = home_.port(SwitchIndex{visit.sw}, lid.lid).raw();
+      choice_[visit.sw] = port == no_path.raw() ? HopMap::none : map_.hop(visit.sw, port);
+    }
+  }
+
+  void write(const Destination& lid) {
+    for (const Visit& visit : visits_) {
+      const SwitchIndex from{visit.sw};
+      home_.set(from, lid.lid, graph_.hops(from)[choice_[visit.sw] - graph_.first_hop(from)].out);
+    }
+  }
+
+  void add(std::uint32_t hop, double amount) {
+    load_[hop] += amount;
+    const double step = amount * scale_;
+    if (step > -small_step && step < small_step) {
+      price_[hop] *= 1 + step * (1 + step / 2);
+    } else {
+      price_[hop] = std::exp(load_[hop] * scale_) + least_price;
     }
   }
 
   /// Lets every host's share flow along choice_: from the bottom up to where paths turn, then down.
-  void send(SwitchIndex at, double part) {
-    for (std::uint32_t s = 0; s < graph_.size(); ++s) flow_[s] = part * graph_.hosts_at(SwitchIndex{s});
-    const auto pass = [&](SwitchIndex s) {
-      const std::uint32_t hop = choice_[s.raw()];
-      if (hop == HopMap::none || flow_[s.raw()] == 0) return;
-      load_[hop] += flow_[s.raw()];
-      reprice(hop);
-      flow_[map_.peer(hop)] += flow_[s.raw()];
-    };
-    const auto order = ranks_.order();
-    for (auto it = order.rbegin(); it != order.rend(); ++it) {
-      if (!full_.goes_down(*it, at)) pass(*it);
-    }
-    for (const SwitchIndex s : order) {
-      if (full_.goes_down(s, at)) pass(s);
-    }
-  }
-
-  /// What would pass each switch if all split evenly over their choices.
-  void estimate(SwitchIndex at, double part) {
-    for (std::uint32_t s = 0; s < graph_.size(); ++s) expected_[s] = part * graph_.hosts_at(SwitchIndex{s});
-    const auto split = [&](SwitchIndex s) {
-      if (expected_[s.raw()] == 0 || s == at) return;
-      candidates(s, at);
-      const double share = expected_[s.raw()] / static_cast<double>(candidates_.size());
-      for (const std::uint32_t hop : candidates_) expected_[map_.peer(hop)] += share;
-    };
-    const auto order = ranks_.order();
-    for (auto it = order.rbegin(); it != order.rend(); ++it) {
-      if (!full_.goes_down(*it, at)) split(*it);
-    }
-    for (const SwitchIndex s : order) {
-      if (full_.goes_down(s, at)) split(s);
-    }
-  }
-
-  void candidates(SwitchIndex s, SwitchIndex at) {
-    candidates_.clear();
-    const auto hops = graph_.hops(s);
-    for (std::size_t h = 0; h < hops.size(); ++h) {
-      if (full_.shortest(s, hops[h], at))
-        candidates_.push_back(static_cast<std::uint32_t>(graph_.first_hop(s) + h));
+  void send(double part) {
+    for (const Mended& mended : mended_) add(mended.hop, part * mended.amount);
+    for (const Visit& visit : visits_) flow_[visit.sw] = part * comes_in_[visit.sw];
+    for (auto it = visits_.rbegin(); it != visits_.rend(); ++it) {
+      const std::uint32_t hop = choice_[it->sw];
+      if (hop == HopMap::none || flow_[it->sw] == 0) continue;
+      add(hop, flow_[it->sw]);
+      flow_[map_.peer(hop)] += flow_[it->sw];
     }
   }
 
   void choose(SwitchIndex at, double part) {
-    estimate(at, part);
-    const auto order = ranks_.order();
     cost_[at.raw()] = 0;
     undo_.clear();
-    for (auto it = order.rbegin(); it != order.rend(); ++it) {
-      if (*it != at && full_.goes_down(*it, at)) take_cheapest(*it, at);
-    }
-    for (const SwitchIndex s : order) {
-      if (!full_.goes_down(s, at) && full_.distance(s, at) != LegalPaths::far) {
-        take_cheapest(s, at);
-        expect(s);
+    for (const Visit& visit : visits_) {
+      double least = std::numeric_limits<double>::infinity();
+      double present = least;
+      const std::uint32_t before = choice_[visit.sw];
+      for (const Way& way : ways(visit)) {
+        const double cost = cost_[way.peer] + price_[way.hop];
+        if (way.hop == before) present = cost;
+        if (cost >= least) continue;
+        least = cost;
+        choice_[visit.sw] = way.hop;
       }
+      if (worth_ > 0 && present < least + worth_) {
+        least = present;
+        choice_[visit.sw] = before;
+      }
+      cost_[visit.sw] = least;
+      if (!visit.goes_down) expect(visit.sw, part);
     }
-    for (const auto& [hop, amount] : undo_) {
-      load_[hop] -= amount;
-      reprice(hop);
+    for (auto it = undo_.rbegin(); it != undo_.rend(); ++it) {
+      load_[it->hop] = it->load;
+      price_[it->hop] = it->price;
     }
-  }
-
-  void take_cheapest(SwitchIndex s, SwitchIndex at) {
-    candidates(s, at);
-    double least = std::numeric_limits<double>::infinity();
-    for (const std::uint32_t hop : candidates_) {
-      const double cost = cost_[map_.peer(hop)] + price_[hop];
-      if (cost >= least) continue;
-      least = cost;
-      choice_[s.raw()] = hop;
-    }
-    cost_[s.raw()] = least;
   }
 
   /// Those who choose later see what this switch is going to send along its path.
-  void expect(SwitchIndex s) {
-    const double amount = expected_[s.raw()];
+  void expect(std::uint32_t s, double part) {
+    const double amount = part * expected_[s];
     if (amount == 0) return;
     path_.clear();
-    for (std::uint32_t x = s.raw(); choice_[x] != HopMap::none; x = map_.peer(choice_[x])) {
-      load_[choice_[x]] += amount;
-      reprice(choice_[x]);
-      undo_.emplace_back(choice_[x], amount);
+    for (std::uint32_t x = s; choice_[x] != HopMap::none; x = map_.peer(choice_[x])) {
+      undo_.push_back({choice_[x], load_[choice_[x]], price_[choice_[x]]});
+      add(choice_[x], amount);
       path_.push_back(x);
     }
     for (auto it = path_.rbegin(); it != path_.rend(); ++it) {
@@ -178,21 +253,35 @@ class Balancer {
     }
   }
 
+  struct Undo {
+    std::uint32_t hop;
+    double load;
+    double price;
+  };
+
   const SwitchGraph& graph_;
+  const Destinations& destinations_;
   const Ranks& ranks_;
   const LegalPaths& full_;
+  const Mends& mends_;
   ForwardingTables& home_;
   HopMap map_;
+  std::vector<std::uint8_t> descends_;  ///< by hop
   std::vector<double> load_;
   std::vector<double> price_;
   double scale_ = 0;
+  double worth_ = 0;
+  std::vector<Visit> visits_;  ///< for one destination
+  std::vector<Way> ways_;
+  std::vector<Mended> mended_;
+  std::vector<double> comes_in_;
   std::vector<double> flow_;
   std::vector<double> cost_;
   std::vector<std::uint32_t> choice_;
-  std::vector<double> expected_;
-  std::vector<std::uint32_t> candidates_;
+  std::vector<double> expected_;  ///< of what hosts send to one of the destination's LIDs
+  std::vector<LegalPaths::Distance> down_;
   std::vector<std::uint32_t> path_;
-  std::vector<std::pair<std::uint32_t, double>> undo_;
+  std::vector<Undo> undo_;
 };
 
 }  // namespace
@@ -218,21 +307,34 @@ unsigned balance_rounds(const SwitchGraph& graph, const Destinations& destinatio
   return static_cast<unsigned>(std::min(most_rounds, work_limit / std::max(work, 1.0)));
 }
 
-double balance(const SwitchGraph& graph, const Destinations& destinations, const Ranks& ranks,
-               const LegalPaths& full, unsigned rounds, ForwardingTables& home) {
-  if (graph.hop_count() == 0) return 0;
-  Balancer balancer(graph, ranks, full, home);
-  balancer.add_all(destinations);
+double balance(const FullTopology& full, unsigned rounds, ForwardingTables& home) {
+  if (full.graph.hop_count() == 0) return 0;
+  const double enough = same_load * whole_lid_bound(full.graph);
+  Balancer balancer(full, home);
+  balancer.add_all();
+  const double at_first = balancer.largest();
+  if (at_first <= enough || rounds == 0) return at_first;
+  const ForwardingTables chains = home;
   ForwardingTables best = home;
-  double least = balancer.largest();
+  double least = at_first;
   unsigned since = 0;
-  for (unsigned round = 0; round < rounds && since < patience; ++round, ++since) {
-    balancer.improve(destinations, first_steepness + (last_steepness - first_steepness) * round / rounds);
+  for (unsigned round = 0; round < rounds && since < patience && least > enough; ++round, ++since) {
+    balancer.improve(first_steepness + (last_steepness - first_steepness) * round / rounds);
     if (balancer.largest() < least) {
       least = balancer.largest();
       best = home;
       since = 0;
     }
+  }
+  // What chains have beyond sums, that all send to a LID over one switch, is kept wherever no link is too
+  // full.
+  if (least < at_first) {
+    home = chains;
+    Balancer again(full, home);
+    again.add_all();
+    for (unsigned round = 0; round < rounds && again.largest() > least * same_load; ++round)
+      again.relieve(least);
+    if (again.largest() <= least * same_load) return again.largest();
   }
   home = std::move(best);
   return least;

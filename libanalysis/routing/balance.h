@@ -3,10 +3,7 @@
 /// approximation of multicommodity flows by Garg and Könemann, 2007, with one tree per LID).
 #pragma once
 
-#include "routing/destinations.h"
-#include "routing/legal_paths.h"
-#include "routing/ranks.h"
-#include "routing/switch_graph.h"
+#include "routing/full_topology.h"
 #include "routing/tables.h"
 
 namespace heddle::routing {
@@ -18,9 +15,9 @@ namespace heddle::routing {
 /// How many rounds are worth their time for a fabric: none for the largest.
 [[nodiscard]] unsigned balance_rounds(const SwitchGraph& graph, const Destinations& destinations);
 
-/// Improves `home` for traffic from all hosts to all hosts. Returns the largest load of a link, in the unit
-/// of quality.h. The result depends on the arguments only.
-double balance(const SwitchGraph& graph, const Destinations& destinations, const Ranks& ranks,
-               const LegalPaths& full, unsigned rounds, ForwardingTables& home);
+/// Improves `home` for traffic from all hosts to all hosts. Entries of mended switches are not looked at;
+/// what they send is taken to be spread evenly over their ways. Returns the largest load of a link, in the
+/// unit of quality.h. The result depends on the arguments only.
+double balance(const FullTopology& full, unsigned rounds, ForwardingTables& home);
 
 }  // namespace heddle::routing

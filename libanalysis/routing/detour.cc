@@ -4,18 +4,19 @@
 
 namespace heddle::routing {
 
-Detour::Detour(const SwitchGraph& graph, const Destinations& destinations, const Ranks& ranks,
-               const LegalPaths& full, const LegalPaths& paths, const LinkSet& active, Plane plane)
-    : graph_{graph},
-      destinations_{destinations},
-      ranks_{ranks},
-      full_{full},
+Detour::Detour(const FullTopology& full, const LegalPaths& paths, const LinkSet& active, Plane plane)
+    : graph_{full.graph},
+      destinations_{full.destinations},
+      ranks_{full.ranks},
+      full_{full.paths},
+      mends_{full.mends},
       paths_{paths},
       active_{active},
-      plane_{plane} {
-  attached_.reserve(destinations.all().size());
-  for (const Destination& lid : destinations.all()) {
-    const LinkIndex link = graph.targets()[lid.target].link;
+      plane_{plane},
+      leading_{full.mends.leading(paths, &active)} {
+  attached_.reserve(destinations_.all().size());
+  for (const Destination& lid : destinations_.all()) {
+    const LinkIndex link = graph_.targets()[lid.target].link;
     attached_.push_back(link == no_link || active.contains(link) ? 1 : 0);
   }
 }
@@ -72,6 +73,10 @@ std::span<const Detour::Entry> Detour::changes(SwitchIndex d, std::span<const st
                                                std::span<const std::uint8_t> row) {
   changes_.clear();
   lost_.clear();
+  if (x_ != d && full_.distance(x_, d) == LegalPaths::far) {
+    mend(d, home, row);
+    return changes_;
+  }
   std::uint8_t seen = no_path.raw();
   bool seen_good = false;
   const std::uint8_t* attached = &attached_[destinations_.first(d)];
@@ -123,6 +128,63 @@ void Detour::deal(std::uint32_t d, std::span<const std::uint8_t> home, std::span
   }
 }
 
+void Detour::mend(SwitchIndex d, std::span<const std::uint8_t> home, std::span<const std::uint8_t> row) {
+  const std::uint32_t number = mends_.find(x_, d);
+  if (number == Mends::none) return;
+  const Mends::Mend& mend = mends_.all()[number];
+  shortest_.clear();
+  for (const Mends::Way& way : mends_.ways(mend)) {
+    if (Mends::leads(mend, way, paths_, &active_, leading_)) shortest_.push_back(way.out.raw());
+  }
+  const std::uint8_t* attached = &attached_[destinations_.first(d)];
+  std::size_t next = d.raw();
+  for (const Destination& lid : destinations_.at(d)) {
+    const bool reached = *attached++ != 0;
+    if (lid.offset % plane_.count != plane_.number) continue;
+    std::uint8_t port = no_path.raw();
+    if (reached && !shortest_.empty()) {
+      port = shortest_[next++ % shortest_.size()];
+      const std::uint8_t at_home = home[lid.lid.raw()];
+      if (std::find(shortest_.begin(), shortest_.end(), at_home) != shortest_.end()) port = at_home;
+    }
+    set(lid.lid, port, row);
+  }
+}
+
+namespace {
+
+/// Both ascend.
+void merge(std::vector<LegalPaths::Affected>& affected, const std::vector<LegalPaths::Affected>& more) {
+  std::vector<LegalPaths::Affected> merged;
+  std::size_t next = 0;
+  for (const LegalPaths::Affected& entry : more) {
+    while (next < affected.size() && affected[next].sw < entry.sw)
+      merged.push_back(std::move(affected[next++]));
+    merged.push_back(entry);
+    if (next == affected.size() || affected[next].sw != entry.sw) continue;
+    std::vector<SwitchIndex> both;
+    const auto& known = affected[next++].destinations;
+    std::set_union(entry.destinations.begin(), entry.destinations.end(), known.begin(), known.end(),
+                   std::back_inserter(both));
+    merged.back().destinations = std::move(both);
+  }
+  while (next < affected.size()) merged.push_back(std::move(affected[next++]));
+  affected = std::move(merged);
+}
+
+}  // namespace
+
+void add_mends(const SwitchGraph& graph, const Mends& mends, std::vector<LegalPaths::Affected>& affected) {
+  if (mends.all().empty()) return;
+  std::vector<std::vector<SwitchIndex>> by_switch(graph.size());
+  for (const Mends::Mend& mend : mends.all()) by_switch[mend.at.raw()].push_back(mend.to);
+  std::vector<LegalPaths::Affected> more;
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    if (!by_switch[s].empty()) more.push_back({SwitchIndex{s}, std::move(by_switch[s])});
+  }
+  merge(affected, more);
+}
+
 void add_host_links(const SwitchGraph& graph, std::span<const LinkIndex> changed,
                     std::vector<LegalPaths::Affected>& affected) {
   std::vector<SwitchIndex> at;
@@ -133,19 +195,19 @@ void add_host_links(const SwitchGraph& graph, std::span<const LinkIndex> changed
   if (at.empty()) return;
   std::sort(at.begin(), at.end());
   at.erase(std::unique(at.begin(), at.end()), at.end());
-  std::vector<LegalPaths::Affected> merged;
-  std::size_t next = 0;
-  for (std::uint32_t i = 0; i < graph.size(); ++i) {
-    LegalPaths::Affected entry{SwitchIndex{i}, at};
-    if (next < affected.size() && affected[next].sw == entry.sw) {
-      std::vector<SwitchIndex> both;
-      const auto& more = affected[next++].destinations;
-      std::set_union(at.begin(), at.end(), more.begin(), more.end(), std::back_inserter(both));
-      entry.destinations = std::move(both);
-    }
-    merged.push_back(std::move(entry));
+  std::vector<LegalPaths::Affected> more;
+  for (std::uint32_t s = 0; s < graph.size(); ++s) more.push_back({SwitchIndex{s}, at});
+  merge(affected, more);
+}
+
+void mend_home(const FullTopology& full, const LinkSet& all, ForwardingTables& home) {
+  if (full.mends.all().empty()) return;
+  Detour detour(full, full.paths, all, {});
+  for (const Mends::Mend& mend : full.mends.all()) {
+    detour.enter(mend.at);
+    const auto row = home.row(mend.at);
+    for (const auto& [lid, port] : detour.changes(mend.to, row, row)) row[lid.raw()] = port.raw();
   }
-  affected = std::move(merged);
 }
 
 }  // namespace heddle::routing

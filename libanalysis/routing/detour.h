@@ -7,10 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "routing/destinations.h"
-#include "routing/legal_paths.h"
+#include "routing/full_topology.h"
 #include "routing/link_set.h"
-#include "routing/switch_graph.h"
+#include "routing/tables.h"
 
 namespace heddle::routing {
 
@@ -26,8 +25,7 @@ struct Plane {
 /// outlive it, and stay as it is.
 class Detour {
  public:
-  Detour(const SwitchGraph& graph, const Destinations& destinations, const Ranks& ranks,
-         const LegalPaths& full, const LegalPaths& paths, const LinkSet& active, Plane plane);
+  Detour(const FullTopology& full, const LegalPaths& paths, const LinkSet& active, Plane plane);
 
   /// The switch that changes() is about from here on.
   void enter(SwitchIndex x);
@@ -53,6 +51,9 @@ class Detour {
     const LegalPaths::Distance* at_home = nullptr;  ///< distance over all links
   };
 
+  /// Of a switch that the order gives no path to `d`: by a way of its mend, of which the home port is the
+  /// first choice.
+  void mend(SwitchIndex d, std::span<const std::uint8_t> home, std::span<const std::uint8_t> row);
   [[nodiscard]] bool legal(const Way& way, std::uint32_t d) const;
   [[nodiscard]] bool leads_home(std::uint32_t d, std::uint8_t port) const;
   void gather(std::uint32_t d);
@@ -65,10 +66,13 @@ class Detour {
   const Destinations& destinations_;
   const Ranks& ranks_;
   const LegalPaths& full_;
+  const Mends& mends_;
   const LegalPaths& paths_;
   const LinkSet& active_;
   Plane plane_;
   std::vector<std::uint8_t> attached_;  ///< by position in Destinations::all(): its host link is active
+
+  std::vector<std::uint8_t> leading_;  ///< by mend
 
   SwitchIndex x_ = no_switch;
   const LegalPaths::Distance* down_ = nullptr;  ///< of x_
@@ -84,8 +88,14 @@ class Detour {
   std::vector<Entry> changes_;
 };
 
+/// Adds to `affected` all that is mended.
+void add_mends(const SwitchGraph& graph, const Mends& mends, std::vector<LegalPaths::Affected>& affected);
+
 /// Adds to `affected` every switch with the switches at which a changed host link hangs. `changed` ascends.
 void add_host_links(const SwitchGraph& graph, std::span<const LinkIndex> changed,
                     std::vector<LegalPaths::Affected>& affected);
+
+/// Sets the entries that mended switches have with `all` links on.
+void mend_home(const FullTopology& full, const LinkSet& all, ForwardingTables& home);
 
 }  // namespace heddle::routing

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/printable.h"
@@ -49,12 +50,25 @@ Result<void> check_tree(const Fabric& fabric, const SwitchGraph& graph, const Ra
 }
 
 void warn_of_gaps(const Fabric& fabric, const UpDownRouter& router, std::vector<std::string>& warnings) {
+  const SwitchGraph& graph = router.graph();
   const auto gaps = router.unconnected();
-  if (gaps.empty()) return;
+  if (!gaps.empty()) {
+    warnings.push_back(fmt::format("{} pairs of host switches have no path, first {} to {}", gaps.size(),
+                                   name_of(fabric, graph, gaps.front().first),
+                                   name_of(fabric, graph, gaps.front().second)));
+  }
+  const auto left = router.mends().left();
+  const auto is_for_managers = [&](const auto& pair) {
+    return graph.hosts_at(pair.first) == 0 || graph.hosts_at(pair.second) == 0;
+  };
+  const auto count = std::count_if(left.begin(), left.end(), is_for_managers);
+  if (count == 0) return;
+  const auto first = std::find_if(left.begin(), left.end(), is_for_managers);
   warnings.push_back(
-      fmt::format("{} pairs of host switches have no path that goes up and then down, first {} to {}",
-                  gaps.size(), name_of(fabric, router.graph(), gaps.front().first),
-                  name_of(fabric, router.graph(), gaps.front().second)));
+      fmt::format("{} pairs of a switch and a switch with hosts have no path by LID, first {} to {}: a "
+                  "manager there uses "
+                  "directed routes",
+                  count, name_of(fabric, graph, first->first), name_of(fabric, graph, first->second)));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 
 namespace heddle::routing {
 namespace {
@@ -76,12 +77,20 @@ std::vector<Chain> deal_chains(const SwitchGraph& graph, const Destinations& des
                                const Ranks& ranks) {
   Dealer hosts(graph, ranks);
   Dealer others(graph, ranks);
-  std::vector<Chain> chains;
-  chains.reserve(destinations.all().size());
-  for (std::uint32_t s = 0; s < graph.size(); ++s) {
-    for (const Destination& d : destinations.at(SwitchIndex{s})) {
-      chains.push_back((d.kind == TargetKind::Host ? hosts : others).deal(SwitchIndex{s}, d.target));
-    }
+  // In the order in which ports were found, which is near to that in which collectives number them: so those
+  // that follow one another are met by different switches above.
+  std::vector<std::uint32_t> order(destinations.all().size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto found = [&](std::uint32_t i) {
+    const Destination& d = destinations.all()[i];
+    return std::pair(graph.targets()[d.target].port, d.offset);
+  };
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t x, std::uint32_t y) { return found(x) < found(y); });
+  std::vector<Chain> chains(order.size());
+  for (const std::uint32_t i : order) {
+    const Destination& d = destinations.all()[i];
+    chains[i] = (d.kind == TargetKind::Host ? hosts : others).deal(graph.targets()[d.target].at, d.target);
   }
   return chains;
 }
@@ -128,6 +137,7 @@ class RowFiller {
 
   void prepare(SwitchIndex x) {
     ports_.clear();
+    given_.fill(0);
     const auto hops = graph_.hops(x);
     for (std::uint32_t c = 0; c < graph_.size(); ++c) {
       Towards& towards = towards_[c];
@@ -156,6 +166,16 @@ class RowFiller {
     for (const Hop& hop : graph_.hops(x)) {
       if (full_.shortest(x, hop, d)) choices_.push_back(hop.out.raw());
     }
+  }
+
+  /// Of choices_, from the one whose turn it is.
+  [[nodiscard]] std::uint8_t least_given(std::size_t turn) const {
+    std::uint8_t best = choices_[turn % choices_.size()];
+    for (std::size_t i = 1; i < choices_.size(); ++i) {
+      const std::uint8_t other = choices_[(turn + i) % choices_.size()];
+      if (given_[other] < given_[best]) best = other;
+    }
+    return best;
   }
 
   void fill_down(SwitchIndex x, SwitchIndex d, std::span<const Destination> lids,
@@ -188,8 +208,9 @@ class RowFiller {
           choose_among(x, d);
           turn = std::size_t{ranks_.position(d)} * lids.size();
         }
-        out = choices_[turn++ % choices_.size()];
+        out = least_given(turn++);
       }
+      ++given_[out];
       row[lids[i].lid.raw()] = out;
     }
   }
@@ -202,6 +223,7 @@ class RowFiller {
   std::vector<Towards> towards_;
   std::vector<std::uint8_t> ports_;
   std::vector<std::uint8_t> choices_;
+  std::array<std::uint32_t, 256> given_{};  ///< LIDs that leave the switch going up, by port
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "routing/quality.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "routing/hop_map.h"
 
@@ -159,6 +160,31 @@ double lower_bound(const SwitchGraph& graph, const LinkSet& active) {
         if (inside[s] == 0 && (next == n || to_inside[s] > to_inside[next])) next = s;
       }
     }
+  }
+  return bound;
+}
+
+double whole_lid_bound(const SwitchGraph& graph) {
+  std::optional<unsigned> lids;
+  for (const Target& target : graph.targets()) {
+    if (target.kind != TargetKind::Host) continue;
+    if (lids.value_or(target.lid_count()) != target.lid_count()) return 0;
+    lids = target.lid_count();
+  }
+  double bound = 0;
+  const std::size_t all = graph.host_count();
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    const std::size_t own = graph.hosts_at(SwitchIndex{s});
+    const auto hops = graph.hops(SwitchIndex{s});
+    if (own == 0 || hops.empty()) continue;
+    const auto fullest = [&](std::size_t from, std::size_t to) {
+      const std::size_t most = (to * *lids + hops.size() - 1) / hops.size();
+      return static_cast<double>(from * most) / *lids;
+    };
+    bound = std::max(bound, fullest(own, all - own));
+    const bool one_neighbour =
+        std::all_of(hops.begin(), hops.end(), [&](const Hop& hop) { return hop.peer == hops.front().peer; });
+    if (one_neighbour) bound = std::max(bound, fullest(all - own, own));
   }
   return bound;
 }

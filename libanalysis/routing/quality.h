@@ -46,4 +46,8 @@ struct Flow {
 /// switches joined by growing from each switch, spread evenly over its cables.
 [[nodiscard]] double lower_bound(const SwitchGraph& graph, const LinkSet& active);
 
+/// Likewise of tables, in which a switch has one port for a LID: what its hosts send to all others leaves in
+/// whole LIDs, and so does what comes in over cables of one neighbour. 0 where hosts differ in their LMC.
+[[nodiscard]] double whole_lid_bound(const SwitchGraph& graph);
+
 }  // namespace heddle::routing

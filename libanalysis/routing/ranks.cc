@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "routing/balance.h"
 #include "routing/legal_paths.h"
 
 namespace heddle::routing {
@@ -48,6 +49,7 @@ std::vector<SwitchIndex> switches_with_hosts(const SwitchGraph& graph, std::uint
 struct Centre {
   std::vector<SwitchIndex> nearest;  ///< least distance to the farthest host switch
   SwitchIndex best = no_switch;      ///< of these the one with the least sum, then the least GUID
+  std::vector<std::uint64_t> sum;    ///< by switch: of the distances to all hosts
 };
 
 Centre find_centre(const SwitchGraph& graph, const std::vector<SwitchIndex>& host_switches) {
@@ -72,99 +74,64 @@ Centre find_centre(const SwitchGraph& graph, const std::vector<SwitchIndex>& hos
     };
     if (centre.best == no_switch || worse(centre.best)) centre.best = s;
   }
+  centre.sum = std::move(sum);
   return centre;
 }
 
-struct Cost {
-  std::uint64_t missing = 0;  ///< pairs of host switches without a path
-  std::uint64_t length = 0;   ///< of all paths between hosts
-  friend constexpr auto operator<=>(const Cost&, const Cost&) = default;
-};
-
-Cost cost_of(const SwitchGraph& graph, const Ranks& ranks, const std::vector<SwitchIndex>& host_switches) {
-  LegalPaths paths(graph, ranks, nullptr);
-  std::uint64_t missing = 0;
-  std::uint64_t length = 0;
-  for (const SwitchIndex x : host_switches) {
-    const auto row = paths.distance(x);
-    for (const SwitchIndex d : host_switches) {
-      if (row[d.raw()] == LegalPaths::far) {
-        ++missing;
-      } else {
-        length += std::uint64_t{row[d.raw()]} * graph.hosts_at(x) * graph.hosts_at(d);
-      }
+/// The order of `before`, joined neighbours never on one level: each stands right above the highest of those
+/// below it.
+Ranks in_levels(const SwitchGraph& graph, const Ranks& before) {
+  std::vector<std::uint16_t> height(graph.size(), 0);
+  std::uint16_t highest = 0;
+  const auto order = before.order();
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    std::uint16_t& own = height[it->raw()];
+    for (const Hop& hop : graph.hops(*it)) {
+      if (before.above(*it, hop.peer)) own = std::max<std::uint16_t>(own, height[hop.peer.raw()] + 1U);
     }
+    highest = std::max(highest, own);
   }
-  return {missing, length};
+  for (std::uint16_t& each : height) each = static_cast<std::uint16_t>(highest - each);
+  return Ranks(graph, std::move(height));
 }
 
-/// Two host switches that have no common switch above them, and a switch that is a neighbour of both.
-struct Bridge {
-  SwitchIndex from = no_switch;
-  SwitchIndex over = no_switch;
-};
-
-Bridge find_bridge(const SwitchGraph& graph, const Ranks& ranks,
-                   const std::vector<SwitchIndex>& host_switches) {
-  const LegalPaths paths(graph, ranks, nullptr);
-  std::vector<std::uint8_t> beside(graph.size());
-  for (const SwitchIndex x : host_switches) {
-    for (const SwitchIndex d : host_switches) {
-      if (paths.distance(x, d) != LegalPaths::far) continue;
-      std::fill(beside.begin(), beside.end(), std::uint8_t{0});
-      for (const Hop& hop : graph.hops(d)) beside[hop.peer.raw()] = 1;
-      Bridge bridge{x, no_switch};
-      for (const Hop& hop : graph.hops(x)) {
-        const SwitchIndex over = hop.peer;
-        if (beside[over.raw()] == 0 || ranks.above(over, x) || !ranks.above(d, over)) continue;
-        if (bridge.over == no_switch || graph.hops(over).size() > graph.hops(bridge.over).size())
-          bridge.over = over;
-      }
-      if (bridge.over != no_switch) return bridge;
-    }
-  }
-  return {};
-}
-
-/// The same order, but `over` right above `from`.
-Ranks raised(const SwitchGraph& graph, const Ranks& ranks, Bridge bridge) {
+/// Nearer to the hosts, as a sum, is higher. In a tree, these are its levels, and switches that hang
+/// elsewhere find their place without moving those of the tree.
+Ranks by_closeness(const SwitchGraph& graph, const std::vector<std::uint64_t>& sum) {
+  std::vector<SwitchIndex> order;
+  for (std::uint32_t s = 0; s < graph.size(); ++s) order.push_back(SwitchIndex{s});
+  std::sort(order.begin(), order.end(), [&](SwitchIndex x, SwitchIndex y) {
+    return std::pair(sum[x.raw()], graph.guid(x)) < std::pair(sum[y.raw()], graph.guid(y));
+  });
   std::vector<std::uint16_t> rank(graph.size());
-  for (std::uint32_t i = 0; i < rank.size(); ++i) {
-    const SwitchIndex s{i};
-    const auto of = [&](SwitchIndex t) { return ranks.rank(t); };
-    const std::uint16_t middle = of(bridge.from);
-    if (s == bridge.over) {
-      rank[i] = static_cast<std::uint16_t>(middle + 1);
-    } else if (s == bridge.from) {
-      rank[i] = static_cast<std::uint16_t>(middle + 2);
-    } else {
-      rank[i] = static_cast<std::uint16_t>(of(s) > middle && of(s) != 0xffff ? of(s) + 2 : of(s));
-    }
-  }
-  return Ranks(graph, std::move(rank));
+  for (std::size_t i = 0; i < order.size(); ++i)
+    rank[order[i].raw()] = static_cast<std::uint16_t>(std::min<std::size_t>(i, unranked));
+  return in_levels(graph, Ranks(graph, std::move(rank)));
 }
 
-/// Joins pairs that have no path by letting a lower neighbour of both stand above one of them, as long as
-/// this helps.
-Ranks repaired(const SwitchGraph& graph, Ranks ranks, const std::vector<SwitchIndex>& host_switches) {
-  std::uint64_t missing = cost_of(graph, ranks, host_switches).missing;
-  while (missing != 0) {
-    const Bridge bridge = find_bridge(graph, ranks, host_switches);
-    if (bridge.from == no_switch) break;
-    Ranks other = raised(graph, ranks, bridge);
-    const std::uint64_t left = cost_of(graph, other, host_switches).missing;
-    if (left >= missing) break;
-    missing = left;
-    ranks = std::move(other);
-  }
-  return ranks;
-}
-
-/// No cable joins two switches of one rank: as in a tree, where nothing can be gained by another order.
+/// No cable joins two switches of one rank.
 bool is_layered(const SwitchGraph& graph, const Ranks& ranks) {
   for (std::uint32_t s = 0; s < graph.size(); ++s) {
     for (const Hop& hop : graph.hops(SwitchIndex{s})) {
       if (ranks.rank(hop.peer) == ranks.rank(SwitchIndex{s})) return false;
+    }
+  }
+  return true;
+}
+
+bool joins_all(const SwitchGraph& graph, const Ranks& ranks, const std::vector<SwitchIndex>& host_switches) {
+  const LegalPaths paths(graph, ranks, nullptr);
+  return std::all_of(host_switches.begin(), host_switches.end(), [&](SwitchIndex from) {
+    return std::all_of(host_switches.begin(), host_switches.end(),
+                       [&](SwitchIndex to) { return paths.distance(from, to) != LegalPaths::far; });
+  });
+}
+
+bool same_ways_up(const SwitchGraph& graph, const Ranks& x, const Ranks& y) {
+  for (std::uint32_t i = 0; i < graph.size(); ++i) {
+    const SwitchIndex s{i};
+    for (const Hop& hop : graph.hops(s)) {
+      if (x.above(s, hop.peer) != y.above(s, hop.peer)) return false;
     }
   }
   return true;
@@ -206,28 +173,24 @@ std::vector<Ranks> rank_candidates(const SwitchGraph& graph) {
   for (const SwitchIndex s : host_switches) most = std::max(most, graph.hosts_at(s));
 
   std::vector<Ranks> candidates;
-  std::vector<Cost> costs;
   const auto consider = [&](Ranks ranks) {
-    ranks = repaired(graph, std::move(ranks), host_switches);
-    costs.push_back(cost_of(graph, ranks, host_switches));
-    candidates.push_back(std::move(ranks));
+    const auto known = [&](const Ranks& other) { return same_ways_up(graph, ranks, other); };
+    if (std::none_of(candidates.begin(), candidates.end(), known)) candidates.push_back(std::move(ranks));
   };
   // A manager's node beside a spine does not make the spine a leaf.
   consider(Ranks(graph, upside_down(distance_from(graph, switches_with_hosts(graph, (most + 1) / 2)))));
-  if (costs[0].missing == 0 && is_layered(graph, candidates[0])) return candidates;
+  if (is_regular_tree(graph, candidates[0])) return candidates;
 
-  consider(Ranks(graph, upside_down(distance_from(graph, host_switches))));
   const Centre centre = find_centre(graph, host_switches);
+  consider(by_closeness(graph, centre.sum));
+  // A tree by its leaves and by its hosts: nothing can be gained by another order.
+  if (candidates.size() == 1 && is_layered(graph, candidates[0]) &&
+      joins_all(graph, candidates[0], host_switches))
+    return candidates;
+  consider(Ranks(graph, upside_down(distance_from(graph, host_switches))));
   consider(Ranks(graph, distance_from(graph, centre.nearest)));
   consider(Ranks(graph, distance_from(graph, {centre.best})));
-
-  const Cost least = *std::min_element(costs.begin(), costs.end());
-  std::vector<Ranks> good;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const bool as_short = costs[i].length <= least.length + least.length / 100;
-    if (costs[i].missing == least.missing && as_short) good.push_back(std::move(candidates[i]));
-  }
-  return good;
+  return candidates;
 }
 
 }  // namespace heddle::routing

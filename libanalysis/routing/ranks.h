@@ -38,9 +38,9 @@ class Ranks {
 /// Errors: NotFound for a GUID that is no switch of the fabric, Invalid for a root named twice or for none.
 [[nodiscard]] Result<Ranks> rank_from_roots(const SwitchGraph& graph, std::span<const NodeGuid> roots);
 
-/// Orders that suit trees (by the distance from the leaves, from the switches nearest to all hosts) and any
-/// graph (from one central switch): those that leave the fewest host switches without a path, and paths
-/// shortest to within 1 %. The first is the most natural; never empty.
+/// Orders that suit trees (by the distance from the leaves, from all hosts, from the switches nearest to all)
+/// and any graph (from one central switch, the last: it alone leaves no pair without a path). No two agree on
+/// which end of every cable is up; one alone for a tree, damaged or not, that joins all hosts; never empty.
 [[nodiscard]] std::vector<Ranks> rank_candidates(const SwitchGraph& graph);
 
 }  // namespace heddle::routing

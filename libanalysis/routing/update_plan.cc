@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t nowhere = 0xffffffffU;
 
-enum class Way : std::uint8_t { None, Up, Down };
+enum class Way : std::uint8_t { None, Up, Down, Mended };
 
 struct Entry {
   Way way = Way::None;
@@ -20,9 +20,12 @@ struct Entry {
 
 class Planner {
  public:
-  Planner(const SwitchGraph& graph, const Ranks& ranks, const LinkSet* up)
+  Planner(const SwitchGraph& graph, const Ranks& ranks, const Mends* mends, const LinkSet* up)
       : graph_{graph},
         ranks_{ranks},
+        mends_{mends},
+        mended_(graph.size(), 0),
+        follows_mend_(graph.size(), 0),
         old_(graph.size()),
         new_(graph.size()),
         stage_(graph.size()),
@@ -51,6 +54,7 @@ class Planner {
   /// Adds what this LID needs to the plan. Errors: Refused.
   Result<void> plan(const Target& target, Lid lid, const std::uint8_t* before, const std::uint8_t* after,
                     UpdatePlan& plan) {
+    mend(target.at);
     bool ways_stay = true;
     bool any_without = any_dead_;
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
@@ -73,22 +77,78 @@ class Planner {
     std::fill(stage_.begin(), stage_.end(), 0U);
     // Where nobody turns from up to down or back, a mixture goes up and then down as both tables do.
     if (!ways_stay && !any_mixture_is_legal(target)) {
-      stages = number_stages(before, after);
+      stages = std::max<std::size_t>(1, number_stages(before, after));
+      ++plan.staged_lids;
+    }
+    const bool pauses = mends_pause();
+    const std::size_t first = pauses && any_mend_stops() ? 1 : 0;
+    if (pauses) {
+      stages += first + 1;
       ++plan.staged_lids;
     }
     if (plan.stages.size() < stages) plan.stages.resize(stages);
     for (const std::uint32_t s : changed_) {
       const Change change = gains(s) ? Change::Gains : loses(s) ? Change::Loses : Change::Keeps;
-      plan.stages[stage_[s]].push_back({SwitchIndex{s}, lid, PortNum{after[s]}, change});
+      const EntryWrite write{SwitchIndex{s}, lid, PortNum{after[s]}, change};
+      if (!pauses || mended_[s] == 0) {
+        plan.stages[first + stage_[s]].push_back(write);
+        if (pauses && follows_mend_[s] != 0 && !is_broken(s))
+          plan.stages[first + stage_[s]].back().change = Change::Loses;
+        continue;
+      }
+      if (old_[s].way != Way::None) plan.stages[0].push_back({write.sw, lid, no_path, Change::Loses});
+      if (new_[s].way != Way::None)
+        plan.stages[stages - 1].push_back({write.sw, lid, write.port, Change::Gains});
     }
     return {};
   }
 
  private:
+  /// Which switches are mended for what is behind `at`.
+  void mend(SwitchIndex at) {
+    if (mends_ == nullptr || mends_->all().empty() || mended_for_ == at) return;
+    if (mended_for_ != no_switch) {
+      for (const Mends::Mend& each : mends_->to(mended_for_)) {
+        mended_[each.at.raw()] = 0;
+        for (const Mends::Way& way : mends_->ways(each)) follows_mend_[way.peer.raw()] = 0;
+      }
+    }
+    for (const Mends::Mend& each : mends_->to(at)) {
+      mended_[each.at.raw()] = 1;
+      for (const Mends::Way& way : mends_->ways(each)) follows_mend_[way.peer.raw()] = 1;
+    }
+    mended_for_ = at;
+  }
+
+  /// A mend that changes together with what it leads to, and one of its entries does not suit both entries of
+  /// the other. It stands still meanwhile.
+  [[nodiscard]] bool mends_pause() const {
+    return std::any_of(changed_.begin(), changed_.end(), [&](std::uint32_t s) {
+      return mended_[s] != 0 && !(suits(s, old_[s]) && suits(s, new_[s]));
+    });
+  }
+  [[nodiscard]] bool any_mend_stops() const {
+    return std::any_of(changed_.begin(), changed_.end(),
+                       [&](std::uint32_t s) { return mended_[s] != 0 && old_[s].way != Way::None; });
+  }
+  [[nodiscard]] bool suits(std::uint32_t s, const Entry& entry) const {
+    if (entry.way == Way::None) return true;
+    const SwitchIndex from{s};
+    const SwitchIndex over{entry.next};
+    for (const Entry& onward : {old_[entry.next], new_[entry.next]}) {
+      if (onward.way == Way::None) return false;
+      if (onward.next == nowhere) continue;
+      const SwitchIndex to{onward.next};
+      if (ranks_.above(from, over) && ranks_.above(to, over) && !mends_->turns(from, over, to)) return false;
+    }
+    return true;
+  }
+
   [[nodiscard]] Entry entry(const Target& target, std::uint32_t s, std::uint8_t port) const {
     if (port == no_path.raw()) return {};
     if (s == target.at.raw()) return {Way::Down, nowhere};
-    return port < ports_ ? entries_[s * ports_ + port] : Entry{};
+    const Entry result = port < ports_ ? entries_[s * ports_ + port] : Entry{};
+    return mended_[s] != 0 && result.way != Way::None ? Entry{Way::Mended, result.next} : result;
   }
 
   /// Up to down and none to any gain; down to up and any to none lose.
@@ -96,6 +156,8 @@ class Planner {
     return old_[s].way != new_[s].way && (old_[s].way == Way::None || new_[s].way == Way::Down);
   }
   [[nodiscard]] bool loses(std::uint32_t s) const { return old_[s].way != new_[s].way && !gains(s); }
+
+  [[nodiscard]] bool is_broken(std::uint32_t s) const { return any_broken_ && broken_[s] != 0; }
 
   /// Whether there were any.
   bool forget_broken_ways(const Target& target, const std::uint8_t* before) {
@@ -118,15 +180,17 @@ class Planner {
   [[nodiscard]] Result<void> check(const Target& target, Lid lid, const std::vector<Entry>& entries,
                                    const std::vector<std::uint32_t>& switches) const {
     for (const std::uint32_t s : switches) {
-      if (entries[s].way != Way::Down || s == target.at.raw()) continue;
-      if (entries[entries[s].next].way == Way::Down) continue;
+      const Way way = entries[s].way;
+      if (way == Way::None || way == Way::Mended || s == target.at.raw()) continue;
+      const std::uint32_t next = entries[s].next;
+      if (way == Way::Up ? mended_[next] == 0 : entries[next].way == Way::Down) continue;
       return fail(
           ErrorCode::Refused,
-          fmt::format(
-              "the entry of switch {} for LID {} leads down to switch {}, which does not go on down: these "
-              "tables do not follow the ranks, and no order of writing them is known to be safe",
-              to_string(graph_.guid(SwitchIndex{s})), lid.raw(),
-              to_string(graph_.guid(SwitchIndex{entries[s].next}))));
+          fmt::format("the entry of switch {} for LID {} leads to switch {}, which does not go on as the "
+                      "ranks want it: "
+                      "these tables do not follow them, and no order of writing them is known to be safe",
+                      to_string(graph_.guid(SwitchIndex{s})), lid.raw(),
+                      to_string(graph_.guid(SwitchIndex{next}))));
     }
     return {};
   }
@@ -178,7 +242,6 @@ class Planner {
     }
     // Whose packets died further down must not send them there any more when they would turn up again.
     std::vector<std::uint32_t> after_senders(any_broken_ ? graph_.size() : 0, 0);
-    const auto is_broken = [&](std::uint32_t s) { return any_broken_ && broken_[s] != 0; };
     for (auto it = upwards.rbegin(); it != upwards.rend(); ++it) {
       const std::uint32_t s = *it;
       if (gains(s) && new_[s].way == Way::Up) {
@@ -226,6 +289,10 @@ class Planner {
 
   const SwitchGraph& graph_;
   const Ranks& ranks_;
+  const Mends* mends_;
+  std::vector<std::uint8_t> mended_;        ///< by switch, for what is behind mended_for_
+  std::vector<std::uint8_t> follows_mend_;  ///< likewise: a mended switch may send there
+  SwitchIndex mended_for_ = no_switch;
   std::size_t ports_ = 0;       ///< above every port that leads to a switch
   std::vector<Entry> entries_;  ///< by switch and port
   std::vector<char> dead_;      ///< likewise: over a link that is down
@@ -282,13 +349,13 @@ class TableColumns {
 }  // namespace
 
 Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, const ForwardingTables& before,
-                               const ForwardingTables& after) {
-  return plan_update(graph, ranks, before, after, differing_blocks(before, after));
+                               const ForwardingTables& after, const Mends* mends) {
+  return plan_update(graph, ranks, before, after, differing_blocks(before, after), mends);
 }
 
 Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, const ForwardingTables& before,
                                const ForwardingTables& after, std::span<const BlockRef> differing,
-                               const LinkSet* up, std::vector<Lid>* refused) {
+                               const Mends* mends, const LinkSet* up, std::vector<Lid>* refused) {
   UpdatePlan plan;
   const std::vector<Lid> lids = differing_lids(before, after, differing);
   if (lids.empty()) return plan;
@@ -299,7 +366,7 @@ Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, con
       if (lid < targets.size()) targets[lid] = &target;
     }
   }
-  Planner planner(graph, ranks, up);
+  Planner planner(graph, ranks, mends, up);
   TableColumns old_columns(before);
   TableColumns new_columns(after);
   constexpr std::size_t at_once = 256;  // rows of this many bytes per switch stay in the cache

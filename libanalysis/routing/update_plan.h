@@ -2,6 +2,11 @@
 /// mixture of old and new entries still goes up and then down; else in stages, each confirmed by all its
 /// switches before the next begins (facts/regulation.md 2). LIDs are independent of one another, so each has
 /// stages of its own, and those of the same number are written together.
+///
+/// Nobody sends to switches that are mended for a LID but others that are. Where an entry of theirs changes
+/// together with those that it leads to, and one mixture would make a turn that is not allowed, theirs are
+/// taken away before and written after: hosts that only a mend joins miss packets meanwhile, and switches
+/// that a mend leads to change when the packets that it sent are gone.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +15,7 @@
 
 #include "base/result.h"
 #include "routing/link_set.h"
+#include "routing/mends.h"
 #include "routing/ranks.h"
 #include "routing/switch_graph.h"
 #include "routing/tables.h"
@@ -42,15 +48,18 @@ struct UpdatePlan {
 /// For each LID, first the switches that gain a way down (or any way), from the bottom; then those that keep
 /// their direction; then those that lose it, from the top. Errors: Refused when either set of tables does not
 /// go up and then down in these ranks, which names switch and LID: then only planes, or a pause, help.
+/// `mends`: which switches may go down and up again, for which destinations; null: none.
 [[nodiscard]] Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks,
-                                             const ForwardingTables& before, const ForwardingTables& after);
+                                             const ForwardingTables& before, const ForwardingTables& after,
+                                             const Mends* mends = nullptr);
 /// For whoever knows the blocks in which the tables may differ; others are not looked at. What leads, by way
 /// of switches below, over a link that is not in `up` (null: all are), or to a switch without an entry, leads
 /// nowhere already: what becomes of such entries comes first, among what is gained, and none of it counts as
 /// lost. With `refused`, LIDs that would be an error are put there, and are in no stage.
 [[nodiscard]] Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks,
                                              const ForwardingTables& before, const ForwardingTables& after,
-                                             std::span<const BlockRef> differing, const LinkSet* up = nullptr,
+                                             std::span<const BlockRef> differing,
+                                             const Mends* mends = nullptr, const LinkSet* up = nullptr,
                                              std::vector<Lid>* refused = nullptr);
 
 /// Carries a stage out on `tables`; the blocks to send, by switch and block.

@@ -10,35 +10,17 @@
 #include <utility>
 
 #include "routing/balance.h"
+#include "routing/choose_ranks.h"
 #include "routing/detour.h"
 #include "routing/home.h"
 
 namespace heddle::routing {
 namespace {
 
-/// The order that lets the links be loaded most evenly, as far as a few rounds of balancing tell.
-Ranks choose_ranks(const SwitchGraph& graph) {
-  std::vector<Ranks> candidates = rank_candidates(graph);
-  const Destinations destinations(graph);
-  const unsigned rounds = balance_rounds(graph, destinations) / 5;
-  if (candidates.size() == 1 || rounds == 0) return std::move(candidates.front());
-  std::size_t best = 0;
-  double least = 0;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const LegalPaths full(graph, candidates[i], nullptr);
-    ForwardingTables home = home_by_chains(graph, destinations, candidates[i], full);
-    const double largest = balance(graph, destinations, candidates[i], full, rounds, home);
-    if (i == 0 || largest < least) {
-      best = i;
-      least = largest;
-    }
-  }
-  return std::move(candidates[best]);
-}
-
-Result<Ranks> make_ranks(const SwitchGraph& graph, const UpDownOptions& options) {
+Result<Ranks> make_ranks(const SwitchGraph& graph, const Destinations& destinations, const LinkSet& all,
+                         const UpDownOptions& options) {
   if (options.ranks.empty()) {
-    if (options.roots.empty()) return choose_ranks(graph);
+    if (options.roots.empty()) return choose_ranks(graph, destinations, all);
     return rank_from_roots(graph, options.roots);
   }
   const std::unordered_map<NodeGuid, std::uint16_t> given(options.ranks.begin(), options.ranks.end());
@@ -67,12 +49,19 @@ struct UpDownRouter::State {
   Destinations destinations;
   Ranks ranks;
   LegalPaths full;
+  Mends mends;
   ForwardingTables home;
   ForwardingTables tables;
   std::vector<Plane> planes;
 
-  State(SwitchGraph g, Ranks r)
-      : graph{std::move(g)}, destinations{graph}, ranks{std::move(r)}, full{graph, ranks, nullptr} {}
+  State(SwitchGraph g, Destinations d, Ranks r)
+      : graph{std::move(g)},
+        destinations{std::move(d)},
+        ranks{std::move(r)},
+        full{graph, ranks, nullptr},
+        mends{graph, ranks, full} {}
+
+  [[nodiscard]] FullTopology topology() const { return {graph, destinations, ranks, full, mends}; }
 };
 
 UpDownRouter::UpDownRouter(std::unique_ptr<State> state) : state_{std::move(state)} {}
@@ -87,18 +76,18 @@ Result<UpDownRouter> UpDownRouter::make(const Fabric& fabric, const UpDownOption
   }
   auto graph = SwitchGraph::make(fabric);
   if (!graph) return fail(graph.error());
-  auto ranks = make_ranks(*graph, options);
+  Destinations destinations(*graph);
+  const LinkSet all = LinkSet::all(fabric);
+  auto ranks = make_ranks(*graph, destinations, all, options);
   if (!ranks) return fail(ranks.error());
-  auto state = std::make_unique<State>(std::move(*graph), std::move(*ranks));
+  auto state = std::make_unique<State>(std::move(*graph), std::move(destinations), std::move(*ranks));
   state->home = home_by_chains(state->graph, state->destinations, state->ranks, state->full);
   if (!is_regular_tree(state->graph, state->ranks)) {
-    balance(state->graph, state->destinations, state->ranks, state->full,
-            balance_rounds(state->graph, state->destinations), state->home);
+    balance(state->topology(), balance_rounds(state->graph, state->destinations), state->home);
   }
+  mend_home(state->topology(), all, state->home);
   state->tables = state->home;
-  for (unsigned p = 0; p < options.planes; ++p) {
-    state->planes.push_back({LinkSet::all(fabric), state->full});
-  }
+  for (unsigned p = 0; p < options.planes; ++p) state->planes.push_back({all, state->full});
   return UpDownRouter(std::move(state));
 }
 
@@ -108,6 +97,8 @@ const ForwardingTables& UpDownRouter::tables() const { return state_->tables; }
 const LinkSet& UpDownRouter::active(unsigned plane) const { return state_->planes[plane].active; }
 unsigned UpDownRouter::planes() const { return static_cast<unsigned>(state_->planes.size()); }
 const LegalPaths& UpDownRouter::paths(unsigned plane) const { return state_->planes[plane].paths; }
+const LegalPaths& UpDownRouter::full_paths() const { return state_->full; }
+const Mends& UpDownRouter::mends() const { return state_->mends; }
 
 std::vector<BlockChange> UpDownRouter::update(const LinkSet& active) {
   std::map<BlockRef, BlockChange> all;
@@ -139,8 +130,9 @@ void UpDownRouter::route(unsigned plane, const LinkSet& active, std::vector<Bloc
   part.active = active;
   auto affected = part.paths.update(active, changed);
   add_host_links(state.graph, changed, affected);
+  add_mends(state.graph, state.mends, affected);
 
-  Detour detour(state.graph, state.destinations, state.ranks, state.full, part.paths, part.active,
+  Detour detour(state.topology(), part.paths, part.active,
                 {plane, static_cast<unsigned>(state.planes.size())});
   std::vector<std::size_t> saved(state.tables.blocks());  // 1 + position in `blocks`, of this switch
   for (const auto& [s, destinations] : affected) {
@@ -168,11 +160,18 @@ void UpDownRouter::route(unsigned plane, const LinkSet& active, std::vector<Bloc
 std::vector<std::pair<SwitchIndex, SwitchIndex>> UpDownRouter::unconnected(unsigned plane) const {
   std::vector<std::pair<SwitchIndex, SwitchIndex>> result;
   const State& state = *state_;
+  const State::Plane& part = state.planes[plane];
+  const std::vector<std::uint8_t> leading = state.mends.leading(part.paths, &part.active);
+  const auto is_mended = [&](SwitchIndex from, SwitchIndex to) {
+    const std::uint32_t mend = state.mends.find(from, to);
+    return mend != Mends::none && leading[mend] != 0;
+  };
   for (std::uint32_t x = 0; x < state.graph.size(); ++x) {
     if (state.graph.hosts_at(SwitchIndex{x}) == 0) continue;
-    const auto row = state.planes[plane].paths.distance(SwitchIndex{x});
+    const auto row = part.paths.distance(SwitchIndex{x});
     for (std::uint32_t d = 0; d < state.graph.size(); ++d) {
-      if (row[d] == LegalPaths::far && state.graph.hosts_at(SwitchIndex{d}) != 0) {
+      if (row[d] == LegalPaths::far && state.graph.hosts_at(SwitchIndex{d}) != 0 &&
+          !is_mended(SwitchIndex{x}, SwitchIndex{d})) {
         result.emplace_back(SwitchIndex{x}, SwitchIndex{d});
       }
     }

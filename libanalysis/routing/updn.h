@@ -17,6 +17,7 @@
 #include "routing/destinations.h"
 #include "routing/legal_paths.h"
 #include "routing/link_set.h"
+#include "routing/mends.h"
 #include "routing/ranks.h"
 #include "routing/switch_graph.h"
 #include "routing/tables.h"
@@ -53,6 +54,10 @@ class UpDownRouter {
   [[nodiscard]] const ForwardingTables& tables() const;
   [[nodiscard]] const LinkSet& active(unsigned plane = 0) const;
   [[nodiscard]] unsigned planes() const;
+  /// Paths for pairs that the order does not join.
+  [[nodiscard]] const Mends& mends() const;
+  /// Which paths are legal over all links.
+  [[nodiscard]] const LegalPaths& full_paths() const;
   /// Which paths are legal over the plane's active links.
   [[nodiscard]] const LegalPaths& paths(unsigned plane = 0) const;
 
@@ -64,7 +69,8 @@ class UpDownRouter {
   /// fabric.
   void route(unsigned plane, const LinkSet& active);
 
-  /// Host switches, as pairs (from, to), between which the plane's active links leave no legal path.
+  /// Host switches, as pairs (from, to), between which the plane's active links leave no path, neither
+  /// a legal one nor a mend.
   [[nodiscard]] std::vector<std::pair<SwitchIndex, SwitchIndex>> unconnected(unsigned plane = 0) const;
 
  private:

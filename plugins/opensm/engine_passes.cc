@@ -22,8 +22,8 @@ void Engine::choose_pass(const Subnet& subnet) {
     return;
   }
   const Packets packets = Timings::Clock::now() < packets_gone_ ? Packets::UnderWay : Packets::Gone;
-  pass_ = next_pass(graph, maker_.router().ranks(), subnet.usable, in_force_.of(graph, routes_->tables.top()),
-                    routes_->tables, packets);
+  pass_ = next_pass(graph, maker_.router().ranks(), maker_.router().mends(), subnet.usable,
+                    in_force_.of(graph, routes_->tables.top()), routes_->tables, packets);
 }
 
 Timings::Clock::duration Engine::packet_life() const {

@@ -111,7 +111,8 @@ void Transition(benchmark::State& state) {
   router.update(active);
   std::size_t stages = 0;
   for (auto _ : state) {
-    stages = plan_update(router.graph(), router.ranks(), before, router.tables())->stages.size();
+    stages =
+        plan_update(router.graph(), router.ranks(), before, router.tables(), &router.mends())->stages.size();
   }
   state.counters["stages"] = static_cast<double>(stages);
 }

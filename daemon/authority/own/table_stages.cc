@@ -55,7 +55,7 @@ void TableWriter::plan_stages() {
   const routing::SwitchGraph& graph = routes_->order->graph();
   std::vector<Lid> refused;
   auto staged = routing::plan_update(graph, routes_->order->ranks(), working_, routes_->tables, differing_,
-                                     &routes_->up, &refused);
+                                     &routes_->order->mends(), &routes_->up, &refused);
   if (!staged) return;
   report_.order = WriteOrder::Staged;
   plan_ = *std::move(staged);

@@ -81,7 +81,8 @@ void RouteMaker::route_staged(unsigned plane, const LinkSet& to, const Subnet& s
   (void)router_->update(plane, permitted(subnet, &plan, &staged.from));
   const routing::ForwardingTables before = router_->tables();
   (void)router_->update(plane, to);
-  const auto update = routing::plan_update(router_->graph(), router_->ranks(), before, router_->tables());
+  const auto update =
+      routing::plan_update(router_->graph(), router_->ranks(), before, router_->tables(), &router_->mends());
   if (!update) {
     routes.remarks.push_back(fmt::format("plane {}: no stages: {}", plane, update.error().message));
     return;
@@ -91,6 +92,11 @@ void RouteMaker::route_staged(unsigned plane, const LinkSet& to, const Subnet& s
     for (const routing::EntryWrite& write : update->stages[stage]) {
       routes.tables.set(write.sw, write.lid, before.port(write.sw, write.lid));
     }
+  }
+  // An entry that is taken away first and written last is neither as before nor as wanted in between.
+  for (std::size_t stage = 0; stage <= staged.stage && stage < update->stages.size(); ++stage) {
+    for (const routing::EntryWrite& write : update->stages[stage])
+      routes.tables.set(write.sw, write.lid, write.port);
   }
 }
 

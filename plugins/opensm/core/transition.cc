@@ -57,14 +57,23 @@ class Steps {
 /// One LID: what its entries are, and what the next ones may be.
 class LidPass {
  public:
-  LidPass(std::size_t switches, const Steps& steps)
-      : now(switches), wanted(switches), next(switches), steps_{steps}, works_(switches) {}
+  LidPass(const SwitchGraph& graph, const Steps& steps, const routing::Mends& mends)
+      : now(graph.size()),
+        wanted(graph.size()),
+        next(graph.size()),
+        steps_{steps},
+        mends_{mends},
+        works_(graph.size()),
+        mended_(graph.size()) {}
 
   enum class Answer : std::uint8_t { Repaired, NeedsStages };
 
   /// Sets `next`. NeedsStages: `next` is as `now`.
   Answer make(const Target& target) {
     next = now;
+    for (const routing::Mends::Mend& mend : mends_.to(mended_for_)) mended_[mend.at.raw()] = 0;
+    mended_for_ = target.at;
+    for (const routing::Mends::Mend& mend : mends_.to(mended_for_)) mended_[mend.at.raw()] = 1;
     find_working(target);
     bool repairs = false;
     for (std::uint32_t s = 0; s < now.size(); ++s)
@@ -111,23 +120,35 @@ class LidPass {
     }
   }
 
-  /// No packet that goes down is sent up again, whichever switches have their next entry already: so it goes
-  /// round in no circle, and waits for no packet that waits for it.
+  /// No packet that goes down is sent up again but by a mend, and nobody but mends sends to a mended switch,
+  /// whichever switches have their next entry already: so it goes round in no circle, and waits for no packet
+  /// that waits for it.
   [[nodiscard]] bool any_mixture_is_safe(const Target& target) const {
-    const auto goes = [&](std::uint32_t s, Way way) {
-      return steps_.of(target, s, now[s]).way == way || steps_.of(target, s, next[s]).way == way;
-    };
     for (std::uint32_t s = 0; s < now.size(); ++s) {
       for (const std::uint8_t port : {now[s], next[s]}) {
         const Step step = steps_.of(target, s, port);
-        if (step.way == Way::Down && step.next != nowhere && goes(step.next, Way::Up)) return false;
+        if (step.way == Way::None || step.next == nowhere) continue;
+        if (mended_[s] == 0 && mended_[step.next] != 0) return false;
+        if (step.way == Way::Down && !goes_on_safely(target, s, step.next)) return false;
       }
+    }
+    return true;
+  }
+  [[nodiscard]] bool goes_on_safely(const Target& target, std::uint32_t s, std::uint32_t over) const {
+    for (const std::uint8_t port : {now[over], next[over]}) {
+      const Step step = steps_.of(target, over, port);
+      if (step.way != Way::Up) continue;
+      if (mended_[s] == 0 || !mends_.turns(SwitchIndex{s}, SwitchIndex{over}, SwitchIndex{step.next}))
+        return false;
     }
     return true;
   }
 
   const Steps& steps_;
+  const routing::Mends& mends_;
   std::vector<Works> works_;
+  std::vector<std::uint8_t> mended_;  ///< by switch, for what is behind mended_for_
+  SwitchIndex mended_for_{0};
   std::vector<std::uint32_t> path_;
 };
 
@@ -144,14 +165,15 @@ std::vector<const Target*> targets_by_lid(const SwitchGraph& graph, std::size_t 
 
 class PassMaker {
  public:
-  PassMaker(const SwitchGraph& graph, const routing::Ranks& ranks, const routing::LinkSet& usable,
-            const ForwardingTables& now, const ForwardingTables& wanted)
+  PassMaker(const SwitchGraph& graph, const routing::Ranks& ranks, const routing::Mends& mends,
+            const routing::LinkSet& usable, const ForwardingTables& now, const ForwardingTables& wanted)
       : graph_{graph},
         ranks_{ranks},
+        mends_{mends},
         now_{now},
         wanted_{wanted},
         steps_{graph, ranks, usable},
-        lid_pass_{graph.size(), steps_},
+        lid_pass_{graph, steps_, mends},
         targets_{targets_by_lid(graph, wanted.stride())} {
     pass_.tables = now;
   }
@@ -204,7 +226,7 @@ class PassMaker {
         to.set(SwitchIndex{s}, lid, wanted_.port(SwitchIndex{s}, lid));
       }
     }
-    const auto update = routing::plan_update(graph_, ranks_, pass_.tables, to, differing);
+    const auto update = routing::plan_update(graph_, ranks_, pass_.tables, to, differing, &mends_);
     if (!update) {
       pass_.remark = update.error().message + "; everything is written at once";
       pass_.tables = wanted_;
@@ -226,13 +248,13 @@ class PassMaker {
 
   [[nodiscard]] bool takes_a_way(const routing::EntryWrite& write) const {
     const Target& target = *targets_[write.lid.raw()];
-    const Way before = steps_.of(target, write.sw.raw(), now_.port(write.sw, write.lid).raw()).way;
-    const Way after = steps_.of(target, write.sw.raw(), write.port.raw()).way;
-    return before != after && before != Way::None && after != Way::Down;
+    return write.change == routing::Change::Loses &&
+           steps_.of(target, write.sw.raw(), now_.port(write.sw, write.lid).raw()).way != Way::None;
   }
 
   const SwitchGraph& graph_;
   const routing::Ranks& ranks_;
+  const routing::Mends& mends_;
   const ForwardingTables& now_;
   const ForwardingTables& wanted_;
   Steps steps_;
@@ -244,9 +266,10 @@ class PassMaker {
 
 }  // namespace
 
-Pass next_pass(const SwitchGraph& graph, const routing::Ranks& ranks, const routing::LinkSet& usable,
-               const ForwardingTables& now, const ForwardingTables& wanted, Packets packets) {
-  return PassMaker(graph, ranks, usable, now, wanted).make(packets);
+Pass next_pass(const SwitchGraph& graph, const routing::Ranks& ranks, const routing::Mends& mends,
+               const routing::LinkSet& usable, const ForwardingTables& now, const ForwardingTables& wanted,
+               Packets packets) {
+  return PassMaker(graph, ranks, mends, usable, now, wanted).make(packets);
 }
 
 void TablesInForce::confirm(NodeGuid guid, std::span<const std::uint8_t> has,

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "routing/link_set.h"
+#include "routing/mends.h"
 #include "routing/ranks.h"
 #include "routing/switch_graph.h"
 #include "routing/tables.h"
@@ -40,8 +41,9 @@ struct Pass {
 /// The pass after `now`, on the way to `wanted`: all of it, if `now` follows another order of switches.
 /// `usable`: links that forward. Precondition: tables of the graph's switches.
 [[nodiscard]] Pass next_pass(const routing::SwitchGraph& graph, const routing::Ranks& ranks,
-                             const routing::LinkSet& usable, const routing::ForwardingTables& now,
-                             const routing::ForwardingTables& wanted, Packets packets);
+                             const routing::Mends& mends, const routing::LinkSet& usable,
+                             const routing::ForwardingTables& now, const routing::ForwardingTables& wanted,
+                             Packets packets);
 
 /// What switches have confirmed, by GUID: it outlives the graphs.
 class TablesInForce {

@@ -106,6 +106,7 @@ class Way {
       const ForwardingTables& wanted)
       : graph_{maker.router().graph()},
         ranks_{maker.router().ranks()},
+        mends_{maker.router().mends()},
         usable_{usable},
         now_{std::move(now)},
         wanted_{wanted} {}
@@ -135,7 +136,7 @@ class Way {
 
  private:
   bool pass(Packets packets) {
-    const Pass pass = next_pass(graph_, ranks_, usable_, now_, wanted_, packets);
+    const Pass pass = next_pass(graph_, ranks_, mends_, usable_, now_, wanted_, packets);
     EXPECT_EQ(pass.remark, "");
     const auto wrongs = Mixture(graph_, usable_, now_, pass.tables).find();
     EXPECT_EQ(wrongs.lost, 0U) << "pass " << passes_;
@@ -147,6 +148,7 @@ class Way {
 
   const routing::SwitchGraph& graph_;
   const routing::Ranks& ranks_;
+  const routing::Mends& mends_;
   const routing::LinkSet& usable_;
   ForwardingTables now_;
   const ForwardingTables& wanted_;
@@ -220,8 +222,8 @@ TEST(Transition, IsSafeWhateverChangesMeanwhile) {
     const auto routes = maker.make(subnet, nullptr, 0).value();
     const auto& graph = maker.router().graph();
     for (std::uint64_t passes = random.below(4); passes > 0; --passes) {
-      const Pass pass =
-          next_pass(graph, maker.router().ranks(), subnet.usable, now, routes.tables, Packets::Gone);
+      const Pass pass = next_pass(graph, maker.router().ranks(), maker.router().mends(), subnet.usable, now,
+                                  routes.tables, Packets::Gone);
       const auto wrongs = Mixture(graph, subnet.usable, now, pass.tables).find();
       EXPECT_EQ(wrongs.lost, 0U) << "round " << round;
       EXPECT_EQ(wrongs.circles, 0U) << "round " << round;
@@ -243,21 +245,22 @@ TEST(Transition, TakesNoWayAwayWhilePacketsMayBeOnIt) {
     const ForwardingTables wanted = maker.make(subnet, &plan, 0).value().tables;
     const auto& graph = maker.router().graph();
     const auto& ranks = maker.router().ranks();
+    const auto& mends = maker.router().mends();
     ForwardingTables now = before;
     std::size_t passes = 0;
     Pass pass;
     do {
-      pass = next_pass(graph, ranks, subnet.usable, now, wanted, Packets::UnderWay);
+      pass = next_pass(graph, ranks, mends, subnet.usable, now, wanted, Packets::UnderWay);
       now = pass.tables;
     } while (pass.writes && ++passes < 100);
     if (pass.behind == 0) continue;
     ++waited;
-    EXPECT_TRUE(next_pass(graph, ranks, subnet.usable, now, wanted, Packets::Gone).writes);
+    EXPECT_TRUE(next_pass(graph, ranks, mends, subnet.usable, now, wanted, Packets::Gone).writes);
     // What has broken meanwhile does not wait.
     SubnetRecords cut = whole;
     remove(cut, link);
     const Subnet without = make_subnet(cut, plan.off);
-    EXPECT_TRUE(next_pass(graph, ranks, without.usable, now, wanted, Packets::UnderWay).writes);
+    EXPECT_TRUE(next_pass(graph, ranks, mends, without.usable, now, wanted, Packets::UnderWay).writes);
   }
   EXPECT_GT(waited, 0U);
 }
@@ -273,8 +276,8 @@ TEST(Transition, TablesOfAnotherOrderAreReplacedAtOnceAndThatIsSaid) {
   }
   RouteMaker other;
   const ForwardingTables wanted = other.make(subnet, &plan, 0).value().tables;
-  const Pass pass =
-      next_pass(other.router().graph(), other.router().ranks(), subnet.usable, before, wanted, Packets::Gone);
+  const Pass pass = next_pass(other.router().graph(), other.router().ranks(), other.router().mends(),
+                              subnet.usable, before, wanted, Packets::Gone);
   EXPECT_EQ(pass.tables, wanted);
   EXPECT_EQ(pass.behind, 0U);
   EXPECT_NE(pass.remark, "");

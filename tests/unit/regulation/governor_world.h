@@ -14,6 +14,7 @@
 #include "fabric/generators.h"
 #include "regulation/governor.h"
 #include "routing/quality.h"
+#include "unit/regulation/first_switch.h"
 
 namespace heddle::regulation::testing_support {
 
@@ -31,6 +32,7 @@ class World {
       : fabric{std::move(made)}, options{given}, governor{given} {
     NetworkOptions network_options;
     network_options.planes = 2;
+    network_options.roots = {first_switch(*fabric)};
     network_options.managers = {manager()};
     network = *Network::make(fabric, network_options);
     up = routing::LinkSet::all(*fabric);

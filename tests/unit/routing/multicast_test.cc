@@ -69,6 +69,18 @@ void expect_delivered(const World& world, const std::vector<MulticastMember>& me
   }
 }
 
+/// Some switch from which all of them are reached going down, over any links.
+bool any_switch_is_above(const World& world, const std::vector<MulticastMember>& members) {
+  const auto size = static_cast<std::uint32_t>(world.router.graph().size());
+  for (std::uint32_t s = 0; s < size; ++s) {
+    if (std::all_of(members.begin(), members.end(), [&](const MulticastMember& member) {
+          return world.router.full_paths().down(SwitchIndex{s}, member.at) != LegalPaths::far;
+        }))
+      return true;
+  }
+  return false;
+}
+
 class MulticastShapes : public testing::TestWithParam<const char*> {};
 
 TEST_P(MulticastShapes, EveryMemberGetsEveryPacketOnce) {
@@ -76,7 +88,7 @@ TEST_P(MulticastShapes, EveryMemberGetsEveryPacketOnce) {
   for (const std::size_t every : {1U, 3U, 7U}) {
     const auto members = world.members(every);
     const auto tree = grow_tree(world.router.graph(), world.router.ranks(), world.permitted, members, 0xc001);
-    EXPECT_TRUE(tree.in_order);
+    EXPECT_EQ(tree.in_order, any_switch_is_above(world, members));
     EXPECT_EQ(tree.unreached, 0U);
     expect_delivered(world, members, tree);
   }

@@ -120,6 +120,7 @@ History history_of(const UpdatePlan& plan, const ForwardingTables& before, Lid l
 enum class Waits : std::uint8_t { Kept, Ignored };
 
 /// Whether every packet goes up, then down, and arrives, whichever of the versions it meets in their order.
+/// Mends turn as they may, and have no entry while they pause.
 bool packets_arrive(const UpDownRouter& router, const History& history, const Target& target, Waits waits) {
   const SwitchGraph& graph = router.graph();
   const HopMap map(graph);
@@ -140,14 +141,14 @@ bool packets_arrive(const UpDownRouter& router, const History& history, const Ta
   struct At {
     std::uint32_t sw;
     std::size_t seen, last;
-    bool down;
+    std::uint32_t from;  ///< where it came from; itself at the beginning
     auto operator<=>(const At&) const = default;
   };
   std::set<At> met;
   std::vector<At> queue;
   for (std::uint32_t s = 0; s < graph.size(); ++s) {
     if (graph.hosts_at(SwitchIndex{s}) == 0) continue;
-    for (std::size_t v = 0; v < history.versions.size(); ++v) queue.push_back({s, v, last_of(v), false});
+    for (std::size_t v = 0; v < history.versions.size(); ++v) queue.push_back({s, v, last_of(v), s});
   }
   while (!queue.empty()) {
     const At at = queue.back();
@@ -156,11 +157,14 @@ bool packets_arrive(const UpDownRouter& router, const History& history, const Ta
     for (std::size_t v = at.seen; v <= at.last; ++v) {
       const SwitchIndex sw{at.sw};
       const std::uint32_t hop = map.hop(at.sw, history.versions[v].port(sw, target.base).raw());
-      if (hop == HopMap::none) return false;
-      const std::uint32_t next = map.peer(hop);
-      const bool down = router.ranks().above(sw, SwitchIndex{next});
-      if (at.down && !down) return false;
-      queue.push_back({next, v, at.last, down});
+      if (hop == HopMap::none) {
+        if (router.mends().find(sw, target.at) == Mends::none) return false;
+        continue;
+      }
+      const SwitchIndex next{map.peer(hop)};
+      const bool turns = router.ranks().above(SwitchIndex{at.from}, sw) && router.ranks().above(next, sw);
+      if (turns && !router.mends().turns(SwitchIndex{at.from}, sw, next)) return false;
+      queue.push_back({next.raw(), v, at.last, at.sw});
     }
   }
   return true;
@@ -172,7 +176,8 @@ TEST(PacketsUnderWayProperty, MeetTablesThatGoUpThenDownIfTheWaitsAreKept) {
     const Pair pair = random_pair(Fate::GoOff);
     const SwitchGraph& graph = pair.router->graph();
     const UpdatePlan plan =
-        plan_update(graph, pair.router->ranks(), pair.before, pair.router->tables()).value();
+        plan_update(graph, pair.router->ranks(), pair.before, pair.router->tables(), &pair.router->mends())
+            .value();
     Random random(*rc::gen::arbitrary<std::uint32_t>());
     for (const Target& target : graph.targets()) {
       if (target.kind != TargetKind::Host) continue;
@@ -214,13 +219,16 @@ TEST(UpdatePlanProperty, WhatALossBrokeComesFirstAndWhatWorksNeverStops) {
     const SwitchGraph& graph = pair.router->graph();
     const ForwardingTables& after = pair.router->tables();
     const auto differing = differing_blocks(pair.before, after);
-    const UpdatePlan plan =
-        plan_update(graph, pair.router->ranks(), pair.before, after, differing, &pair.new_links).value();
+    const UpdatePlan plan = plan_update(graph, pair.router->ranks(), pair.before, after, differing,
+                                        &pair.router->mends(), &pair.new_links)
+                                .value();
     Random random(*rc::gen::arbitrary<std::uint32_t>());
     for (const Target& target : graph.targets()) {
       if (target.kind != TargetKind::Host) continue;
       History history = history_of(plan, pair.before, target.base, random);
-      const auto worked = arrivals(graph, pair.before, target, pair.new_links);
+      auto worked = arrivals(graph, pair.before, target, pair.new_links);
+      // These may have to pause.
+      for (const Mends::Mend& mend : pair.router->mends().to(target.at)) worked->erase(mend.at.raw());
       for (const ForwardingTables& version : history.versions) {
         const auto arrive = arrivals(graph, version, target, pair.new_links);
         RC_ASSERT(arrive.has_value());

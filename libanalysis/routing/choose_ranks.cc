@@ -1,0 +1,123 @@
+#include "routing/choose_ranks.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "routing/balance.h"
+#include "routing/detour.h"
+#include "routing/even_load.h"
+#include "routing/home.h"
+#include "routing/mends.h"
+#include "routing/permutations.h"
+#include "routing/quality.h"
+
+namespace heddle::routing {
+namespace {
+
+/// Of the rounds that home tables are given.
+constexpr unsigned part_of_rounds = 5;
+/// A share of the pairs of host switches without a path above which an order is tried last.
+constexpr double suits = 0.05;
+/// A load that is less by this factor is less.
+constexpr double noticeable = 1.002;
+constexpr unsigned shift_samples = 20;
+/// So much less than with even spreading the largest load may become by balancing.
+constexpr double most_balanced = 4;
+
+struct Trial {
+  Ranks ranks;
+  double even = 0;     ///< largest load with even spreading, but no less than any tables can have
+  double missing = 0;  ///< of the pairs of host switches, those that need a mend
+};
+
+double share_missing(const SwitchGraph& graph, const LegalPaths& full) {
+  double missing = 0;
+  double all = 0;
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    if (graph.hosts_at(SwitchIndex{s}) == 0) continue;
+    const auto row = full.distance(SwitchIndex{s});
+    for (std::uint32_t d = 0; d < graph.size(); ++d) {
+      if (graph.hosts_at(SwitchIndex{d}) == 0) continue;
+      all += 1;
+      missing += row[d] == LegalPaths::far ? 1 : 0;
+    }
+  }
+  return all == 0 ? 0 : missing / all;
+}
+
+/// What a candidate comes to: fewer hosts that no path joins, then less load, then more for permutations.
+class Outcome {
+ public:
+  Outcome(const SwitchGraph& graph, const Destinations& destinations, const Ranks& ranks, unsigned rounds)
+      : full_{graph, ranks, nullptr},
+        mends_{graph, ranks, full_},
+        topology_{graph, destinations, ranks, full_, mends_},
+        home_{home_by_chains(graph, destinations, ranks, full_)},
+        largest_{balance(topology_, rounds, home_)},
+        left_{std::count_if(mends_.left().begin(), mends_.left().end(), [&](const auto& pair) {
+          return graph.hosts_at(pair.first) != 0 && graph.hosts_at(pair.second) != 0;
+        })} {}
+
+  [[nodiscard]] bool joins_all() const { return left_ == 0; }
+  [[nodiscard]] double largest() const { return largest_; }
+  [[nodiscard]] bool better_than(Outcome& other, const LinkSet& all) {
+    if (left_ != other.left_) return left_ < other.left_;
+    if (largest_ * noticeable < other.largest_) return true;
+    return largest_ < other.largest_ * noticeable && shift(all) > other.shift(all);
+  }
+
+ private:
+  Ratio shift(const LinkSet& all) {
+    if (!shift_) {
+      mend_home(topology_, all, home_);
+      shift_ = shift_bandwidth(topology_.graph, home_, shift_samples).mean;
+    }
+    return *shift_;
+  }
+
+  LegalPaths full_;
+  Mends mends_;
+  FullTopology topology_;
+  ForwardingTables home_;
+  double largest_;
+  std::ptrdiff_t left_;
+  std::optional<Ratio> shift_;
+};
+
+}  // namespace
+
+Ranks choose_ranks(const SwitchGraph& graph, const Destinations& destinations, const LinkSet& all) {
+  std::vector<Ranks> candidates = rank_candidates(graph);
+  if (candidates.size() == 1) return std::move(candidates.front());
+  const unsigned rounds = balance_rounds(graph, destinations) / part_of_rounds;
+  const double least = whole_lid_bound(graph);
+  std::vector<Trial> trials;
+  for (Ranks& ranks : candidates) {
+    const LegalPaths full(graph, ranks, nullptr);
+    const double even = std::max(least, even_load(graph, ranks, full));
+    const double missing = share_missing(graph, full);
+    trials.push_back({std::move(ranks), even, missing});
+  }
+  std::stable_sort(trials.begin(), trials.end(), [](const Trial& x, const Trial& y) {
+    const bool x_suits = x.missing <= suits;
+    const bool y_suits = y.missing <= suits;
+    if (x_suits != y_suits) return x_suits;
+    return x.even != y.even ? x.even < y.even : x.missing < y.missing;
+  });
+  Trial* best = nullptr;
+  std::unique_ptr<Outcome> best_outcome;
+  for (Trial& trial : trials) {
+    if (best != nullptr && best_outcome->joins_all()) {
+      if (rounds == 0 && best_outcome->largest() <= noticeable * least) break;
+      if (trial.even > (rounds == 0 ? 1 : most_balanced) * best_outcome->largest()) continue;
+    }
+    auto outcome = std::make_unique<Outcome>(graph, destinations, trial.ranks, rounds);
+    if (best != nullptr && !outcome->better_than(*best_outcome, all)) continue;
+    best = &trial;
+    best_outcome = std::move(outcome);
+  }
+  return std::move(best->ranks);
+}
+
+}  // namespace heddle::routing

@@ -1,0 +1,88 @@
+// Fabrics as sites grow them: trees with islands, hosts at several levels, trunks of different size, missing
+// cables.
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "fabric/generators.h"
+#include "routing/minhop.h"
+#include "routing/proof.h"
+#include "routing/quality.h"
+#include "routing/updn.h"
+
+namespace heddle::routing {
+namespace {
+
+std::shared_ptr<const Fabric> grown(unsigned seed, unsigned hosts) {
+  return assign_lids(**generate(fmt::format("grown:seed={},hosts={}", seed, hosts))).value();
+}
+
+/// Sizes that a unit test can afford, one for each seed.
+unsigned hosts_of(unsigned seed) { return 20 + seed * 37 % 230; }
+
+TEST(Grown, TablesAreCompleteAndAcyclicAndNearlyAsEvenAsMinhop) {
+  constexpr unsigned seeds = 60;
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}, {} hosts", seed, hosts_of(seed)));
+    const auto fabric = grown(seed, hosts_of(seed));
+    const auto router = UpDownRouter::make(*fabric).value();
+    ASSERT_TRUE(router.unconnected().empty());
+    const Proof proof = prove(router.graph(), router.tables());
+    ASSERT_TRUE(proof.holds()) << describe(proof.findings[0], *fabric, router.graph());
+    const Loads loads = all_to_all(router.graph(), router.tables());
+    EXPECT_EQ(loads.lost, 0);
+    const Loads cyclic = all_to_all(router.graph(), route_minhop(router.graph(), LinkSet::all(*fabric)));
+    EXPECT_LE(loads.largest(), 1.3 * cyclic.largest());
+  }
+}
+
+TEST(Grown, AnyHostMayManageEverySwitchByLid) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}, {} hosts", seed, hosts_of(seed)));
+    const auto fabric = grown(seed, hosts_of(seed));
+    const auto router = UpDownRouter::make(*fabric).value();
+    ProofOptions options;
+    for (const Target& target : router.graph().targets()) {
+      if (target.kind == TargetKind::Host) options.managers.push_back(target.base);
+    }
+    const Proof proof = prove(router.graph(), router.tables(), options);
+    // What no table joins is named, and only that is missing.
+    EXPECT_EQ(proof.broken != 0, !router.mends().left().empty());
+    for (const Finding& finding : proof.findings) EXPECT_EQ(finding.fault, Fault::NoPath);
+  }
+}
+
+TEST(Grown, OneLinkChangesOnlyWhatDependsOnIt) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}, {} hosts", seed, hosts_of(seed)));
+    const auto fabric = grown(seed, hosts_of(seed));
+    auto router = UpDownRouter::make(*fabric).value();
+    const ForwardingTables before = router.tables();
+    const SwitchGraph& graph = router.graph();
+    const SwitchIndex at{seed % static_cast<std::uint32_t>(graph.size())};
+    if (graph.hops(at).empty()) continue;
+    const Hop& hop = graph.hops(at)[seed % graph.hops(at).size()];
+    LinkSet active = LinkSet::all(*fabric);
+    active.erase(hop.link);
+    router.update(active);
+    const Proof proof = prove(graph, router.tables(), {&active, {}, nullptr, 3});
+    EXPECT_TRUE(proof.holds() || !router.unconnected().empty());
+    std::size_t changed = 0;
+    std::size_t over_it = 0;
+    for (std::uint32_t s = 0; s < graph.size(); ++s) {
+      for (const Target& target : graph.targets()) {
+        const SwitchIndex sw{s};
+        changed += router.tables().port(sw, target.base) != before.port(sw, target.base) ? 1 : 0;
+        const PortNum out = before.port(sw, target.base);
+        over_it += (sw == at && out == hop.out) || (sw == hop.peer && out == hop.in) ? 1 : 0;
+      }
+    }
+    EXPECT_GE(changed, over_it);
+    router.update(LinkSet::all(*fabric));
+    EXPECT_EQ(router.tables(), before);
+  }
+}
+
+}  // namespace
+}  // namespace heddle::routing

@@ -1,0 +1,187 @@
+#include "routing/mends.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "routing/proof.h"
+#include "routing/update_plan.h"
+#include "routing/updn.h"
+#include "unit/routing/test_fabrics.h"
+
+namespace heddle::routing {
+namespace {
+
+using shapes::Sketch;
+
+/// Every host as a manager: each must reach every switch by LID, and be reached.
+std::vector<Lid> all_hosts(const SwitchGraph& graph) {
+  std::vector<Lid> lids;
+  for (const Target& target : graph.targets()) {
+    if (target.kind == TargetKind::Host) lids.push_back(target.base);
+  }
+  return lids;
+}
+
+void expect_proved(const UpDownRouter& router, const Fabric& fabric, const ProofOptions& options = {}) {
+  const Proof proof = prove(router.graph(), router.tables(), options);
+  EXPECT_TRUE(proof.holds()) << describe(proof.findings[0], fabric, router.graph());
+}
+
+/// A full two-level tree, switches 0 to 5 the leaves and 6 to 8 the spines, in which spine 8 has no cable to
+/// leaf 0.
+Sketch tree_with_a_cable_missing() {
+  Sketch sketch(9);
+  for (unsigned leaf = 0; leaf < 6; ++leaf) {
+    for (unsigned spine = 6; spine < 9; ++spine) {
+      if (leaf != 0 || spine != 8) sketch.cable(leaf, spine);
+    }
+    sketch.hosts(leaf, 3);
+  }
+  return sketch;
+}
+
+// Spine 8 and leaf 0 share no switch above: up*/down* never joins them.
+TEST(Mends, AManagerReachesTheSpineThatItsLeafHasNoCableTo) {
+  const auto fabric = tree_with_a_cable_missing().build();
+  const auto router = UpDownRouter::make(*fabric).value();
+  EXPECT_EQ(router.paths().distance(SwitchIndex{0}, SwitchIndex{8}), LegalPaths::far);
+  EXPECT_TRUE(router.mends().left().empty());
+  ProofOptions options;
+  options.managers = all_hosts(router.graph());
+  expect_proved(router, *fabric, options);
+}
+
+TEST(Mends, AFullTreeHasNone) {
+  const auto fabric = shapes::three_level_tree(3).build();
+  EXPECT_TRUE(UpDownRouter::make(*fabric).value().mends().all().empty());
+}
+
+TEST(Mends, JoinHostsOfTwoIslands) {
+  // Leaves 0 to 3 on spines 4 and 5; leaf 6 on spine 4 only, leaf 7 on spine 5 only.
+  Sketch sketch(8);
+  for (unsigned leaf = 0; leaf < 4; ++leaf) {
+    sketch.cable(leaf, 4, 2);
+    sketch.cable(leaf, 5, 2);
+    sketch.hosts(leaf, 4);
+  }
+  sketch.cable(6, 4);
+  sketch.cable(7, 5);
+  sketch.hosts(6, 4);
+  sketch.hosts(7, 4);
+  const auto fabric = sketch.build();
+  const SwitchGraph graph = SwitchGraph::make(*fabric).value();
+  UpDownOptions spines;
+  spines.roots = {graph.guid(SwitchIndex{4}), graph.guid(SwitchIndex{5})};
+  const auto router = UpDownRouter::make(*fabric, spines).value();
+  EXPECT_EQ(router.paths().distance(SwitchIndex{6}, SwitchIndex{7}), LegalPaths::far);
+  EXPECT_TRUE(router.unconnected().empty());
+  ProofOptions options;
+  options.managers = all_hosts(router.graph());
+  expect_proved(router, *fabric, options);
+}
+
+// Only a turn over the same leaf was allowed: with its link off, SMPs go by directed route, and all else as
+// before.
+TEST(Mends, ComeBackWithTheirLink) {
+  const auto fabric = tree_with_a_cable_missing().build();
+  auto router = UpDownRouter::make(*fabric).value();
+  const std::uint32_t number = router.mends().find(SwitchIndex{8}, SwitchIndex{0});
+  ASSERT_NE(number, Mends::none);
+  const ForwardingTables before = router.tables();
+  for (const Mends::Way& way : router.mends().ways(router.mends().all()[number])) {
+    LinkSet active = LinkSet::all(*fabric);
+    active.erase(way.link);
+    router.update(active);
+    ProofOptions options;
+    options.active = &active;
+    expect_proved(router, *fabric, options);
+    EXPECT_TRUE(router.unconnected().empty());
+  }
+  router.update(LinkSet::all(*fabric));
+  EXPECT_EQ(router.tables(), before);
+}
+
+/// A tree of two or three levels with cables missing, hosts beside middle switches, and an island.
+Sketch damaged_tree(std::uint64_t seed) {
+  Random random(seed);
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random.below(n)); };
+  const unsigned leaves = 3 + below(5);
+  const unsigned spines = 2 + below(4);
+  const unsigned tops = below(2) == 0 ? 0 : 1 + below(3);
+  Sketch sketch(leaves + spines + tops + 2);
+  for (unsigned leaf = 0; leaf < leaves; ++leaf) {
+    const unsigned sure = below(spines);
+    for (unsigned spine = 0; spine < spines; ++spine) {
+      if (spine == sure || !random.chance(0.2)) sketch.cable(leaf, leaves + spine, 1 + below(2));
+    }
+    sketch.hosts(leaf, 1 + below(4));
+  }
+  for (unsigned spine = 0; spine < spines; ++spine) {
+    for (unsigned top = 0; top < tops; ++top) {
+      if (top == 0 || !random.chance(0.3)) sketch.cable(leaves + spine, leaves + spines + top);
+    }
+    if (random.chance(0.1)) sketch.hosts(leaves + spine, 1);
+  }
+  const unsigned island = leaves + spines + tops;
+  sketch.cable(island, island + 1);
+  sketch.cable(island, below(leaves + spines + tops));
+  sketch.cable(island, leaves + below(spines));
+  sketch.hosts(island + 1, 1 + below(2));
+  return sketch;
+}
+
+TEST(MendsProperty, DamagedTreesAreCompleteAndAcyclicWhicheverLinksAreOn) {
+  unsigned mended = 0;
+  EXPECT_TRUE(rc::check([&] {
+    const auto seed = *rc::gen::arbitrary<std::uint32_t>();
+    Sketch sketch = damaged_tree(seed);
+    sketch.shuffle(seed);
+    const auto fabric = sketch.build(*rc::gen::inRange<std::uint8_t>(0, 2));
+    auto router = UpDownRouter::make(*fabric).value();
+    const SwitchGraph& graph = router.graph();
+    if (!router.unconnected().empty()) RC_DISCARD("parts");
+    mended += router.mends().all().empty() ? 0 : 1;
+    RC_ASSERT(prove(graph, router.tables()).holds());
+    // All tables that the order ever makes, together.
+    std::vector<ForwardingTables> tables{router.tables()};
+    Random random(seed);
+    for (unsigned step = 0; step < 4; ++step) {
+      LinkSet active = LinkSet::all(*fabric);
+      for (std::uint32_t i = 0; i < fabric->links().size(); ++i) {
+        const Link& link = fabric->links()[i];
+        const bool host = fabric->node(link.b.node).type != NodeType::Switch ||
+                          fabric->node(link.a.node).type != NodeType::Switch;
+        if (!host && random.chance(0.15)) active.erase(LinkIndex{i});
+      }
+      router.update(active);
+      if (router.unconnected().empty()) {
+        ProofOptions options;
+        options.active = &active;
+        RC_ASSERT(prove(graph, router.tables(), options).holds());
+      }
+      const auto plan =
+          plan_update(graph, router.ranks(), tables.back(), router.tables(), &router.mends()).value();
+      std::vector<ForwardingTables> steps{tables.back()};
+      for (const auto& stage : plan.stages) {
+        steps.push_back(steps.back());
+        apply(stage, steps.back());
+      }
+      RC_ASSERT(steps.back() == router.tables());
+      std::vector<const ForwardingTables*> pointers;
+      for (const ForwardingTables& each : steps) pointers.push_back(&each);
+      for (const Finding& finding : prove_stages(graph, pointers).findings)
+        RC_ASSERT(finding.fault == Fault::NoPath);
+      tables.push_back(router.tables());
+    }
+    std::vector<const ForwardingTables*> pointers;
+    for (const ForwardingTables& each : tables) pointers.push_back(&each);
+    for (const Finding& finding : prove(graph, pointers).findings) RC_ASSERT(finding.fault == Fault::NoPath);
+    auto straight = UpDownRouter::make(*fabric).value();
+    straight.update(router.active());
+    RC_ASSERT(straight.tables() == router.tables());
+  }));
+  EXPECT_GT(mended, 0U);
+}
+
+}  // namespace
+}  // namespace heddle::routing
