@@ -44,7 +44,16 @@ LinkSet GeneralSearch::skeleton() const {
     if (top) connect(active, s, *top);
   }
   for (const SwitchIndex manager : network_.manager_switches()) {
-    for (const SwitchIndex s : network_.ranks().order()) connect(active, s, manager);
+    for (const SwitchIndex s : network_.ranks().order()) {
+      connect(active, s, manager);
+      // What goes up and then down is as good the other way; a mend need not be.
+      if (paths_.distance(manager, s) == LegalPaths::far) connect(active, manager, s);
+    }
+  }
+  for (const routing::Mends::Mend& mend : network_.mends().all()) {
+    if (network_.host_position(mend.at) != Network::no_position &&
+        network_.host_position(mend.to) != Network::no_position)
+      connect(active, mend.at, mend.to);
   }
   return active;
 }
@@ -52,6 +61,13 @@ LinkSet GeneralSearch::skeleton() const {
 /// Adds a shortest legal path, over active links where there are any, else over the preferred ways up.
 void GeneralSearch::connect(LinkSet& active, SwitchIndex from, SwitchIndex to) const {
   for (SwitchIndex at = from; at != to;) {
+    const std::uint32_t mend = network_.mends().find(at, to);
+    if (mend != routing::Mends::none) {
+      const auto next = connect_mended(active, mend);
+      if (!next) return;
+      at = *next;
+      continue;
+    }
     const Hop* best = nullptr;
     const auto better = [&](const Hop& hop) {
       const bool on = active.contains(hop.link);
@@ -69,6 +85,19 @@ void GeneralSearch::connect(LinkSet& active, SwitchIndex from, SwitchIndex to) c
     active.insert(best->link);
     at = best->peer;
   }
+}
+
+/// Adds a way of the mend, unless one is on. Where it leads; nowhere if none does.
+std::optional<SwitchIndex> GeneralSearch::connect_mended(LinkSet& active, std::uint32_t number) const {
+  const routing::Mends::Mend& mend = network_.mends().all()[number];
+  const routing::Mends::Way* best = nullptr;
+  for (const routing::Mends::Way& way : network_.mends().ways(mend)) {
+    if (!routing::Mends::leads(mend, way, paths_, problem_.available, leading_)) continue;
+    if (best == nullptr || (active.contains(way.link) && !active.contains(best->link))) best = &way;
+  }
+  if (best == nullptr) return std::nullopt;
+  active.insert(best->link);
+  return best->peer;
 }
 
 /// From which most host switches are reached downwards; the highest of equals.

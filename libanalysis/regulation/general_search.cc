@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "regulation/trunk_policy.h"
 #include "regulation/trunk_settling.h"
 #include "routing/balance.h"
 
@@ -17,6 +18,7 @@ GeneralSearch::GeneralSearch(const SelectionProblem& problem, const SelectOption
       network_{*problem.network},
       evaluation_{problem, options},
       paths_{network_.graph(), network_.ranks(), problem.available},
+      leading_{network_.mends().leading(paths_, problem.available)},
       by_levels_{routing::is_regular_tree(network_.graph(), network_.ranks())} {
   const Fabric& fabric = network_.fabric();
   for (std::uint32_t s = 0; s < network_.graph().size(); ++s)
@@ -55,13 +57,35 @@ std::optional<Found> GeneralSearch::run() {
   const Found everything{*problem_.available, std::move(*loads)};
   Found best = everything;
   if (auto found = thinned(everything)) best = std::move(*found);
-  if (auto found = grown(); found && watts(found->active) < watts(best.active)) best = std::move(*found);
-  if (evaluation_.model() == Evaluation::Model::Tables) {
-    thin_out(best);
-  } else {
-    settle(best);
+  if (!by_levels_) {
+    if (auto found = descended(everything); found && watts(found->active) < watts(best.active))
+      best = std::move(*found);
   }
+  if (auto found = grown(); found && watts(found->active) < watts(best.active)) best = std::move(*found);
+  const bool by_tables = evaluation_.model() == Evaluation::Model::Tables;
+  if (!by_tables) settle(best);
+  if (!by_levels_) {
+    if (auto found = by_trunks(everything); found && watts(found->active) < watts(best.active))
+      best = std::move(*found);
+  }
+  if (by_tables) thin_out(best);
   return best;
+}
+
+/// What the trunk rule would do, where even spreading is not what tables do.
+std::optional<Found> GeneralSearch::by_trunks(const Found& everything) {
+  SelectionProblem from_all = problem_;
+  from_all.current = &everything.active;
+  const std::vector<double> present = evaluation_.table_loads(everything.active);
+  MeasuredLoads measured = *problem_.loads;  // those of what is on at present would leave out what is not
+  measured.hop = present;
+  from_all.loads = &measured;
+  evaluation_.allow(fullest_of_trunk(network_, present));
+  TrunkChoice choice = choose_by_trunks(from_all, options_, present);
+  if (choice.active == everything.active) return std::nullopt;
+  std::vector<double> loads = settle_trunks(from_all, evaluation_, choice);
+  if (!evaluation_.bears(loads)) return std::nullopt;
+  return Found{std::move(choice.active), std::move(loads)};
 }
 
 /// Every trunk keeps what its load needs; then one more wherever that was too few.

@@ -1,7 +1,9 @@
 /// The General policy's search: few links that keep every rule and every load below its limit.
 ///
-/// Two starts, the cheaper result of which is then thinned out link by link:
+/// Three starts, the cheapest result of which is then thinned out link by link:
 /// - from everything: every trunk keeps as many links as its load needs;
+/// - from everything, level by level: every switch keeps as many ways up as its load needs, wherever they
+/// lead;
 /// - from a skeleton: one legal path from every switch to every manager and from every host switch up to one
 ///   anchor, then more ways up wherever the predicted load is too high, the same ones at every switch.
 #pragma once
@@ -24,7 +26,7 @@ class GeneralSearch {
 
   /// Nothing where all available links together break a rule.
   [[nodiscard]] std::optional<Found> run();
-  [[nodiscard]] const Evaluation& evaluation() const { return evaluation_; }
+  [[nodiscard]] Evaluation& evaluation() { return evaluation_; }
 
  private:
   [[nodiscard]] bool regulated(LinkIndex link) const {
@@ -35,6 +37,7 @@ class GeneralSearch {
 
   // general_search.cc: from everything
   std::optional<Found> thinned(const Found& everything);
+  std::optional<Found> by_trunks(const Found& everything);
   std::optional<Found> settled(const Found& everything, routing::LinkSet active);
   void thin_out(Found& found);
 
@@ -47,10 +50,20 @@ class GeneralSearch {
                   std::vector<std::size_t> on) const;
   bool add_way_up(routing::LinkSet& active, routing::SwitchIndex s) const;
 
+  // general_descent.cc: from everything, level by level
+  std::optional<Found> descended(const Found& everything);
+  [[nodiscard]] routing::LinkSet trimmed(const Found& found, std::uint16_t level,
+                                         const std::vector<double>& room) const;
+  std::optional<std::vector<double>> joined(routing::LinkSet& active);
+  void make_room(const routing::LinkSet& active, const std::vector<double>& loads, std::uint16_t level,
+                 std::vector<double>& room) const;
+  bool unload(routing::LinkSet& active, const std::vector<double>& loads) const;
+
   // general_growth.cc: from a skeleton
   std::optional<Found> grown();
   [[nodiscard]] routing::LinkSet skeleton() const;
   void connect(routing::LinkSet& active, routing::SwitchIndex from, routing::SwitchIndex to) const;
+  std::optional<routing::SwitchIndex> connect_mended(routing::LinkSet& active, std::uint32_t number) const;
   [[nodiscard]] std::optional<routing::SwitchIndex> anchor() const;
   bool relieve(routing::LinkSet& active, const std::vector<double>& loads) const;
   bool add_ways_up(routing::LinkSet& active, routing::SwitchIndex s, const std::vector<double>& loads) const;
@@ -59,7 +72,8 @@ class GeneralSearch {
   const SelectOptions& options_;
   const Network& network_;
   Evaluation evaluation_;
-  routing::LegalPaths paths_;  ///< over all available links
+  routing::LegalPaths paths_;          ///< over all available links
+  std::vector<std::uint8_t> leading_;  ///< by mend, over all available links
   std::vector<double> watts_;
   std::vector<std::uint16_t> ranks_;       ///< by switch
   std::vector<std::uint32_t> preference_;  ///< by switch: the smaller the sooner taken as a way up

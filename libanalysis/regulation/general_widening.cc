@@ -11,8 +11,16 @@ using routing::Hop;
 using routing::LinkSet;
 using routing::SwitchIndex;
 
+/// Where switches of a rank are not alike: how often links are added before all are put on.
+constexpr unsigned most_unloadings = 24;
+
 /// After even spreading: the tables' own loads, with more links where they are not as even.
 void GeneralSearch::settle(Found& found) {
+  for (unsigned round = 0; round < most_unloadings && !by_levels_; ++round) {
+    found.loads = evaluation_.table_loads(found.active);
+    if (evaluation_.bears(found.loads)) return;
+    if (!unload(found.active, found.loads)) break;
+  }
   for (unsigned round = 0; round < 5; ++round) {
     found.loads = evaluation_.table_loads(found.active);
     if (evaluation_.bears(found.loads)) return;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "regulation/general_search.h"
+#include "regulation/holding.h"
 #include "regulation/trunk_policy.h"
 #include "regulation/trunk_settling.h"
 
@@ -172,6 +173,9 @@ Result<Selection> select_general(const SelectionProblem& problem, const SelectOp
     selection.note = fmt::format(
         "the most loaded link is expected at {:.0f} %: more than {:.0f} %, also with all links on",
         percent(selection.busiest), percent(options.thresholds.u_on.value()));
+  } else {
+    selection.note = held_by(problem, options, search.evaluation(), selection.active, found->loads,
+                             search.evaluation().own_loads(selection.active, found->loads));
   }
   return selection;
 }

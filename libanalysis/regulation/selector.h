@@ -93,7 +93,7 @@ struct Selection {
   Watts watts;         ///< of all links between switches that are selected
   Watts all_on_watts;  ///< of all available ones in full mode
   Watts least_watts;   ///< no allowed set draws less
-  std::string note;    ///< what the selector could not do, in words; empty if nothing
+  std::string note;    ///< what it could not do, or which rule holds back most, in words; empty if nothing
 };
 
 /// Errors: Refused when even all available links together break a rule, with the rule.

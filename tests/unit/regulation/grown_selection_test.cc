@@ -1,0 +1,99 @@
+// Sets of links on fabrics as sites grow them, at 10 % uniform load.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "fabric/generators.h"
+#include "regulation/selector.h"
+#include "routing/quality.h"
+
+namespace heddle::regulation {
+namespace {
+
+using routing::LinkSet;
+
+struct GrownSite {
+  std::shared_ptr<const Fabric> fabric;
+  std::unique_ptr<Network> network;
+  power::PowerModel power;
+  std::vector<Exempt> exempt;
+  LinkSet all;
+  MeasuredLoads loads;
+  Traffic traffic;
+
+  GrownSite(unsigned seed, unsigned hosts)
+      : fabric{*assign_lids(**generate(fmt::format("grown:seed={},hosts={}", seed, hosts)))} {
+    NetworkOptions options;
+    const auto adapter = std::find_if(fabric->ports().begin(), fabric->ports().end(), [&](const Port& port) {
+      const Node& node = fabric->node(port.node);
+      return node.type == NodeType::ChannelAdapter && !node.aggregation && port.lid != no_lid;
+    });
+    options.managers = {adapter->lid};
+    network = *Network::make(fabric, options);
+    exempt = exemptions(*fabric, {Chassis::Regulate, {}}, {}, {});
+    all = LinkSet::all(*fabric);
+    uniform(0.1);
+  }
+
+  /// Every host sends this share of the slowest host link to all others alike.
+  void uniform(double share) {
+    const auto& graph = network->graph();
+    const auto targets = routing::host_targets(graph);
+    double slowest = network->capacity(graph.targets()[targets[0]].link);
+    for (const std::uint32_t t : targets)
+      slowest = std::min(slowest, network->capacity(graph.targets()[t].link));
+    std::vector<HostFlow> flows;
+    const auto n = static_cast<std::uint32_t>(targets.size());
+    for (std::uint32_t s = 0; s < n; ++s) {
+      for (std::uint32_t d = 0; d < n; ++d) {
+        if (s != d) flows.push_back({s, d, share * slowest / (n - 1)});
+      }
+    }
+    traffic = traffic_of(*network, flows);
+    loads.hop = predicted_loads(*network, network->tables(all), traffic);
+    loads.waiting.assign(loads.hop.size(), 0);
+  }
+
+  Result<Selection> select(SelectPolicy policy) {
+    SelectionProblem problem;
+    problem.network = network.get();
+    problem.power = &power;
+    problem.exempt = exempt;
+    problem.available = problem.current = &all;
+    problem.loads = &loads;
+    problem.traffic = &traffic;
+    SelectOptions options;
+    options.policy = policy;
+    return select_links(problem, options);
+  }
+};
+
+TEST(GrownSelection, GeneralFindsASetEverywhereAndSavesNoLessThanTrunks) {
+  std::vector<double> closed;  // of the gap between the trunk rule and the bound, where that is wide
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    const unsigned hosts = 20 + seed * 37 % 150;
+    SCOPED_TRACE(fmt::format("seed {}, {} hosts", seed, hosts));
+    GrownSite site{seed, hosts};
+    const auto trunk = site.select(SelectPolicy::Trunk);
+    const auto general = site.select(SelectPolicy::General);
+    ASSERT_TRUE(trunk);
+    ASSERT_TRUE(general) << general.error().message;
+    EXPECT_LE(general->watts.value(), trunk->watts.value() * (1 + 1e-9));
+    EXPECT_FALSE(broken_rule(*site.network, general->active));
+    EXPECT_GE(general->watts.value(), general->least_watts.value() * (1 - 1e-9));
+    EXPECT_FALSE(general->note.empty());
+    const double gap = (trunk->watts - general->least_watts) / trunk->all_on_watts;
+    if (gap >= 0.2) {
+      closed.push_back((trunk->watts - general->watts).value() /
+                       (trunk->watts - general->least_watts).value());
+    }
+  }
+  ASSERT_FALSE(closed.empty());
+  std::sort(closed.begin(), closed.end());
+  EXPECT_GE(closed[closed.size() / 2], 0.5) << closed.size() << " fabrics";
+}
+
+}  // namespace
+}  // namespace heddle::regulation
