@@ -6,7 +6,6 @@
 #include <cstring>
 #include <iterator>
 
-#include "routing/multicast.h"
 #include "subnet_reader.h"
 
 namespace heddle::plugin {
@@ -74,6 +73,7 @@ int Engine::prepare() {
     return -1;
   }
   routes_ = std::move(*routes);
+  usable_ = subnet.usable;
   choose_pass(subnet);
   waiting_ = subnet.waiting;
   std::vector<std::string> remarks = subnet.remarks;
@@ -135,101 +135,6 @@ int Engine::fill_tables() {
   return 0;
 }
 
-ib_api_status_t Engine::multicast(osm_mgrp_box_t& group) {
-  osm_purge_mtree(&opensm_.sm, &group);
-  trees_.erase(group.mlid);
-  if (!routes_) return IB_ERROR;
-  const routing::SwitchGraph& graph = maker_.router().graph();
-  const Fabric& fabric = *routes_->fabric;
-  std::map<PortRef, routing::MulticastMember> members;  // a port may be in several groups of one MLID
-  std::size_t lost = 0;
-  for (cl_list_item_t* item = cl_qlist_head(&group.mgrp_list); item != cl_qlist_end(&group.mgrp_list);
-       item = cl_qlist_next(item)) {
-    // As OpenSM finds it: the list item is a member of the group.
-    auto* mgrp =
-        reinterpret_cast<osm_mgrp_t*>(reinterpret_cast<char*>(item) - offsetof(osm_mgrp_t, list_item));
-    for_each<osm_mcm_port_t>(mgrp->mcm_port_tbl, [&](osm_mcm_port_t& member) {
-      osm_physp_t* port = member.port->p_physp;
-      osm_physp_t* at = member.port->p_node->sw != nullptr ? port : osm_physp_get_remote(port);
-      const NodeIndex node = at != nullptr ? fabric.find_node(guid_of(*at->p_node)) : no_node;
-      const SwitchIndex s = node != no_node ? graph.find(node) : routing::no_switch;
-      if (s == routing::no_switch) {
-        ++lost;
-      } else {
-        members.emplace(ref_of(*port), routing::MulticastMember{s, PortNum{at->port_num}});
-      }
-    });
-  }
-  if (members.size() + lost < 2) return IB_SUCCESS;  // nobody to send to
-
-  std::vector<routing::MulticastMember> list;
-  for (const auto& [ref, member] : members) list.push_back(member);
-  const routing::MulticastTree tree =
-      routing::grow_tree(graph, maker_.router().ranks(), routes_->permitted, list, group.mlid);
-  const std::vector<osm_switch_t*> all = switches();
-  for (const routing::MulticastTree::Port& port : tree.ports) {
-    osm_switch_t* sw = all[port.sw.raw()];
-    if (sw == nullptr || sw->mcast_tbl.p_mask_tbl == nullptr || !osm_switch_supports_mcast(sw)) {
-      ++lost;
-      continue;
-    }
-    osm_mcast_tbl_set(&sw->mcast_tbl, group.mlid, port.port.raw());
-  }
-  lost += tree.unreached;
-  Tree& kept = trees_[group.mlid];
-  for (const LinkIndex link : tree.links) kept.links.push_back(link_ref(fabric, fabric.link(link)));
-  kept.whole = lost == 0 && tree.in_order;
-  if (lost != 0) {
-    log_.error("HE05", fmt::format("MLID {:#x}: {} of {} members or switches cannot be reached", group.mlid,
-                                   lost, members.size()));
-  }
-  return IB_SUCCESS;
-}
-
-bool Engine::still_good(const Tree& tree) const {
-  if (!tree.whole) return false;
-  const Fabric& fabric = *routes_->fabric;
-  return std::ranges::all_of(tree.links, [&](const LinkRef& ref) {
-    const PortIndex port = fabric.find_port(ref.a);
-    if (port == no_port || fabric.port(port).link == no_link) return false;
-    const LinkIndex link = fabric.port(port).link;
-    return routes_->permitted.contains(link) && link_ref(fabric, fabric.link(link)) == ref;
-  });
-}
-
-std::size_t Engine::reroute_concerned_groups() {
-  if (opensm_.subn.opt.disable_multicast) return 0;
-  std::size_t waiting = 0;
-  std::vector<std::uint16_t> concerned;
-  for (const auto& [mlid, tree] : trees_) {
-    if (!still_good(tree)) concerned.push_back(mlid);
-  }
-  {
-    const std::lock_guard lock(pending_mutex_);
-    // Those of an earlier pass may not have their trees yet.
-    std::vector<std::uint16_t> all;
-    std::ranges::set_union(pending_, concerned, std::back_inserter(all));
-    pending_ = std::move(all);
-    waiting = pending_.size();
-  }
-  for (const std::uint16_t mlid : concerned) osm_sm_reroute_mlid(&opensm_.sm, cl_hton16(mlid));
-  return waiting;
-}
-
-bool Engine::multicast_is_pending() {
-  const std::lock_guard lock(pending_mutex_);
-  if (pending_.empty()) return false;
-  // OpenSM holds its lock until it has sent the last block of the trees.
-  if (pthread_rwlock_tryrdlock(&opensm_.lock.lock) != 0) return true;
-  const bool waiting =
-      opensm_.stats.qp0_mads_outstanding != 0 || std::ranges::any_of(pending_, [&](std::uint16_t mlid) {
-        return opensm_.sm.mlids_req[mlid - IB_LID_MCAST_START_HO] != 0;
-      });
-  pthread_rwlock_unlock(&opensm_.lock.lock);
-  if (!waiting) pending_.clear();
-  return waiting;
-}
-
 Confirmation Engine::routing_done(bool reroute) {
   Confirmation result;
   result.reroute = reroute;
@@ -274,6 +179,7 @@ Confirmation Engine::routing_done(bool reroute) {
 }
 
 void Engine::subnet_up() {
+  confirm_groups();
   const bool late = waiting_ != 0;
   const bool unfit = unfit_ports_ != 0;
   if (!late && !unfit) return;

@@ -14,6 +14,7 @@
 
 #include "core/event_queue.h"
 #include "core/events.h"
+#include "core/group_stages.h"
 #include "core/plan_keeper.h"
 #include "core/qos_book.h"
 #include "core/route_maker.h"
@@ -44,6 +45,8 @@ class Engine {
   void subnet_up();
   /// Whether the groups of the last confirmation wait for their trees. Any thread; never waits for OpenSM.
   [[nodiscard]] bool multicast_is_pending();
+  /// Whether every group has the tree that it is to have. Any thread.
+  [[nodiscard]] bool groups_are_settled();
   /// Of the plan in force; 0: none. Any thread.
   [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
 
@@ -76,6 +79,14 @@ class Engine {
   [[nodiscard]] bool high_limits_differ();
   [[nodiscard]] std::vector<osm_switch_t*> switches() const;
   [[nodiscard]] std::size_t reroute_concerned_groups();
+  [[nodiscard]] osm_switch_t* find_switch(NodeGuid guid) const;
+  [[nodiscard]] GroupStages::Leads where_leads(const PortRef& port) const;
+  void hand_over(std::uint16_t mlid, GroupStages::Tree wanted);
+  void confirm_groups();
+  void go_on_with_groups(Timings::Clock::time_point now);
+  enum class Quiet : std::uint8_t { No, Yes, AfterErrors };
+  /// Whether OpenSM has nothing under way. With groups_mutex_.
+  [[nodiscard]] Quiet look_for_quiet();
   [[nodiscard]] bool still_good(const Tree& tree) const;
 
   osm_opensm_t& opensm_;
@@ -101,8 +112,11 @@ class Engine {
   std::size_t unfit_ports_ = 0;         ///< in this QoS step
   bool sl2vl_was_planned_ = false;      ///< since OpenSM's start
   std::uint64_t limits_asked_for_ = 0;  ///< epoch for which a heavy sweep was asked
-  std::mutex pending_mutex_;
-  std::vector<std::uint16_t> pending_;  ///< MLIDs that wait for their trees
+  routing::LinkSet usable_;             ///< links that forward, of routes_
+  std::mutex groups_mutex_;             ///< taken after OpenSM's lock, or that is only tried
+  std::vector<std::uint16_t> pending_;  ///< MLIDs that a confirmation waits for
+  GroupStages stages_;
+  Timings::Clock::duration packets_live_{};
   std::atomic<std::uint64_t> epoch_{0};
   std::vector<std::string> said_;  ///< remarks of the routing before
 };

@@ -13,7 +13,11 @@ namespace heddle::plugin {
 void Engine::choose_pass(const Subnet& subnet) {
   const routing::SwitchGraph& graph = maker_.router().graph();
   // Another subnet manager may have written in between.
-  if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) in_force_.forget();
+  if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) {
+    in_force_.forget();
+    const std::lock_guard lock(groups_mutex_);
+    stages_.forget();
+  }
   in_force_.keep(graph.guids());
   if (in_force_.empty()) {
     pass_ = Pass{};
@@ -54,6 +58,7 @@ std::optional<Timings::Clock::time_point> Engine::next_pass_at() const {
 }
 
 void Engine::go_on(Timings::Clock::time_point now) {
+  go_on_with_groups(now);
   {
     const std::lock_guard lock(next_pass_mutex_);
     if (!next_pass_at_ || now < *next_pass_at_) return;

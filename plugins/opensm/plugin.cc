@@ -119,7 +119,8 @@ class Plugin {
     look_at_state();
     const auto now = Timings::Clock::now();
     engine_.go_on(now);
-    std::chrono::milliseconds next = multicast_is_waited_for() ? multicast_look : state_look;
+    const bool groups_change = multicast_is_waited_for() || !engine_.groups_are_settled();
+    std::chrono::milliseconds next = groups_change ? multicast_look : state_look;
     if (const auto at = engine_.next_pass_at()) {
       next = std::clamp(std::chrono::ceil<std::chrono::milliseconds>(*at - now), std::chrono::milliseconds{0},
                         next);

@@ -19,6 +19,8 @@ FABRICS = SOURCE.parent / "shared/data/fabrics"
 class Daemon:
     """A context: heddled runs inside it, in a directory of its own, and is ended with SIGTERM."""
 
+    ends_within = 20  # seconds
+
     def __init__(self, settings, env=None, config=""):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heddle-test-"))
         self.socket = self.directory / "control.sock"
@@ -48,7 +50,7 @@ class Daemon:
     def __exit__(self, *unused):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait(20)
+            self.process.wait(self.ends_within)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def log_text(self):

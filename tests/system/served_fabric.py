@@ -207,6 +207,8 @@ class ServedFabric(Programs):
         for (known, word), fault in what.items():
             if known == command and word in words:
                 return self.watch.command(fault, words[0], words[1] if command == "link" else 0)
+        if command == "fault" and words[0] == "agent" and "--mute-sma" in words:
+            return self.watch.command("lose", words[1])
         if command == "link" and "flap" in words:
             option = {name: float(value) for name, value in zip(words[3::2], words[4::2])}
             period = option.get("--down", 1) + option.get("--up", 1)
