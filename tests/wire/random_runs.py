@@ -93,19 +93,31 @@ class Run:
             if self.plan.beside_opensm:
                 self.served.start_opensm("-s", "1", "-l", str(self.plan.lmc))
             with self.heddled() as self.daemon:
-                self.daemon.wait_for_sweeps(2)
-                self.learn()
-                if self.plan.lossy:
-                    self.served.heddle("fault", "mads", "--lost", 0.02, "--delayed", 0.01, "--delay", 0.05)
-                end = time.monotonic() + self.seconds
-                while time.monotonic() < end:
-                    if self.plan.patient:
-                        self.wait_for_spares()
-                    else:
-                        self.step()
-                        time.sleep(self.random.uniform(0.02, 0.4))
-                self.settle()
+                try:
+                    self.play()
+                finally:
+                    self.keep_logs()
         return self.served.watch
+
+    def play(self):
+        self.daemon.wait_for_sweeps(2)
+        self.learn()
+        if self.plan.lossy:
+            self.served.heddle("fault", "mads", "--lost", 0.02, "--delayed", 0.01, "--delay", 0.05)
+        end = time.monotonic() + self.seconds
+        while time.monotonic() < end:
+            if self.plan.patient:
+                self.wait_for_spares()
+            else:
+                self.step()
+                time.sleep(self.random.uniform(0.02, 0.4))
+        self.settle()
+
+    def keep_logs(self):
+        """Beside the recordings."""
+        for log in (self.daemon.log, self.served.log):
+            if log.exists():
+                shutil.copy(log, self.served.watch.directory / f"{log.stem}.log")
 
     def heddled(self):
         settings = {**SETTINGS, "regulation.policy": self.plan.policy, "regulation.packet_life": f"{self.plan.packet_life}ms"}
@@ -114,7 +126,9 @@ class Run:
                          "state.directory": self.served.directory}
         else:
             settings["sm.lmc"] = self.plan.lmc
-        return Daemon(settings, self.served.shim())
+        daemon = Daemon(settings, self.served.shim())
+        daemon.ends_within = 75  # it waits up to 60 s for links that it brings back
+        return daemon
 
     def learn(self):
         """Switches, and the cables between them."""

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "authority/own/mute_hosts.h"
 #include "authority/own/survey_change.h"
 
 namespace heddle::provision {
@@ -41,10 +42,13 @@ std::optional<routing::LinkSet> UpDownKeeper::links_up(const Fabric& fabric) con
     const bool counts = counts_ == Counts::Active ? is_active(fabric, link) : is_up(fabric, link);
     if (counts) up.insert(full_->port(a).link);
   }
+  for (const MuteHost& mute : mute_hosts(*full_, fabric)) up.insert(mute.link);
   return up;
 }
 
-Result<void> UpDownKeeper::begin(const Fabric& fabric) {
+Result<void> UpDownKeeper::begin(const Fabric& seen) {
+  const auto kept = full_ ? with_mute_hosts(*full_, seen) : std::make_shared<const Fabric>(seen);
+  const Fabric& fabric = *kept;
   std::size_t known = 0;
   for (const Node& node : fabric.nodes()) {
     if (node.type == NodeType::Switch && ranks_.contains(node.guid)) ++known;
@@ -68,7 +72,7 @@ Result<void> UpDownKeeper::begin(const Fabric& fabric) {
     router_ = std::make_shared<routing::UpDownRouter>(*std::move(router));
   }
   ++beginnings_;
-  full_ = std::make_shared<const Fabric>(fabric);
+  full_ = kept;
   return {};
 }
 
@@ -86,7 +90,7 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
   auto up = links_up(fabric);
   if (!up) {
     if (auto begun = begin(fabric); !begun) return fail(begun.error());
-    up = links_up(*full_);
+    up = links_up(fabric);
   }
   up_ = *up;
   overridden_ = false;

@@ -51,8 +51,8 @@ class UpDownKeeper {
   [[nodiscard]] const std::vector<LinkRef>& closed() const { return closed_; }
   [[nodiscard]] unsigned planes() const { return static_cast<unsigned>(avoided_.size()); }
 
-  /// Tables over the links that count and are not avoided. Begins anew when the snapshot has a
-  /// node, a LID or a cable that the kept one has not. Errors: of UpDownRouter::make.
+  /// Tables over the links that count and are not avoided, and to hosts that are mute. Begins anew when the
+  /// snapshot has a node, a LID or a cable that the kept one has not. Errors: of UpDownRouter::make.
   [[nodiscard]] Result<Routes> route(const Fabric& fabric);
 
   /// The kept snapshot, with everything that was ever there since it began; null before the first route().
@@ -69,7 +69,7 @@ class UpDownKeeper {
  private:
   /// The kept snapshot's links that are up in `fabric`; none if it has what the kept one has not.
   [[nodiscard]] std::optional<routing::LinkSet> links_up(const Fabric& fabric) const;
-  Result<void> begin(const Fabric& fabric);
+  Result<void> begin(const Fabric& seen);
   [[nodiscard]] routing::LinkSet without(const std::vector<LinkRef>& links, routing::LinkSet set) const;
 
   Counts counts_;

@@ -8,8 +8,8 @@
 namespace heddle::provision {
 namespace {
 
-/// A copy without some node.
-std::shared_ptr<const Fabric> without(const Fabric& fabric, NodeIndex gone) {
+/// A copy without some node; with `down`, a port that says so.
+std::shared_ptr<const Fabric> without(const Fabric& fabric, NodeIndex gone, PortRef down = {}) {
   FabricBuilder builder;
   std::vector<NodeIndex> kept(fabric.nodes().size(), no_node);
   for (std::uint32_t i = 0; i < fabric.nodes().size(); ++i) {
@@ -17,7 +17,9 @@ std::shared_ptr<const Fabric> without(const Fabric& fabric, NodeIndex gone) {
     const Node& node = fabric.nodes()[i];
     kept[i] = *builder.add_node(node);
     for (unsigned p = 0; p <= node.port_count; ++p) {
-      EXPECT_TRUE(builder.set_port(kept[i], fabric.port(PortIndex{node.first_port.raw() + p})));
+      Port port = fabric.port(PortIndex{node.first_port.raw() + p});
+      if (PortRef{node.guid, port.num} == down) port.state = PortState::Down;
+      EXPECT_TRUE(builder.set_port(kept[i], port));
     }
   }
   for (const Link& link : fabric.links()) {
@@ -134,6 +136,46 @@ TEST_F(UpDownKeeperTest, TheOrderOutlivesALostSwitchAndWhatIsAdded) {
   ASSERT_TRUE(other.route(*full));
   EXPECT_EQ(other.beginnings(), 2U);
   EXPECT_EQ(other.ranks(), order);
+}
+
+TEST_F(UpDownKeeperTest, AHostThatDoesNotAnswerKeepsItsEntries) {
+  NodeIndex host = no_node;
+  NodeIndex top = no_node;
+  for (std::uint32_t i = 0; i < full->nodes().size(); ++i) {
+    (full->nodes()[i].type == NodeType::Switch ? top : host) = NodeIndex{i};
+  }
+  const auto before = keeper.route(*full);
+  ASSERT_TRUE(before);
+  const auto mute = keeper.route(*without(*full, host));
+  ASSERT_TRUE(mute);
+  EXPECT_EQ(mute->tables, before->tables);
+
+  // Also where a switch is found at the same time.
+  UpDownKeeper other;
+  ASSERT_TRUE(other.route(*without(*full, top)));
+  const auto found = other.route(*without(*full, host));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(other.beginnings(), 2U);
+  const Port& port = full->port(full->port_index(host, PortNum{1}));
+  const LinkEnd at = *full->peer({host, PortNum{1}});
+  const auto graph = routing::SwitchGraph::make(*other.full());
+  const auto sw = graph->find(other.full()->find_node(full->node(at.node).guid));
+  EXPECT_EQ(found->tables.port(sw, port.lid), at.port);
+}
+
+TEST_F(UpDownKeeperTest, AHostWhoseLinkIsDownHasNone) {
+  NodeIndex host = no_node;
+  for (std::uint32_t i = 0; i < full->nodes().size(); ++i) {
+    if (full->nodes()[i].type != NodeType::Switch) host = NodeIndex{i};
+  }
+  const LinkEnd at = *full->peer({host, PortNum{1}});
+  const Lid lid = full->port(full->port_index(host, PortNum{1})).lid;
+  ASSERT_TRUE(keeper.route(*full));
+  const auto gone = without(*full, host, full->ref(at));
+  const auto routes = keeper.route(*gone);
+  ASSERT_TRUE(routes);
+  const auto graph = routing::SwitchGraph::make(*keeper.full());
+  EXPECT_EQ(routes->tables.port(graph->find(at.node), lid), no_path);
 }
 
 TEST_F(UpDownKeeperTest, KeepsOffWhatIsToBeAvoidedUnlessHostsWouldBeCutOff) {
