@@ -25,6 +25,12 @@ constexpr double last_steepness = 60;
 constexpr double nearly_full = 0.97;
 /// By how much a largest load may differ and count as the same.
 constexpr double same_load = 1.002;
+/// A largest load that is so near to the least possible one is good enough: what else is gained costs more in
+/// permutations.
+constexpr double enough = 1.08;
+/// Likewise, to the least one that was found.
+constexpr double nearly_least = 1.02;
+constexpr unsigned relief_patience = 3;
 
 /// Up to where a price follows a change of its load by the first terms of the series: an exponential function
 /// for every change would take most of the time. Prices are exact again at the beginning of each round.
@@ -307,37 +313,57 @@ unsigned balance_rounds(const SwitchGraph& graph, const Destinations& destinatio
   return static_cast<unsigned>(std::min(most_rounds, work_limit / std::max(work, 1.0)));
 }
 
-double balance(const FullTopology& full, unsigned rounds, ForwardingTables& home) {
-  if (full.graph.hop_count() == 0) return 0;
-  const double enough = same_load * whole_lid_bound(full.graph);
+namespace {
+
+/// Takes LIDs off links that carry more than `limit`, from `home` on. The largest load then.
+double relieve(const FullTopology& full, double limit, unsigned rounds, ForwardingTables& home) {
   Balancer balancer(full, home);
   balancer.add_all();
-  const double at_first = balancer.largest();
-  if (at_first <= enough || rounds == 0) return at_first;
-  const ForwardingTables chains = home;
   ForwardingTables best = home;
-  double least = at_first;
+  double least = balancer.largest();
   unsigned since = 0;
-  for (unsigned round = 0; round < rounds && since < patience && least > enough; ++round, ++since) {
-    balancer.improve(first_steepness + (last_steepness - first_steepness) * round / rounds);
-    if (balancer.largest() < least) {
-      least = balancer.largest();
-      best = home;
-      since = 0;
-    }
-  }
-  // What chains have beyond sums, that all send to a LID over one switch, is kept wherever no link is too
-  // full.
-  if (least < at_first) {
-    home = chains;
-    Balancer again(full, home);
-    again.add_all();
-    for (unsigned round = 0; round < rounds && again.largest() > least * same_load; ++round)
-      again.relieve(least);
-    if (again.largest() <= least * same_load) return again.largest();
+  for (unsigned round = 0; round < rounds && since < relief_patience && least > limit * same_load; ++round) {
+    balancer.relieve(limit);
+    ++since;
+    if (balancer.largest() >= least) continue;
+    least = balancer.largest();
+    best = home;
+    since = 0;
   }
   home = std::move(best);
   return least;
+}
+
+}  // namespace
+
+double balance(const FullTopology& full, unsigned rounds, ForwardingTables& home) {
+  if (full.graph.hop_count() == 0) return 0;
+  const double bound = whole_lid_bound(full.graph);
+  // What chains have beyond sums, that all send to a LID over one switch and that LIDs which follow one
+  // another do not meet, is kept wherever no link is too full.
+  const ForwardingTables chains = home;
+  double from_chains = relieve(full, bound, rounds, home);
+  if (from_chains <= enough * bound || rounds == 0) return from_chains;
+
+  ForwardingTables best = chains;
+  Balancer balancer(full, best);
+  balancer.add_all();
+  ForwardingTables tables = best;
+  double least = balancer.largest();
+  unsigned since = 0;
+  for (unsigned round = 0; round < rounds && since < patience; ++round, ++since) {
+    balancer.improve(first_steepness + (last_steepness - first_steepness) * round / rounds);
+    if (balancer.largest() >= least) continue;
+    least = balancer.largest();
+    tables = best;
+    since = 0;
+  }
+  if (from_chains <= nearly_least * least) return from_chains;
+  ForwardingTables relieved = chains;
+  from_chains = relieve(full, least, rounds, relieved);
+  const bool keeps = from_chains <= nearly_least * least;
+  home = std::move(keeps ? relieved : tables);
+  return keeps ? from_chains : least;
 }
 
 }  // namespace heddle::routing

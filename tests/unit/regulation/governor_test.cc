@@ -167,10 +167,10 @@ TEST_F(GovernorTest, TrafficDuringTheDrainCallsItOff) {
 TEST_F(GovernorTest, OscillatingLoadMovesLessAndLess) {
   std::size_t first_half = 0;
   world.start();
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 120; ++i) {
     world.shift_traffic(4, i % 2 == 0 ? 0.05 : 0.9);
     world.run(seconds{30});
-    if (i == 29) first_half = world.transitions;
+    if (i == 59) first_half = world.transitions;
   }
   EXPECT_LT(world.transitions - first_half, first_half / 2);
   world.expect_settled();

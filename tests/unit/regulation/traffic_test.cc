@@ -208,7 +208,7 @@ TEST(EstimateTest, TheOtherPlaneTellsTheRest) {
   const auto flows = bit_reversal(6);
   EXPECT_LT(site.error(flows, flows), 0.3);
   EXPECT_LT(site.error(flows, flows), 0.6 * site.error(flows, std::nullopt));
-  EXPECT_LT(site.error(shift(64, 1), shift(64, 1)), 0.02);
+  EXPECT_LT(site.error(shift(64, 1), shift(64, 1)), 0.05);
 }
 
 TEST(EstimateTest, WhatFlowedOtherwiseThenIsLeftOut) {
