@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <ctime>
 #include <deque>
 #include <functional>
 #include <map>
@@ -107,13 +108,15 @@ using crossing_parts::when_dropped;
 
 /// The daemon's thread.
 struct Crossing::Inside : std::enable_shared_from_this<Inside> {
-  Inside(asio::io_context& io, Handler handler_) : post{io}, handler{std::move(handler_)} {}
+  Inside(asio::io_context& io, Handler handler_, Meter meter_)
+      : post{io}, handler{std::move(handler_)}, meter{std::move(meter_)} {}
 
   void handle(Number number, const Request& request);
   void next_piece(Number number);
 
   Post post;
   Handler handler;
+  Meter meter;
   std::weak_ptr<Doors> doors;
   std::unordered_map<Number, Pieces> pieces;
 };
@@ -124,7 +127,7 @@ struct Crossing::Doors : std::enable_shared_from_this<Doors> {
 
   void ask(const Request& request, Respond respond) {
     const Number number = next_number++;
-    if (request.access == Access::Change) {
+    if (request.access >= Access::Change) {
       responds.emplace(number, std::move(respond));
       return cross(number, request);
     }
@@ -151,7 +154,7 @@ struct Crossing::Doors : std::enable_shared_from_this<Doors> {
 
   /// The handler has returned on the other side, whether it has answered or not.
   void handled(Access access, Span took) {
-    if (access == Access::Change) return;
+    if (access >= Access::Change) return;
     turns.charge(inside_for, took);
     rested.expires_after(took * limits.rest);
     rested.async_wait([weak = weak_from_this()](const boost::system::error_code& wrong) {
@@ -204,7 +207,7 @@ struct Crossing::Doors : std::enable_shared_from_this<Doors> {
 };
 
 void Crossing::Inside::handle(Number number, const Request& request) {
-  const auto begun = std::chrono::steady_clock::now();
+  const Span begun = meter();
   if (handler) {
     const auto answered = std::make_shared<bool>(false);
     auto dropped = when_dropped([self = shared_from_this(), number, answered] {
@@ -222,7 +225,7 @@ void Crossing::Inside::handle(Number number, const Request& request) {
               });
             });
   }
-  const Span took = std::chrono::steady_clock::now() - begun;
+  const Span took = meter() - begun;
   if (const auto out = doors.lock()) {
     out->post([out, access = request.access, took] { out->handled(access, took); });
   }
@@ -244,9 +247,16 @@ void Crossing::Inside::next_piece(Number number) {
   });
 }
 
-Crossing::Crossing(asio::io_context& doors, asio::io_context& daemon, Handler handler, CrossingLimits limits)
+std::chrono::steady_clock::duration processor_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
+
+Crossing::Crossing(asio::io_context& doors, asio::io_context& daemon, Handler handler, CrossingLimits limits,
+                   Meter meter)
     : doors_{std::make_shared<Doors>(doors, limits)},
-      inside_{std::make_shared<Inside>(daemon, std::move(handler))} {
+      inside_{std::make_shared<Inside>(daemon, std::move(handler), std::move(meter))} {
   doors_->inside = inside_;
   inside_->doors = doors_;
 }

@@ -1,13 +1,16 @@
 /// Between the thread of the doors, where clients are, and the daemon's, where sampling goes on: requests
 /// cross one way and answers the other. Those who may change things cross at once. Those who may only read
 /// take turns, one at a time, whoever has had least first, and together they get at most a quarter of the
-/// daemon's thread: after a request has taken some time there, the next waits three times as long. So
-/// whatever they ask, sampling goes on.
+/// daemon's thread: after a request has taken some processor time there, the next waits three times as long.
+/// So whatever they ask, sampling goes on. On a host without idle processors, where the wait is not worth as
+/// much, what is ready of the daemon's own work still has its turn before the next of them.
 ///
 /// What belongs to one thread is touched and destroyed there only; what crosses is numbers and values.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <functional>
 #include <memory>
 
 #include "control/http.h"
@@ -21,11 +24,17 @@ struct CrossingLimits {
   std::size_t waiting = 512;
 };
 
+/// What the calling thread has had of a processor: on a busy host time passes for which no request is to
+/// blame.
+[[nodiscard]] std::chrono::steady_clock::duration processor_time();
+
 class Crossing {
  public:
   /// `handler` runs on the daemon's thread. Both must outlive the crossing.
+  /// `meter`: what requests are charged with, read before and after each.
+  using Meter = std::function<std::chrono::steady_clock::duration()>;
   Crossing(boost::asio::io_context& doors, boost::asio::io_context& daemon, Handler handler,
-           CrossingLimits limits = {});
+           CrossingLimits limits = {}, Meter meter = processor_time);
   ~Crossing();
   Crossing(const Crossing&) = delete;
   Crossing& operator=(const Crossing&) = delete;

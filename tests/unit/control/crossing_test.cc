@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace heddle::control {
@@ -21,7 +22,7 @@ class CrossingTest : public testing::Test {
           seen.push_back(request.path);
           if (handle) handle(request, std::move(respond));
         },
-        CrossingLimits{.rest = 0, .waiting = 3});
+        CrossingLimits{.rest = 3, .waiting = 3}, [this] { return had; });
     ask_at = crossing->handler();
   }
   void ask(const std::string& path, const Peer& peer, Access access = Access::Read) {
@@ -41,6 +42,7 @@ class CrossingTest : public testing::Test {
 
   asio::io_context doors;
   asio::io_context daemon;
+  std::chrono::hours had{0};  ///< of a processor, by the daemon's thread
   std::function<void(const Request&, Respond)> handle = [](const Request& request, const Respond& respond) {
     respond(text_response("text/plain", request.path));
   };
@@ -59,6 +61,32 @@ TEST_F(CrossingTest, ReadersCrossOneAtATimeWhoHadLeastFirst) {
   run();
   EXPECT_THAT(seen, testing::ElementsAre("/a1", "/op", "/b1", "/a2", "/a3"));
   EXPECT_EQ(got.size(), 5U);
+}
+
+TEST_F(CrossingTest, TheNextReaderWaitsForAsLongAsARequestTookOfAProcessor) {
+  handle = [this](const Request& request, const Respond& respond) {
+    if (request.path == "/hard") ++had;
+    respond(text_response("text/plain", request.path));
+  };
+  ask("/easy", "a");
+  ask("/hard", "b");
+  ask("/easy", "c");
+  run();
+  EXPECT_THAT(seen, testing::ElementsAre("/easy", "/hard"));
+  ask("/op", "root", Access::Change);
+  run();
+  EXPECT_EQ(seen.back(), "/op");
+}
+
+// Another thread has the processor meanwhile.
+TEST(ProcessorTime, StandsStillWhileAThreadWaits) {
+  const auto begun = processor_time();
+  std::chrono::steady_clock::duration other{};
+  std::thread{[&] {
+    while ((other = processor_time()) < std::chrono::milliseconds{50}) {
+    }
+  }}.join();
+  EXPECT_LT(processor_time() - begun, other);
 }
 
 TEST_F(CrossingTest, TooManyReadersAreToldToAskAgain) {
