@@ -67,10 +67,16 @@ Regulation::Regulation(const Around& around, const Config& config, std::unique_p
       on_stop_{config.regulation.on_stop},
       energy_detail_{config.metrics.energy},
       journal_{std::move(journal)},
+      disk_{around.io, around.settle},
+      scribe_{*journal_,
+              {[this](std::function<void()> work, std::function<void()> then) {
+                 disk_.run(std::move(work), std::move(then));
+               },
+               [this] { return around_.clock.now(); }}},
       alarm_{around.io, around.clock, [this](Instant now) { ring(now); }} {
   if (config.opensm.plugin) return;
   standalone_.emplace(regulator_options(config, around.names, calendar), config.sm.lmc > 0 ? 2U : 1U,
-                      around.engine, around.seat, *journal_, config.sm.lmc > 0 ? around.migrator : nullptr,
+                      around.engine, around.seat, scribe_, config.sm.lmc > 0 ? around.migrator : nullptr,
                       log_and(around.logged), driver_options(config));
 }
 
@@ -102,7 +108,7 @@ Result<void> Regulation::listen_for_plugin(const Config& config, const journal::
     options.packet_life = std::chrono::duration_cast<std::chrono::microseconds>(packet_life);
   }
   beside_.emplace(regulator_options(config, around_.names, calendar), around_.engine, around_.seat, *plugin_,
-                  around_.plans, *journal_, config.opensm.lmc > 0 ? around_.migrator : nullptr,
+                  around_.plans, scribe_, config.opensm.lmc > 0 ? around_.migrator : nullptr,
                   log_and(around_.logged), options);
   opensm_metrics_ = std::make_shared<metrics::OpenSmMetrics>();
   return {};

@@ -10,9 +10,11 @@
 
 #include "app/alarm.h"
 #include "app/config.h"
+#include "app/disk_thread.h"
 #include "app/plugin_server.h"
 #include "authority/opensm/beside_opensm.h"
 #include "authority/opensm/plan_store.h"
+#include "journal/scribe.h"
 #include "metrics/opensm_families.h"
 #include "metrics/regulation_metrics.h"
 #include "regulate/standalone.h"
@@ -81,7 +83,9 @@ class Regulation {
   Around around_;
   OnStop on_stop_;
   EnergyDetail energy_detail_;
-  std::unique_ptr<journal::Journal> journal_;
+  std::unique_ptr<journal::Journal> journal_;  ///< `disk_` has it
+  DiskThread disk_;
+  journal::Scribe scribe_;
   std::optional<regulate::Standalone> standalone_;  ///< one of these two
   std::optional<opensm::BesideOpenSm> beside_;
   std::unique_ptr<opensm::PluginServer> plugin_;

@@ -172,103 +172,91 @@ Result<std::uint64_t> whole(const Request& request, const std::string& key, std:
   return value;
 }
 
-Result<json::value> events(const Regulator& regulator, const Request& request) {
+Result<void> show_regulation(RegulationDesk& desk, const Request& /*request*/, const Respond& respond) {
+  respond(json_response(regulation_view(*desk.regulator())));
+  return {};
+}
+
+Result<void> show_events(RegulationDesk& desk, const Request& request, const Respond& respond) {
   const auto after = whole(request, "after", 0);
   if (!after) return fail(after.error());
   const auto most = whole(request, "most", 100);
   if (!most) return fail(most.error());
-  const auto found = regulator.journal().events(*after, std::min<std::uint64_t>(*most, 1000));
-  if (!found) return fail(found.error());
-  return events_view(*found, *after);
+  desk.regulator()->events(
+      *after, std::min<std::uint64_t>(*most, 1000),
+      [after = *after, respond](const Result<std::vector<journal::Event>>& found) {
+        respond(found ? json_response(events_view(*found, after)) : error_response(found.error()));
+      });
+  return {};
 }
 
-Result<json::value> power_links(const Regulator& regulator, const Request& request, Instant now) {
+/// What is as long as the fabric is large: taken here as a value, written elsewhere.
+template <class Value>
+void serve_long(RegulationDesk& desk, const Request& request, const Respond& respond, Value value,
+                void (*write)(const Value&, const TextSink&)) {
+  auto order = order_for(
+      request,
+      [value = std::make_shared<const Value>(std::move(value)), write](BodyWriter& out) -> Result<void> {
+        write(*value, [&out](std::string_view text) { out.write(text); });
+        return {};
+      });
+  // Regulation does not wait for the next sample.
+  order.key += fmt::format(" {}", desk.regulator()->revision());
+  desk.answers().serve(std::move(order), respond);
+}
+
+Result<void> show_power_links(RegulationDesk& desk, const Request& request, const Respond& respond) {
   const auto most = whole(request, "top", UINT64_MAX);
   if (!most) return fail(most.error());
   const auto match = request.query.find("match");
-  return power_links_view(regulator, match == request.query.end() ? std::string_view{} : match->second, *most,
-                          now);
+  serve_long(desk, request, respond,
+             power_links(*desk.regulator(), match == request.query.end() ? std::string{} : match->second,
+                         *most, desk.now()),
+             write_power_links);
+  return {};
 }
+
+Result<void> show_plan(RegulationDesk& desk, const Request& request, const Respond& respond) {
+  serve_long(desk, request, respond, plan(*desk.regulator(), desk.now()), write_plan);
+  return {};
+}
+
+Result<void> show_energy(RegulationDesk& desk, const Request& request, const Respond& respond) {
+  serve_long(desk, request, respond, energy(*desk.regulator()), write_energy);
+  return {};
+}
+
+/// Responds, now or later, or says why it cannot.
+using Answer = Result<void> (*)(RegulationDesk& desk, const Request& request, const Respond& respond);
 
 struct Path {
   std::string_view path;
-  Result<json::value> (*get)(const Regulator& regulator, const Request& request, Instant now);
-  Result<void> (*post)(RegulationDesk& desk, const Request& request, const Respond& respond);
+  Answer get;
+  Answer post;
 };
 
 constexpr std::array paths{
-    Path{"/v1/regulation",
-         [](const Regulator& regulator, const Request&, Instant) -> Result<json::value> {
-           return regulation_view(regulator);
-         },
-         set_mode},
-    Path{"/v1/plan",
-         [](const Regulator& regulator, const Request&, Instant now) -> Result<json::value> {
-           return plan_view(regulator, now);
-         },
-         nullptr},
-    Path{"/v1/links/power", power_links, nullptr},
-    Path{"/v1/events",
-         [](const Regulator& regulator, const Request& request, Instant) {
-           return events(regulator, request);
-         },
-         nullptr},
+    Path{"/v1/regulation", show_regulation, set_mode},
+    Path{"/v1/plan", show_plan, nullptr},
+    Path{"/v1/links/power", show_power_links, nullptr},
+    Path{"/v1/energy", show_energy, nullptr},
+    Path{"/v1/events", show_events, nullptr},
     Path{"/v1/link", nullptr, set_link},
     Path{"/v1/restore", nullptr, restore},
 };
-
-/// What is as long as the fabric is large: taken here as a value, written elsewhere.
-struct LongPath {
-  std::string_view path;
-  Answers::Make (*make)(const Regulator& regulator, Instant now);
-};
-
-template <class Value>
-Answers::Make writing(Value value, void (*write)(const Value&, const TextSink&)) {
-  return [value = std::make_shared<const Value>(std::move(value)), write](BodyWriter& out) -> Result<void> {
-    write(*value, [&out](std::string_view text) { out.write(text); });
-    return {};
-  };
-}
-
-constexpr std::array long_paths{
-    LongPath{"/v1/energy",
-             [](const Regulator& regulator, Instant) { return writing(energy(regulator), write_energy); }},
-};
-
-Response no_regulation() {
-  return error_response({ErrorCode::Unsupported,
-                         "this daemon does not regulate links: it is not the subnet manager of its fabric "
-                         "(sm.mode, sm.engine, fabric.read_only)"});
-}
 
 }  // namespace
 
 bool answer_regulation(RegulationDesk& desk, const Request& request, const Respond& respond) {
   for (const Path& path : paths) {
     if (path.path != request.path) continue;
-    const auto* regulator = desk.regulator();
-    if (regulator == nullptr) {
-      respond(no_regulation());
-    } else if (request.post && path.post != nullptr) {
-      if (auto begun = path.post(desk, request, respond); !begun) respond(error_response(begun.error()));
-    } else if (!request.post && path.get != nullptr) {
-      const auto view = path.get(*regulator, request, desk.now());
-      respond(view ? json_response(*view) : error_response(view.error()));
-    } else {
+    const Answer answer = request.post ? path.post : path.get;
+    if (desk.regulator() == nullptr) {
+      respond(error_response({ErrorCode::Unsupported, desk.why_no_regulation()}));
+    } else if (answer == nullptr) {
       respond(wrong_method(request.post ? "GET, HEAD" : "POST"));
-    }
-    return true;
-  }
-  for (const LongPath& path : long_paths) {
-    if (path.path != request.path) continue;
-    const auto* regulator = desk.regulator();
-    if (regulator == nullptr) {
-      respond(no_regulation());
-    } else if (request.post) {
-      respond(wrong_method("GET, HEAD"));
-    } else {
-      desk.answers().serve(order_for(request, path.make(*regulator, desk.now())), respond);
+    } else if (auto begun = answer(desk, request, respond); !begun) {
+      respond(error_response(begun.error()));
     }
     return true;
   }

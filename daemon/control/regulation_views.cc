@@ -108,44 +108,57 @@ json::value regulation_view(const Regulator& regulator) {
   return view;
 }
 
-json::value plan_view(const Regulator& regulator, Instant now) {
+PlanShown plan(const Regulator& regulator, Instant now) {
   const regulation::Governor& governor = regulator.governor();
-  json::object view{{"mode", to_string(governor.mode())}, {"plan", nullptr}};
-  if (!governor.plan() || !governor.reference()) return view;
-  const regulation::Plan& plan = *governor.plan();
-  const FabricNames names{governor.reference()};
-  json::array changes;
-  for (const auto& decision : plan.decisions) {
-    if (decision.link.raw() >= governor.reference()->links().size()) continue;
-    changes.push_back(json::object{{"link", names.link(decision.link)},
-                                   {"turn", turn_name(decision.turn)},
-                                   {"mode", power::to_string(decision.mode)},
-                                   {"reason", printable(decision.reason)}});
-  }
-  view["plan"] = json::object{{"age_seconds", seconds(now - plan.at)},
-                              {"off", plan.off.size()},
-                              {"on", plan.on.size()},
-                              {"changes", std::move(changes)},
-                              {"busiest", plan.busiest.value()},
-                              {"watts_now", plan.watts_now.value()},
-                              {"watts_then", plan.watts_then.value()},
-                              {"watts_least", plan.watts_least.value()},
-                              {"note", plan.note}};
-  return view;
+  return {governor.mode(), governor.plan(), governor.reference(), now};
 }
 
-json::value power_links_view(const Regulator& regulator, std::string_view match, std::uint64_t most,
-                             Instant now) {
-  json::array links;
-  if (regulator.governor().reference()) {
-    const LinkNames names{regulator.governor().reference()};
-    for (const auto& link : regulator.governor().links()) {
-      if (links.size() >= most) break;
-      if (!match.empty() && !names.fit(link.link, match)) continue;
-      links.push_back(power_link(link, names, now));
+void write_plan(const PlanShown& shown, const TextSink& out) {
+  json::object view{{"mode", to_string(shown.mode)}, {"plan", nullptr}};
+  if (shown.plan && shown.reference) {
+    const regulation::Plan& plan = *shown.plan;
+    const FabricNames names{shown.reference};
+    json::array changes;
+    for (const auto& decision : plan.decisions) {
+      if (decision.link.raw() >= shown.reference->links().size()) continue;
+      changes.push_back(json::object{{"link", names.link(decision.link)},
+                                     {"turn", turn_name(decision.turn)},
+                                     {"mode", power::to_string(decision.mode)},
+                                     {"reason", printable(decision.reason)}});
+    }
+    view["plan"] = json::object{{"age_seconds", seconds(shown.now - plan.at)},
+                                {"off", plan.off.size()},
+                                {"on", plan.on.size()},
+                                {"changes", std::move(changes)},
+                                {"busiest", plan.busiest.value()},
+                                {"watts_now", plan.watts_now.value()},
+                                {"watts_then", plan.watts_then.value()},
+                                {"watts_least", plan.watts_least.value()},
+                                {"note", plan.note}};
+  }
+  out(json::serialize(view) + "\n");
+}
+
+PowerLinks power_links(const Regulator& regulator, std::string match, std::uint64_t most, Instant now) {
+  const regulation::Governor& governor = regulator.governor();
+  PowerLinks links{{}, governor.reference(), std::move(match), most, now};
+  if (links.reference) links.links = governor.links();
+  return links;
+}
+
+void write_power_links(const PowerLinks& links, const TextSink& out) {
+  out("{\"links\":[");
+  if (links.reference) {
+    const LinkNames names{links.reference};
+    std::uint64_t written = 0;
+    for (const auto& link : links.links) {
+      if (written >= links.most) break;
+      if (!links.match.empty() && !names.fit(link.link, links.match)) continue;
+      if (written++ > 0) out(",");
+      out(json::serialize(power_link(link, names, links.now)));
     }
   }
-  return json::object{{"links", std::move(links)}};
+  out("]}\n");
 }
 
 json::value power_link_view(const Regulator& regulator, const LinkRef& link, Instant now) {

@@ -4,6 +4,8 @@
 #include <boost/json/value.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,12 +17,29 @@
 namespace heddle::control {
 
 [[nodiscard]] boost::json::value regulation_view(const regulate::Regulator& regulator);
-[[nodiscard]] boost::json::value plan_view(const regulate::Regulator& regulator, Instant now);
-/// Those whose name `match` fits, `most` of them; all where it is empty.
-[[nodiscard]] boost::json::value power_links_view(const regulate::Regulator& regulator,
-                                                  std::string_view match, std::uint64_t most, Instant now);
 
-/// A value, so that any thread may write it down.
+// What is as long as the fabric is large: values, so that any thread may write them down.
+
+struct PlanShown {
+  regulation::Mode mode{};
+  std::optional<regulation::Plan> plan;
+  std::shared_ptr<const Fabric> reference;  ///< null before the first sweep
+  Instant now;
+};
+[[nodiscard]] PlanShown plan(const regulate::Regulator& regulator, Instant now);
+void write_plan(const PlanShown& plan, const TextSink& out);
+
+struct PowerLinks {
+  std::vector<regulation::LinkStatus> links;
+  std::shared_ptr<const Fabric> reference;  ///< null before the first sweep
+  std::string match;                        ///< over names; empty: all of them
+  std::uint64_t most = 0;
+  Instant now;
+};
+[[nodiscard]] PowerLinks power_links(const regulate::Regulator& regulator, std::string match,
+                                     std::uint64_t most, Instant now);
+void write_power_links(const PowerLinks& links, const TextSink& out);
+
 struct Energy {
   std::shared_ptr<const Fabric> reference;  ///< null before the first sweep
   power::EnergyRecord record;
@@ -30,7 +49,7 @@ struct Energy {
 [[nodiscard]] Energy energy(const regulate::Regulator& regulator);
 void write_energy(const Energy& energy, const TextSink& out);
 
-/// As an entry of power_links_view(); null for a link that is not regulated.
+/// As an entry of write_power_links(); null for a link that is not regulated.
 [[nodiscard]] boost::json::value power_link_view(const regulate::Regulator& regulator, const LinkRef& link,
                                                  Instant now);
 [[nodiscard]] boost::json::value events_view(const std::vector<journal::Event>& events, std::uint64_t after);

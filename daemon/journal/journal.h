@@ -6,8 +6,8 @@
 /// comes back, so that whoever starts after a crash knows every link that may be off by this program's doing.
 /// A link that is not in memory() is nobody's business here: if its port is disabled, an operator did that.
 ///
-/// Times are the fabric's on this side, and calendar time on disk. One thread; calls block for as long as the
-/// disk takes.
+/// Times are the fabric's on this side, and calendar time on disk. One thread at a time; calls block for as
+/// long as the disk takes (scribe.h is for those who cannot wait).
 #pragma once
 
 #include <chrono>
@@ -55,6 +55,7 @@ class Journal {
   virtual ~Journal() = default;
 
   /// Whether the file is still where it was opened: otherwise all that is written is gone with this program.
+  /// On any thread.
   [[nodiscard]] virtual Result<void> check() const { return {}; }
 
   /// All of the record, or nothing of it.

@@ -35,14 +35,14 @@ regulation::GovernorOptions as_the_actuator_can(regulation::GovernorOptions opti
 
 }  // namespace
 
-Regulator::Regulator(const RegulatorOptions& options, journal::Journal& journal, Actuator& actuator, Log log)
+Regulator::Regulator(const RegulatorOptions& options, journal::Scribe& journal, Actuator& actuator, Log log)
     : options_{options},
       journal_{journal},
       actuator_{actuator},
       log_{std::move(log)},
       governor_{as_the_actuator_can(options.governor, actuator)},
       energy_{options.governor.power} {
-  if (auto record = journal_.energy()) {
+  if (const auto& record = journal_.energy()) {
     energy_.restore(*record);
   } else {
     journal_trouble_ = record.error().message;
@@ -55,6 +55,7 @@ void Regulator::feed(What what, Instant now) {
 }
 
 void Regulator::carry_out(std::vector<regulation::Action> actions, Instant now) {
+  if (!actions.empty()) ++revision_;
   for (const auto& action : actions) {
     std::visit([&](const auto& one) { perform(one, now); }, action);
   }
@@ -100,10 +101,13 @@ void Regulator::later(regulation::Event event) { due_.push_back(std::move(event)
 
 void Regulator::on_fabric(const KnownFabric& known, Instant now) {
   const bool other = known.reference != known_.reference || known.managers != known_.managers;
-  const auto ranks = journal_.ranks();
-  if (!ranks || *ranks != known.ranks) {
-    // The order must be the same after a crash, so it is on disk before anything is decided by it.
-    if (auto put = journal_.put_ranks(known.ranks); !put) journal_trouble_ = put.error().message;
+  if (const auto& ranks = journal_.ranks(); !ranks || *ranks != known.ranks) {
+    // The order must be the same after a crash, so it is on disk before tables are written by it.
+    ranks_wait_ = true;
+    journal_.put_ranks(known.ranks, [this](const Result<void>& put) {
+      ranks_wait_ = false;
+      if (!put) journal_trouble_ = put.error().message;
+    });
   }
   const KnownFabric before = std::exchange(known_, known);
   if (other) {
@@ -259,9 +263,10 @@ void Regulator::stop(Instant now) {
 // --- what the governor asks for ---
 
 void Regulator::perform(const regulation::Record& record, Instant /*now*/) {
-  auto written = journal_.write(record);
-  if (written) written = journal_.check();
-  journal_trouble_ = written ? std::string{} : written.error().message;
+  journal_.write(record, [this](const Result<void>& written) {
+    const auto kept = written ? journal_.check() : written;
+    journal_trouble_ = kept ? std::string{} : kept.error().message;
+  });
 }
 
 void Regulator::begin(regulation::StepId step, Instant now) {
@@ -288,9 +293,13 @@ void Regulator::perform(const regulation::WriteTables& write, Instant now) {
     if (between_switches && !write.active.contains(LinkIndex{i})) avoid.push_back(link_ref(fabric, link));
   }
   begin(write.step, now);
-  actuator_.write_tables(
-      write.plane, avoid, now,
-      [this, step = write.step](const Result<void>& result, Instant at) { done(step, result, at); });
+  const auto go = [this, plane = write.plane, step = write.step, avoid](Instant at) {
+    if (!steps_.contains(step)) return;  // cancelled, or given up
+    actuator_.write_tables(plane, avoid, at, [this, step](const Result<void>& result, Instant then) {
+      done(step, result, then);
+    });
+  };
+  ranks_wait_ ? journal_.after(go) : go(now);
 }
 
 void Regulator::perform(const regulation::Migrate& migrate, Instant now) {
@@ -315,17 +324,23 @@ void Regulator::perform(const regulation::SetPorts& set_ports, Instant now) {
     orders.push_back(order);
   }
   begin(set_ports.step, now);
-  if (const auto there = journal_.check(); closes && !there) journal_trouble_ = there.error().message;
-  if (closes && !journal_trouble_.empty()) {
+  if (!closes) return order(set_ports.step, orders, now);
+  journal_.after([this, step = set_ports.step, orders = std::move(orders)](Instant at) {
+    if (!steps_.contains(step)) return;  // cancelled, or given up
+    if (const auto there = journal_.check(); !there) journal_trouble_ = there.error().message;
+    if (journal_trouble_.empty()) return order(step, orders, at);
     // Nobody would know of it after a crash.
-    steps_.erase(set_ports.step);
-    later({now, regulation::StepFailed{set_ports.step, journal_trouble_, {}}});
-    return;
-  }
-  for (const LinkOrder& order : orders) steps_[set_ports.step].links.push_back(order.link);
+    steps_.erase(step);
+    later({at, regulation::StepFailed{step, journal_trouble_, {}}});
+  });
+}
+
+void Regulator::order(regulation::StepId step, const std::vector<LinkOrder>& orders, Instant now) {
+  for (const LinkOrder& order : orders) steps_[step].links.push_back(order.link);
   actuator_.set_links(orders, now,
-                      [this, step = set_ports.step, orders](const std::vector<LinkOutcome>& outcomes,
-                                                            Instant at) { set(step, outcomes, orders, at); });
+                      [this, step, orders](const std::vector<LinkOutcome>& outcomes, Instant at) {
+                        set(step, outcomes, orders, at);
+                      });
 }
 
 void Regulator::set(regulation::StepId step, const std::vector<LinkOutcome>& outcomes,
@@ -395,25 +410,25 @@ void Regulator::perform(const regulation::Report& report, Instant now) {
 
 void Regulator::log(regulation::ReportKind kind, const std::string& links, const std::string& text,
                     Instant now) {
-  journal::Event event{0, options_.calendar.to_wall(now), std::string(to_string(kind)), links, text};
-  if (auto id = journal_.append(event)) {
-    event.id = *id;
-  } else {
-    journal_trouble_ = id.error().message;
-  }
+  const journal::Event event{0, options_.calendar.to_wall(now), std::string(to_string(kind)), links, text};
+  journal_.append(event, [this](const Result<void>& stored) {
+    if (!stored) journal_trouble_ = stored.error().message;
+  });
   log_(event);
 }
 
 void Regulator::perform(const regulation::Answer& answer, Instant /*now*/) {
   const auto found = replies_.find(answer.command);
   if (found == replies_.end()) return;
-  const Reply reply = std::move(found->second);
+  // What an operator was told outlives a crash.
+  journal_.after([reply = std::move(found->second), answer](Instant) {
+    if (answer.refusal) {
+      reply(fail(*answer.refusal));
+    } else {
+      reply(answer.text);
+    }
+  });
   replies_.erase(found);
-  if (answer.refusal) {
-    reply(fail(*answer.refusal));
-  } else {
-    reply(answer.text);
-  }
 }
 
 // --- energy ---
@@ -426,13 +441,15 @@ void Regulator::account(Instant now) {
 
 void Regulator::save(Instant now) {
   energy_.advance(now);
-  if (auto put = journal_.put_energy(energy_.record()); !put) journal_trouble_ = put.error().message;
+  journal_.put_energy(energy_.record(), [this](const Result<void>& put) {
+    if (!put) journal_trouble_ = put.error().message;
+  });
   save_at_ = now + options_.save_energy_every;
 }
 
 std::vector<provision::KnownLink> Regulator::known_links() const {
   std::vector<provision::KnownLink> links;
-  const regulation::Memory& memory = journal_.memory();
+  const regulation::Memory memory = restarted_ ? governor_.memory() : journal_.memory();
   for (const auto& [ref, off] : memory.off) links.push_back({ref, off.full.width, off.full.speed});
   for (const auto& [id, change] : memory.open) {
     for (const auto& off : change.off) links.push_back({off.link, off.full.width, off.full.speed});
@@ -452,6 +469,12 @@ Problems Regulator::problems() const {
   if (const auto there = journal_.check(); !there) journal = there.error().message;
   if (!journal.empty()) {
     add(ProblemKind::Journal, journal + ". No link is turned off until it can be written again");
+  }
+  if (journal_.wait() > options_.slow_disk) {
+    add(ProblemKind::Journal,
+        fmt::format("the disk has taken nothing of the journal for {:.0f} s: until it does, no link is turned "
+                    "off, and no command is answered; see what keeps the disk of state.directory busy",
+                    seconds(journal_.wait())));
   }
   for (const std::string& pattern : unmatched_pins_) {
     add(ProblemKind::Pins,
@@ -500,7 +523,7 @@ void Regulator::add_problems_of_links(Problems& problems) const {
       "them");
   add(ProblemKind::LinksNotBack, governor_.not_back(), "link was ordered on and did not come",
       "links were ordered on and did not come", "see their cables; they are ordered again and again");
-  for (const auto& [link, off] : journal_.memory().off) {
+  for (const auto& [link, off] : governor_.memory().off) {
     const PortIndex port = fabric.find_port(off.port);
     const PortRef& other = off.port == link.a ? link.b : link.a;
     if (port == no_port || fabric.find_port(other) != no_port) continue;

@@ -1,9 +1,12 @@
 /// The regulation as it runs: feeds the governor with what the daemon learns, and carries out what it asks
-/// for: records onto the journal before anything else, tables, migrations and ports through the actuator,
+/// for: records to the journal before anything else, tables, migrations and ports through the actuator,
 /// reports into the log of decisions. Keeps the energy account. Decides nothing itself.
 ///
-/// A state machine: events in, calls of journal and actuator out. The io_context thread; the disk is waited
-/// for.
+/// The disk is waited for by those who must: no link is ordered off, and no command answered, before all that
+/// was handed to the journal until then is stored. Tables, and links that come back, do not wait: after a
+/// crash they hurt nobody who knows less.
+///
+/// A state machine: events in, calls of journal and actuator out. The io_context thread.
 #pragma once
 
 #include <deque>
@@ -19,7 +22,7 @@
 #include "authority/own/survey_change.h"
 #include "base/problem.h"
 #include "fabric/node_names.h"
-#include "journal/journal.h"
+#include "journal/scribe.h"
 #include "load/sample.h"
 #include "power/energy_account.h"
 #include "regulation/governor.h"
@@ -42,6 +45,8 @@ struct RegulatorOptions {
   FabricClock::duration save_energy_every = std::chrono::minutes{1};
   /// A step that is not answered by then has timed out.
   FabricClock::duration step_timeout = std::chrono::minutes{3};
+  /// A disk that takes longer is a problem that operators are told of.
+  FabricClock::duration slow_disk = std::chrono::seconds{5};
   std::vector<std::string> pins;  ///< patterns (regulate/pins.h)
   NodeNames names;                ///< in them
 };
@@ -54,7 +59,7 @@ class Regulator {
   using Log = std::function<void(const journal::Event&)>;
 
   /// Journal and actuator must outlive it.
-  Regulator(const RegulatorOptions& options, journal::Journal& journal, Actuator& actuator, Log log);
+  Regulator(const RegulatorOptions& options, journal::Scribe& journal, Actuator& actuator, Log log);
 
   // What happens in the fabric.
   void on_fabric(const KnownFabric& known, Instant now);
@@ -80,7 +85,12 @@ class Regulator {
 
   [[nodiscard]] const regulation::Governor& governor() const { return governor_; }
   [[nodiscard]] const power::EnergyAccount& energy() const { return energy_; }
-  [[nodiscard]] const journal::Journal& journal() const { return journal_; }
+  /// Of the log of decisions; see Scribe::events().
+  void events(std::uint64_t after, std::size_t most, journal::Scribe::Read read) const {
+    journal_.events(after, most, std::move(read));
+  }
+  /// Another number: states of links may be others.
+  [[nodiscard]] std::uint64_t revision() const { return revision_; }
   [[nodiscard]] const journal::Calendar& calendar() const { return options_.calendar; }
   /// Cables that sweeps do not see because this program turned their links off, or was about to.
   [[nodiscard]] std::vector<provision::KnownLink> known_links() const;
@@ -113,6 +123,7 @@ class Regulator {
   void perform(const regulation::Answer& answer, Instant now);
 
   void begin(regulation::StepId step, Instant now);
+  void order(regulation::StepId step, const std::vector<LinkOrder>& orders, Instant now);
   /// Nobody waits for it any more.
   void give_up(regulation::StepId step, Instant now);
   void done(regulation::StepId step, const Result<void>& result, Instant now);
@@ -135,7 +146,7 @@ class Regulator {
   regulation::CommandId remember(Reply reply);
 
   RegulatorOptions options_;
-  journal::Journal& journal_;
+  journal::Scribe& journal_;
   Actuator& actuator_;
   Log log_;
   regulation::Governor governor_;
@@ -149,6 +160,8 @@ class Regulator {
   std::uint64_t last_command_ = 0;
   std::optional<Instant> save_at_;
   std::string journal_trouble_;
+  bool ranks_wait_ = false;  ///< for the disk
+  std::uint64_t revision_ = 0;
   std::vector<std::string> unmatched_pins_;
   std::string cut_off_;  ///< as of the last decision, while a link or switch is lost
   Transitions transitions_;

@@ -9,8 +9,8 @@
 namespace heddle::regulate {
 
 Standalone::Standalone(const RegulatorOptions& options, unsigned planes, transport::TransactionEngine& engine,
-                       FabricSeat& seat, journal::Journal& journal, PathMigrator* migrator,
-                       Regulator::Log log, const provision::LinkDriverOptions& driver)
+                       FabricSeat& seat, journal::Scribe& journal, PathMigrator* migrator, Regulator::Log log,
+                       const provision::LinkDriverOptions& driver)
     : options_{options},
       engine_{engine},
       seat_{seat},
@@ -20,7 +20,7 @@ Standalone::Standalone(const RegulatorOptions& options, unsigned planes, transpo
       driver_{driver},
       keeper_{planes} {
   // Tables that an earlier run left follow its order.
-  if (const auto ranks = journal_.ranks()) keeper_.remember(*ranks);
+  if (const auto& ranks = journal_.ranks()) keeper_.remember(*ranks);
 }
 
 provision::Router Standalone::router() {

@@ -22,7 +22,7 @@ class Standalone {
  public:
   /// `planes`: 1 where ports have one LID each. `migrator` may be null. All must outlive it.
   Standalone(const RegulatorOptions& options, unsigned planes, transport::TransactionEngine& engine,
-             FabricSeat& seat, journal::Journal& journal, PathMigrator* migrator, Regulator::Log log,
+             FabricSeat& seat, journal::Scribe& journal, PathMigrator* migrator, Regulator::Log log,
              const provision::LinkDriverOptions& driver = {});
 
   /// What the subnet manager routes with; it must not outlive this.
@@ -48,7 +48,7 @@ class Standalone {
   RegulatorOptions options_;
   transport::TransactionEngine& engine_;
   FabricSeat& seat_;
-  journal::Journal& journal_;
+  journal::Scribe& journal_;
   PathMigrator* migrator_;
   Regulator::Log log_;
   provision::LinkDriverOptions driver_;

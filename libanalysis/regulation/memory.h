@@ -1,7 +1,8 @@
 /// What must survive a crash, and the records that change it. The governor hands each record out before the
-/// action that it announces; the journal writes it to disk, synchronously, in that order. Memory is the fold
-/// of all records, and is what a restart begins from. Times are the fabric's; whoever stores them over a
-/// restart of the host converts them to calendar time and back.
+/// action that it announces; the journal writes it to disk in that order, and whoever carries out the actions
+/// waits for that where a crash in between would hurt. Memory is the fold of all records, and is what a
+/// restart begins from. Times are the fabric's; whoever stores them over a restart of the host converts them
+/// to calendar time and back.
 #pragma once
 
 #include <cstdint>

@@ -21,8 +21,10 @@ class Killing : public Story {
 
   /// A change that is cut short at this moment, and what a second daemon makes of it. False when there was no
   /// such moment.
-  bool killed_at(std::uint64_t moment, double load_after) {
-    RegulatedWorld& world = begin();
+  bool killed_at(std::uint64_t moment, double load_after, FabricClock::duration disk = {}) {
+    WorldOptions options = usual();
+    options.disk = disk;
+    RegulatedWorld& world = begin(ring, options);
     const std::uint64_t first = world.fate.moments;
     world.watch.say(fmt::format("killed at moment {}", moment));
     world.fate.on_moment = [&](Fate::Moment, std::uint64_t number) {
@@ -63,6 +65,17 @@ TEST_F(Killing, AtEveryMomentOfAChangeThenLoad) {
   }
   EXPECT_GT(moment, 100U);
   RecordProperty("moments", static_cast<int>(moment));
+}
+
+// What the disk had not taken yet is gone with the daemon.
+TEST_F(Killing, AtEveryMomentOfAChangeWhileTheDiskIsSlow) {
+  std::uint64_t moment = first_case(4);
+  while (killed_at(moment, 1.0, 1500ms)) {
+    EXPECT_GE(figures().delivered, figures().wanted * 0.99) << "moment " << moment << "\n" << events();
+    if (HasFailure()) return;
+    moment += stride;
+  }
+  EXPECT_GT(moment, 100U);
 }
 
 }  // namespace

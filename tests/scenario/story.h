@@ -65,11 +65,14 @@ class Story : public ::testing::Test {
     return *world_;
   }
   RegulatedWorld& begin(std::string_view generator = ring, std::uint8_t lmc = 1) {
+    return begin(generator, usual(lmc));
+  }
+  static WorldOptions usual(std::uint8_t lmc = 1) {
     WorldOptions options;
     options.lmc = lmc;
     options.governor = quick();
     options.sim.training_delay = std::chrono::milliseconds{500};
-    return begin(generator, options);
+    return options;
   }
 
   /// Each host to the next one but `far - 1`, at this share of its link.

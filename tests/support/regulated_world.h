@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -14,7 +15,7 @@
 
 #include "discovery/discovery.h"
 #include "fabric/generators.h"
-#include "journal/journal.h"
+#include "journal/scribe.h"
 #include "mad/header.h"
 #include "regulate/standalone.h"
 #include "sampling/sampler.h"
@@ -114,6 +115,8 @@ struct WorldOptions {
   FabricClock::duration sampling = std::chrono::seconds{1};
   FabricClock::duration light_sweep = std::chrono::seconds{10};
   FabricClock::duration verify_within = std::chrono::minutes{10};
+  /// What a write to the journal takes, while everything else goes on. None: nothing goes on.
+  FabricClock::duration disk{};
 };
 
 class RegulatedWorld;
@@ -133,7 +136,7 @@ class TestDaemon final : public transport::Transport,
   [[nodiscard]] std::optional<Instant> next_deadline() const;
   [[nodiscard]] bool quiet() const {
     return configured && !discovery->busy() && !manager->busy() && regulation->regulator().idle() &&
-           engine.pending() == 0;
+           scribe.waiting() == 0 && engine.pending() == 0;
   }
 
   // Transport
@@ -156,7 +159,17 @@ class TestDaemon final : public transport::Transport,
   // PathMigrator
   void migrate(unsigned plane, Instant now, regulate::PathMigrator::Done done) override;
 
+  struct DiskWork {
+    Instant done;
+    std::function<void()> work;
+    std::function<void()> then;
+  };
+
+  /// The scribe's desk: writes take their time, one after the other.
+  journal::Desk desk();
+
   RegulatedWorld& world_;
+  std::deque<DiskWork> disk_;
   sim::ClientId client_;
   Receiver receiver_;
   std::shared_ptr<const Survey> survey_;
@@ -166,6 +179,7 @@ class TestDaemon final : public transport::Transport,
 
  public:
   std::unique_ptr<journal::Journal> journal;
+  journal::Scribe scribe;
   transport::TransactionEngine engine;
   std::unique_ptr<regulate::Standalone> regulation;
   std::unique_ptr<discovery::Discovery> discovery;
@@ -310,6 +324,7 @@ inline TestDaemon::TestDaemon(RegulatedWorld& world)
                                    })},
       journal{std::make_unique<MortalJournal>(journal::open_journal(world.path, {{}, Instant{}}).value(),
                                               world.fate)},
+      scribe{*journal, desk()},
       engine{*this, world.options.engine} {
   const unsigned planes = world.options.lmc > 0 ? 2 : 1;
   const bool moves = planes > 1 && world.options.agents == HostAgents::Present;
@@ -317,7 +332,7 @@ inline TestDaemon::TestDaemon(RegulatedWorld& world)
   options.governor = world.options.governor;
   options.pins = world.options.pins;
   regulation = std::make_unique<regulate::Standalone>(
-      options, planes, engine, *this, *journal, moves ? this : nullptr,
+      options, planes, engine, *this, scribe, moves ? this : nullptr,
       [this](const journal::Event& event) { events.push_back(event); }, world.options.driver);
   discovery = std::make_unique<discovery::Discovery>(
       engine, discovery::SweepOptions{}, [this](const discovery::SweepReport& report) {
@@ -354,6 +369,19 @@ inline TestDaemon::TestDaemon(RegulatedWorld& world)
   });
 }
 
+inline journal::Desk TestDaemon::desk() {
+  return {[this](std::function<void()> work, std::function<void()> then) {
+            if (world_.options.disk > FabricClock::duration{}) {
+              const Instant begun = disk_.empty() ? world_.now : disk_.back().done;
+              disk_.push_back({begun + world_.options.disk, std::move(work), std::move(then)});
+              return;
+            }
+            work();
+            then();
+          },
+          [this] { return world_.now; }};
+}
+
 inline TestDaemon::~TestDaemon() { world_.fabric.detach(client_); }
 
 inline void TestDaemon::begin() {
@@ -370,12 +398,20 @@ inline std::optional<Instant> TestDaemon::next_deadline() const {
   sooner(sampler->next_deadline());
   sooner(light_at_);
   for (const auto& [at, migration] : migrations_) sooner(at);
+  if (!disk_.empty()) sooner(disk_.front().done);
   return first;
 }
 
 inline void TestDaemon::on_timers() {
   const Instant now = world_.now;
   const auto due = [&](std::optional<Instant> at) { return at && *at <= now; };
+  while (!disk_.empty() && due(disk_.front().done)) {
+    const DiskWork write = std::move(disk_.front());
+    disk_.pop_front();
+    write.work();
+    if (world_.fate.dead) return;
+    write.then();
+  }
   if (due(engine.next_deadline())) engine.on_timer(now);
   if (due(regulation->next_deadline())) regulation->on_timer(now);
   if (due(sampler->next_deadline())) sampler->on_timer(now);

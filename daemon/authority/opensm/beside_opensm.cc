@@ -15,7 +15,7 @@ using Mastership = regulate::Regulator::Mastership;
 
 BesideOpenSm::BesideOpenSm(const regulate::RegulatorOptions& options, transport::TransactionEngine& engine,
                            regulate::FabricSeat& seat, PluginPort& plugin, PlanStore& store,
-                           journal::Journal& journal, regulate::PathMigrator* migrator,
+                           journal::Scribe& journal, regulate::PathMigrator* migrator,
                            regulate::Regulator::Log log, const OpenSmActuatorOptions& actuator)
     : plugin_{plugin},
       store_{store},
@@ -26,10 +26,10 @@ BesideOpenSm::BesideOpenSm(const regulate::RegulatorOptions& options, transport:
   // The tables that stand follow the order of the plan, or that of the journal where there is none yet.
   if (!store.plan().ranks.empty()) {
     keeper_.remember(store.plan().ranks);
-  } else if (const auto ranks = journal_.ranks()) {
+  } else if (const auto& ranks = journal_.ranks()) {
     keeper_.remember(*ranks);
   }
-  const regulation::Memory& memory = journal_.memory();
+  const regulation::Memory memory = journal_.memory();
   const bool fresh = memory.last == regulation::ChangeId{} && memory.off.empty() && memory.open.empty();
   if (fresh) off_by_plan_ = store.plan().off;
 }
@@ -40,8 +40,9 @@ std::size_t BesideOpenSm::recover(const Survey& survey, Instant now) {
   if (outcome.off.empty()) return 0;
   off_by_plan_.clear();
   const std::size_t links = outcome.off.size();
-  // What cannot be written is one of the journal's own problems, and the ports are named as disabled.
-  return journal_.write(outcome) ? links : 0;
+  // Where the disk refuses it, the ports are named as disabled.
+  journal_.write(outcome, [](const Result<void>&) {});
+  return links;
 }
 
 std::shared_ptr<const Survey> BesideOpenSm::complete(std::shared_ptr<const Survey> survey) const {

@@ -26,7 +26,7 @@ class BesideOpenSm {
 
   /// All must outlive it. `migrator` may be null.
   BesideOpenSm(const regulate::RegulatorOptions& options, transport::TransactionEngine& engine,
-               regulate::FabricSeat& seat, PluginPort& plugin, PlanStore& store, journal::Journal& journal,
+               regulate::FabricSeat& seat, PluginPort& plugin, PlanStore& store, journal::Scribe& journal,
                regulate::PathMigrator* migrator, regulate::Regulator::Log log,
                const OpenSmActuatorOptions& actuator);
 
@@ -58,7 +58,7 @@ class BesideOpenSm {
 
   PluginPort& plugin_;
   PlanStore& store_;
-  journal::Journal& journal_;
+  journal::Scribe& journal_;
   provision::UpDownKeeper keeper_;
   OpenSmActuator actuator_;
   regulate::Regulator regulator_;

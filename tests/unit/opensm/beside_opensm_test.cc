@@ -31,9 +31,15 @@ class Beside : public testing::Test, private PluginPort, private regulate::Fabri
     make();
   }
   void make() {
+    beside_.reset();
+    scribe_.emplace(*journal_, journal::Desk{[](const auto& work, const auto& then) {
+                                               work();
+                                               then();
+                                             },
+                                             [this] { return now_; }});
     beside_.emplace(
         regulate::RegulatorOptions{}, sim_.engine, static_cast<regulate::FabricSeat&>(*this),
-        static_cast<PluginPort&>(*this), *store_, *journal_, nullptr, [](const journal::Event&) {},
+        static_cast<PluginPort&>(*this), *store_, *scribe_, nullptr, [](const journal::Event&) {},
         OpenSmActuatorOptions{});
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
@@ -46,11 +52,12 @@ class Beside : public testing::Test, private PluginPort, private regulate::Fabri
   }
 
   Instant now_{};
+  std::unique_ptr<journal::Journal> journal_;
+  std::optional<journal::Scribe> scribe_;
   bool connected_ = false;
   bool others_ = false;
   std::optional<PlanStore> store_;
   std::optional<BesideOpenSm> beside_;
-  std::unique_ptr<journal::Journal> journal_;
   test::SimWorld sim_{"tree:k=2,n=2"};
 
  private:

@@ -1,0 +1,28 @@
+/// A thread that may wait for a disk, so that the daemon's does not have to: does what it is given, one thing
+/// after the other. What was given before the end is done; the end waits for that.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <functional>
+
+namespace heddle::app {
+
+class DiskThread {
+ public:
+  /// `after`: called on the daemon's thread, that of `io`, after each `then`.
+  DiskThread(boost::asio::io_context& io, std::function<void()> after);
+  ~DiskThread();
+  DiskThread(const DiskThread&) = delete;
+  DiskThread& operator=(const DiskThread&) = delete;
+
+  /// Does `work` there, and then `then` on the daemon's thread, if that still runs.
+  void run(std::function<void()> work, std::function<void()> then);
+
+ private:
+  boost::asio::io_context& io_;
+  std::function<void()> after_;
+  boost::asio::thread_pool thread_{1};
+};
+
+}  // namespace heddle::app
