@@ -105,7 +105,7 @@ struct Answers::State : std::enable_shared_from_this<State> {
     if (!make_room(order.lane, bytes, limits.grace)) {
       if (auto older = newest(order.key)) return respond(response_with(order, std::move(older)));
       // A scraper or an operator goes before whoever is slow to take what is old.
-      const bool matters = order.lane == Lane::Metrics || order.access == Access::Change;
+      const bool matters = order.lane == Lane::Metrics || order.access >= Access::Change;
       if (!matters || !make_room(order.lane, bytes, std::chrono::seconds{0}))
         return respond(try_later(std::chrono::seconds{2}, "clients are still taking earlier large answers"));
     }
@@ -121,7 +121,7 @@ struct Answers::State : std::enable_shared_from_this<State> {
   }
 
   void enqueue(Queue& lane, std::shared_ptr<Job> job) {
-    const auto changes = [](const auto& each) { return each->order.access == Access::Change; };
+    const auto changes = [](const auto& each) { return each->order.access >= Access::Change; };
     const auto ahead = static_cast<std::size_t>(std::ranges::count_if(lane.waiting, changes));
     const bool changer = changes(job);
     const bool full =

@@ -71,7 +71,7 @@ Answers::Order long_order(const LongRoute& route, Daemon& daemon, const Request&
 
 void look_into_queues(Daemon& daemon, const Request& request, const Respond& respond) {
   // PortSamplesControl is written at the port: this one changes the fabric, if only for a moment.
-  if (request.access != Access::Change) {
+  if (request.access < Access::Change) {
     return respond(error_response({ErrorCode::Refused,
                                    "looking into queues writes to the ports' agents: be root or in the "
                                    "daemon's group, on the control socket"}));

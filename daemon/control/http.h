@@ -20,7 +20,12 @@
 
 namespace heddle::control {
 
-enum class Access : unsigned char { Read, Change };
+/// Each may do what those before it may.
+enum class Access : unsigned char {
+  Read,
+  Change,
+  Root,  ///< what may destroy the work of another subnet manager
+};
 
 struct Request {
   bool post = false;                         ///< else GET or HEAD, which are handled alike

@@ -79,7 +79,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   static constexpr bool in_tls = requires(Stream & stream) { stream.native_handle(); };
   using Buffers = std::array<boost::asio::const_buffer, 3>;
 
-  [[nodiscard]] Visitors& visitors() { return access_ == Access::Change ? door_->changers : door_->readers; }
+  [[nodiscard]] Visitors& visitors() { return access_ >= Access::Change ? door_->changers : door_->readers; }
   [[nodiscard]] auto& lowest() { return boost::beast::get_lowest_layer(stream_); }
 
   /// The rest of the time until the next request is nobody's fault; from its first byte on the client owes us

@@ -106,7 +106,7 @@ std::optional<Response> refusal(const RequestHead& head, Access access, const Do
       return answer;
     }
   }
-  if (access == Access::Change) return std::nullopt;
+  if (access >= Access::Change) return std::nullopt;
   if (head.method() == http::verb::post) {
     return refuse(403, "this client may read only: be root or in the daemon's group to change things");
   }

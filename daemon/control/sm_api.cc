@@ -12,8 +12,9 @@ void answer_sm_take(const Request& request, const TakeSubnet& take, const Respon
   if (!request.post) {
     return respond(error_response({ErrorCode::Invalid, "this path is asked with POST"}));
   }
-  if (request.access != Access::Change) {
-    return respond(error_response({ErrorCode::Refused, "only root decides who manages the fabric"}));
+  if (request.access != Access::Root) {
+    return respond(error_response(
+        {ErrorCode::Refused, "only root decides who manages the fabric: ask again as root (sudo)"}));
   }
   boost::system::error_code wrong;
   const json::value body = json::parse(request.body.empty() ? "{}" : request.body, wrong);

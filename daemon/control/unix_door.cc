@@ -58,7 +58,7 @@ std::optional<Caller> admit(int socket, std::optional<gid_t> group, bool others_
   ucred peer{};
   socklen_t size = sizeof(peer);
   if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
-  Caller caller{Access::Change, fmt::format("uid {}", peer.uid)};
+  Caller caller{peer.uid == 0 ? Access::Root : Access::Change, fmt::format("uid {}", peer.uid)};
   if (peer.uid == 0 || peer.uid == geteuid() || (group && in_group(socket, peer, *group))) return caller;
   caller.access = Access::Read;
   if (others_may_read) return caller;

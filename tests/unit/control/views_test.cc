@@ -19,7 +19,9 @@ namespace heddle::control {
 namespace {
 
 namespace json = boost::json;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 template <class Write>
 Result<json::value> read_back(Write write) {
@@ -216,6 +218,12 @@ class StillDaemon final : public Daemon {
       return Result<void>{};
     };
   }
+  Result<std::string> take_subnet(const std::string& by) override {
+    taken.push_back(by);
+    return "taken";
+  }
+
+  std::vector<std::string> taken;
 
  private:
   DaemonState state_;
@@ -252,6 +260,22 @@ TEST_F(ViewsTest, ReadersMayNotLookIntoQueues) {
   api_handler(daemon)(Request{false, "/v1/queues", {{"name", "leaf-0/1"}}, "", Access::Read},
                       [&](Response response) { answer = std::move(response); });
   EXPECT_EQ(answer.status, 403U);
+}
+
+// Members of control.group turn links off; a fabric that another manager may still have is root's to take.
+TEST_F(ViewsTest, OnlyRootMakesTheDaemonStandForSubnetManager) {
+  StillDaemon daemon{state};
+  const auto take = [&](Access access) {
+    Response answer;
+    api_handler(daemon)(Request{true, "/v1/sm/take", {}, R"({"force":true,"by":"eve"})", access},
+                        [&](Response response) { answer = std::move(response); });
+    return answer.status;
+  };
+  EXPECT_EQ(take(Access::Read), 403U);
+  EXPECT_EQ(take(Access::Change), 403U);
+  EXPECT_THAT(daemon.taken, IsEmpty());
+  EXPECT_EQ(take(Access::Root), 200U);
+  EXPECT_THAT(daemon.taken, ElementsAre("eve"));
 }
 
 TEST_F(ViewsTest, JsonStaysValidWhateverANodeCallsItself) {
