@@ -6,34 +6,21 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 
-#include <cstring>
 #include "app/config_values.h"
+#include "base/nearest.h"
 
 namespace heddle::app {
 namespace {
 
-/// " (did you mean x?)" for a key that differs in one or two letters from a known one.
+/// "; did you mean x?" for a key that is nearly a known one.
 std::string suggestion(std::string_view name) {
-  const auto distance = [](std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j <= b.size(); ++j) {
-        const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-        diagonal = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-      }
-    }
-    return row[b.size()];
-  };
-  for (const auto& key : keys()) {
-    if (distance(name, key.name) <= 2) return fmt::format("; did you mean {}?", key.name);
-  }
+  std::vector<std::string_view> known;
+  for (const auto& key : keys()) known.emplace_back(key.name);
+  if (const auto meant = nearest(name, known)) return fmt::format("; did you mean {}?", *meant);
   return "; 'heddled --print-config' lists all keys";
 }
 

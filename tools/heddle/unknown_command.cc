@@ -4,38 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
-#include <algorithm>
-#include <numeric>
 
+#include "base/nearest.h"
 #include "base/printable.h"
 
 namespace heddle::cli {
 namespace {
 
-/// Insertions, deletions and replacements that turn one word into the other (Levenshtein, 1966).
-std::size_t distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0U);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
 std::string sentence(const std::string& word, const std::string& group,
                      const std::vector<std::string>& commands) {
   std::string text = fmt::format("there is no command {}{}", group, in_quotes(word, 30));
-  const auto nearest = std::ranges::min_element(
-      commands, {}, [&](const std::string& command) { return distance(word, command); });
-  // Two slips at most: beyond that it is a guess.
-  if (nearest != commands.end() && distance(word, *nearest) <= 2) {
-    return text + fmt::format("; did you mean {}{}?", group, *nearest);
+  if (const auto meant = nearest(word, {commands.begin(), commands.end()})) {
+    return text + fmt::format("; did you mean {}{}?", group, *meant);
   }
   return text + fmt::format("; there are: {}", fmt::join(commands, ", "));
 }
