@@ -101,10 +101,8 @@ const std::vector<Key>& keys() {
       {"sweep.heavy_interval", "How often the whole fabric is discovered anew.", "\"10min\"",
        duration_key([](Config& c) -> Config::Seconds& { return c.sweep.heavy_interval; })},
       {"sweep.smps_per_second",
-       "Beside another subnet manager: how many management packets the look at the ports of the switches "
-       "sends "
-       "in\n"
-       "a second. A round may take longer than light_interval; 'heddle status' says how long.",
+       "Beside another subnet manager: how many subnet management packets sweeps send in a second. A round\n"
+       "may take longer than light_interval, and a full sweep minutes; 'heddle status' says how long.",
        "1000", count_key([](Config& c) -> std::uint64_t& { return c.sweep.smps_per_second; }, 1, 1'000'000)},
       {"qos.verify_interval", "How often the QoS tables of all ports are compared with what was pushed.",
        "\"10min\"", duration_key([](Config& c) -> Config::Seconds& { return c.qos.verify_interval; })},

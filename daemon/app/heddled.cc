@@ -94,7 +94,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       engine_{backend_->transport(), engine_options(config_)},
       discovery_{engine_,
                  {.m_key = config_.fabric.m_key,
-                  .observer_smps_per_second = static_cast<std::uint32_t>(config_.sweep.smps_per_second)},
+                  .guest_smps_per_second = static_cast<std::uint32_t>(config_.sweep.smps_per_second)},
                  [this](const discovery::SweepReport& report) { on_sweep(report); }},
       plans_{config_.state.directory + "/plan.json"},
       master_{engine_, backend_->transport(), config_.fabric.m_key,
@@ -230,6 +230,7 @@ void Heddled::Parts::begin() {
   notifier_.ready();
   spdlog::info("managing {} ({})", backend_->source(), backend_->kind());
   const Instant now = clock_.now();
+  discovery_.set_manner(manager_ ? discovery::Manner::Owner : discovery::Manner::Guest, now);
   discovery_.full(now);
   light_alarm_.set(now + config_.sweep.light_interval);
   heavy_alarm_.set(now + config_.sweep.heavy_interval);
@@ -306,6 +307,7 @@ void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
   if (yields_) discovery_.set_change_bits(discovery::ChangeBits::Leave);
   if (report.survey) use(report.survey);
   if (regulation_) regulation_->configured(report, backend_->transport().local().lid);
+  discovery_.set_manner(yields_ ? discovery::Manner::Guest : discovery::Manner::Owner, report.ended);
   discovery_.release(report.ended);
 }
 
@@ -317,6 +319,7 @@ Result<std::string> Heddled::Parts::take_subnet(const std::string& by) {
   manager_->pass_over_silent_sms();
   yields_ = false;
   const Instant now = clock_.now();
+  discovery_.set_manner(discovery::Manner::Owner, now);
   discovery_.full(now);
   settle();
   return "standing for subnet manager; 'heddle status' says what became of it";

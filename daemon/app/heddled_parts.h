@@ -57,6 +57,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   [[nodiscard]] const regulate::Regulator* regulator() const override {
     return regulation_ ? &std::as_const(*regulation_).regulator() : nullptr;
   }
+  [[nodiscard]] std::string why_no_regulation() const override;
   [[nodiscard]] Instant now() const override { return clock_.now(); }
   void command(const Command& command) override {
     command(regulation_->regulator(), clock_.now());

@@ -24,6 +24,16 @@ std::string Heddled::Parts::why_not_to_write() const {
   return yields_ ? "another subnet manager is master" : "this daemon is not the subnet manager yet";
 }
 
+std::string Heddled::Parts::why_no_regulation() const {
+  if (regulation_) return {};
+  if (config_.fabric.read_only) return "no link is regulated, and none advised on: fabric.read_only is set";
+  if (!may_manage_subnet(config_)) {
+    return "no link is regulated, and none advised on: this daemon only watches the fabric of another subnet "
+           "manager; set opensm.plugin beside OpenSM, or sm.mode = \"auto\" where there is none";
+  }
+  return "no link is regulated, and none advised on: that takes sm.engine = \"updn\"";
+}
+
 control::SubnetManagerState Heddled::Parts::subnet_manager_state() const {
   control::SubnetManagerState state;
   state.moves = master_.moves();
@@ -76,7 +86,9 @@ control::DaemonState Heddled::Parts::state() const {
   state.uptime = clock_.now() - started_;
   if (survey_) state.fabric = survey_->fabric;
   state.subnet_manager = subnet_manager_state();
+  state.no_regulation = why_no_regulation();
   state.light_round = discovery_.light_round();
+  state.full_round = discovery_.full_round();
   state.sample = sampler_.latest();
   state.history = &sampler_.history();
   state.sets = sampler_.sets();

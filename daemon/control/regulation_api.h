@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "base/units.h"
 #include "control/answers.h"
@@ -16,6 +17,10 @@ class RegulationDesk {
  public:
   /// Null where this daemon does not regulate.
   [[nodiscard]] virtual const regulate::Regulator* regulator() const { return nullptr; }
+  /// A sentence, where regulator() is null.
+  [[nodiscard]] virtual std::string why_no_regulation() const {
+    return "this daemon does not regulate links";
+  }
   [[nodiscard]] virtual Instant now() const { return {}; }
   /// Where large answers are made.
   [[nodiscard]] virtual Answers& answers() = 0;

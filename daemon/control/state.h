@@ -49,9 +49,11 @@ struct DaemonState {
   const load::History* history = nullptr;
   std::shared_ptr<const load::LocalitySets> sets;  ///< those of the sample, once there is one
   Problems problems;
+  std::string no_regulation;  ///< why there is none; empty where there is
   SubnetManagerState subnet_manager;
   /// Of the last round of light sweeps over all ports of the switches; none where nobody goes at a pace.
   std::optional<FabricClock::duration> light_round;
+  std::optional<FabricClock::duration> full_round;  ///< of the last full sweep, likewise
   SamplingState sampling;
   transport::TransactionStatistics transactions;
 };

@@ -131,6 +131,8 @@ json::value status_view(const DaemonState& state) {
       {"answers", sm.answers},
       {"moves", sm.moves},
       {"stage", sm.stage}};
+  if (!state.no_regulation.empty()) view["no_regulation"] = state.no_regulation;
+  if (state.full_round) view["full_round_seconds"] = seconds(*state.full_round);
   if (state.light_round) view["light_round_seconds"] = seconds(*state.light_round);
   view["sampling"] = {{"sweeps", state.sampling.sweeps},
                       {"interval_seconds", seconds(state.sampling.interval)},

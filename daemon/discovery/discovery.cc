@@ -13,6 +13,24 @@ constexpr std::uint16_t link_state_changed = 128;
 constexpr std::uint16_t capability_changed = 144;
 constexpr std::uint16_t system_image_changed = 145;
 
+bool same(const SurveyPort& x, const SurveyPort& y) {
+  return x.known == y.known && x.info.state == y.info.state && x.info.physical == y.info.physical &&
+         x.info.lid == y.info.lid && x.speed == y.speed &&
+         x.info.link_width_active == y.info.link_width_active;
+}
+
+/// Of two surveys of the same nodes: those that are not the same in both.
+void add_differing(const Survey& before, const Survey& after, std::set<NodeGuid>& nodes) {
+  for (const SurveyNode& node : after.nodes) {
+    const NodeIndex index = before.fabric->find_node(node.guid());
+    if (index == no_node ||
+        !std::equal(node.ports.begin(), node.ports.end(), before.node(index).ports.begin(),
+                    before.node(index).ports.end(), same)) {
+      nodes.insert(node.guid());
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(SweepKind kind) {
@@ -30,14 +48,43 @@ std::string_view to_string(SweepKind kind) {
 Discovery::Discovery(transport::TransactionEngine& engine, const SweepOptions& options, Done done)
     : done_{std::move(done)},
       change_bits_{options.change_bits},
-      sweep_{engine, options, found_,
+      pace_{options.guest_smps_per_second},
+      sweep_{engine, options, pace_, found_,
              [this](Collected what, Instant now) { collected(std::move(what), now); }},
-      light_{engine, options.m_key, options.observer_smps_per_second,
-             [this](Suspicion what, Instant now) { suspected(std::move(what), now); }} {}
+      light_{engine, options.m_key, pace_,
+             [this](Suspicion what, Instant now) { suspected(std::move(what), now); }},
+      background_{engine, options, pace_, background_problems_, [this](Collected what, Instant now) {
+                    background_found_ = std::move(what);
+                    next(now);
+                  }} {
+  background_.set_manner(Manner::Guest);
+}
+
+void Discovery::set_manner(Manner manner, Instant now) {
+  if (std::exchange(manner_, manner) == manner) return;
+  sweep_.set_manner(manner);
+  if (manner == Manner::Owner) drop_background();
+  next(now);
+}
+
+void Discovery::on_timer(Instant now) {
+  // In the order in which they may take turns.
+  sweep_.on_timer(now);
+  light_.on_timer(now);
+  background_.on_timer(now);
+}
+
+std::optional<Instant> Discovery::next_deadline() const {
+  auto first = light_.next_deadline();
+  for (const auto& other : {sweep_.next_deadline(), background_.next_deadline()}) {
+    if (other && (!first || *other < *first)) first = other;
+  }
+  return first;
+}
 
 void Discovery::full(Instant now) {
   wants_full_ = true;
-  interrupt_light();
+  if (!in_background()) interrupt_light();
   next(now);
 }
 
@@ -80,7 +127,10 @@ void Discovery::on_notice(const mad::Notice& notice, Instant now) {
 }
 
 void Discovery::adopt(std::shared_ptr<const Survey> survey) {
-  epoch_ = survey->fabric->epoch();
+  if (survey_ && (background_.running() || background_found_ || catching_up_)) {
+    add_differing(*survey_, *survey, touched_);
+  }
+  epoch_ = std::max(epoch_, survey->fabric->epoch());
   survey_ = std::move(survey);
   overtaken_ = busy_;
 }
@@ -91,8 +141,12 @@ void Discovery::release(Instant now) {
 }
 
 void Discovery::next(Instant now) {
-  if (busy_ || held_) return;
-  if (wants_full_ || ((wants_light_ || !suspects_.empty()) && !survey_)) {
+  if (held_) return;
+  if (wants_full_ && in_background()) start_background(now);
+  if (busy_) return;
+  if (background_found_) {
+    finish_background(now);
+  } else if ((wants_full_ && !in_background()) || ((wants_light_ || !suspects_.empty()) && !survey_)) {
     start(SweepKind::Full, now);
   } else if (!suspects_.empty()) {
     start(SweepKind::Partial, now);
@@ -124,6 +178,12 @@ void Discovery::start(SweepKind kind, Instant now) {
 }
 
 void Discovery::start_full(Instant now) {
+  if (in_background()) {
+    // What is known stays until more is.
+    wants_full_ = true;
+    report(std::nullopt, now);
+    return;
+  }
   kind_ = SweepKind::Full;
   wants_full_ = false;
   wants_light_ = false;
@@ -136,6 +196,7 @@ void Discovery::start_partial(std::vector<NodeGuid> nodes, Instant now) {
   asked_ = std::move(nodes);
   std::sort(asked_.begin(), asked_.end());
   asked_.erase(std::unique(asked_.begin(), asked_.end()), asked_.end());
+  if (background_.running() || background_found_) touched_.insert(asked_.begin(), asked_.end());
   sweep_.start_partial(*survey_, asked_, now);
 }
 
@@ -153,7 +214,65 @@ void Discovery::suspected(Suspicion suspicion, Instant now) {
   }
 }
 
+void Discovery::start_background(Instant now) {
+  if (background_.running() || background_found_ || catching_up_) return;
+  wants_full_ = false;
+  touched_.clear();
+  // A partial sweep under way may see what this one is too early for.
+  if (busy_ && kind_ == SweepKind::Partial) touched_.insert(asked_.begin(), asked_.end());
+  background_began_ = now;
+  background_.set_change_bits(change_bits_);
+  background_.start_full(now);
+}
+
+void Discovery::drop_background() {
+  if (!background_.running() && !background_found_) return;
+  background_.abandon();
+  background_found_.reset();
+  wants_full_ = true;
+}
+
+void Discovery::finish_background(Instant now) {
+  Collected what = *std::exchange(background_found_, std::nullopt);
+  busy_ = true;
+  kind_ = SweepKind::Full;
+  begun_ = background_began_;
+  before_ = survey_;
+  full_round_ = now - background_began_;
+  problems_ = background_problems_.take();
+  if (what.failure) return report(std::move(what.failure), now);
+  found_ = {};
+  const auto survey = assemble(std::move(what.nodes), what.local, ++epoch_, found_);
+  for (auto& problem : found_.take()) problems_.push_back(std::move(problem));
+  if (touched_.empty()) {
+    survey_ = survey;
+    return report(std::nullopt, now);
+  }
+  catching_up_ = survey;
+  overtaken_ = false;
+  const std::set<NodeGuid> again = std::exchange(touched_, {});
+  asked_.assign(again.begin(), again.end());
+  sweep_.start_partial(*catching_up_, asked_, now);
+}
+
+void Discovery::caught_up(Collected what, Instant now) {
+  const auto survey = std::exchange(catching_up_, nullptr);
+  if (what.failure) {
+    // Something has gone meanwhile: to be found out in the ordinary way, from what was found.
+    survey_ = survey;
+    suspects_.insert(asked_.begin(), asked_.end());
+  } else {
+    survey_ = assemble(std::move(what.nodes), what.local, ++epoch_, found_);
+    problems_ = found_.take();
+  }
+  // Somebody wrote to the fabric during that.
+  if (std::exchange(overtaken_, false)) suspects_.insert(touched_.begin(), touched_.end());
+  touched_.clear();
+  report(std::nullopt, now);
+}
+
 void Discovery::collected(Collected what, Instant now) {
+  if (catching_up_) return caught_up(std::move(what), now);
   const bool overtaken = std::exchange(overtaken_, false);
   if (kind_ == SweepKind::Partial && what.failure) {
     // The other end of a lost cable, whose trap came later, may know why.

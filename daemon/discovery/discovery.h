@@ -1,6 +1,10 @@
 /// Keeps a snapshot of the fabric up to date: full sweeps on demand, light ones that rediscover only what
 /// changed, traps. Whoever owns it decides when; what is asked for during a sweep is done after it.
 ///
+/// A guest (sweep.h) goes at a pace, so a full sweep of a large fabric takes minutes. Once there is a survey
+/// it goes on in the background: light and partial sweeps are not held up, and what they asked meanwhile is
+/// asked again before the full one is reported.
+///
 /// A state machine over the transaction engine, on its thread; never blocks. The engine must be stopped
 /// before a Discovery goes away.
 #pragma once
@@ -44,6 +48,7 @@ class Discovery {
     change_bits_ = change_bits;
     sweep_.set_change_bits(change_bits);
   }
+  void set_manner(Manner manner, Instant now);
 
   void full(Instant now);
   /// A full one as long as there is no survey.
@@ -63,13 +68,15 @@ class Discovery {
   /// the older one, is done again.
   void adopt(std::shared_ptr<const Survey> survey);
 
-  /// A light sweep at a pace goes on by it.
-  void on_timer(Instant now) { light_.on_timer(now); }
-  [[nodiscard]] std::optional<Instant> next_deadline() const { return light_.next_deadline(); }
+  /// Sweeps at a pace go on by it.
+  void on_timer(Instant now);
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
   /// How long the last round of light sweeps at a pace took.
   [[nodiscard]] std::optional<FabricClock::duration> light_round() const { return light_.round(); }
+  /// How long the last full sweep of a guest took.
+  [[nodiscard]] std::optional<FabricClock::duration> full_round() const { return full_round_; }
 
-  [[nodiscard]] bool busy() const { return busy_; }
+  [[nodiscard]] bool busy() const { return busy_ || background_.running() || background_found_; }
   /// None before the first full sweep has ended.
   [[nodiscard]] std::shared_ptr<const Survey> survey() const { return survey_; }
 
@@ -80,11 +87,23 @@ class Discovery {
   void start_full(Instant now);
   void start_partial(std::vector<NodeGuid> nodes, Instant now);
   void collected(Collected collected, Instant now);
+
+  // A full sweep in the background.
+  [[nodiscard]] bool in_background() const {
+    return manner_ == Manner::Guest && pace_.is_limited() && survey_ != nullptr;
+  }
+  void start_background(Instant now);
+  void drop_background();
+  /// Makes a survey of what it found, with what others asked meanwhile asked again.
+  void finish_background(Instant now);
+  void caught_up(Collected what, Instant now);
   void suspected(Suspicion suspicion, Instant now);
   void report(std::optional<Error> failure, Instant now);
 
   Done done_;
   ChangeBits change_bits_;
+  Manner manner_ = Manner::Owner;
+  Pace pace_;
   Problems found_;
   Sweep sweep_;
   LightSweep light_;
@@ -102,6 +121,14 @@ class Discovery {
   bool wants_light_ = false;
   std::set<NodeGuid> suspects_;
   std::vector<NodeGuid> asked_;  ///< of the partial sweep under way
+
+  Problems background_problems_;
+  Sweep background_;
+  Instant background_began_;
+  std::optional<Collected> background_found_;  ///< until there is time for it
+  std::shared_ptr<const Survey> catching_up_;  ///< of what it found, while that is brought up to date
+  std::set<NodeGuid> touched_;                 ///< that were asked by others meanwhile
+  std::optional<FabricClock::duration> full_round_;
 };
 
 }  // namespace heddle::discovery

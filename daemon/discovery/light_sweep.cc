@@ -13,10 +13,6 @@ namespace {
 using transport::Outcome;
 
 constexpr std::size_t most_asked_at_once = 512;
-/// Of whoever goes at a pace.
-constexpr std::size_t most_when_paced = 8;
-/// Requests that the pace lets through at a time: fewer wake-ups.
-constexpr int at_a_time = 4;
 
 bool is_unicast(Lid lid) { return lid != no_lid && lid <= last_unicast_lid; }
 
@@ -38,11 +34,8 @@ bool same(const mad::PortInfo& known, const mad::PortInfo& shown) {
 
 }  // namespace
 
-LightSweep::LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key,
-                       std::uint32_t smps_per_second, Done done)
-    : engine_{engine}, m_key_{m_key}, done_{std::move(done)} {
-  if (smps_per_second > 0) period_ = FabricClock::duration{std::chrono::seconds{1}} / smps_per_second;
-}
+LightSweep::LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key, Pace& pace, Done done)
+    : engine_{engine}, m_key_{m_key}, done_{std::move(done)}, pace_{pace} {}
 
 void LightSweep::start(std::shared_ptr<const Survey> survey, LookAt look_at, Instant now) {
   survey_ = std::move(survey);
@@ -51,7 +44,7 @@ void LightSweep::start(std::shared_ptr<const Survey> survey, LookAt look_at, Ins
   asked_ = 0;
   tasks_.clear();
   found_ = {};
-  paced_ = look_at == LookAt::EveryPort && period_ > FabricClock::duration::zero();
+  paced_ = look_at == LookAt::EveryPort && pace_.is_limited();
   if (const SurveyNode& local = survey_->node(survey_->local); !local.is_switch()) {
     tasks_.push_back({Op::OwnPort, local.info.local_port, survey_->local});
   }
@@ -100,15 +93,9 @@ std::optional<LightSweep::Task> LightSweep::next_port() {
 
 bool LightSweep::may_send(Instant now) {
   if (!paced_) return asked_ < most_asked_at_once;
-  if (asked_ >= most_when_paced) return false;
-  // What was not sent in time is not made up for.
-  due_ = std::max(due_, now - at_a_time * period_);
-  if (now < due_) {
-    wake_ = due_ + (at_a_time - 1) * period_;
-    return false;
-  }
-  due_ += period_;
-  return true;
+  if (asked_ >= Pace::most_asked) return false;
+  wake_ = pace_.take(now);
+  return !wake_;
 }
 
 std::optional<LightSweep::Task> LightSweep::next_task(Instant now) {

@@ -4,10 +4,9 @@
 ///
 /// A subnet manager asks each switch for its change bit, one MAD a node. Whoever only watches cannot: the
 /// subnet manager resets that bit long before. So it asks for the state of every port of every switch, and
-/// does that gently: at a pace, few at a time, by LID wherever there is one (a directed route costs every
-/// switch on the way), and hosts not at all. VL15 has no flow control, and what it drops is the subnet
-/// manager's. A round may take long; where it finds something it stops to say so, and goes on from there the
-/// next time.
+/// does that gently: at a pace (pace.h), by LID wherever there is one (a directed route costs every switch on
+/// the way), and hosts not at all. A round may take long; where it finds something it stops to say so, and
+/// goes on from there the next time.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "discovery/pace.h"
 #include "mad/survey.h"
 #include "transport/transactions.h"
 
@@ -38,9 +38,8 @@ class LightSweep final : public transport::TransactionClient {
  public:
   using Done = std::function<void(Suspicion, Instant now)>;
 
-  /// `smps_per_second`: the pace of whoever looks at every port; 0: none.
-  LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key, std::uint32_t smps_per_second,
-             Done done);
+  /// `pace`: of whoever looks at every port; must outlive it.
+  LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key, Pace& pace, Done done);
 
   void start(std::shared_ptr<const Survey> survey, LookAt look_at, Instant now);
   void on_completion(const transport::Completion& completion) override;
@@ -83,12 +82,11 @@ class LightSweep final : public transport::TransactionClient {
   Suspicion found_;
 
   // A round at a pace.
-  FabricClock::duration period_{};  ///< between requests; zero: no pace
-  bool paced_ = false;              ///< the sweep under way
+  Pace& pace_;
+  bool paced_ = false;  ///< the sweep under way
   bool in_round_ = false;
   std::optional<PortRef> cursor_;  ///< the port that is asked next
   std::uint32_t next_port_ = 0;    ///< the same in this survey
-  Instant due_;                    ///< of the next request
   std::optional<Instant> wake_;    ///< set while the pace is waited for
   Instant round_began_;
   std::optional<FabricClock::duration> round_;

@@ -17,8 +17,9 @@ constexpr std::size_t most_in_engine = 2048;
 
 }  // namespace
 
-Sweep::Sweep(transport::TransactionEngine& engine, const SweepOptions& options, Problems& problems, Done done)
-    : engine_{engine}, options_{options}, problems_{problems}, done_{std::move(done)} {}
+Sweep::Sweep(transport::TransactionEngine& engine, const SweepOptions& options, Pace& pace,
+             Problems& problems, Done done)
+    : engine_{engine}, options_{options}, pace_{pace}, problems_{problems}, done_{std::move(done)} {}
 
 std::uint64_t Sweep::pack(const Task& task) {
   return (std::uint64_t{task.node} << 32U) | (std::uint64_t{task.run} << 16U) |
@@ -48,6 +49,7 @@ void Sweep::abandon() {
   running_ = false;
   ++run_;
   asked_ = 0;
+  wake_.reset();
   tasks_.clear();
 }
 
@@ -81,9 +83,17 @@ void Sweep::suspect(Index node) {
 
 void Sweep::ask(Op op, Index node, PortNum port) { tasks_.push_back({op, port, run_, node}); }
 
+bool Sweep::may_send(Instant now) {
+  if (manner_ == Manner::Owner || !pace_.is_limited()) return asked_ < most_in_engine;
+  if (asked_ >= Pace::most_asked) return false;
+  wake_ = pace_.take(now);
+  return !wake_;
+}
+
 void Sweep::pump(Instant now) {
+  wake_.reset();
   if (running_ && asked_ == 0 && tasks_.empty()) ask_again_elsewhere();
-  while (running_ && !tasks_.empty() && asked_ < most_in_engine) {
+  while (running_ && !tasks_.empty() && may_send(now)) {
     if (std::exchange(way_lost_, false)) find_ways();
     const Task task = tasks_.front();
     tasks_.pop_front();

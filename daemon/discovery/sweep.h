@@ -1,6 +1,6 @@
 /// One sweep of the fabric by directed routes, many requests at once: from the local node outwards, a
 /// NodeInfo through every port that is up, then everything about each node that is met. A partial sweep
-/// starts from an older survey and asks anew only the nodes it is told.
+/// starts from an older survey and asks anew only the nodes it is told. A guest in the fabric goes at a pace.
 ///
 /// Fed by completions of the transaction engine; never blocks. One sweep at a time; starting another one
 /// leaves the answers to the former unread.
@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "discovery/pace.h"
 #include "discovery/problem.h"
 #include "mad/survey.h"
 #include "transport/transactions.h"
@@ -22,11 +24,14 @@ namespace heddle::discovery {
 /// Whether the sweep resets the change bits that it finds: the subnet manager's to do, and nobody else's.
 enum class ChangeBits : std::uint8_t { Leave, Clear };
 
+/// Who asks: one whose fabric it is, or is about to be; or one who only watches that of another.
+enum class Manner : std::uint8_t { Owner, Guest };
+
 struct SweepOptions {
   std::uint64_t m_key = 0;
   ChangeBits change_bits = ChangeBits::Leave;
-  /// Of light sweeps beside another subnet manager; 0: as many as the engine takes.
-  std::uint32_t observer_smps_per_second = 0;
+  /// Of a guest; 0: as many as the engine takes.
+  std::uint32_t guest_smps_per_second = 0;
   std::size_t most_nodes = 65'536;  ///< a bound against agents that make nodes up
 };
 
@@ -43,10 +48,15 @@ class Sweep final : public transport::TransactionClient {
  public:
   using Done = std::function<void(Collected, Instant now)>;
 
-  Sweep(transport::TransactionEngine& engine, const SweepOptions& options, Problems& problems, Done done);
+  /// `pace`: of guests; must outlive it.
+  Sweep(transport::TransactionEngine& engine, const SweepOptions& options, Pace& pace, Problems& problems,
+        Done done);
 
   /// From the next sweep on.
   void set_change_bits(ChangeBits change_bits) { options_.change_bits = change_bits; }
+
+  /// Owner unless told otherwise.
+  void set_manner(Manner manner) { manner_ = manner; }
 
   void start_full(Instant now);
   void start_partial(const Survey& from, std::span<const NodeGuid> suspects, Instant now);
@@ -54,6 +64,11 @@ class Sweep final : public transport::TransactionClient {
   void abandon();
   [[nodiscard]] bool running() const { return running_; }
 
+  void on_timer(Instant now) {
+    if (wake_ && *wake_ <= now) pump(now);
+  }
+  /// When the pace allows the next request.
+  [[nodiscard]] std::optional<Instant> next_deadline() const { return wake_; }
   void on_completion(const transport::Completion& completion) override;
 
  private:
@@ -80,6 +95,7 @@ class Sweep final : public transport::TransactionClient {
   void begin();
   void ask(Op op, Index node, PortNum port = PortNum{0});
   void pump(Instant now);
+  [[nodiscard]] bool may_send(Instant now);
   void submit(const Task& task, Instant now);
   void finish(Instant now);
   void give_up(Error error);
@@ -105,6 +121,9 @@ class Sweep final : public transport::TransactionClient {
 
   transport::TransactionEngine& engine_;
   SweepOptions options_;
+  Pace& pace_;
+  Manner manner_ = Manner::Owner;
+  std::optional<Instant> wake_;
   Problems& problems_;
   Done done_;
 

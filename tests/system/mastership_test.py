@@ -127,6 +127,8 @@ class Mastership(unittest.TestCase):
             _, says = self.opensm("host-1", 7)
             says("SUBNET UP")
             self.manager(daemon, lambda sm: sm["answers"], "seeing the manager")
+            # And it says why there is no advice.
+            self.assertIn("sm.mode", daemon.json("status")["no_regulation"])
             daemon.wait_for(lambda status: (status.get("load") or {}).get("utilization_max") is not None, "sampling")
             own = self.done_at("host-0")
         sent = [what for what in own if what[1] == "sends"]

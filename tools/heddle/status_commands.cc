@@ -75,6 +75,13 @@ void print_status(const value& status, Context& context) {
     table.add({"light sweep", fmt::format("the last round over all ports of the switches took {}",
                                           human_seconds(number_at(status, "light_round_seconds")))});
   }
+  if (!at_path(status, "full_round_seconds").is_null()) {
+    table.add({"full sweep",
+               fmt::format("the last one took {}", human_seconds(number_at(status, "full_round_seconds")))});
+  }
+  if (!at_path(status, "no_regulation").is_null()) {
+    table.add({"regulation", text_at(status, "no_regulation")});
+  }
   table.add({"sampling", sampling_line(status)});
   if (!at_path(status, "load").is_null()) table.add({"load", load_line(status)});
   table.add(

@@ -466,7 +466,7 @@ class GentleSweepTest : public testing::Test {
     return ports;
   }
 
-  World world{"tree:k=3,n=3", {}, {.observer_smps_per_second = pace}};
+  World world{"tree:k=3,n=3", {}, {.guest_smps_per_second = pace}};
   std::size_t by_lid = 0;
   std::size_t by_route = 0;
   std::size_t hosts_asked = 0;
@@ -533,6 +533,96 @@ TEST_F(GentleSweepTest, ASwitchThatDoesNotAnswerByLidIsAskedByRoute) {
   EXPECT_EQ(report->kind, SweepKind::Light);
   EXPECT_EQ(report->survey, report->before);
   EXPECT_EQ(by_route, ports_of_switches() + 1);
+}
+
+class GentleFullSweepTest : public GentleSweepTest {
+ protected:
+  void SetUp() override {
+    GentleSweepTest::SetUp();
+    world.discovery.set_manner(Manner::Guest, world.sim.now);
+    world.sim.receive_with([this](const mad::Packet& packet, Instant at) {
+      most_pending = std::max(most_pending, world.sim.engine.pending());
+      ++answers;
+      world.sim.engine.on_packet(packet, at);
+    });
+  }
+  [[nodiscard]] NodeIndex leaf() const { return world.switch_at(3); }
+  [[nodiscard]] LinkIndex cable_of(NodeIndex node) const {
+    return world.truth().port(PortIndex{world.truth().node(node).first_port.raw() + 1}).link;
+  }
+
+  std::size_t most_pending = 0;
+  std::size_t answers = 0;
+};
+
+TEST_F(GentleFullSweepTest, KeepsThePaceAndAsksFewAtATime) {
+  const Instant begun = world.sim.now;
+  world.discovery.full(begun);
+  const SweepReport* report = until_report(1000s);
+  ASSERT_NE(report, nullptr);
+  EXPECT_EQ(report->kind, SweepKind::Full);
+  expect_same_graph(*report->survey->fabric, world.truth());
+  EXPECT_LE(most_pending, 8U);
+  const double took = seconds(world.sim.now - begun);
+  EXPECT_GE(took, static_cast<double>(answers - 16) / pace);
+  EXPECT_LE(took, static_cast<double>(answers + 100) / pace);
+  ASSERT_TRUE(world.discovery.full_round());
+  EXPECT_NEAR(seconds(*world.discovery.full_round()), took, 1e-6);
+}
+
+TEST_F(GentleFullSweepTest, HoldsUpNothingAndForgetsNothingThatWasFoundMeanwhile) {
+  world.discovery.full(world.sim.now);
+  // Late enough that the sweep has been there.
+  EXPECT_EQ(until_report(400ms), nullptr);
+  const LinkIndex cut = cable_of(leaf());
+  world.sim.fabric.cut(cut, world.ps());
+  const NodeGuid guid = world.truth().node(leaf()).guid;
+  world.discovery.rediscover({&guid, 1}, world.sim.now);
+  const SweepReport* partial = until_report(200ms);
+  ASSERT_NE(partial, nullptr) << "not held up";
+  EXPECT_EQ(partial->kind, SweepKind::Partial);
+  EXPECT_EQ(partial->survey->fabric->links().size(), world.truth().links().size() - 1);
+  const SweepReport* full = until_report(1000s);
+  ASSERT_NE(full, nullptr);
+  EXPECT_EQ(full->kind, SweepKind::Full);
+  EXPECT_EQ(full->survey->fabric->links().size(), world.truth().links().size() - 1);
+  EXPECT_FALSE(world.discovery.busy());
+}
+
+TEST_F(GentleFullSweepTest, ASwitchThatDiesIsLeftOutWhileTheRestIsKnown) {
+  const NodeIndex spine = world.switch_at(20);
+  world.sim.fabric.kill(spine, world.ps());
+  world.discovery.light(world.sim.now);
+  const SweepReport* report = until_report(1000s);
+  for (int reports = 0; report != nullptr && reports < 100 && world.discovery.busy(); ++reports) {
+    ASSERT_GE(report->survey->fabric->nodes().size(), world.truth().nodes().size() - 1);
+    report = until_report(1000s);
+  }
+  EXPECT_EQ(world.discovery.survey()->fabric->nodes().size(), world.truth().nodes().size() - 1);
+}
+
+TEST_F(GentleFullSweepTest, WhoBecomesTheOwnerDoesNotWaitForIt) {
+  world.discovery.full(world.sim.now);
+  EXPECT_EQ(until_report(100ms), nullptr);
+  world.discovery.set_manner(Manner::Owner, world.sim.now);
+  const SweepReport* report = until_report(100ms);
+  ASSERT_NE(report, nullptr);
+  expect_same_graph(*report->survey->fabric, world.truth());
+}
+
+TEST_F(GentleFullSweepTest, WhatSomebodyWroteMeanwhileIsAskedAgain) {
+  world.discovery.full(world.sim.now);
+  EXPECT_EQ(until_report(400ms), nullptr);
+  const LinkIndex cut = cable_of(leaf());
+  world.sim.fabric.cut(cut, world.ps());
+  // The one who wrote knows it.
+  auto known = std::make_shared<Survey>(*world.discovery.survey());
+  const NodeIndex index = known->fabric->find_node(world.truth().node(leaf()).guid);
+  known->nodes[index.raw()].ports[1].info.state = PortState::Down;
+  world.discovery.adopt(known);
+  const SweepReport* full = until_report(1000s);
+  ASSERT_NE(full, nullptr);
+  EXPECT_EQ(full->survey->fabric->links().size(), world.truth().links().size() - 1);
 }
 
 TEST_F(LightSweepTest, KilledSwitchAndHostAreFound) {
