@@ -292,6 +292,7 @@ void Discovery::collected(Collected what, Instant now) {
   }
   if (!what.failure) {
     survey_ = assemble(std::move(what.nodes), what.local, ++epoch_, found_);
+    if (kind_ == SweepKind::Full && manner_ == Manner::Guest) full_round_ = now - begun_;
   }
   problems_ = found_.take();
   report(std::move(what.failure), now);

@@ -32,7 +32,7 @@ QOS_PLAN = json.dumps({"qos": {"vlarb_high": [[0, 3], [1, 1]], "vlarb_low": [[0,
 VOLATILE = re.compile(r"""^(
     version | source | uptime.* | .*seconds | .*_ms | at | times? | begun | ended | seq | epoch | sweeps? | number | overruns
   | .*per_second | utilization | congestion | .*_total | .*joules | .*watts.* | .*bytes.* | .*packets.* | load | busiest | worst
-  | sent | received | answered | retried | timed_?out | late | .*round_trip.* | window.* | in_flight | transactions | counters
+  | sent | received | answered | retried | unmatched | timed_?out | late | .*round_trip.* | window.* | in_flight | transactions | counters
   | verified | last | checksum | generated | consumed | total | least | mads | shape | .*_data | .*_pkts | xmit_.* | rcv_.*
   | blocks_written | wait.* | measured.* | time.* | elapsed | delivered | spent | saved | retries
 )$""", re.VERBOSE)
