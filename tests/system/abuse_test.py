@@ -18,6 +18,7 @@ import time
 import unittest
 
 import daemon_under_test
+import odd_bytes
 from daemon_under_test import Daemon
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -174,6 +175,28 @@ class DoorsTest(DoorsCase):
         self.assertEqual(self.ask(daemon, "/v1/queues?name=leaf-0-0/1").status, 403)
         for path in ("/v1/link", "/v1/restore", "/v1/regulation", "/v1/qos/forget"):
             self.assertEqual(self.ask(daemon, path, method="POST").status, 403, path)
+
+    def test_odd_bytes_do_no_harm(self):
+        """For long with HEDDLE_ODD_BYTES, seconds."""
+        daemon = self.start(SMALL)
+
+        def unix():
+            client = socket.socket(socket.AF_UNIX)
+            client.settimeout(10)
+            client.connect(str(daemon.socket))
+            return client
+
+        def tcp():
+            return socket.create_connection(("127.0.0.1", daemon.port), 10)
+
+        idle = resident_megabytes(daemon)
+        seconds = float(os.environ.get("HEDDLE_ODD_BYTES", "5"))
+        sent = odd_bytes.run([unix, tcp], seconds, seed=int(os.environ.get("HEDDLE_SEED", "1")))
+        print(f"\n{sent} odd requests", file=sys.stderr)
+        self.assertIsNone(daemon.process.poll(), daemon.log_text())
+        daemon.wait_for_sweeps(daemon.json("status")["sampling"]["sweeps"] + 3)
+        if "asan" not in str(daemon_under_test.BUILD):  # which keeps what was freed
+            self.assertLess(resident_megabytes(daemon) - idle, 50)
 
     def test_without_the_systems_proc_it_knows_when_it_started(self):
         if not ROOT:
