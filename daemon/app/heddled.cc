@@ -329,6 +329,7 @@ Result<std::string> Heddled::Parts::take_subnet(const std::string& by) {
 void Heddled::Parts::use(std::shared_ptr<const Survey> survey) {
   survey_ = std::move(survey);
   shown_ = std::make_shared<const ShownNames>(names_, *survey_->fabric);
+  planes_ = std::make_shared<const Planes>(*survey_->fabric);
   doors_.answers().outdate();
   qos_.use(survey_);
   const Fabric& fabric = *survey_->fabric;

@@ -98,7 +98,8 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   std::unique_ptr<Backend> backend_;
   NodeNames names_;  ///< that the operator gave
   std::shared_ptr<const ShownNames>
-      shown_;  ///< the same, in the forms that tell the nodes of the survey apart
+      shown_;                             ///< the same, in the forms that tell the nodes of the survey apart
+  std::shared_ptr<const Planes> planes_;  ///< of the survey
   const transport::Clock& clock_;
   Instant started_;
 

@@ -85,6 +85,7 @@ control::DaemonState Heddled::Parts::state() const {
   state.source = backend_->source();
   state.uptime = clock_.now() - started_;
   if (survey_) state.fabric = survey_->fabric;
+  state.planes = planes_;
   state.subnet_manager = subnet_manager_state();
   state.no_regulation = why_no_regulation();
   state.light_round = discovery_.light_round();

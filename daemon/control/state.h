@@ -12,6 +12,7 @@
 #include "base/problem.h"
 #include "base/units.h"
 #include "fabric/fabric.h"
+#include "fabric/planes.h"
 #include "load/history.h"
 #include "load/locality.h"
 #include "load/sample.h"
@@ -44,6 +45,7 @@ struct DaemonState {
   std::string source;   ///< file, generator text or device
   FabricClock::duration uptime{};
   std::shared_ptr<const Fabric> fabric;          ///< none before the first sweep
+  std::shared_ptr<const Planes> planes;          ///< of `fabric`; may be null
   std::shared_ptr<const load::Sample> sample;    ///< none before the first sample; of its own snapshot
   std::function<std::string(const Node&)> name;  ///< printable; from the node name map or the description
   const load::History* history = nullptr;

@@ -80,6 +80,13 @@ std::uint64_t errors_of(const load::PortSample& sample) {
   return sum;
 }
 
+void add_plane(const DaemonState& state, LinkIndex link, json::object& view) {
+  const auto plane = state.planes ? state.planes->of(link) : std::nullopt;
+  if (!plane) return;
+  view["plane"] = plane->number;
+  view["planes"] = plane->of;
+}
+
 json::object direction_view(const load::PortSample* sample) {
   if (sample == nullptr)
     return {{"bytes_per_second", nullptr}, {"utilization", nullptr}, {"congestion", nullptr}};
@@ -99,15 +106,17 @@ json::object row_view(const DaemonState& state, const Row& row) {
   const Link& link = *row.link;
   const Port& a = state.fabric->port(link.a);
   const Port& b = state.fabric->port(link.b);
-  return {{"name", row.name},
-          {"a", end_view(state, link.a)},
-          {"b", end_view(state, link.b)},
-          {"width", std::string(to_string(link.width))},
-          {"speed", std::string(to_string(link.speed))},
-          {"gbit_per_second", gbits(data_rate(link.width, link.speed))},
-          {"state", std::string(to_string(std::min(a.state, b.state)))},
-          {"a_to_b", direction_view(row.a)},
-          {"b_to_a", direction_view(row.b)}};
+  json::object view{{"name", row.name},
+                    {"a", end_view(state, link.a)},
+                    {"b", end_view(state, link.b)},
+                    {"width", std::string(to_string(link.width))},
+                    {"speed", std::string(to_string(link.speed))},
+                    {"gbit_per_second", gbits(data_rate(link.width, link.speed))},
+                    {"state", std::string(to_string(std::min(a.state, b.state)))},
+                    {"a_to_b", direction_view(row.a)},
+                    {"b_to_a", direction_view(row.b)}};
+  add_plane(state, a.link, view);
+  return view;
 }
 
 json::object node_summary(const DaemonState& state, NodeIndex index) {

@@ -33,6 +33,9 @@ namespace heddle::control {
 [[nodiscard]] boost::json::object end_view(const DaemonState& state, LinkEnd end);
 [[nodiscard]] boost::json::object direction_view(const load::PortSample* sample);
 
+/// "plane" and "planes", for a link that is one of several in a cable.
+void add_plane(const DaemonState& state, LinkIndex link, boost::json::object& view);
+
 /// A link with what it is sorted by.
 struct Row {
   const Link* link;

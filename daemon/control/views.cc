@@ -50,7 +50,10 @@ json::object port_view(const DaemonState& state, LinkEnd end) {
     view["lmc"] = port.lmc;
   }
   if (port.guid != PortGuid{}) view["guid"] = to_string(port.guid);
-  if (const auto peer = fabric.peer(end)) view["peer"] = end_view(state, *peer);
+  if (const auto peer = fabric.peer(end)) {
+    view["peer"] = end_view(state, *peer);
+    add_plane(state, port.link, view);
+  }
   const auto* sample = sample_of(state, end);
   if (sample == nullptr || sample->status == load::PortStatus::NotSampled) return view;
   view["xmit"] = direction_view(sample);

@@ -50,6 +50,13 @@ Result<void> show(Context& context, const std::string& target, Print print) {
   return {};
 }
 
+/// "4xHDR"; of a link that is one of several in a cable "1xXDR plane 2 of 4".
+std::string rate_of(const value& link) {
+  const std::string rate = text_at(link, "width") + text_at(link, "speed");
+  if (at_path(link, "plane").is_null()) return rate;
+  return fmt::format("{} plane {} of {}", rate, count_at(link, "plane"), count_at(link, "planes"));
+}
+
 void print_links(const value& answer, Context& context) {
   Table table{{{"LINK"},
                {"RATE"},
@@ -63,7 +70,7 @@ void print_links(const value& answer, Context& context) {
                {"ERRORS", Align::Right}}};
   for (const auto& link : array_at(answer, "links")) {
     table.add(
-        {text_at(link, "name"), text_at(link, "width") + text_at(link, "speed"), text_at(link, "state"),
+        {text_at(link, "name"), rate_of(link), text_at(link, "state"),
          human(BitRate{number_at(link, "a_to_b.bytes_per_second") * 8}),
          human(BitRate{number_at(link, "b_to_a.bytes_per_second") * 8}),
          human(Ratio{number_at(link, "a_to_b.utilization")}),
@@ -118,8 +125,7 @@ void print_node(const value& node, Context& context) {
   for (const auto& port : array_at(node, "details")) {
     const std::string peer = text_at(port, "peer.node");
     ports.add({fmt::format("{}", count_at(port, "port")),
-               fmt::format("{}/{}", text_at(port, "state"), text_at(port, "physical")),
-               text_at(port, "width") + text_at(port, "speed"),
+               fmt::format("{}/{}", text_at(port, "state"), text_at(port, "physical")), rate_of(port),
                peer.empty() ? "" : fmt::format("{}/{}", peer, count_at(port, "peer.port")),
                human(BitRate{number_at(port, "xmit.bytes_per_second") * 8}),
                human(Ratio{number_at(port, "xmit.utilization")}),

@@ -278,6 +278,34 @@ TEST_F(ViewsTest, OnlyRootMakesTheDaemonStandForSubnetManager) {
   EXPECT_THAT(daemon.taken, ElementsAre("eve"));
 }
 
+TEST_F(ViewsTest, ALinkThatIsAPlaneSaysSo) {
+  FabricBuilder builder;
+  for (std::uint64_t guid = 1; guid <= 4; ++guid) {
+    Node node;
+    node.guid = NodeGuid{guid};
+    node.type = NodeType::Switch;
+    node.port_count = 1;
+    node.system_image_guid = guid <= 2 ? 10 : 20;
+    ASSERT_TRUE(builder.add_node(node));
+  }
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    ASSERT_TRUE(builder.add_link({NodeIndex{i}, PortNum{1}}, {NodeIndex{i + 2}, PortNum{1}}, LinkWidth::X1,
+                                 LinkSpeed::Xdr));
+  }
+  state.fabric = builder.build();
+  state.sample = nullptr;
+  state.planes = std::make_shared<const Planes>(*state.fabric);
+  const auto links = links_view(state, {});
+  ASSERT_TRUE(links);
+  const auto& second = links->at("links").at(1);
+  EXPECT_EQ(second.at("speed").as_string(), "XDR");
+  EXPECT_EQ(second.at("plane").as_uint64(), 2U);
+  EXPECT_EQ(second.at("planes").as_uint64(), 2U);
+  const auto node = node_view(state, {{"name", "0x0000000000000001"}});
+  ASSERT_TRUE(node) << node.error().message;
+  EXPECT_EQ(node->at("details").at(1).at("plane").as_uint64(), 1U);
+}
+
 TEST_F(ViewsTest, JsonStaysValidWhateverANodeCallsItself) {
   FabricBuilder builder;
   Node node;
