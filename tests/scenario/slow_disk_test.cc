@@ -72,7 +72,8 @@ TEST_F(SlowDisk, AnOperatorIsAnsweredWhenTheDiskKnowsIt) {
   world.run([&] { return answered; }, 7s);
   EXPECT_FALSE(answered);
   EXPECT_THAT(world.daemon->regulator().problems(),
-              ::testing::Contains(::testing::HasSubstr("taken nothing of the journal for 7 s")));
+              ::testing::Contains(::testing::Field(
+                  &Problem::text, ::testing::HasSubstr("taken nothing of the journal for 7 s"))));
   world.run([&] { return answered; }, 60s);
   EXPECT_TRUE(answered);
   EXPECT_EQ(world.daemon->journal->memory().mode, regulation::Mode::Off);
@@ -87,7 +88,8 @@ TEST_F(SlowDisk, AnOrderThatWasCalledOffWhileItWaitedIsNotGiven) {
   world.run_for(1s);
   EXPECT_TRUE(world.links_off().empty());
   bool answered = false;
-  world.daemon->regulator().restore("root", world.now, [&](const auto&) { answered = true; });
+  world.daemon->regulator().restore("root", regulate::Regulator::Adopt::No, world.now,
+                                    [&](const auto&) { answered = true; });
   world.run([&] { return answered && world.daemon->quiet(); }, 30min);
   EXPECT_TRUE(answered);
   EXPECT_TRUE(world.links_off().empty()) << events();
