@@ -299,11 +299,11 @@ TEST_F(ViewsTest, ALinkThatIsAPlaneSaysSo) {
   ASSERT_TRUE(links);
   const auto& second = links->at("links").at(1);
   EXPECT_EQ(second.at("speed").as_string(), "XDR");
-  EXPECT_EQ(second.at("plane").as_uint64(), 2U);
-  EXPECT_EQ(second.at("planes").as_uint64(), 2U);
+  EXPECT_EQ(second.at("plane").to_number<int>(), 2);
+  EXPECT_EQ(second.at("planes").to_number<int>(), 2);
   const auto node = node_view(state, {{"name", "0x0000000000000001"}});
   ASSERT_TRUE(node) << node.error().message;
-  EXPECT_EQ(node->at("details").at(1).at("plane").as_uint64(), 1U);
+  EXPECT_EQ(node->at("details").at(1).at("plane").to_number<int>(), 1);
 }
 
 TEST_F(ViewsTest, JsonStaysValidWhateverANodeCallsItself) {
