@@ -2,8 +2,8 @@
 // Whatever is made of them is whole: every index is within its bounds, and no cable ends at a port that
 // cannot have one.
 //
-// The input: one byte for the fabric, then lies of four bytes: which attribute, every how many answers, which
-// byte of the attribute, and what stands there.
+// The input: one byte for the fabric (its highest bit: the daemon is a guest there), then lies of four bytes:
+// which attribute, every how many answers, which byte of the attribute, and what stands there.
 
 #include <algorithm>
 #include <array>
@@ -102,11 +102,16 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   });
 
   bool swept = false;
-  discovery::Discovery discovery{
-      world.engine, {.most_nodes = 200}, [&](const discovery::SweepReport& report) {
-        swept = true;
-        if (report.survey) check(*report.survey);
-      }};
+  discovery::Discovery discovery{world.engine,
+                                 {.guest_smps_per_second = 100'000, .most_nodes = 200},
+                                 [&](const discovery::SweepReport& report) {
+                                   swept = true;
+                                   if (report.survey) check(*report.survey);
+                                 }};
+  world.next_deadline = [&] { return discovery.next_deadline(); };
+  world.on_timer = [&](Instant now) { discovery.on_timer(now); };
+  const bool guest = (data[0] & 0x80U) != 0;
+  if (guest) discovery.set_manner(discovery::Manner::Guest, world.now);
   sampling::Sampler sampler{world.engine, {.interval = 0s, .history = 4}, {}};
   const auto sweep = [&](auto begin) {
     swept = false;
@@ -124,6 +129,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (const auto survey = discovery.survey(); survey && survey->nodes.size() > 1) {
     const NodeGuid second = survey->nodes[1].guid();
     sweep([&] { discovery.rediscover({&second, 1}, world.now); });
+    // In the background of what others ask, where it is a guest's.
+    sweep([&] {
+      discovery.full(world.now);
+      discovery.light(world.now);
+      discovery.rediscover({&second, 1}, world.now);
+    });
+    if (guest) sweep([&] { discovery.set_manner(discovery::Manner::Owner, world.now); });
   }
   sweep([&] { discovery.full(world.now); });
   world.engine.stop(world.now);

@@ -2,6 +2,8 @@
 // that are the same in every run (flipped bytes, cuts, repeated and swapped parts).
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -15,6 +17,7 @@
 namespace {
 
 constexpr std::string_view mutations_option = "--mutations=";
+constexpr std::string_view seed_option = "--seed=";
 
 void run(const std::string& input) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
@@ -68,17 +71,19 @@ std::vector<std::filesystem::path> files_of(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   int mutations_of_each = 300;
-  if (argc > 1 && std::string_view{argv[1]}.starts_with(mutations_option)) {
-    mutations_of_each = std::atoi(argv[1] + mutations_option.size());
-    --argc;
-    ++argv;
+  std::uint64_t seed = 1;
+  for (; argc > 1 && std::string_view{argv[1]}.starts_with("--"); --argc, ++argv) {
+    const std::string_view option{argv[1]};
+    if (option.starts_with(mutations_option))
+      mutations_of_each = std::atoi(argv[1] + mutations_option.size());
+    if (option.starts_with(seed_option)) seed = std::strtoull(argv[1] + seed_option.size(), nullptr, 10);
   }
   const auto files = files_of(argc, argv);
   if (files.empty()) {
-    std::cerr << "usage: REPLAY [--mutations=N] FILE|DIRECTORY...   (nothing to replay)\n";
+    std::cerr << "usage: REPLAY [--mutations=N] [--seed=N] FILE|DIRECTORY...   (nothing to replay)\n";
     return 2;
   }
-  heddle::Random random{1};
+  heddle::Random random{seed};
   for (const auto& file : files) {
     std::ifstream in{file, std::ios::binary};
     const std::string input{std::istreambuf_iterator<char>{in}, {}};
