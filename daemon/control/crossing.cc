@@ -71,6 +71,19 @@ class Turns {
     --count_;
     return waiting;
   }
+  /// The newest request of whoever has most of them here, if those are more than `peer` has and this one.
+  std::optional<Waiting> give_place_to(const Peer& peer) {
+    const auto count = [](const Queue& queue) { return queue.second.size(); };
+    const auto most = std::ranges::max_element(queues_, {}, count);
+    const auto own = queues_.find(peer);
+    if (most == queues_.end() || count(*most) <= (own == queues_.end() ? 1 : count(*own) + 1)) {
+      return std::nullopt;
+    }
+    Waiting waiting = std::move(most->second.back());
+    most->second.pop_back();
+    --count_;
+    return waiting;
+  }
   void charge(const Peer& peer, Span took) {
     static constexpr Span forgotten = std::chrono::microseconds{1};
     constexpr Span memory = std::chrono::seconds{1};
@@ -132,7 +145,11 @@ struct Crossing::Doors : std::enable_shared_from_this<Doors> {
       return cross(number, request);
     }
     if (turns.size() >= limits.waiting) {
-      return respond(try_later(std::chrono::seconds{1}, "too many are asking"));
+      // Whoever asks for much waits again, and not a scraper that asks for one thing.
+      const auto later = [] { return try_later(std::chrono::seconds{1}, "too many are asking"); };
+      const auto place = turns.give_place_to(request.peer);
+      if (!place) return respond(later());
+      answer(place->number, later(), false);
     }
     responds.emplace(number, std::move(respond));
     turns.add(request.peer, {number, request});

@@ -20,7 +20,7 @@ namespace heddle::control {
 struct CrossingLimits {
   /// How many times as long as a reader's request took the next one waits.
   unsigned rest = 3;
-  /// Readers' requests that wait for their turn; beyond it they are told to ask again.
+  /// Readers' requests that wait for their turn; beyond it whoever has most of them is told to ask again.
   std::size_t waiting = 512;
 };
 

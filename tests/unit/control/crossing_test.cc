@@ -97,6 +97,17 @@ TEST_F(CrossingTest, TooManyReadersAreToldToAskAgain) {
   EXPECT_EQ(got.size(), 5U);
 }
 
+// 503 to a scraper, because a crowd had filled the queue.
+TEST_F(CrossingTest, WhoAsksForMuchGivesPlaceToWhoAsksForLittle) {
+  for (const char* path : {"/a1", "/a2", "/a3", "/a4"}) ask(path, "a");
+  ask("/b1", "b");
+  ASSERT_EQ(got.size(), 1U);
+  EXPECT_EQ(got.front().status, 503U);
+  run();
+  EXPECT_THAT(seen, testing::ElementsAre("/a1", "/b1", "/a2", "/a3"));
+  EXPECT_EQ(got.size(), 5U);
+}
+
 TEST_F(CrossingTest, PiecesCrossOneByOneAndEndWithWhoWantedThem) {
   const auto alive = std::make_shared<int>(0);
   handle = [&](const Request&, const Respond& respond) {
