@@ -103,6 +103,7 @@ Result<void> KernelAdapter::introduce(NodeIndex node, const std::string& name) {
     const auto client = around_.fabric.attach(
         index, [this, position](const mad::Packet& packet, Picoseconds) { deliver(position, packet); });
     if (!client) return fail(client.error());
+    around_.fabric.take_other_classes(*client);
     ports_.push_back({.index = index, .client = *client});
   }
   push_ports();
@@ -224,6 +225,7 @@ void KernelAdapter::push_ports() {
     if (std::memcmp(&is, &ports_[i].told, sizeof is) == 0) continue;
     if (auto written = write(port_message(is)); !written) failure_ = written.error();
     ports_[i].told = is;
+    ports_[i].registrations = around_.fabric.port_info(ports_[i].index).client_reregister;
   }
 }
 
@@ -248,7 +250,7 @@ heddle_vhca_port KernelAdapter::describe(std::size_t port) {
   is.max_vl = info.vl_cap;
   is.subnet_timeout = info.subnet_timeout;
   is.init_type_reply = info.init_type_reply;
-  is.reregister = info.client_reregister;
+  is.reregister = info.client_reregister != ports_[port].registrations ? 1 : 0;
   is.pkey_count = most_keys;
 
   mad::Bytes smp{};

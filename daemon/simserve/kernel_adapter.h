@@ -43,6 +43,7 @@ class KernelAdapter {
     PortIndex index;
     sim::ClientId client;
     heddle_vhca_port told{};
+    std::uint8_t registrations = 0;  ///< orders to register anew that it knows of
   };
 
   KernelAdapter(Surroundings& around, int fd);

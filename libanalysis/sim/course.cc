@@ -137,7 +137,13 @@ void SimulatedFabric::Parts::arrive_gmp(const Arrival& where, mad::Packet& packe
     respond(where, packet, at);
     return;
   }
-  ++statistics.discarded;
+  bool taken = false;
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    if (clients[i].port != where.at || !clients[i].takes_others) continue;
+    deliver(i, packet, at);
+    taken = true;
+  }
+  if (!taken) ++statistics.discarded;
 }
 
 void SimulatedFabric::Parts::to_agent(const Arrival& where, mad::Packet& packet, Picoseconds service,

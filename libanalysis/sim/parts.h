@@ -23,7 +23,8 @@ struct SimulatedFabric::Parts {
   struct Client {
     PortIndex port = no_port;  ///< no_port: free
     std::uint16_t generation = 0;
-    bool informed = false;  ///< has asked a subnet administrator for reports
+    bool informed = false;      ///< has asked a subnet administrator for reports
+    bool takes_others = false;  ///< requests of classes that no agent answers
     Receiver receiver;
   };
   struct Delivery {

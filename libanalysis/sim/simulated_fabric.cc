@@ -85,6 +85,7 @@ Result<ClientId> SimulatedFabric::attach(PortIndex port, Receiver receiver) {
   client.port = port;
   ++client.generation;
   client.informed = false;
+  client.takes_others = false;
   client.receiver = std::move(receiver);
   return ClientId{static_cast<std::uint32_t>(client.generation << 16U) | static_cast<std::uint32_t>(slot)};
 }
@@ -95,6 +96,10 @@ void SimulatedFabric::detach(ClientId id) {
   static_cast<void>(set_is_sm(id, IsSm::No, parts_->now));
   client->port = no_port;
   client->receiver = nullptr;
+}
+
+void SimulatedFabric::take_other_classes(ClientId id) {
+  if (Parts::Client* client = parts_->find(id)) client->takes_others = true;
 }
 
 Result<void> SimulatedFabric::set_is_sm(ClientId id, IsSm is_sm, Picoseconds now) {

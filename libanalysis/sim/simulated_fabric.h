@@ -65,6 +65,9 @@ class SimulatedFabric {
   /// Sets the IsSM bit of the client's port; SM-class requests and SA requests go to this client.
   /// Errors: Conflict where another client of the port is the SM.
   Result<void> set_is_sm(ClientId client, IsSm is_sm, Picoseconds now);
+  /// Requests of classes that no agent of the fabric answers (communication, vendors') go to this client: it
+  /// has a whole port's programs behind it. Others would not know what to do with them.
+  void take_other_classes(ClientId client);
   /// A MAD enters at the client's port. As the shim of ibsim does, the upper 16 bits of a request's
   /// TID are replaced.
   void send(Picoseconds now, ClientId from, const mad::Packet& packet);

@@ -57,6 +57,7 @@ std::uint16_t Sma::port_info(Request& request) {
   mad::PortInfo shown = model_.info(port);
   shown.local_port = request.arrival.ingress;
   if (!request.key_shown) shown.m_key = 0;
+  shown.client_reregister = 0;
   if (kind == ExtendedSpeeds::Hidden || (kind == ExtendedSpeeds::Asked && !knows)) {
     shown.link_speed_ext_active = shown.link_speed_ext_supported = shown.link_speed_ext_enabled = 0;
     shown.link_speed_ext2_active = shown.link_speed_ext2_supported = shown.link_speed_ext2_enabled = 0;
@@ -116,6 +117,9 @@ std::uint16_t Sma::set_port_info(Request& request, PortIndex port) {
     own.master_sm_lid = wanted.master_sm_lid;
     own.master_sm_sl = wanted.master_sm_sl;
     own.subnet_timeout = wanted.subnet_timeout;
+    // An order to the port's clients and no setting: kept as the number of such orders, so that whoever
+    // stands for these clients misses none, and shown as nothing.
+    if (wanted.client_reregister != 0) ++own.client_reregister;
     own.m_key_violations = wanted.m_key_violations == 0 ? std::uint16_t{0} : own.m_key_violations;
     own.p_key_violations = wanted.p_key_violations == 0 ? std::uint16_t{0} : own.p_key_violations;
     own.q_key_violations = wanted.q_key_violations == 0 ? std::uint16_t{0} : own.q_key_violations;

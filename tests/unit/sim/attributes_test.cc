@@ -62,6 +62,21 @@ TEST_F(AttributesTest, SwitchInfoKeepsWhatIsSet) {
   EXPECT_FALSE(get<mad::SwitchInfo>({}, SmAttr::SwitchInfo));
 }
 
+TEST_F(AttributesTest, AnOrderToRegisterAnewIsNoSetting) {
+  auto info = get<mad::PortInfo>({}, SmAttr::PortInfo, 1);
+  ASSERT_TRUE(info);
+  info->state = PortState::NoChange;
+  info->physical = PhysState::NoChange;
+  for (unsigned orders = 1; orders <= 2; ++orders) {
+    info->client_reregister = 1;
+    EXPECT_EQ(set({}, SmAttr::PortInfo, 1, *info), mad::status::ok);
+    EXPECT_EQ(get<mad::PortInfo>({}, SmAttr::PortInfo, 1)->client_reregister, 0);
+    info->client_reregister = 0;
+    EXPECT_EQ(set({}, SmAttr::PortInfo, 1, *info), mad::status::ok);
+    EXPECT_EQ(fabric->port_info(port(0x10, 1)).client_reregister, orders) << "none is missed";
+  }
+}
+
 TEST_F(AttributesTest, PortInfoOfAnyPortOfASwitch) {
   const auto wired = get<mad::PortInfo>({1}, SmAttr::PortInfo, 3);
   ASSERT_TRUE(wired);

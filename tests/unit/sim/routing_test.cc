@@ -30,6 +30,29 @@ TEST_F(RoutingTest, GmpsFollowTheTables) {
   for (const std::uint64_t guid : {0x10, 0x20, 0x30, 0x40, 0x100, 0x200}) EXPECT_TRUE(reaches(guid)) << guid;
 }
 
+/// ibping's class, for one.
+TEST_F(RoutingTest, RequestsOfOtherClassesGoToWhoTakesThem) {
+  constexpr auto vendor = static_cast<mad::MgmtClass>(0x32);
+  std::vector<mad::Packet> arrived;
+  const ClientId other = *fabric->attach(
+      port(0x20, 1), [&](const mad::Packet& packet, Picoseconds) { arrived.push_back(packet); });
+  mad::Packet ping = request(vendor, Method::Get, 0, 0);
+  ping.address = {.dlid = lid(0x20, 1), .dqp = mad::gsi_qp, .sqp = mad::gsi_qp};
+  const auto send = [&] {
+    fabric->send(now, client, ping);
+    pass(1ms);
+  };
+  send();
+  EXPECT_TRUE(arrived.empty());
+  fabric->take_other_classes(other);
+  send();
+  ASSERT_EQ(arrived.size(), 1U);
+  EXPECT_EQ(arrived[0].address.slid, lid(0x10, 1));
+  fabric->detach(other);
+  send();
+  EXPECT_EQ(arrived.size(), 1U);
+}
+
 TEST_F(RoutingTest, AWrongTableLosesThem) {
   const Lid far = lid(0x40, 1);
   point(0x100, far, no_path);
