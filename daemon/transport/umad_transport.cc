@@ -53,8 +53,8 @@ constexpr std::size_t rmpp_flags_offset = 26;
 constexpr std::uint8_t rmpp_data = 1;
 constexpr std::uint8_t rmpp_active = 1;
 /// Of the kernel, for what is not acknowledged.
-constexpr int segment_timeout_ms = 500;
-constexpr int segment_retries = 7;
+constexpr int segment_timeout_ms = 200;
+constexpr int segment_retries = 15;
 
 std::string last_error() { return std::error_code(errno, std::generic_category()).message(); }
 
@@ -380,7 +380,8 @@ Result<void> UmadTransport::send_long(const mad::Packet& head, std::span<const s
   std::uint8_t* umad = buffer.data();
   umad_set_addr(umad, head.address.dlid.raw(), static_cast<int>(head.address.dqp), head.address.sl.raw(),
                 static_cast<int>(mad::gsi_qkey));
-  umad_set_pkey(umad, head.address.pkey_index);
+  const std::uint16_t index = head.address.pkey_index;
+  umad_set_pkey(umad, index != 0 ? index : *state.options.pkey_index);
   auto* mad = static_cast<std::uint8_t*>(umad_get_mad(umad));
   std::copy_n(head.mad.begin(), long_header_size, mad);
   mad[rmpp_version_offset] = 1;

@@ -27,8 +27,11 @@ RmppSender::Key RmppSender::key_of(Lid lid, std::uint32_t qp, const mad::Bytes& 
 
 bool RmppSender::begin(const mad::Packet& head, std::vector<std::uint8_t> data, Instant now) {
   const Key key = key_of(head.address.dlid, head.address.dqp, head.mad);
-  // Asked again while it is being answered: the answer is under way.
-  if (transfers_.contains(key)) return true;
+  // Asked again while it is being answered: the answer is under way, or its beginning was lost.
+  if (const auto found = transfers_.find(key); found != transfers_.end()) {
+    if (found->second.acknowledged == 0) send_segment(found->second, 1);
+    return true;
+  }
   if (transfers_.size() >= options_.transfers) return false;
   Transfer& transfer = transfers_[key];
   transfer.head = head;
@@ -114,17 +117,20 @@ void RmppSender::on_timer(Instant now) {
       ++it;
       continue;
     }
+    const bool silent = transfer.acknowledged == 0;
     if (++transfer.attempts >= options_.attempts) {
-      abort(transfer, too_many_retries);
+      if (!silent) abort(transfer, too_many_retries);
       ++statistics_.given_up;
       it = transfers_.erase(it);
       continue;
     }
-    // All that came after a lost segment was dropped by the other side (IBA 13.6.3).
-    statistics_.repeated += transfer.sent - transfer.acknowledged;
-    transfer.sent = transfer.acknowledged;
     transfer.due = now + options_.patience;
-    send_up_to_window(transfer);
+    if (!silent) {
+      // All that came after a lost segment was dropped by the other side (IBA 13.6.3).
+      statistics_.repeated += transfer.sent - transfer.acknowledged;
+      transfer.sent = transfer.acknowledged;
+      send_up_to_window(transfer);
+    }
     ++it;
   }
 }

@@ -1,6 +1,7 @@
 /// Sends answers that are longer than a MAD in segments (RMPP, IBA 13.6), where no kernel does it: some ahead
 /// of what the other side has confirmed, as far as it allows; what is not confirmed in time once more, and
-/// then not for ever.
+/// then not for ever. Who has confirmed nothing may be one that knows no segments (behind ibsim's shim), to
+/// whose successor a repetition would come as a surprise: to it the first one goes again when it asks again.
 ///
 /// A state machine without I/O: segments go out through `send`, acknowledgements and time come in. One
 /// thread. So many transfers at a time, and no more.

@@ -142,5 +142,26 @@ class AfterOpenSm(unittest.TestCase):
             self.assertEqual(fabric.heddle("status")["multicast_dead_ends"], before)
 
 
+class Joined(unittest.TestCase):
+    """heddled is subnet administrator: it makes the groups itself, and keeps them whole."""
+
+    def test_groups_that_hosts_join_go_round_links_that_are_off(self):
+        hosts = [f"host-{number}" for number in range(4)]
+        with PluginFabric(RING) as fabric:
+            with Daemon({"fabric.backend": "umad", "sm.mode": "auto", "metrics.listen": "", **QUICK},
+                        fabric.shim("host-0 mlx5_0")) as daemon:
+                daemon.wait_for(lambda status: status["subnet_manager"]["role"] == "master", "being master")
+                self.assertEqual({fabric.join(host) for host in hosts}, {"0xc000"})
+                wait_until(lambda: fabric.multicast_arrives(hosts), 30, "the group's tree")
+                before = fabric.heddle("status")["multicast_dead_ends"]
+                wait_until(lambda: links_in(daemon, "off") == 4, 60, "one link of each trunk off")
+                self.assertTrue(fabric.multicast_arrives(hosts))
+                self.assertEqual(daemon.json("regulate")["transitions"]["failed"], 0)
+                daemon.heddle("restore")
+                wait_until(lambda: links_in(daemon, "active") == 8, 60, "everything back")
+            self.assertTrue(fabric.multicast_arrives(hosts))
+            self.assertEqual(fabric.heddle("status")["multicast_dead_ends"], before)
+
+
 if __name__ == "__main__":
     unittest.main()
