@@ -167,6 +167,9 @@ class ServedFabric(Programs):
         self.server.send_signal(signal.SIGTERM)
         self.server.wait(20)
         self.server.stderr.close()
+        if self.watch:
+            for log in self.directory.glob("*.log"):
+                shutil.copy(log, self.watch.directory)  # beside the recordings, where they are kept
         shutil.rmtree(self.directory, ignore_errors=True)
         self.judge(wrong)
 

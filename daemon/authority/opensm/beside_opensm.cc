@@ -54,6 +54,12 @@ void BesideOpenSm::surveyed(const Survey& survey, std::vector<Lid> managers, Ins
   // Before OpenSM has given LIDs there is nothing to regulate.
   std::erase_if(managers, [&](Lid lid) { return survey.fabric->find_port(lid) == no_port; });
   if (managers.empty()) return;
+  if (must_wait_for_more(survey, now)) {
+    first_ =
+        First{std::make_unique<Survey>(survey), std::move(managers), first_ ? first_->until : now + patience};
+    return;
+  }
+  first_.reset();
   // The tables are OpenSM's; what is wanted here is the topology with everything that was ever seen, and its
   // order.
   if (!keeper_.route(*survey.fabric) || !keeper_.full()) return;
@@ -70,6 +76,16 @@ void BesideOpenSm::surveyed(const Survey& survey, std::vector<Lid> managers, Ins
   known_ = std::move(known);
   if (begun_) regulator_.on_fabric(*known_, now);
   look_at_mastership(now);
+}
+
+/// The order that is chosen from the first survey stays, and OpenSM's tables follow it from then on: one of
+/// half a fabric would be another than that of the whole, and leave pairs apart.
+bool BesideOpenSm::must_wait_for_more(const Survey& survey, Instant now) const {
+  if (!keeper_.ranks().empty() || (first_ && first_->until <= now)) return false;
+  return std::any_of(survey.nodes.begin(), survey.nodes.end(), [](const SurveyNode& node) {
+    return node.is_switch() && std::any_of(node.ports.begin(), node.ports.end(),
+                                           [](const SurveyPort& port) { return port.silent; });
+  });
 }
 
 /// With the first word on who is the master: a daemon that is started again must not think that it is lost.
@@ -146,6 +162,11 @@ void BesideOpenSm::on_plugin_gone(Instant now) {
 }
 
 void BesideOpenSm::on_timer(Instant now) {
+  if (first_ && first_->until <= now) {
+    // It is due: nothing is waited for any more.
+    const auto survey = std::move(first_->survey);
+    surveyed(*survey, std::move(first_->managers), now);
+  }
   actuator_.on_timer(now);
   look_at_mastership(now);
   regulator_.on_timer(now);
@@ -156,6 +177,7 @@ std::optional<Instant> BesideOpenSm::next_deadline() const {
   const auto other = regulator_.next_deadline();
   if (other && (!first || *other < *first)) first = other;
   if (lost_at_ && !away_ && (!first || *lost_at_ < *first)) first = lost_at_;
+  if (first_ && (!first || first_->until < *first)) first = first_->until;
   return first;
 }
 

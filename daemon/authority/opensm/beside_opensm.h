@@ -21,7 +21,7 @@ namespace heddle::opensm {
 
 class BesideOpenSm {
  public:
-  /// How long OpenSM may be away.
+  /// How long OpenSM may be away, and how long the first survey waits for what does not answer.
   static constexpr FabricClock::duration patience = std::chrono::seconds{20};
 
   /// All must outlive it. `migrator` may be null.
@@ -51,6 +51,7 @@ class BesideOpenSm {
   [[nodiscard]] Problems problems() const;
 
  private:
+  [[nodiscard]] bool must_wait_for_more(const Survey& survey, Instant now) const;
   void begin(Instant now);
   void look_at_mastership(Instant now);
   [[nodiscard]] bool yields() const;
@@ -63,6 +64,13 @@ class BesideOpenSm {
   OpenSmActuator actuator_;
   regulate::Regulator regulator_;
   std::optional<regulate::Regulator::Mastership> mastership_;
+  /// A survey in which something had not answered yet, kept until it is taken as it is.
+  struct First {
+    std::unique_ptr<Survey> survey;
+    std::vector<Lid> managers;
+    Instant until;
+  };
+  std::optional<First> first_;
   std::optional<regulate::KnownFabric> known_;  ///< by the last sweep
   bool begun_ = false;                          ///< the regulator knows the fabric
   std::vector<LinkRef> off_by_plan_;            ///< of a plan that is there and a journal that is not

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "discovery/discovery.h"
+#include "support/managed_world.h"
 #include "support/sim_world.h"
 
 namespace heddle::opensm {
@@ -132,6 +133,46 @@ TEST_F(Beside, KnowsFromThePlanWhatAJournalThatIsLostSaid) {
   make();
   EXPECT_EQ(beside_->recover(disabled, now_), 0U);
   EXPECT_TRUE(journal_->memory().off.empty());
+}
+
+// The order of the switches is chosen once.
+class FirstSurvey : public Beside {
+ protected:
+  FirstSurvey() {
+    managed_.bring_up();
+    half_ = *managed_.survey;
+    const auto sw = std::find_if(half_.nodes.begin(), half_.nodes.end(),
+                                 [](const SurveyNode& node) { return node.is_switch(); });
+    sw->ports[1].silent = true;
+    for (const Port& port : half_.fabric->ports()) {
+      if (port.lid != no_lid) managers_ = {port.lid};
+    }
+  }
+  [[nodiscard]] bool begun() { return beside_->regulator().governor().reference() != nullptr; }
+
+  vlarb::ManagedWorld managed_{"tree:k=2,n=2"};
+  Survey half_;
+  std::vector<Lid> managers_;
+};
+
+TEST_F(FirstSurvey, IsTheFirstThatIsWhole) {
+  connected_ = true;
+  say(PluginEvent::Kind::Hello, "master");
+  beside_->surveyed(half_, managers_, now_);
+  EXPECT_FALSE(begun());
+  beside_->surveyed(*managed_.survey, managers_, now_ + 1s);
+  EXPECT_TRUE(begun());
+}
+
+TEST_F(FirstSurvey, IsTakenAsItIsAfterTwentySeconds) {
+  connected_ = true;
+  say(PluginEvent::Kind::Hello, "master");
+  beside_->surveyed(half_, managers_, now_);
+  EXPECT_FALSE(begun());
+  ASSERT_EQ(beside_->next_deadline(), now_ + 20s);
+  now_ += 20s;
+  beside_->on_timer(now_);
+  EXPECT_TRUE(begun());
 }
 
 }  // namespace

@@ -93,7 +93,8 @@ unsigned Unicast::step(int switch_number, int lid, const Candidate& candidate, i
     // No other link leads to a port than its own: while that trains, an entry over it takes nothing from
     // anybody.
     const bool is_last = topology_.peer(out) == owner;
-    if (link.has_fallen()) return link.is_cut() ? Fallen : Training | (is_last ? 0U : FreshTraining);
+    if (link.has_fallen() && link.is_cut()) return is_last ? Excused : Fallen;
+    if (link.has_fallen()) return Training | (is_last ? 0U : FreshTraining);
     const bool fresh = !is_last && candidate.since > link.held_since();
     if (link.is_training()) return Training | (fresh ? FreshTraining : 0U);
     return Held | (fresh ? FreshHeld : 0U);
