@@ -293,7 +293,7 @@ void Provisioner::set_ports(Instant now) {
       },
       [this](Instant at) {
         registered_anew_ = true;
-        raise(PortState::Init, PortState::Armed, at);
+        look_at_far_ends(at);
       },
       now);
 }
@@ -451,6 +451,34 @@ void Provisioner::set_tops(Instant now) {
         }
       },
       [this](Instant at) { finish(at); }, now);
+}
+
+/// A link trains at both ends. One that was Active when it was read has not been read since the other was: it
+/// bounced in between, and takes no packets until it is raised as well.
+void Provisioner::look_at_far_ends(Instant now) {
+  std::vector<LinkEnd> ends;
+  for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
+    const std::vector<SurveyPort>& ports = survey_->nodes[i].ports;
+    for (std::size_t p = 1; p < ports.size(); ++p) {
+      if (!ports[p].known || ports[p].info.state != PortState::Init) continue;
+      const auto peer = survey_->fabric->peer({NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}});
+      if (peer && survey_->port(*peer).known && survey_->port(*peer).info.state == PortState::Active)
+        ends.push_back(*peer);
+    }
+  }
+  batch_.start(
+      from_list(std::move(ends),
+                [this](LinkEnd end) { return port_step(mad::Method::Get, end, {}, tag_of(end)); }),
+      [this](std::uint64_t tag, const Completion& completion) {
+        const LinkEnd end = end_of(tag);
+        if (completion.outcome == Outcome::Answered) {
+          survey_->nodes[end.node.raw()].ports[end.port.raw()].info =
+              mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad));
+        } else {
+          trouble(end, "its state could not be read", completion);
+        }
+      },
+      [this](Instant at) { raise(PortState::Init, PortState::Armed, at); }, now);
 }
 
 void Provisioner::raise(PortState from, PortState to, Instant now) {

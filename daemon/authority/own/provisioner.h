@@ -121,6 +121,7 @@ class Provisioner {
   [[nodiscard]] std::uint16_t multicast_top(const mad::SwitchInfo& info) const;
   [[nodiscard]] bool has_low_multicast_top() const;
   [[nodiscard]] bool must_register_anew(LinkEnd end) const;
+  void look_at_far_ends(Instant now);
   void raise(PortState from, PortState to, Instant now);
   void finish(Instant now);
   void stop_with(Error error, Instant now);

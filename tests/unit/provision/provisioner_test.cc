@@ -131,6 +131,34 @@ TEST(Provisioner, BringsUpAnyFabric) {
   }
 }
 
+// It bounced; one end was read afterwards, the other before.
+TEST(Provisioner, RaisesBothEndsOfALinkThatTrained) {
+  World world{"tree:k=2,n=2"};
+  ASSERT_FALSE(world.bring_up().failure);
+  world.sim.engine.unsolicited_to([](const mad::Packet&, Instant) {});
+  const Fabric& truth = world.truth();
+  const auto link =
+      static_cast<std::uint32_t>(std::find_if(truth.links().begin(), truth.links().end(),
+                                              [&](const Link& each) {
+                                                return truth.node(each.a.node).type == NodeType::Switch &&
+                                                       truth.node(each.b.node).type == NodeType::Switch;
+                                              }) -
+                                 truth.links().begin());
+  const PortIndex a = truth.port_index(truth.link(LinkIndex{link}).a);
+  const PortIndex b = truth.port_index(truth.link(LinkIndex{link}).b);
+  world.sim.fabric.cut(LinkIndex{link}, world.sim.ps());
+  world.sim.fabric.mend(LinkIndex{link}, world.sim.ps());
+  ASSERT_TRUE(world.sim.run([&] { return world.sim.fabric.port_info(b).state == PortState::Init; }));
+  auto half_read = std::make_shared<Survey>(*world.reports.back().survey);
+  const PortIndex read = half_read->fabric->find_port(truth.ref(truth.link(LinkIndex{link}).a));
+  const Port& port = half_read->fabric->port(read);
+  half_read->nodes[port.node.raw()].ports[port.num.raw()].info = world.sim.fabric.port_info(a);
+  world.sm.configure(half_read, world.sim.now);
+  world.finish();
+  EXPECT_EQ(world.sim.fabric.port_info(a).state, PortState::Active);
+  EXPECT_EQ(world.sim.fabric.port_info(b).state, PortState::Active);
+}
+
 TEST(Provisioner, SecondRunWritesNothing) {
   World world{"tree:k=3,n=2"};
   world.bring_up();
