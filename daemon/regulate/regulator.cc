@@ -285,12 +285,18 @@ void Regulator::done(regulation::StepId step, const Result<void>& result, Instan
 void Regulator::perform(const regulation::WriteTables& write, Instant now) {
   const Fabric& fabric = *known_.reference;
   const auto is_switch = [&](LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; };
+  std::vector<LinkRef> fell = governor_.links_in(regulation::LinkState::Lost);
+  std::sort(fell.begin(), fell.end());
   std::vector<LinkRef> avoid;
   for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
     const Link& link = fabric.link(LinkIndex{i});
     // A host has no other way: its link is used whenever it is up.
     const bool between_switches = is_switch(link.a) && is_switch(link.b);
-    if (between_switches && !write.active.contains(LinkIndex{i})) avoid.push_back(link_ref(fabric, link));
+    if (!between_switches || write.active.contains(LinkIndex{i})) continue;
+    // What fell need not be avoided; if it is up again, whoever is master may use it already, and sooner than
+    // it is known here.
+    const LinkRef ref = link_ref(fabric, link);
+    if (!std::binary_search(fell.begin(), fell.end(), ref)) avoid.push_back(ref);
   }
   begin(write.step, now);
   const auto go = [this, plane = write.plane, step = write.step, avoid](Instant at) {
