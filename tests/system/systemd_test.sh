@@ -18,6 +18,11 @@ for drop_in in "$HEDDLE_SOURCE"/systemd/heddled.service.d/*.conf; do
   systemd-analyze security --offline=yes --threshold=15 "$unit/heddled.service" > /dev/null
   rm "$unit/heddled.service.d/"*
 done
+# And with all of them.
+cp "$HEDDLE_SOURCE"/systemd/heddled.service.d/*.conf "$unit/heddled.service.d/"
+systemd-analyze verify --man=no "$unit/heddled.service"
+systemd-analyze security --offline=yes --threshold=15 "$unit/heddled.service" > /dev/null
+rm "$unit/heddled.service.d/"*
 
 # OpenSM is ordered before the daemon, for each of its ports, and both wait for what they need.
 cp /lib/systemd/system/opensm@.service "$unit/" 2> /dev/null || printf '[Service]\nExecStart=/bin/true\n' > "$unit/opensm@.service"
