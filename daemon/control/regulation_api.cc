@@ -182,6 +182,12 @@ Result<void> show_events(RegulationDesk& desk, const Request& request, const Res
   if (!after) return fail(after.error());
   const auto most = whole(request, "most", 100);
   if (!most) return fail(most.error());
+  // The rest of them is for operators.
+  constexpr std::size_t most_for_readers = 4;
+  if (request.access == Access::Read && desk.regulator()->reads_waiting() >= most_for_readers) {
+    respond(try_later(std::chrono::seconds{1}, "the log of decisions is being read for others"));
+    return {};
+  }
   desk.regulator()->events(
       *after, std::min<std::uint64_t>(*most, 1000),
       [after = *after, respond](const Result<std::vector<journal::Event>>& found) {

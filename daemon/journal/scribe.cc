@@ -90,8 +90,15 @@ void Scribe::append(const Event& event, Stored stored) {
 
 void Scribe::events(std::uint64_t after, std::size_t most, Read read) {
   if (auto room = not_too_many(); !room) return read(fail(room.error()));
+  if (reads_waiting_ >= most_reads) {
+    return read(fail(ErrorCode::Unreachable, "the log of decisions is being read for others; ask again"));
+  }
+  ++reads_waiting_;
   hand_over<std::vector<Event>>([&journal = journal_, after, most] { return journal.events(after, most); },
-                                std::move(read));
+                                [this, read = std::move(read)](const Result<std::vector<Event>>& found) {
+                                  --reads_waiting_;
+                                  read(found);
+                                });
 }
 
 }  // namespace heddle::journal

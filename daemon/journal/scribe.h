@@ -51,8 +51,10 @@ class Scribe {
 
   /// Refused when too much waits for the disk: decisions are in the system's log as well.
   void append(const Event& event, Stored stored);
-  /// With all that was appended before. Refused as append() is.
+  /// With all that was appended before. Refused as append() is, and when `most_reads` wait already: what is
+  /// to be written would wait for them.
   void events(std::uint64_t after, std::size_t most, Read read);
+  [[nodiscard]] std::size_t reads_waiting() const { return reads_waiting_; }
 
   /// Calls `then` when word has come back of all that was handed over until now, whatever it says; at once
   /// where that is so already.
@@ -69,6 +71,7 @@ class Scribe {
   }
 
   static constexpr std::size_t most_waiting = 1000;
+  static constexpr std::size_t most_reads = 16;
 
  private:
   template <class Value>
@@ -83,6 +86,7 @@ class Scribe {
   Result<std::vector<Rank>> ranks_;
   Result<power::EnergyRecord> energy_;
   bool energy_waits_ = false;
+  std::size_t reads_waiting_ = 0;
   std::uint64_t done_ = 0;           ///< of all that was ever handed over
   std::deque<Instant> handed_over_;  ///< when, what is not done
   std::deque<std::pair<std::uint64_t, Then>> fences_;

@@ -89,6 +89,7 @@ class Regulator {
   void events(std::uint64_t after, std::size_t most, journal::Scribe::Read read) const {
     journal_.events(after, most, std::move(read));
   }
+  [[nodiscard]] std::size_t reads_waiting() const { return journal_.reads_waiting(); }
   /// Another number: states of links may be others.
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
   [[nodiscard]] const journal::Calendar& calendar() const { return options_.calendar; }

@@ -140,6 +140,21 @@ TEST_F(ScribeTest, RefusesWhatIsNotNeededWhenTheDiskDoesNothing) {
   EXPECT_EQ(read->front().id, 7U);
 }
 
+// Each read keeps what is to be written waiting.
+TEST_F(ScribeTest, ReadsAFewTimesAtOnceAndNoMore) {
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < Scribe::most_reads + 3; ++i) {
+    scribe_->events(0, 1, [&](const auto& found) { refused += found ? 0 : 1; });
+  }
+  EXPECT_EQ(refused, 3U);
+  EXPECT_EQ(given_.size(), Scribe::most_reads);
+  while (!given_.empty()) disk();
+  EXPECT_EQ(scribe_->reads_waiting(), 0U);
+  scribe_->events(0, 1, told("read"));
+  disk();
+  EXPECT_EQ(told_, std::vector<std::string>{"read"});
+}
+
 TEST_F(ScribeTest, TellsNobodyAfterItsEnd) {
   scribe_->write(regulation::PlaneRecord{1}, told("record"));
   scribe_->after(told("fence"));
