@@ -74,5 +74,42 @@ TEST_F(Steady, ComesToRest) {
   }
 }
 
+// Links that come back take no way away: nothing of theirs waits for packets but what was under way before.
+TEST_F(Steady, ComingBackUnderLoadWaitsForOnePacketLifetimeAtMost) {
+  for (const std::string_view generator : {"torus:4x4,hosts=1,links=2", "tree:k=3,n=3"}) {
+    const auto back_after = [&](FabricClock::duration packet_life) {
+      WorldOptions how;
+      how.lmc = 0;
+      how.governor = quick();
+      how.governor.select.policy = regulation::SelectPolicy::General;
+      how.governor.packet_life = packet_life;
+      how.sim.training_delay = 500ms;
+      RegulatedWorld& world = begin(generator, how);
+      traffic(0.02);
+      world.run_for(4min);
+      EXPECT_GT(world.links_off().size(), 4U) << events();
+      traffic(1.0, 3);
+      const Instant rise = world.now;
+      // Every flow has all that it asks for, or nothing changes any more.
+      Instant last = world.now;
+      double delivered = 0;
+      world.run(
+          [&] {
+            const double sum = figures().delivered.value();
+            if (sum > 1.001 * delivered) {
+              delivered = sum;
+              last = world.now;
+            }
+            return world.now - last > 20s;
+          },
+          3min);
+      return last - rise;
+    };
+    const auto without = back_after(1ms);
+    const auto with = back_after(3s);
+    EXPECT_LE(with, without + 3s) << generator;
+  }
+}
+
 }  // namespace
 }  // namespace heddle::test
