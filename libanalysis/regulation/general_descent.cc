@@ -16,9 +16,9 @@ using routing::SwitchIndex;
 namespace {
 
 /// Trials per level: loads that gather on fewer switches may need more room than each switch by itself.
-constexpr unsigned trials_per_level = 10;
+constexpr unsigned trials_per_level = 20;
 /// How much more a switch keeps after a trial in which its own ways up were too full, and how much more all
-/// of the level keep after one in which others were.
+/// of the level keep after one in which others were, or it had no more.
 constexpr double more_for_one = 1.3;
 constexpr double more_for_all = 1.15;
 
@@ -42,7 +42,7 @@ std::optional<Found> GeneralSearch::descended(const Found& everything) {
         found = {std::move(active), std::move(*loads)};
         break;
       }
-      make_room(active, *loads, level, room);
+      make_room(found.active, active, *loads, level, room);
     }
   }
   if (!any) return std::nullopt;
@@ -110,8 +110,14 @@ std::optional<std::vector<double>> GeneralSearch::joined(LinkSet& active) {
   return evaluation_.loads(active);
 }
 
-void GeneralSearch::make_room(const LinkSet& active, const std::vector<double>& loads, std::uint16_t level,
-                              std::vector<double>& room) const {
+void GeneralSearch::make_room(const LinkSet& most, const LinkSet& active, const std::vector<double>& loads,
+                              std::uint16_t level, std::vector<double>& room) const {
+  const auto has_more = [&](SwitchIndex s) {
+    const auto hops = network_.graph().hops(s);
+    return std::any_of(hops.begin(), hops.end(), [&](const Hop& hop) {
+      return network_.ranks().above(hop.peer, s) && most.contains(hop.link) && !active.contains(hop.link);
+    });
+  };
   bool here = false;
   for (const Trunk& trunk : network_.trunks()) {
     for (const LinkIndex link : trunk.links) {
@@ -119,7 +125,7 @@ void GeneralSearch::make_room(const LinkSet& active, const std::vector<double>& 
       const std::uint32_t up = network_.up_hop(link);
       const std::uint32_t down = network_.down_hop(link);
       if (evaluation_.fits(up, loads[up]) && evaluation_.fits(down, loads[down])) continue;
-      if (ranks_[trunk.lower.raw()] != level) continue;
+      if (ranks_[trunk.lower.raw()] != level || !has_more(trunk.lower)) continue;
       room[trunk.lower.raw()] *= more_for_one;
       here = true;
       break;
@@ -129,7 +135,8 @@ void GeneralSearch::make_room(const LinkSet& active, const std::vector<double>& 
   for (double& each : room) each *= more_for_all;
 }
 
-/// Ways up for every switch below a link that the tables load above what it bears. False where there is none.
+/// A way up more for every switch below a link that the tables load above what it bears; for all of its rank
+/// where it has none. False where there is no more.
 bool GeneralSearch::unload(LinkSet& active, const std::vector<double>& loads) const {
   std::vector<SwitchIndex> crowded;
   for (const Trunk& trunk : network_.trunks()) {
@@ -140,7 +147,26 @@ bool GeneralSearch::unload(LinkSet& active, const std::vector<double>& loads) co
     if (full) crowded.push_back(trunk.lower);
   }
   bool added = false;
-  for (const SwitchIndex s : crowded) added = add_way_up(active, s) || added;
+  std::vector<std::uint8_t> has_no_more(1U + *std::max_element(ranks_.begin(), ranks_.end()), 0);
+  for (const SwitchIndex s : crowded) {
+    if (add_way_up(active, s)) {
+      added = true;
+    } else {
+      has_no_more[ranks_[s.raw()]] = 1;
+    }
+  }
+  // What comes to those that have no more is to come over others too: those of the rank, else of the next
+  // below.
+  for (std::size_t rank = 0; rank < has_no_more.size(); ++rank) {
+    if (has_no_more[rank] == 0) continue;
+    bool here = false;
+    for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
+      if (ranks_[i] == rank && carries(SwitchIndex{i}, active, loads))
+        here = add_way_up(active, SwitchIndex{i}) || here;
+    }
+    added = added || here;
+    if (!here && rank + 1 < has_no_more.size()) has_no_more[rank + 1] = 1;
+  }
   return added;
 }
 

@@ -55,8 +55,8 @@ class GeneralSearch {
   [[nodiscard]] routing::LinkSet trimmed(const Found& found, std::uint16_t level,
                                          const std::vector<double>& room) const;
   std::optional<std::vector<double>> joined(routing::LinkSet& active);
-  void make_room(const routing::LinkSet& active, const std::vector<double>& loads, std::uint16_t level,
-                 std::vector<double>& room) const;
+  void make_room(const routing::LinkSet& most, const routing::LinkSet& active,
+                 const std::vector<double>& loads, std::uint16_t level, std::vector<double>& room) const;
   bool unload(routing::LinkSet& active, const std::vector<double>& loads) const;
 
   // general_growth.cc: from a skeleton

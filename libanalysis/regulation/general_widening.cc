@@ -12,7 +12,7 @@ using routing::LinkSet;
 using routing::SwitchIndex;
 
 /// Where switches of a rank are not alike: how often links are added before all are put on.
-constexpr unsigned most_unloadings = 24;
+constexpr unsigned most_unloadings = 60;
 
 /// After even spreading: the tables' own loads, with more links where they are not as even.
 void GeneralSearch::settle(Found& found) {

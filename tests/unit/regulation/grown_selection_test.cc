@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "fabric/generators.h"
+#include "fabric/source.h"
 #include "regulation/selector.h"
 #include "routing/quality.h"
+#include "support/places.h"
 
 namespace heddle::regulation {
 namespace {
@@ -23,8 +26,7 @@ struct GrownSite {
   MeasuredLoads loads;
   Traffic traffic;
 
-  GrownSite(unsigned seed, unsigned hosts)
-      : fabric{*assign_lids(**generate(fmt::format("grown:seed={},hosts={}", seed, hosts)))} {
+  explicit GrownSite(const std::string& source) : fabric{*assign_lids(*load_fabric(source)->fabric)} {
     NetworkOptions options;
     const auto adapter = std::find_if(fabric->ports().begin(), fabric->ports().end(), [&](const Port& port) {
       const Node& node = fabric->node(port.node);
@@ -75,7 +77,7 @@ TEST(GrownSelection, GeneralFindsASetEverywhereAndSavesNoLessThanTrunks) {
   for (unsigned seed = 1; seed <= 60; ++seed) {
     const unsigned hosts = 20 + seed * 37 % 150;
     SCOPED_TRACE(fmt::format("seed {}, {} hosts", seed, hosts));
-    GrownSite site{seed, hosts};
+    GrownSite site{fmt::format("grown:seed={},hosts={}", seed, hosts)};
     const auto trunk = site.select(SelectPolicy::Trunk);
     const auto general = site.select(SelectPolicy::General);
     ASSERT_TRUE(trunk);
@@ -93,6 +95,17 @@ TEST(GrownSelection, GeneralFindsASetEverywhereAndSavesNoLessThanTrunks) {
   ASSERT_FALSE(closed.empty());
   std::sort(closed.begin(), closed.end());
   EXPECT_GE(closed[closed.size() / 2], 0.5) << closed.size() << " fabrics";
+}
+
+// The trunk rule saves 25 % there, and so did the general policy.
+TEST(PublishedSelection, SuperpodKeepsLessThanItsTrunksDo) {
+  const auto file = test::shared_data() / "fabrics" / "superpod-krskp-hdr-2022.ibnetdiscover";
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not here";
+  GrownSite site{file.string()};
+  const auto general = site.select(SelectPolicy::General);
+  ASSERT_TRUE(general) << general.error().message;
+  EXPECT_FALSE(broken_rule(*site.network, general->active));
+  EXPECT_LT(general->watts / general->all_on_watts, 0.55);
 }
 
 }  // namespace
