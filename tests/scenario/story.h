@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,9 @@ class Story : public ::testing::Test {
  protected:
   static std::string journal_file() {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    return fmt::format("{}heddle-{}-{}.db", ::testing::TempDir(), test->test_suite_name(), test->name());
+    std::string name = fmt::format("heddle-{}-{}.db", test->test_suite_name(), test->name());
+    std::replace(name.begin(), name.end(), '/', '-');  // tests of several instances
+    return ::testing::TempDir() + name;
   }
   void TearDown() override {
     for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(journal_file() + suffix);

@@ -15,6 +15,7 @@
 
 #include "discovery/discovery.h"
 #include "fabric/generators.h"
+#include "fabric/source.h"
 #include "journal/scribe.h"
 #include "mad/header.h"
 #include "regulate/standalone.h"
@@ -187,10 +188,15 @@ class TestDaemon final : public transport::Transport,
   std::unique_ptr<sampling::Sampler> sampler;
 };
 
+/// Of a generator, or of a file if it begins with a slash.
+inline std::shared_ptr<const Fabric> description_of(std::string_view source) {
+  return source.starts_with('/') ? load_fabric(std::string{source})->fabric : *generate(source);
+}
+
 class RegulatedWorld {
  public:
-  RegulatedWorld(std::string_view generator, WorldOptions how, std::string journal_file)
-      : options{std::move(how)}, path{std::move(journal_file)}, fabric{*generate(generator), options.sim} {
+  RegulatedWorld(std::string_view source, WorldOptions how, std::string journal_file)
+      : options{std::move(how)}, path{std::move(journal_file)}, fabric{description_of(source), options.sim} {
     for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
     fabric.set_counter_source(&plane);
     plane.set_schedule(&player);

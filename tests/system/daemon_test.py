@@ -42,6 +42,9 @@ class PublishedFabrics(unittest.TestCase):
                 self.assertEqual(status["fabric"]["switches"], switches)
                 self.assertEqual(status["fabric"]["channel_adapters"], len(nodes) - switches)
                 self.assertEqual(status["fabric"]["links"], len(cables))
+                names = [node["name"] for node in daemon.json("nodes")["nodes"]]
+                self.assertEqual(len(names), len(nodes))
+                self.assertEqual(len(set(names)), len(names))
                 exported = graph(daemon.heddle("fabric", "export", "--format", "ibnetdiscover"))
                 self.assertEqual(exported, (nodes, cables))
 
