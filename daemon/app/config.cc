@@ -255,14 +255,11 @@ bool may_manage_subnet(const Config& config) {
 regulation::GovernorOptions governor_options(const Config& config) {
   regulation::GovernorOptions options = config.regulation.governor;
   options.power = power::PowerModel(config.power_models);
-  const std::uint64_t lmc = config.opensm.plugin ? config.opensm.lmc : config.sm.lmc;
   // Whoever shortens the quiet time wants links to go soon after it, and nothing to be put off for longer.
   const std::chrono::nanoseconds soon =
       std::max<std::chrono::nanoseconds>(options.quiet, std::chrono::seconds{1});
   options.plan_every = std::min(options.plan_every, soon);
   options.retry_after = std::min(options.retry_after, soon);
-  options.planes = lmc > 0 ? 2 : 1;
-  options.movement = regulation::Movement::Staged;  // unless the actuator can do more
   return options;
 }
 

@@ -139,7 +139,7 @@ struct Config {
 /// Whether this daemon stands for subnet manager at all.
 [[nodiscard]] bool may_manage_subnet(const Config& config);
 
-/// What the regulation is to do, as configured.
+/// What the regulation is to do, as configured; LID planes are those of whoever writes the tables.
 [[nodiscard]] regulation::GovernorOptions governor_options(const Config& config);
 
 /// The default file: every key with its documentation and its default.

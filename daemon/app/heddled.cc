@@ -8,10 +8,7 @@
 #include <utility>
 
 #include "app/heddled_parts.h"
-#include "authority/own/up_down_keeper.h"
 #include "base/printable.h"
-#include "routing/link_set.h"
-#include "routing/minhop.h"
 
 namespace heddle::app {
 
@@ -38,35 +35,6 @@ std::vector<load::NamedSet> named_sets(const Config& config) {
   std::vector<load::NamedSet> sets;
   for (const auto& set : config.sets) sets.push_back({set.name, set.nodes});
   return sets;
-}
-
-provision::ProvisionOptions provision_options(const Config& config) {
-  provision::ProvisionOptions options;
-  options.ports.m_key = config.fabric.m_key;
-  options.ports.lmc = static_cast<std::uint8_t>(config.sm.lmc);
-  options.sm_key = config.sm.sm_key;
-  options.packet_life = config.regulation.governor.packet_life;
-  options.verify_within = config.sweep.heavy_interval;
-  if (config.sm.administrator) options.administrator = sa::AdministratorOptions{.sm_key = config.sm.sm_key};
-  return options;
-}
-
-/// What the subnet manager routes with where nothing is regulated.
-provision::Router router(const Config& config) {
-  if (config.sm.engine == RoutingEngine::MinHop) {
-    return [](const Fabric& fabric) -> Result<provision::Routes> {
-      const auto graph = routing::SwitchGraph::make(fabric);
-      if (!graph) return fail(graph.error());
-      return routing::route_minhop(*graph, routing::LinkSet::all(fabric));
-    };
-  }
-  return [keeper = std::make_shared<provision::UpDownKeeper>()](const Fabric& fabric) {
-    auto tables = keeper->route(fabric);
-    if (const auto cut = keeper->unconnected(); tables && cut > 0) {
-      spdlog::warn("routing: {} pairs of switches have no up*/down* path", cut);
-    }
-    return tables;
-  };
 }
 
 sampling::SamplerOptions sampler_options(const Config& config) {
@@ -108,50 +76,24 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
            plans_,
            {config_.state.directory, config_.fabric.m_key, config_.qos.verify_interval},
            [this](const Node& node) { return shown_->of(node); },
-           [this] { return why_not_to_write(); },
-           [this] {
-             if (regulation_) regulation_->plan_written();
-           }},
-      engine_alarm_{io, clock_,
-                    [this](Instant now) {
-                      engine_.on_timer(now);
-                      settle();
-                    }},
-      sampler_alarm_{io, clock_,
-                     [this](Instant now) {
-                       sampler_.on_timer(now);
-                       settle();
-                     }},
-      queues_alarm_{io, clock_,
-                    [this](Instant now) {
-                      queues_.on_timer(now);
-                      settle();
-                    }},
-      discovery_alarm_{io, clock_,
-                       [this](Instant now) {
-                         discovery_.on_timer(now);
-                         settle();
-                       }},
-      manager_alarm_{io, clock_,
-                     [this](Instant now) {
-                       manager_->on_timer(now);
-                       settle();
-                     }},
-      light_alarm_{io, clock_,
-                   [this](Instant now) {
+           [this] { return authority_->why_not(); },
+           [this] { authority_->on_plan_written(); }},
+      engine_alarm_{io, clock_, entering([this](Instant now) { engine_.on_timer(now); })},
+      sampler_alarm_{io, clock_, entering([this](Instant now) { sampler_.on_timer(now); })},
+      queues_alarm_{io, clock_, entering([this](Instant now) { queues_.on_timer(now); })},
+      discovery_alarm_{io, clock_, entering([this](Instant now) { discovery_.on_timer(now); })},
+      authority_alarm_{io, clock_, entering([this](Instant now) { authority_->on_timer(now); })},
+      light_alarm_{io, clock_, entering([this](Instant now) {
                      if (backend_->check()) discovery_.full(now);
                      discovery_.light(now);
-                     if (!is_master()) master_.look(now);
+                     if (!authority_->may_write()) master_.look(now);
                      problem_metrics_->set(problems());
                      light_alarm_.set(now + config_.sweep.light_interval);
-                     settle();
-                   }},
-      heavy_alarm_{io, clock_,
-                   [this](Instant now) {
+                   })},
+      heavy_alarm_{io, clock_, entering([this](Instant now) {
                      discovery_.full(now);
                      heavy_alarm_.set(now + config_.sweep.heavy_interval);
-                     settle();
-                   }},
+                   })},
       page_alarm_{io, clock_,
                   [this](Instant) {
                     if (sampler_.latest()) page_.publish(sampler_.latest());
@@ -160,10 +102,8 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       metrics_{[this](const Node& node) { return names_.of(node); }},
       page_{*this, [this](std::function<void()> then) { asio::post(io_, std::move(then)); }},
       doors_{io} {
-  backend_->transport().receive_with([this](const mad::Packet& packet, Instant at) {
-    engine_.on_packet(packet, at, clock_.now());
-    settle();
-  });
+  backend_->transport().receive_with(entering(
+      [this](const mad::Packet& packet, Instant at) { engine_.on_packet(packet, at, clock_.now()); }));
   engine_.unsolicited_to([this](const mad::Packet& packet, Instant at) { on_unsolicited(packet, at); });
   metrics_.add(master_metrics_);
   metrics_.add(problem_metrics_);
@@ -173,33 +113,32 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
 
 /// The parts that can fail to open.
 Result<void> Heddled::Parts::open() {
-  if (config_.fabric.read_only) return {};
-  if (!may_manage_subnet(config_) && !config_.opensm.plugin) return {};
-  if (config_.opensm.plugin || config_.sm.engine == RoutingEngine::UpDown) {
-    auto regulation = Regulation::open({.io = io_,
-                                        .clock = clock_,
-                                        .engine = engine_,
-                                        .seat = *this,
-                                        .plans = plans_,
-                                        .migrator = backend_->migrator(),
-                                        .names = names_,
-                                        .settle = [this] { settle(); },
-                                        .logged =
-                                            [this] {
-                                              doors_.answers().outdate();
-                                              page_alarm_.set_no_later(clock_.now() + page_delay);
-                                            }},
-                                       config_);
-    if (!regulation) return fail(regulation.error());
-    regulation_ = *std::move(regulation);
-    metrics_.add(regulation_->metrics());
-    if (regulation_->opensm_metrics()) metrics_.add(regulation_->opensm_metrics());
-  }
-  if (config_.opensm.plugin) return {};  // OpenSM is the subnet manager
-  manager_.emplace(engine_, backend_->transport(), provision_options(config_),
-                   regulation_ ? regulation_->router() : router(config_),
-                   [this](const provision::ProvisionReport& report) { on_configured(report); });
-  if (regulation_) regulation_->use(*manager_);
+  auto in_force = open_authority({.io = io_,
+                                  .backend = *backend_,
+                                  .engine = engine_,
+                                  .seat = *this,
+                                  .plans = plans_,
+                                  .enter = [this](const std::function<void()>& what) { on_event(what); }},
+                                 config_);
+  if (!in_force) return fail(in_force.error());
+  in_force_ = *std::move(in_force);
+  authority_ = in_force_.authority.get();
+  if (authority_->actuator() == nullptr) return {};
+  auto regulation = Regulation::open({.io = io_,
+                                      .clock = clock_,
+                                      .authority = *authority_,
+                                      .names = names_,
+                                      .enter = [this](const std::function<void()>& what) { on_event(what); },
+                                      .logged =
+                                          [this] {
+                                            doors_.answers().outdate();
+                                            page_alarm_.set_no_later(clock_.now() + page_delay);
+                                          }},
+                                     config_);
+  if (!regulation) return fail(regulation.error());
+  regulation_ = *std::move(regulation);
+  metrics_.add(regulation_->metrics());
+  if (in_force_.opensm_metrics) metrics_.add(in_force_.opensm_metrics);
   return {};
 }
 
@@ -229,27 +168,30 @@ void Heddled::Parts::begin() {
   doors_.open();
   notifier_.ready();
   spdlog::info("managing {} ({})", backend_->source(), backend_->kind());
-  const Instant now = clock_.now();
-  discovery_.set_manner(manager_ ? discovery::Manner::Owner : discovery::Manner::Guest, now);
-  discovery_.full(now);
-  light_alarm_.set(now + config_.sweep.light_interval);
-  heavy_alarm_.set(now + config_.sweep.heavy_interval);
-  settle();
+  on_event([this] {
+    const Instant now = clock_.now();
+    take_manner(now);
+    discovery_.full(now);
+    light_alarm_.set(now + config_.sweep.light_interval);
+    heavy_alarm_.set(now + config_.sweep.heavy_interval);
+  });
 }
 
-/// After every event: what the state machines wait for has changed.
+/// Sets the alarms for what the state machines wait for. Called by on_event() alone.
 void Heddled::Parts::settle() {
   if (stopping_) return;
   sampler_alarm_.set(sampler_.next_deadline());
   queues_alarm_.set(queues_.next_deadline());
   discovery_alarm_.set(discovery_.next_deadline());
+  authority_alarm_.set(authority_->next_deadline());
   if (regulation_) regulation_->settle();
-  if (manager_ && !regulation_) manager_alarm_.set(manager_->next_deadline());
+  if (in_force_.opensm_metrics) {
+    in_force_.opensm_metrics->set({authority_->is_ready(), plans_.trouble().empty()});
+  }
 }
 
 void Heddled::Parts::on_unsolicited(const mad::Packet& packet, Instant at) {
-  if (!manager_) return;
-  if (const auto notice = manager_->on_unsolicited(packet, at)) discovery_.on_notice(*notice, at);
+  if (const auto notice = authority_->on_unsolicited(packet, at)) discovery_.on_notice(*notice, at);
 }
 
 void Heddled::Parts::on_sweep(const discovery::SweepReport& report) {
@@ -272,61 +214,23 @@ void Heddled::Parts::on_sweep(const discovery::SweepReport& report) {
                seconds(report.ended - report.begun) * 1e3, fabric.switch_count(),
                fabric.channel_adapter_count(), fabric.links().size());
   qos_.found(*report.survey);
-  if (manager_ && !yields_) {
-    discovery_.hold();
-    manager_->configure(regulation_ ? regulation_->complete(report.survey) : report.survey, report.ended);
-  } else if (config_.opensm.plugin && regulation_) {
-    use(regulation_->complete(report.survey));
-    regulation_->surveyed(*survey_, backend_->transport().local().port);
-    settle();
-  } else {
-    use(report.survey);
-  }
-}
-
-void Heddled::Parts::on_configured(const provision::ProvisionReport& report) {
-  could_not_do_.clear();
-  if (report.failure) {
-    spdlog::warn("subnet manager: {}", report.failure->message);
-    yields_ = report.failure->code == ErrorCode::Refused;
-    if (!yields_) could_not_do_.push_back(report.failure->message);
-  } else {
-    spdlog::info("configured in {:.1f} ms: {} ports set, {} table blocks written, {} ports raised",
-                 seconds(report.ended - report.begun) * 1e3, report.ports_set, report.blocks_written,
-                 report.links_raised);
-    if (report.multicast_groups > 0) {
-      spdlog::info("{} multicast groups have members", report.multicast_groups);
-    }
-  }
-  for (const auto& trouble : report.troubles) {
-    if (!yields_) could_not_do_.push_back(trouble.text);
-    spdlog::warn("subnet manager: {}", trouble.text);
-  }
-  if (!report.failure) discovery_.adopt(report.survey);
-  if (manager_->is_master()) discovery_.set_change_bits(discovery::ChangeBits::Clear);
-  if (yields_) discovery_.set_change_bits(discovery::ChangeBits::Leave);
-  if (report.survey) use(report.survey);
-  if (regulation_) regulation_->configured(report, backend_->transport().local().lid);
-  discovery_.set_manner(yields_ ? discovery::Manner::Guest : discovery::Manner::Owner, report.ended);
-  discovery_.release(report.ended);
+  authority_->on_found(report.survey, report.ended);
 }
 
 Result<std::string> Heddled::Parts::take_subnet(const std::string& by) {
-  if (!manager_) return fail(ErrorCode::Refused, why_not_to_write());
-  if (is_master()) return "this daemon is the subnet manager already";
+  if (authority_->may_write()) return "this daemon is the subnet manager already";
+  if (auto taken = authority_->take_subnet(); !taken) return fail(taken.error());
   spdlog::warn("{} orders this daemon to manage the fabric, past ports that say IsSM and do not answer",
                by.empty() ? "an operator" : printable(by));
-  manager_->pass_over_silent_sms();
-  yields_ = false;
-  const Instant now = clock_.now();
-  discovery_.set_manner(discovery::Manner::Owner, now);
-  discovery_.full(now);
-  settle();
+  on_event([this] {
+    take_manner(clock_.now());
+    discovery_.full(clock_.now());
+  });
   return "standing for subnet manager; 'heddle status' says what became of it";
 }
 
 /// What everybody works with from here on.
-void Heddled::Parts::use(std::shared_ptr<const Survey> survey) {
+void Heddled::Parts::show(std::shared_ptr<const Survey> survey) {
   survey_ = std::move(survey);
   shown_ = std::make_shared<const ShownNames>(names_, *survey_->fabric);
   planes_ = std::make_shared<const Planes>(*survey_->fabric);
@@ -335,10 +239,9 @@ void Heddled::Parts::use(std::shared_ptr<const Survey> survey) {
   const Fabric& fabric = *survey_->fabric;
   most_switches_ = std::max(most_switches_, fabric.switch_count());
   sampler_.use(survey_->fabric);
-  if (!is_master() && !master_.sight()) master_.look(clock_.now());
+  if (!authority_->may_write() && !master_.sight()) master_.look(clock_.now());
   notifier_.status(fmt::format("{} switches, {} channel adapters, {} links", fabric.switch_count(),
                                fabric.channel_adapter_count(), fabric.links().size()));
-  settle();
 }
 
 void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample) {
@@ -399,7 +302,6 @@ void Heddled::Parts::reload() {
     spdlog::info("configuration read again");
   }
   notifier_.ready();
-  settle();
 }
 
 void Heddled::Parts::stop() {
@@ -419,7 +321,7 @@ void Heddled::Parts::finish() {
   doors_.close();
   qos_.stop();
   engine_.stop(clock_.now());
-  for (Alarm* alarm : {&engine_alarm_, &sampler_alarm_, &queues_alarm_, &discovery_alarm_, &manager_alarm_,
+  for (Alarm* alarm : {&engine_alarm_, &sampler_alarm_, &queues_alarm_, &discovery_alarm_, &authority_alarm_,
                        &light_alarm_, &heavy_alarm_})
     alarm->set(std::nullopt);
   backend_->stop();
@@ -447,7 +349,11 @@ Result<std::unique_ptr<Heddled>> Heddled::start(boost::asio::io_context& io, con
 
 Heddled::Heddled(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {}
 Heddled::~Heddled() = default;
-void Heddled::reload() { parts_->reload(); }
-void Heddled::stop() { parts_->stop(); }
+void Heddled::reload() {
+  parts_->on_event([this] { parts_->reload(); });
+}
+void Heddled::stop() {
+  parts_->on_event([this] { parts_->stop(); });
+}
 
 }  // namespace heddle::app

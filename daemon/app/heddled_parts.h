@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/alarm.h"
+#include "app/authorities.h"
 #include "app/backend.h"
 #include "app/doors.h"
 #include "app/heddled.h"
@@ -17,7 +18,8 @@
 #include "app/sampling_watch.h"
 #include "app/service_notifier.h"
 #include "app/sm_observer.h"
-#include "authority/own/subnet_manager.h"
+#include "authority/authority.h"
+#include "authority/fabric_seat.h"
 #include "control/api.h"
 #include "control/tcp_guard.h"
 #include "discovery/discovery.h"
@@ -34,7 +36,7 @@
 namespace heddle::app {
 
 /// The parts in the order in which they depend on each other; they go away in the opposite one.
-class Heddled::Parts final : public control::Daemon, private regulate::FabricSeat {
+class Heddled::Parts final : public control::Daemon, private authority::Seat {
  public:
   Parts(boost::asio::io_context& io, ConfigSource source, Config config, std::unique_ptr<Backend> backend,
         NodeNames names);
@@ -45,6 +47,22 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   void reload();
   void stop();
 
+  /// All that happens enters here: packets, alarms, commands, signals, lines of the plugin. Afterwards the
+  /// alarms stand for what the parts wait for.
+  template <class What>
+  auto on_event(const What& what) {
+    struct Entered {
+      explicit Entered(Parts& of) : parts{of} { ++parts.entered_; }
+      ~Entered() {
+        if (--parts.entered_ == 0) parts.settle();
+      }
+      Entered(const Entered&) = delete;
+      Entered& operator=(const Entered&) = delete;
+      Parts& parts;
+    } const entered{*this};
+    return what();
+  }
+
   [[nodiscard]] control::DaemonState state() const override;
   [[nodiscard]] control::Answers& answers() override { return doors_.answers(); }
   [[nodiscard]] control::Answers::Make metrics() override;
@@ -52,7 +70,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   control::QosControl* qos() override { return &qos_; }
   Result<std::string> take_subnet(const std::string& by) override;
   [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const override {
-    return manager_ ? manager_->lids_through(port) : std::nullopt;
+    return authority_->lids_through(port);
   }
   [[nodiscard]] const regulate::Regulator* regulator() const override {
     return regulation_ ? &std::as_const(*regulation_).regulator() : nullptr;
@@ -60,14 +78,13 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   [[nodiscard]] std::string why_no_regulation() const override;
   [[nodiscard]] Instant now() const override { return clock_.now(); }
   void command(const Command& command) override {
-    command(regulation_->regulator(), clock_.now());
+    on_event([&] { command(regulation_->regulator(), clock_.now()); });
     doors_.answers().outdate();
-    settle();
   }
 
  private:
-  // What the regulation needs of the fabric.
-  [[nodiscard]] std::shared_ptr<const Survey> survey() const override { return survey_; }
+  // What whoever writes the fabric needs of the daemon.
+  [[nodiscard]] std::shared_ptr<const Survey> survey() const override { return usable_; }
   void adopt(std::shared_ptr<const Survey> survey) override {
     discovery_.adopt(survey);
     use(std::move(survey));
@@ -75,21 +92,41 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   void look_at(const std::vector<NodeGuid>& nodes, Instant now) override {
     discovery_.rediscover(nodes, now);
   }
+  void use(std::shared_ptr<const Survey> survey) override {
+    usable_ = survey;
+    show(std::move(survey));
+  }
+  void show(std::shared_ptr<const Survey> survey) override;
+  void hold() override { discovery_.hold(); }
+  void release(Instant now) override {
+    take_manner(now);
+    discovery_.release(now);
+  }
+  void set_change_bits(authority::ChangeBits bits) override {
+    discovery_.set_change_bits(bits == authority::ChangeBits::Clear ? discovery::ChangeBits::Clear
+                                                                    : discovery::ChangeBits::Leave);
+  }
 
+  /// Whoever owns a fabric asks as fast as it can.
+  void take_manner(Instant now) {
+    using discovery::Manner;
+    discovery_.set_manner(authority_->owns_fabric() ? Manner::Owner : Manner::Guest, now);
+  }
   void finish();
   void on_unsolicited(const mad::Packet& packet, Instant at);
   void on_sweep(const discovery::SweepReport& report);
-  void on_configured(const provision::ProvisionReport& report);
-  void use(std::shared_ptr<const Survey> survey);
-  [[nodiscard]] std::string why_not_to_write() const;
   [[nodiscard]] std::optional<std::string> nobody_manages() const;
   void on_sample(const std::shared_ptr<const load::Sample>& sample);
   void settle();
+  /// A callback by which something enters.
+  template <class What>
+  [[nodiscard]] auto entering(What what) {
+    return [this, what = std::move(what)](const auto&... of) { on_event([&] { what(of...); }); };
+  }
   void tell_metrics_of_the_master();
   [[nodiscard]] Problems problems() const;
   [[nodiscard]] std::optional<std::string> no_switch() const;
   [[nodiscard]] std::optional<std::string> why_not_regulated() const;
-  [[nodiscard]] bool is_master() const { return manager_ && manager_->is_master(); }
   [[nodiscard]] control::SubnetManagerState subnet_manager_state() const;
 
   boost::asio::io_context& io_;
@@ -106,10 +143,10 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   transport::TransactionEngine engine_;
   discovery::Discovery discovery_;
   opensm::PlanStore plans_;
-  std::unique_ptr<Regulation> regulation_;           ///< none where this can never be the subnet manager
-  std::optional<provision::SubnetManager> manager_;  ///< none when the configuration says never
+  AuthorityInForce in_force_;
+  authority::Authority* authority_ = nullptr;  ///< of in_force_
+  std::unique_ptr<Regulation> regulation_;     ///< none where nothing can be regulated
   SmObserver master_;
-  bool yields_ = false;  ///< another one was master: from then on this one only watches
   sampling::Sampler sampler_;
   SamplingWatch sampling_watch_;
   sampling::QueueProbe queues_;
@@ -118,7 +155,7 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   Alarm sampler_alarm_;
   Alarm queues_alarm_;
   Alarm discovery_alarm_;
-  Alarm manager_alarm_;  ///< where no regulation keeps the subnet manager's time
+  Alarm authority_alarm_;
   Alarm light_alarm_;
   Alarm heavy_alarm_;
   Alarm page_alarm_;
@@ -132,10 +169,11 @@ class Heddled::Parts final : public control::Daemon, private regulate::FabricSea
   Doors doors_;
   std::shared_ptr<control::TcpGuard> guard_ = std::make_shared<control::TcpGuard>();
 
-  std::shared_ptr<const Survey> survey_;   ///< as it was found, or as it was configured after that
-  std::vector<std::string> found_wrong_;   ///< by the last sweep
-  std::vector<std::string> could_not_do_;  ///< of the last configuration
-  std::size_t most_switches_ = 0;          ///< that a survey had since the start
+  std::shared_ptr<const Survey> survey_;  ///< as it was found, or as it was configured after that
+  std::shared_ptr<const Survey> usable_;  ///< the last one that did not fail to be configured
+  std::vector<std::string> found_wrong_;  ///< by the last sweep
+  std::size_t most_switches_ = 0;         ///< that a survey had since the start
+  unsigned entered_ = 0;                  ///< on_event() within on_event()
   bool stop_asked_ = false;
   bool stopping_ = false;
 };

@@ -10,7 +10,7 @@ namespace heddle::app {
 
 /// This daemon yielded, and whoever it yielded to does not answer as master.
 std::optional<std::string> Heddled::Parts::nobody_manages() const {
-  if (!yields_ || !survey_ || (master_.sight() && master_.sight()->answers)) return std::nullopt;
+  if (!authority_->yields() || !survey_ || (master_.sight() && master_.sight()->answers)) return std::nullopt;
   std::string claimants;
   for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
     const SurveyNode& node = survey_->nodes[i];
@@ -50,15 +50,13 @@ std::optional<std::string> Heddled::Parts::why_not_regulated() const {
   constexpr auto enforce = regulation::Mode::Enforce;
   if (regulation_) {
     const bool wanted = std::as_const(*regulation_).regulator().governor().mode() == enforce;
-    if (!wanted || !manager_ || !yields_) return std::nullopt;
+    if (!wanted || !authority_->yields()) return std::nullopt;
     return "regulation is to be enforced, and another subnet manager is master: no link is turned off; end "
            "that "
            "one, or use its OpenSM with the plugin (docs/opensm.md)";
   }
   if (config_.regulation.governor.mode != enforce) return std::nullopt;
-  const char* why = config_.fabric.read_only ? "fabric.read_only is set"
-                    : manager_               ? "sm.engine routes without it"
-                                             : "this daemon is no subnet manager (sm.mode)";
+  const std::string why = authority_->why_not_regulated();
   return fmt::format("regulation.mode is \"enforce\", and {}: no link is turned off", why);
 }
 
@@ -78,7 +76,7 @@ Problems Heddled::Parts::problems() const {
     add(ProblemKind::FabricFile, "not all of the fabric's file is here: " + loss);
   }
   add_each(ProblemKind::Discovery, found_wrong_);
-  add_each(ProblemKind::Configuring, could_not_do_);
+  append(authority_->problems());
   add_if(ProblemKind::Device, backend_->problem());
   add_if(ProblemKind::NoSwitch, no_switch());
   add_if(ProblemKind::NoManager, nobody_manages());
@@ -87,10 +85,10 @@ Problems Heddled::Parts::problems() const {
   add_each(ProblemKind::LocalitySets, sampler_.warnings());
   if (survey_)
     append(sampling_watch_.problems(*survey_->fabric, [this](const Node& n) { return shown_->of(n); }));
-  if (regulation_) append(std::as_const(*regulation_).problems());
+  if (regulation_) append(std::as_const(*regulation_).regulator().problems());
   add_if(ProblemKind::NotRegulated, why_not_regulated());
   const auto& seen = master_.sight();
-  if (!is_master() && seen && seen->lid != no_lid && !seen->answers) {
+  if (!authority_->may_write() && seen && seen->lid != no_lid && !seen->answers) {
     add(ProblemKind::SilentManager,
         fmt::format("the subnet manager at LID {} does not answer as master, and this daemon only observes: "
                     "nobody repairs routes, and no host that starts gets a LID; see that subnet manager, and "

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/heddled_parts.h"
+#include "mad/sm_state.h"
 #include "version/version.h"
 
 namespace heddle::app {
@@ -16,45 +17,32 @@ constexpr FabricClock::duration queue_sampling = std::chrono::microseconds{100};
 
 }  // namespace
 
-std::string Heddled::Parts::why_not_to_write() const {
-  if (config_.fabric.read_only) return "fabric.read_only is set";
-  if (config_.opensm.plugin) return "OpenSM is the subnet manager (opensm.plugin is set)";
-  if (!manager_) return "this daemon is no subnet manager (sm.mode)";
-  if (manager_->is_master()) return {};
-  return yields_ ? "another subnet manager is master" : "this daemon is not the subnet manager yet";
-}
-
 std::string Heddled::Parts::why_no_regulation() const {
   if (regulation_) return {};
-  if (config_.fabric.read_only) return "no link is regulated, and none advised on: fabric.read_only is set";
-  if (!may_manage_subnet(config_)) {
-    return "no link is regulated, and none advised on: this daemon only watches the fabric of another subnet "
-           "manager; set opensm.plugin beside OpenSM, or sm.mode = \"auto\" where there is none";
-  }
-  return "no link is regulated, and none advised on: that takes sm.engine = \"updn\"";
+  return "no link is regulated, and none advised on: " + authority_->why_not_regulated();
 }
 
 control::SubnetManagerState Heddled::Parts::subnet_manager_state() const {
   control::SubnetManagerState state;
   state.moves = master_.moves();
-  if (is_master()) {
+  if (authority_->may_write()) {
     const transport::LocalPort local = backend_->transport().local();
     state.role = "master";
     state.master_lid = local.lid;
     state.master_guid = local.guid;
-    state.priority = provision::ProvisionOptions{}.priority;
-    state.state = provision::to_string(mad::SmInfo::State::Master);
+    state.priority = authority_->priority();
+    state.state = mad::to_string(mad::SmInfo::State::Master);
     state.answers = true;
-    if (manager_->busy()) state.stage = "configuring";
+    if (authority_->is_configuring()) state.stage = "configuring";
   } else {
     const discovery::SmSight seen = master_.sight().value_or(discovery::SmSight{});
-    state.role = seen.lid == no_lid && !yields_ ? "none" : "observer";
+    state.role = seen.lid == no_lid && !authority_->yields() ? "none" : "observer";
     state.master_lid = seen.lid;
     state.answers = seen.answers;
     if (seen.info) {
       state.master_guid = seen.info->guid;
       state.priority = seen.info->priority;
-      state.state = provision::to_string(seen.info->state);
+      state.state = mad::to_string(seen.info->state);
     }
   }
   if (survey_) {
@@ -69,7 +57,7 @@ void Heddled::Parts::tell_metrics_of_the_master() {
   metrics::SubnetManagerFigures figures{
       .role = state.role, .master = std::nullopt, .answers = state.answers, .moves = state.moves};
   if (state.master_guid) {
-    const auto coded = is_master() ? mad::SmInfo::State::Master : master_.sight()->info->state;
+    const auto coded = authority_->may_write() ? mad::SmInfo::State::Master : master_.sight()->info->state;
     figures.master = {.guid = to_string(*state.master_guid),
                       .node = state.master,
                       .priority = state.priority.value_or(0),
@@ -110,10 +98,10 @@ Result<void> Heddled::Parts::look_at_queues(const std::vector<PortIndex>& ports,
   if (!survey_ || !sample || sample->fabric != survey_->fabric) {
     return fail(ErrorCode::Unreachable, "this fabric has not been sampled yet; ask again in a moment");
   }
-  auto begun =
-      queues_.look(*survey_->fabric, sampler_.agents(), ports, queue_sampling, clock_.now(), std::move(done));
-  settle();
-  return begun;
+  return on_event([&] {
+    return queues_.look(*survey_->fabric, sampler_.agents(), ports, queue_sampling, clock_.now(),
+                        std::move(done));
+  });
 }
 
 control::Answers::Make Heddled::Parts::metrics() {

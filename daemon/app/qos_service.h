@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/alarm.h"
-#include "authority/opensm/plan_store.h"
+#include "authority/plan_store.h"
 #include "control/qos_api.h"
 #include "metrics/qos_metrics.h"
 #include "vlarb/keeper.h"

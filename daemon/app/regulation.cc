@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/printable.h"
-#include "routing/packet_life.h"
 
 namespace heddle::app {
 namespace {
@@ -23,12 +22,6 @@ regulate::RegulatorOptions regulator_options(const Config& config, const NodeNam
   options.calendar = calendar;
   options.pins = config.regulation.pin;
   options.names = names;
-  return options;
-}
-
-provision::LinkDriverOptions driver_options(const Config& config) {
-  provision::LinkDriverOptions options;
-  options.m_key = config.fabric.m_key;
   return options;
 }
 
@@ -51,14 +44,7 @@ Result<std::unique_ptr<Regulation>> Regulation::open(const Around& around, const
   const auto file = std::filesystem::path(config.state.directory) / "journal.db";
   auto journal = journal::open_journal(file, calendar);
   if (!journal) return fail(journal.error());
-  auto regulation =
-      std::unique_ptr<Regulation>(new Regulation(around, config, *std::move(journal), calendar));
-  if (config.opensm.plugin) {
-    if (auto listening = regulation->listen_for_plugin(config, calendar); !listening) {
-      return fail(listening.error());
-    }
-  }
-  return regulation;
+  return std::unique_ptr<Regulation>(new Regulation(around, config, *std::move(journal), calendar));
 }
 
 Regulation::Regulation(const Around& around, const Config& config, std::unique_ptr<journal::Journal> journal,
@@ -67,81 +53,23 @@ Regulation::Regulation(const Around& around, const Config& config, std::unique_p
       on_stop_{config.regulation.on_stop},
       energy_detail_{config.metrics.energy},
       journal_{std::move(journal)},
-      disk_{around.io, around.settle},
+      disk_{around.io, [enter = around.enter] { enter([] {}); }},
       scribe_{*journal_,
               {[this](std::function<void()> work, std::function<void()> then) {
                  disk_.run(std::move(work), std::move(then));
                },
                [this] { return around_.clock.now(); }}},
-      alarm_{around.io, around.clock, [this](Instant now) { ring(now); }} {
-  if (config.opensm.plugin) return;
-  standalone_.emplace(regulator_options(config, around.names, calendar), config.sm.lmc > 0 ? 2U : 1U,
-                      around.engine, around.seat, scribe_, config.sm.lmc > 0 ? around.migrator : nullptr,
-                      log_and(around.logged), driver_options(config));
-}
-
-Result<void> Regulation::listen_for_plugin(const Config& config, const journal::Calendar& calendar) {
-  auto server =
-      opensm::PluginServer::listen(around_.io, config.opensm.socket,
-                                   {[this](const opensm::PluginEvent& event) {
-                                      if (event.kind == opensm::PluginEvent::Kind::Hello) {
-                                        spdlog::info("OpenSM's plugin is here, OpenSM is {}", event.state);
-                                      }
-                                      beside_->on_plugin(event, around_.clock.now());
-                                      around_.settle();
-                                    },
-                                    [this] {
-                                      spdlog::warn("OpenSM's plugin is gone");
-                                      beside_->on_plugin_gone(around_.clock.now());
-                                      around_.settle();
-                                    },
-                                    [](const Error& error) { spdlog::warn("{}", error.message); }});
-  if (!server) return fail("opensm.socket", server.error());
-  plugin_ = *std::move(server);
-  opensm::OpenSmActuatorOptions options;
-  options.planes = config.opensm.lmc > 0 ? 2 : 1;
-  options.reduction = config.opensm.reduction ? opensm::Reduction::Allowed : opensm::Reduction::Refused;
-  options.driver = driver_options(config);
-  // Unless an operator says otherwise, the plugin goes by what the switches are told.
-  const auto packet_life = config.regulation.governor.packet_life;
-  if (packet_life != routing::default_packet_life) {
-    options.packet_life = std::chrono::duration_cast<std::chrono::microseconds>(packet_life);
-  }
-  beside_.emplace(regulator_options(config, around_.names, calendar), around_.engine, around_.seat, *plugin_,
-                  around_.plans, scribe_, config.opensm.lmc > 0 ? around_.migrator : nullptr,
-                  log_and(around_.logged), options);
-  opensm_metrics_ = std::make_shared<metrics::OpenSmMetrics>();
-  return {};
-}
-
-void Regulation::surveyed(const Survey& survey, PortNum own) {
-  if (!beside_ || survey.local == no_node) return;
-  // As the sweep found it: the transport's own view may be from before OpenSM was there.
-  const mad::PortInfo& port = survey.port({survey.local, own}).info;
-  beside_->surveyed(survey, {port.lid, port.master_sm_lid}, around_.clock.now());
-}
-
-std::shared_ptr<const Survey> Regulation::complete(std::shared_ptr<const Survey> survey) {
-  if (standalone_) return standalone_->complete(std::move(survey));
-  if (const auto links = beside_->recover(*survey, around_.clock.now()); links > 0) {
-    spdlog::warn("the journal is a fresh one; that {} links are off is known from {}", links,
-                 around_.plans.path());
-  }
-  return beside_->complete(std::move(survey));
-}
-
-void Regulation::plan_written() {
-  if (plugin_) plugin_->tell(opensm::PluginCommand::NewPlan);
-}
-
-void Regulation::ring(Instant now) {
-  standalone_ ? standalone_->on_timer(now) : beside_->on_timer(now);
-  around_.settle();
+      regulator_{regulator_options(config, around.names, calendar), scribe_, *around.authority.actuator(),
+                 log_and(around.logged)},
+      alarm_{around.io, around.clock,
+             [this](Instant now) { around_.enter([&] { regulator_.on_timer(now); }); }} {
+  // What cannot be read is a problem that the regulator knows of.
+  const auto& ranks = scribe_.ranks();
+  around_.authority.regulate_with(regulator_, ranks ? *ranks : std::vector<journal::Rank>{});
 }
 
 void Regulation::settle() {
-  if (beside_) opensm_metrics_->set({beside_->actuator().ready(), around_.plans.trouble().empty()});
-  auto next = standalone_ ? standalone_->next_deadline() : beside_->next_deadline();
+  auto next = regulator_.next_deadline();
   if (stopped_) {
     const Instant now = around_.clock.now();
     if (regulator().idle() || *stop_by_ <= now) {
@@ -192,13 +120,6 @@ void Regulation::publish() {
   metrics_->publish(std::move(figures));
 }
 
-Problems Regulation::problems() const {
-  Problems problems = regulator().problems();
-  if (!beside_) return problems;
-  for (auto& problem : beside_->problems()) problems.push_back(std::move(problem));
-  return problems;
-}
-
 bool Regulation::stop(std::function<void()> done) {
   const Instant now = around_.clock.now();
   if (on_stop_ == OnStop::Leave) {
@@ -209,7 +130,6 @@ bool Regulation::stop(std::function<void()> done) {
   if (regulator().idle()) return false;
   stopped_ = std::move(done);
   stop_by_ = now + longest_stop;
-  settle();
   return true;
 }
 

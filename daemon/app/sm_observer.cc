@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "authority/own/sm_election.h"
+#include "mad/sm_state.h"
 
 namespace heddle::app {
 namespace {
@@ -16,7 +16,7 @@ using discovery::SmSight;
 std::string text_of(const SmSight& sight) {
   if (!sight.info) return fmt::format("LID {}", sight.lid.raw());
   return fmt::format("LID {} (GUID {}, priority {}, {})", sight.lid.raw(), to_string(sight.info->guid),
-                     sight.info->priority, provision::to_string(sight.info->state));
+                     sight.info->priority, mad::to_string(sight.info->state));
 }
 
 }  // namespace

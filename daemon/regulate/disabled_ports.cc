@@ -4,16 +4,6 @@
 
 namespace heddle::regulate {
 
-std::vector<PortRef> disabled_ports(const Fabric& fabric) {
-  std::vector<PortRef> ports;
-  for (std::uint32_t i = 0; i < fabric.ports().size(); ++i) {
-    const Port& port = fabric.ports()[i];
-    const bool external = port.num != PortNum{0} && fabric.node(port.node).type == NodeType::Switch;
-    if (external && port.physical == PhysState::Disabled) ports.push_back(fabric.ref(PortIndex{i}));
-  }
-  return ports;
-}
-
 std::vector<PortRef> not_ours(std::span<const PortRef> disabled, const regulation::Governor& governor) {
   if (disabled.empty()) return {};
   std::set<PortRef> ours;

@@ -11,11 +11,8 @@
 
 namespace heddle::regulate {
 
-/// Of switches, in the order of the snapshot. Those of hosts cannot be asked.
-[[nodiscard]] std::vector<PortRef> disabled_ports(const Fabric& fabric);
-
-/// Of these, those that no order of this program's is known to have disabled: neither in memory, nor at a
-/// link that the governor has in hand. A link that it takes for on was seen a moment ago.
+/// Of these ports, those that no order of this program's is known to have disabled: neither in memory, nor at
+/// a link that the governor has in hand. A link that it takes for on was seen a moment ago.
 [[nodiscard]] std::vector<PortRef> not_ours(std::span<const PortRef> disabled,
                                             const regulation::Governor& governor);
 

@@ -453,8 +453,27 @@ void Regulator::save(Instant now) {
   save_at_ = now + options_.save_energy_every;
 }
 
-std::vector<provision::KnownLink> Regulator::known_links() const {
-  std::vector<provision::KnownLink> links;
+void Regulator::on_evidence(const std::vector<regulation::OffRecord>& off, Instant now) {
+  const regulation::Memory memory = journal_.memory();
+  if (memory.last != regulation::ChangeId{} || !memory.off.empty() || !memory.open.empty()) return;
+  // What cannot be written is one of the journal's own problems, and the ports are named as disabled.
+  journal_.write(regulation::Outcome{regulation::ChangeId{1}, now, off, {}, ""}, [](const Result<void>&) {});
+  log(regulation::ReportKind::Recovered, "",
+      fmt::format("the journal is a fresh one; that {} links are off is known from the plan for OpenSM",
+                  off.size()),
+      now);
+}
+
+std::vector<LinkRef> Regulator::links_off() const {
+  std::vector<LinkRef> off;
+  for (const regulation::OffRecord& record : governor_.off_links()) {
+    if (!record.mode.on()) off.push_back(record.link);
+  }
+  return off;
+}
+
+std::vector<authority::KnownLink> Regulator::known_links() const {
+  std::vector<authority::KnownLink> links;
   const regulation::Memory memory = restarted_ ? governor_.memory() : journal_.memory();
   for (const auto& [ref, off] : memory.off) links.push_back({ref, off.full.width, off.full.speed});
   for (const auto& [id, change] : memory.open) {
@@ -478,9 +497,10 @@ Problems Regulator::problems() const {
   }
   if (journal_.wait() > options_.slow_disk) {
     add(ProblemKind::Journal,
-        fmt::format("the disk has taken nothing of the journal for {:.0f} s: until it does, no link is turned "
-                    "off, and no command is answered; see what keeps the disk of state.directory busy",
-                    seconds(journal_.wait())));
+        fmt::format(
+            "the disk has taken nothing of the journal for {:.0f} s: until it does, no link is turned "
+            "off, and no command is answered; see what keeps the disk of state.directory busy",
+            seconds(journal_.wait())));
   }
   for (const std::string& pattern : unmatched_pins_) {
     add(ProblemKind::Pins,

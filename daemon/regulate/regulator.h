@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "authority/actuator.h"
-#include "authority/own/survey_change.h"
+#include "authority/known_fabric.h"
 #include "base/problem.h"
 #include "fabric/node_names.h"
 #include "journal/scribe.h"
@@ -29,15 +29,7 @@
 
 namespace heddle::regulate {
 
-/// What is known of the fabric, links that are off included.
-struct KnownFabric {
-  std::shared_ptr<const Fabric> reference;  ///< another pointer: another topology
-  routing::LinkSet up;                      ///< of its links
-  std::set<NodeGuid> present;               ///< of its switches
-  std::vector<Lid> managers;                ///< of the daemon and of every subnet manager
-  std::vector<PortRef> disabled{};          ///< ports of switches (regulate/disabled_ports.h)
-  std::vector<std::pair<NodeGuid, std::uint16_t>> ranks;
-};
+using authority::KnownFabric;
 
 struct RegulatorOptions {
   regulation::GovernorOptions governor;
@@ -51,7 +43,7 @@ struct RegulatorOptions {
   NodeNames names;                ///< in them
 };
 
-class Regulator {
+class Regulator final : public authority::FabricListener {
  public:
   /// What a command comes to: a sentence, or why it is refused.
   using Reply = std::function<void(const Result<std::string>&)>;
@@ -62,10 +54,10 @@ class Regulator {
   Regulator(const RegulatorOptions& options, journal::Scribe& journal, Actuator& actuator, Log log);
 
   // What happens in the fabric.
-  void on_fabric(const KnownFabric& known, Instant now);
+  void on_fabric(const KnownFabric& known, Instant now) override;
   void on_sample(std::shared_ptr<const load::Sample> sample, Instant now);
-  enum class Mastership : std::uint8_t { Lost, Held };
-  void on_mastership(Mastership mastership, Instant now);
+  using Mastership = authority::Mastership;
+  void on_mastership(Mastership mastership, Instant now) override;
   void on_timer(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
@@ -93,8 +85,9 @@ class Regulator {
   /// Another number: states of links may be others.
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
   [[nodiscard]] const journal::Calendar& calendar() const { return options_.calendar; }
-  /// Cables that sweeps do not see because this program turned their links off, or was about to.
-  [[nodiscard]] std::vector<provision::KnownLink> known_links() const;
+  [[nodiscard]] std::vector<authority::KnownLink> known_links() const override;
+  [[nodiscard]] std::vector<LinkRef> links_off() const override;
+  void on_evidence(const std::vector<regulation::OffRecord>& off, Instant now) override;
   /// Turned off, on, or to another mode and seen there, since the start of the program.
   struct Transitions {
     std::uint64_t off = 0;

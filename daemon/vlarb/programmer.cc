@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "authority/own/port_settings.h"
+#include "mad/port_set.h"
 #include "transport/requests.h"
 
 namespace heddle::vlarb {
@@ -170,7 +170,7 @@ void Programmer::write_tables(std::uint32_t slot, Instant now) {
 }
 
 void Programmer::set_limit(std::uint32_t slot, const mad::PortInfo& fresh, Instant now) {
-  mad::PortInfo info = provision::unchanged(fresh);
+  mad::PortInfo info = mad::unchanged(fresh);
   info.operational_vls = 0;
   info.vl_high_limit = image(jobs_[slot]).limit.raw();
   ask(slot, {What::SetPortInfo, 0}, mad::Method::Set, now, &info);
@@ -222,7 +222,7 @@ std::uint32_t Programmer::modifier(const Job& job, Ask ask) const {
       return (ask.index + 1U) << 16U | port;
     case What::PortInfo:
     case What::SetPortInfo:
-      return provision::modifier_for(*survey_, end);
+      return mad::modifier_for(*survey_, end);
     case What::Map:
       return is_switch ? std::uint32_t{ask.index} << 8U | port : 0U;
     case What::MapOfAllInputs:

@@ -126,7 +126,7 @@ TEST_F(Faults, MastershipThatIsLostInEachStageBringsEveryLinkBack) {
     ASSERT_TRUE(reach(when)) << to_string(when);
     world.watch.say(fmt::format("mastership lost while {}", to_string(when)));
     const OtherManager other{world, hosts_.back()};
-    ASSERT_TRUE(world.run([&] { return !world.daemon->manager->is_master(); }, 1min)) << to_string(when);
+    ASSERT_TRUE(world.run([&] { return !world.daemon->authority->may_write(); }, 1min)) << to_string(when);
     world.run_for(60s);
     EXPECT_TRUE(world.links_off().empty()) << to_string(when) << "\n" << events();
     EXPECT_THAT(world.watch.violations(), ::testing::IsEmpty()) << events();

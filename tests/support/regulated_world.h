@@ -13,12 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "authority/own/own_fabric.h"
 #include "discovery/discovery.h"
 #include "fabric/generators.h"
 #include "fabric/source.h"
 #include "journal/scribe.h"
 #include "mad/header.h"
-#include "regulate/standalone.h"
+#include "regulate/regulator.h"
 #include "sampling/sampler.h"
 #include "sim/flow/fabric_view.h"
 #include "sim/flow/flow_plane.h"
@@ -123,9 +124,7 @@ struct WorldOptions {
 class RegulatedWorld;
 
 /// The daemon's parts, in the order of app/heddled.cc.
-class TestDaemon final : public transport::Transport,
-                         public regulate::FabricSeat,
-                         public regulate::PathMigrator {
+class TestDaemon final : public transport::Transport, public authority::Seat, public regulate::PathMigrator {
  public:
   explicit TestDaemon(RegulatedWorld& world);
   ~TestDaemon() override;
@@ -136,7 +135,7 @@ class TestDaemon final : public transport::Transport,
   void on_timers();
   [[nodiscard]] std::optional<Instant> next_deadline() const;
   [[nodiscard]] bool quiet() const {
-    return configured && !discovery->busy() && !manager->busy() && regulation->regulator().idle() &&
+    return configured && !discovery->busy() && !authority->is_configuring() && regulation->idle() &&
            scribe.waiting() == 0 && engine.pending() == 0;
   }
 
@@ -146,7 +145,7 @@ class TestDaemon final : public transport::Transport,
   [[nodiscard]] transport::LocalPort local() const override;
   Result<void> claim_sm(transport::SmClaim claim) override;
 
-  [[nodiscard]] regulate::Regulator& regulator() { return regulation->regulator(); }
+  [[nodiscard]] regulate::Regulator& regulator() { return *regulation; }
 
   bool configured = false;
   std::vector<provision::ProvisionReport> reports;
@@ -157,6 +156,14 @@ class TestDaemon final : public transport::Transport,
   [[nodiscard]] std::shared_ptr<const Survey> survey() const override { return survey_; }
   void adopt(std::shared_ptr<const Survey> survey) override;
   void look_at(const std::vector<NodeGuid>& nodes, Instant now) override;
+  void use(std::shared_ptr<const Survey> survey) override;
+  void show(std::shared_ptr<const Survey> /*survey*/) override {}
+  void hold() override { discovery->hold(); }
+  void release(Instant now) override { discovery->release(now); }
+  void set_change_bits(authority::ChangeBits bits) override {
+    discovery->set_change_bits(bits == authority::ChangeBits::Clear ? discovery::ChangeBits::Clear
+                                                                    : discovery::ChangeBits::Leave);
+  }
   // PathMigrator
   void migrate(unsigned plane, Instant now, regulate::PathMigrator::Done done) override;
 
@@ -176,15 +183,14 @@ class TestDaemon final : public transport::Transport,
   std::shared_ptr<const Survey> survey_;
   std::vector<std::pair<Instant, std::function<void(Instant)>>> migrations_;  ///< by when they are due
   std::optional<Instant> light_at_;
-  bool yields_ = false;  ///< another subnet manager was master
 
  public:
   std::unique_ptr<journal::Journal> journal;
   journal::Scribe scribe;
   transport::TransactionEngine engine;
-  std::unique_ptr<regulate::Standalone> regulation;
   std::unique_ptr<discovery::Discovery> discovery;
-  std::unique_ptr<provision::SubnetManager> manager;
+  std::unique_ptr<provision::OwnFabric> authority;
+  std::unique_ptr<regulate::Regulator> regulation;
   std::unique_ptr<sampling::Sampler> sampler;
 };
 
@@ -337,41 +343,34 @@ inline TestDaemon::TestDaemon(RegulatedWorld& world)
   regulate::RegulatorOptions options;
   options.governor = world.options.governor;
   options.pins = world.options.pins;
-  regulation = std::make_unique<regulate::Standalone>(
-      options, planes, engine, *this, scribe, moves ? this : nullptr,
-      [this](const journal::Event& event) { events.push_back(event); }, world.options.driver);
-  discovery = std::make_unique<discovery::Discovery>(
-      engine, discovery::SweepOptions{}, [this](const discovery::SweepReport& report) {
-        if (report.failure || report.survey == report.before || yields_) return;
-        discovery->hold();
-        manager->configure(regulation->complete(report.survey), world_.now);
-      });
-  provision::ProvisionOptions provision;
-  provision.ports.lmc = world.options.lmc;
-  provision.verify_within = world.options.verify_within;
-  manager = std::make_unique<provision::SubnetManager>(
-      engine, *this, provision, regulation->router(), [this](const provision::ProvisionReport& report) {
-        reports.push_back(report);
-        if (!report.failure) {
-          configured = true;
-          discovery->adopt(report.survey);
-          survey_ = report.survey;
-          sampler->use(survey_->fabric);
-          discovery->set_change_bits(discovery::ChangeBits::Clear);
-        }
-        yields_ = report.failure && report.failure->code == ErrorCode::Refused;
-        regulation->configured(report, local().lid);
-        discovery->release(report.ended);
-      });
+  discovery = std::make_unique<discovery::Discovery>(engine, discovery::SweepOptions{},
+                                                     [this](const discovery::SweepReport& report) {
+                                                       if (report.failure || report.survey == report.before)
+                                                         return;
+                                                       authority->on_found(report.survey, world_.now);
+                                                     });
+  provision::OwnFabricOptions own;
+  own.provision.ports.lmc = world.options.lmc;
+  own.provision.verify_within = world.options.verify_within;
+  own.driver = world.options.driver;
+  own.planes = planes;
+  authority = std::make_unique<provision::OwnFabric>(own, engine, *this, *this, moves ? this : nullptr,
+                                                     [this](const provision::ProvisionReport& report) {
+                                                       reports.push_back(report);
+                                                       configured = configured || !report.failure;
+                                                     });
+  regulation =
+      std::make_unique<regulate::Regulator>(options, scribe, *authority->actuator(),
+                                            [this](const journal::Event& event) { events.push_back(event); });
+  authority->regulate_with(*regulation, scribe.ranks() ? *scribe.ranks() : std::vector<journal::Rank>{});
   sampling::SamplerOptions sampling;
   sampling.interval = world.options.sampling;
   sampler = std::make_unique<sampling::Sampler>(engine, sampling,
                                                 [this](const std::shared_ptr<const load::Sample>& sample) {
                                                   regulator().on_sample(sample, world_.now);
                                                 });
-  regulation->use(*manager);
   engine.unsolicited_to([this](const mad::Packet& packet, Instant at) {
-    if (const auto notice = manager->on_unsolicited(packet, at)) discovery->on_notice(*notice, at);
+    if (const auto notice = authority->on_unsolicited(packet, at)) discovery->on_notice(*notice, at);
   });
 }
 
@@ -400,6 +399,7 @@ inline std::optional<Instant> TestDaemon::next_deadline() const {
   const auto sooner = [&](std::optional<Instant> at) {
     if (at && (!first || *at < *first)) first = at;
   };
+  sooner(authority->next_deadline());
   sooner(regulation->next_deadline());
   sooner(sampler->next_deadline());
   sooner(light_at_);
@@ -419,6 +419,7 @@ inline void TestDaemon::on_timers() {
     write.then();
   }
   if (due(engine.next_deadline())) engine.on_timer(now);
+  if (due(authority->next_deadline())) authority->on_timer(now);
   if (due(regulation->next_deadline())) regulation->on_timer(now);
   if (due(sampler->next_deadline())) sampler->on_timer(now);
   while (!migrations_.empty() && due(migrations_.front().first)) {
@@ -464,6 +465,11 @@ inline Result<void> TestDaemon::claim_sm(transport::SmClaim claim) {
 inline void TestDaemon::adopt(std::shared_ptr<const Survey> survey) {
   survey_ = std::move(survey);
   discovery->adopt(survey_);
+  sampler->use(survey_->fabric);
+}
+
+inline void TestDaemon::use(std::shared_ptr<const Survey> survey) {
+  survey_ = std::move(survey);
   sampler->use(survey_->fabric);
 }
 

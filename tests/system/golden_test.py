@@ -34,7 +34,7 @@ VOLATILE = re.compile(r"""^(
   | .*per_second | utilization | congestion | .*_total | .*joules | .*watts.* | .*bytes.* | .*packets.* | load | busiest | worst
   | sent | received | answered | retried | unmatched | timed_?out | late | .*round_trip.* | window.* | in_flight | transactions | counters
   | verified | last | checksum | generated | consumed | total | least | mads | shape | .*_data | .*_pkts | xmit_.* | rcv_.*
-  | blocks_written | wait.* | measured.* | time.* | elapsed | delivered | spent | saved | retries
+  | blocks_written | wait.* | measured.* | time.* | elapsed | delivered | spent | saved | retries | unmatched
 )$""", re.VERBOSE)
 
 
@@ -156,6 +156,7 @@ class OwnFabric(Golden):
         name = f"heddle-golden-{os.getpid()}"
         with Daemon({**SETTINGS, "fabric.serve": name}) as daemon:
             daemon.wait_for_sweeps(3)
+            wait_until(lambda: "advice" in daemon.heddle("--json", "events"), 60, "advice")
             links = [link["name"] for link in daemon.json("links", "--kind", "switch")["links"]]
             self.expect_json("link_off", daemon.json("link", "off", links[0], "--reason", "test"))
             wait_until(lambda: "confirmed" in daemon.heddle("--json", "events"), 20, "a link off")

@@ -7,11 +7,11 @@
 #include <boost/json/object.hpp>
 #include <thread>
 
-#include "authority/own/port_settings.h"
 #include "fabric/source.h"
 #include "fabric/unique_names.h"
 #include "heddle/json_access.h"
 #include "mad/header.h"
+#include "mad/port_set.h"
 #include "qos/fit.h"
 #include "sim/bring_up.h"
 #include "sim/flow/fabric_view.h"
@@ -53,7 +53,7 @@ class Writer {
       good = good && set(end, mad::SmAttr::VlArbitration, (block + 1) << 16U | number, image.blocks[block]);
     }
     good = good && set(end, mad::SmAttr::SlToVlTable, is_switch ? all_inputs | number : 0U, image.map);
-    mad::PortInfo limited = provision::unchanged(info);
+    mad::PortInfo limited = mad::unchanged(info);
     limited.vl_high_limit = image.limit.raw();
     good = good && set(end, mad::SmAttr::PortInfo, end.port.raw(), limited);
     if (!good) return fail(ErrorCode::Refused, "a simulated agent refused its tables");

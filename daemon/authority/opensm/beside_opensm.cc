@@ -7,46 +7,41 @@
 
 #include "authority/opensm/plan_evidence.h"
 #include "authority/own/survey_change.h"
-#include "regulate/disabled_ports.h"
 
 namespace heddle::opensm {
 
-using Mastership = regulate::Regulator::Mastership;
+using authority::Mastership;
 
-BesideOpenSm::BesideOpenSm(const regulate::RegulatorOptions& options, transport::TransactionEngine& engine,
-                           regulate::FabricSeat& seat, PluginPort& plugin, PlanStore& store,
-                           journal::Scribe& journal, regulate::PathMigrator* migrator,
-                           regulate::Regulator::Log log, const OpenSmActuatorOptions& actuator)
-    : plugin_{plugin},
+BesideOpenSm::BesideOpenSm(transport::TransactionEngine& engine, transport::Transport& transport,
+                           authority::Seat& seat, PluginPort& plugin, PlanStore& store,
+                           regulate::PathMigrator* migrator, const OpenSmActuatorOptions& actuator)
+    : transport_{transport},
+      seat_{seat},
+      plugin_{plugin},
       store_{store},
-      journal_{journal},
       keeper_{actuator.planes, provision::UpDownKeeper::Counts::Trained},
-      actuator_{engine, seat, plugin, store, migrator, actuator},
-      regulator_{options, journal, actuator_, std::move(log)} {
-  // The tables that stand follow the order of the plan, or that of the journal where there is none yet.
-  if (!store.plan().ranks.empty()) {
-    keeper_.remember(store.plan().ranks);
-  } else if (const auto& ranks = journal_.ranks()) {
-    keeper_.remember(*ranks);
+      actuator_{engine, seat, plugin, store, migrator, actuator} {}
+
+void BesideOpenSm::regulate_with(authority::FabricListener& listener,
+                                 const std::vector<authority::Rank>& ranks) {
+  listener_ = &listener;
+  keeper_.remember(store_.plan().ranks.empty() ? ranks : store_.plan().ranks);
+  off_by_plan_ = store_.plan().off;
+}
+
+void BesideOpenSm::on_found(std::shared_ptr<const Survey> survey, Instant now) {
+  if (!begun_ && !off_by_plan_.empty()) {
+    if (const auto off = off_by_plan(off_by_plan_, *survey, now); !off.empty()) {
+      off_by_plan_.clear();
+      listener_->on_evidence(off, now);
+    }
   }
-  const regulation::Memory memory = journal_.memory();
-  const bool fresh = memory.last == regulation::ChangeId{} && memory.off.empty() && memory.open.empty();
-  if (fresh) off_by_plan_ = store.plan().off;
-}
-
-std::size_t BesideOpenSm::recover(const Survey& survey, Instant now) {
-  if (begun_ || off_by_plan_.empty()) return 0;
-  regulation::Outcome outcome{regulation::ChangeId{1}, now, off_by_plan(off_by_plan_, survey, now), {}, ""};
-  if (outcome.off.empty()) return 0;
-  off_by_plan_.clear();
-  const std::size_t links = outcome.off.size();
-  // Where the disk refuses it, the ports are named as disabled.
-  journal_.write(outcome, [](const Result<void>&) {});
-  return links;
-}
-
-std::shared_ptr<const Survey> BesideOpenSm::complete(std::shared_ptr<const Survey> survey) const {
-  return provision::complete(std::move(survey), regulator_.known_links());
+  const auto completed = provision::complete(std::move(survey), listener_->known_links());
+  seat_.use(completed);
+  if (completed->local == no_node) return;
+  // As the sweep found it: the transport's own view may be from before OpenSM was there.
+  const mad::PortInfo& port = completed->port({completed->local, transport_.local().port}).info;
+  surveyed(*completed, {port.lid, port.master_sm_lid}, now);
 }
 
 void BesideOpenSm::surveyed(const Survey& survey, std::vector<Lid> managers, Instant now) {
@@ -64,17 +59,17 @@ void BesideOpenSm::surveyed(const Survey& survey, std::vector<Lid> managers, Ins
   // order.
   if (!keeper_.route(*survey.fabric) || !keeper_.full()) return;
   actuator_.use_ranks(keeper_.ranks());
-  regulate::KnownFabric known;
+  authority::KnownFabric known;
   known.reference = keeper_.full();
   known.up = keeper_.up();
   known.ranks = keeper_.ranks();
   known.managers = std::move(managers);
-  known.disabled = regulate::disabled_ports(*survey.fabric);
+  known.disabled = authority::disabled_ports(*survey.fabric);
   for (const Node& node : survey.fabric->nodes()) {
     if (node.type == NodeType::Switch) known.present.insert(node.guid);
   }
   known_ = std::move(known);
-  if (begun_) regulator_.on_fabric(*known_, now);
+  if (begun_) listener_->on_fabric(*known_, now);
   look_at_mastership(now);
 }
 
@@ -91,13 +86,9 @@ bool BesideOpenSm::must_wait_for_more(const Survey& survey, Instant now) const {
 /// With the first word on who is the master: a daemon that is started again must not think that it is lost.
 void BesideOpenSm::begin(Instant now) {
   if (std::exchange(begun_, true)) return;
-  regulator_.on_fabric(*known_, now);
+  listener_->on_fabric(*known_, now);
   // Not what the plan has as off: of a change that was interrupted, links may be up.
-  std::vector<LinkRef> off;
-  for (const regulation::OffRecord& record : regulator_.governor().off_links()) {
-    if (!record.mode.on()) off.push_back(record.link);
-  }
-  actuator_.remember_off(off);
+  actuator_.remember_off(listener_->links_off());
 }
 
 void BesideOpenSm::look_at_mastership(Instant now) {
@@ -111,20 +102,20 @@ void BesideOpenSm::look_at_mastership(Instant now) {
   if (!known_) return;
   if (actuator_.ready()) {
     tell(Mastership::Held, now);
-  } else if (away_ || yields()) {
+  } else if (away_ || is_standby()) {
     tell(Mastership::Lost, now);
   }
 }
 
 /// Of a master that handed over while others are here, or that died, a standby here may take the place.
-bool BesideOpenSm::yields() const {
+bool BesideOpenSm::is_standby() const {
   return actuator_.yields() && !plugin_.has_others() && (!master_went_ || away_);
 }
 
 Problems BesideOpenSm::problems() const {
   Problems problems;
   if (!store_.trouble().empty()) problems.push_back({ProblemKind::PlanFile, store_.trouble()});
-  if (yields()) {
+  if (is_standby()) {
     problems.push_back(
         {ProblemKind::OpenSmStandby,
          "the OpenSM beside this daemon is not the master of the fabric: nothing is regulated from here, and "
@@ -147,7 +138,7 @@ void BesideOpenSm::tell(Mastership mastership, Instant now) {
   // The regulator begins as one who has it.
   const Mastership before = mastership_.value_or(Mastership::Held);
   mastership_ = mastership;
-  if (mastership != before) regulator_.on_mastership(mastership, now);
+  if (mastership != before) listener_->on_mastership(mastership, now);
 }
 
 void BesideOpenSm::on_plugin(const PluginEvent& event, Instant now) {
@@ -169,13 +160,10 @@ void BesideOpenSm::on_timer(Instant now) {
   }
   actuator_.on_timer(now);
   look_at_mastership(now);
-  regulator_.on_timer(now);
 }
 
 std::optional<Instant> BesideOpenSm::next_deadline() const {
   auto first = actuator_.next_deadline();
-  const auto other = regulator_.next_deadline();
-  if (other && (!first || *other < *first)) first = other;
   if (lost_at_ && !away_ && (!first || *lost_at_ < *first)) first = lost_at_;
   if (first_ && (!first || first_->until < *first)) first = first_->until;
   return first;

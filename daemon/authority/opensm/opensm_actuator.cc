@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "authority/opensm/port_setter.h"
+#include "authority/own/driven_ports.h"
 
 namespace heddle::opensm {
 namespace {
@@ -30,11 +30,6 @@ OpenSmActuator::OpenSmActuator(transport::TransactionEngine& engine, regulate::F
       avoided_(options_.planes),
       check_{engine, options_.driver.m_key} {}
 
-void OpenSmActuator::later(std::function<void(Instant)> what, Instant now) {
-  due_.push_back(std::move(what));
-  if (!due_at_) due_at_ = now;
-}
-
 void OpenSmActuator::write_tables(std::optional<unsigned> plane, const std::vector<LinkRef>& avoid,
                                   Instant now, Done done) {
   auto job = std::make_shared<Job>();
@@ -42,7 +37,7 @@ void OpenSmActuator::write_tables(std::optional<unsigned> plane, const std::vect
   job->avoid = avoid;
   job->done = std::move(done);
   jobs_.push_back(job);
-  if (jobs_.size() == 1) later([this](Instant at) { begin_job(at); }, now);
+  if (jobs_.size() == 1) due_.at(now, [this](Instant at) { begin_job(at); });
 }
 
 void OpenSmActuator::migrate(unsigned plane, Instant now, Done done) {
@@ -50,7 +45,7 @@ void OpenSmActuator::migrate(unsigned plane, Instant now, Done done) {
     migrator_->migrate(plane, now, std::move(done));
     return;
   }
-  later([done = std::move(done)](Instant at) { done({}, at); }, now);
+  due_.at(now, [done = std::move(done)](Instant at) { done({}, at); });
 }
 
 void OpenSmActuator::begin_job(Instant now) {
@@ -174,8 +169,8 @@ void OpenSmActuator::finish_job(const Result<void>& result, Instant now) {
   const auto job = jobs_.front();
   jobs_.pop_front();
   check_.abandon();
-  if (!jobs_.empty()) later([this](Instant at) { begin_job(at); }, now);
-  later([job, result](Instant at) { job->done(result, at); }, now);
+  if (!jobs_.empty()) due_.at(now, [this](Instant at) { begin_job(at); });
+  due_.at(now, [job, result](Instant at) { job->done(result, at); });
 }
 
 void OpenSmActuator::fail_jobs(const Error& error, Instant now) {
@@ -237,10 +232,7 @@ void OpenSmActuator::on_plugin_gone(Instant now) {
 }
 
 void OpenSmActuator::on_timer(Instant now) {
-  if (due_at_ && *due_at_ <= now) {
-    due_at_.reset();
-    for (auto due = std::exchange(due_, {}); !due.empty(); due.pop_front()) due.front()(now);
-  }
+  due_.on_timer(now);
   if (!jobs_.empty()) {
     const Job& job = *jobs_.front();
     const bool due = job.until <= now && job.wait != Job::Wait::Begin && job.wait != Job::Wait::Reading;
@@ -257,7 +249,7 @@ void OpenSmActuator::on_timer(Instant now) {
 }
 
 std::optional<Instant> OpenSmActuator::next_deadline() const {
-  std::optional<Instant> first = due_at_;
+  auto first = due_.next_deadline();
   const auto consider = [&](std::optional<Instant> due) {
     if (due && (!first || *due < *first)) first = due;
   };
@@ -275,7 +267,7 @@ void OpenSmActuator::set_links(const std::vector<regulate::LinkOrder>& orders, I
   runs_.run(orders, now, std::move(done));
 }
 
-LinkRunsSeat::Window OpenSmActuator::window() const {
+authority::LinkRunsSeat::Window OpenSmActuator::window() const {
   // Nobody reroutes around what goes off; what comes back helps whoever comes back.
   if (!ready()) return Window::Nobody;
   return window_ ? Window::Open : Window::Shut;
@@ -294,11 +286,12 @@ void OpenSmActuator::write_tables_without(const std::vector<LinkRef>& links, Ins
   job->closing = links;
   job->done = std::move(done);
   jobs_.push_back(job);
-  if (jobs_.size() == 1) later([this](Instant at) { begin_job(at); }, now);
+  if (jobs_.size() == 1) due_.at(now, [this](Instant at) { begin_job(at); });
 }
 
-std::unique_ptr<PortSetter> OpenSmActuator::make_setter() {
-  return std::make_unique<DrivenPorts>(engine_, seat_, runs_.closed(), options_.driver);
+std::unique_ptr<authority::PortSetter> OpenSmActuator::make_setter() {
+  return std::make_unique<provision::DrivenPorts>(engine_, seat_, runs_.closed(), provision::PortRules{},
+                                                  options_.driver);
 }
 
 }  // namespace heddle::opensm

@@ -23,14 +23,15 @@
 #include <vector>
 
 #include "authority/actuator.h"
-#include "authority/opensm/link_runs.h"
-#include "authority/opensm/plan_store.h"
+#include "authority/deferred.h"
+#include "authority/fabric_seat.h"
+#include "authority/link_runs.h"
 #include "authority/opensm/plugin_event.h"
 #include "authority/opensm/plugin_port.h"
 #include "authority/opensm/table_check.h"
 #include "authority/own/link_driver.h"
-#include "authority/own/standalone_actuator.h"
 #include "authority/path_migrator.h"
+#include "authority/plan_store.h"
 
 namespace heddle::opensm {
 
@@ -47,7 +48,7 @@ struct OpenSmActuatorOptions {
   std::optional<std::chrono::microseconds> packet_life;
 };
 
-class OpenSmActuator final : public regulate::Actuator, private LinkRunsSeat {
+class OpenSmActuator final : public regulate::Actuator, private authority::LinkRunsSeat {
  public:
   /// `migrator` null: no connection can move. All must outlive the actuator.
   OpenSmActuator(transport::TransactionEngine& engine, regulate::FabricSeat& seat, PluginPort& plugin,
@@ -97,7 +98,6 @@ class OpenSmActuator final : public regulate::Actuator, private LinkRunsSeat {
     Instant until;
     std::string trouble;  ///< what the plugin said last
   };
-  void later(std::function<void(Instant)> what, Instant now);
   void begin_job(Instant now);
   void write_stage(Instant now);
   enum class Staging : std::uint8_t { UpToStage, Final };
@@ -117,7 +117,7 @@ class OpenSmActuator final : public regulate::Actuator, private LinkRunsSeat {
   [[nodiscard]] Window window() const override;
   [[nodiscard]] std::optional<Error> why_not(const regulate::LinkOrder& order) const override;
   void write_tables_without(const std::vector<LinkRef>& links, Instant now, Closed done) override;
-  [[nodiscard]] std::unique_ptr<PortSetter> make_setter() override;
+  [[nodiscard]] std::unique_ptr<authority::PortSetter> make_setter() override;
 
   transport::TransactionEngine& engine_;
   regulate::FabricSeat& seat_;
@@ -133,9 +133,8 @@ class OpenSmActuator final : public regulate::Actuator, private LinkRunsSeat {
   bool window_ = false;
   std::deque<std::shared_ptr<Job>> jobs_;
   TableCheck check_;
-  LinkRuns runs_{*this};
-  std::deque<std::function<void(Instant)>> due_;
-  std::optional<Instant> due_at_;
+  authority::LinkRuns runs_{*this};
+  authority::Deferred due_;
 };
 
 }  // namespace heddle::opensm

@@ -11,18 +11,6 @@ bool carries_lid(const Survey& survey, LinkEnd end) {
 
 }  // namespace
 
-mad::PortInfo unchanged(const mad::PortInfo& has) {
-  mad::PortInfo info = has;
-  info.state = PortState::NoChange;
-  info.physical = PhysState::NoChange;
-  info.link_down_default = 0;
-  info.link_width_enabled = 0;
-  info.link_speed_enabled = 0;
-  info.link_speed_ext_enabled = 0;
-  info.client_reregister = 0;
-  return info;
-}
-
 mad::PortInfo settings(const Survey& survey, LinkEnd end, const LidsByPort& lids, Lid sm_lid,
                        const PortPolicy& policy) {
   const mad::PortInfo& has = survey.port(end).info;
@@ -60,13 +48,6 @@ bool fulfilled(const mad::PortInfo& has, const mad::PortInfo& wanted, LinkEnd en
   if (carries_lid(survey, end) && has.gid_prefix != wanted.gid_prefix) return false;
   return end.port == PortNum{0} ||
          (has.neighbor_mtu == wanted.neighbor_mtu && has.operational_vls == wanted.operational_vls);
-}
-
-std::uint32_t modifier_for(const Survey& survey, LinkEnd end) {
-  const SurveyNode& node = survey.node(end.node);
-  const SurveyPort& spokesman = node.is_switch() ? node.ports[0] : node.ports[end.port.raw()];
-  const bool extended = (spokesman.info.capability_mask & mad::port_cap::extended_speeds) != 0;
-  return end.port.raw() | (extended ? mad::knows_extended_speeds : 0U);
 }
 
 }  // namespace heddle::provision

@@ -5,9 +5,13 @@
 
 #include "authority/own/lid_plan.h"
 #include "base/ids.h"
+#include "mad/port_set.h"
 #include "mad/survey.h"
 
 namespace heddle::provision {
+
+using mad::modifier_for;
+using mad::unchanged;
 
 struct PortPolicy {
   std::uint64_t m_key = 0;
@@ -22,9 +26,6 @@ struct PortPolicy {
 /// value, and with LID, SM LID, MTU and VLs as they are to be.
 [[nodiscard]] mad::PortInfo settings(const Survey& survey, LinkEnd end, const LidsByPort& lids, Lid sm_lid,
                                      const PortPolicy& policy);
-/// The same without any setting: to change nothing but the state of the port.
-[[nodiscard]] mad::PortInfo unchanged(const mad::PortInfo& has);
-
 /// Whether the port has these settings already.
 [[nodiscard]] bool fulfilled(const mad::PortInfo& has, const mad::PortInfo& wanted, LinkEnd end,
                              const Survey& survey);
@@ -32,9 +33,5 @@ struct PortPolicy {
 /// manager.
 [[nodiscard]] bool accepted(const mad::PortInfo& got, const mad::PortInfo& wanted, LinkEnd end,
                             const Survey& survey);
-
-/// Attribute modifier of a Set(PortInfo): the port, and in bit 31 that extended speeds are understood, where
-/// the node knows them.
-[[nodiscard]] std::uint32_t modifier_for(const Survey& survey, LinkEnd end);
 
 }  // namespace heddle::provision

@@ -4,20 +4,6 @@
 
 namespace heddle::provision {
 
-std::string_view to_string(mad::SmInfo::State state) {
-  switch (state) {
-    case mad::SmInfo::State::NotActive:
-      return "not active";
-    case mad::SmInfo::State::Discovering:
-      return "discovering";
-    case mad::SmInfo::State::Standby:
-      return "standby";
-    case mad::SmInfo::State::Master:
-      return "master";
-  }
-  return "unknown";
-}
-
 Result<void> may_be_master(const Election& election) {
   const bool candidate = election.standing == Standing::Candidate;
   for (const OtherSm& other : election.others) {

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/result.h"
 #include "mad/attributes.h"
+#include "mad/sm_state.h"
 
 namespace heddle::provision {
 
@@ -36,7 +37,5 @@ struct Election {
 /// it answers that it is not active; for a master, where another one is master, or will be: one that is still
 /// discovering or standing by with a higher priority, or the same and a smaller GUID.
 [[nodiscard]] Result<void> may_be_master(const Election& election);
-
-[[nodiscard]] std::string_view to_string(mad::SmInfo::State state);
 
 }  // namespace heddle::provision

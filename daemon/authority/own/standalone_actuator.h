@@ -1,8 +1,5 @@
 /// Carries decisions of the regulation out as the fabric's own subnet manager: tables through the
-/// provisioner, in stages; port states by MADs.
-///
-/// Where a later order finds an earlier one for the same link under way, the earlier one is called off, and
-/// the later one waits until nothing of it can arrive any more.
+/// provisioner, in stages; port states by MADs (authority/link_runs.h).
 ///
 /// A link is closed to routing before its port is touched, whatever a sweep finds meanwhile, and its port is
 /// touched only when no table can lead over it any more: that is checked against what switches confirmed,
@@ -12,14 +9,15 @@
 /// On the transaction engine's thread.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "authority/actuator.h"
+#include "authority/deferred.h"
+#include "authority/fabric_seat.h"
+#include "authority/link_runs.h"
 #include "authority/own/link_driver.h"
 #include "authority/own/subnet_manager.h"
 #include "authority/own/up_down_keeper.h"
@@ -28,21 +26,7 @@
 
 namespace heddle::regulate {
 
-/// What the actuator needs of the daemon around it.
-class FabricSeat {
- public:
-  /// The fabric as it was configured last; null before that.
-  [[nodiscard]] virtual std::shared_ptr<const Survey> survey() const = 0;
-  /// From here on everybody works with this one, of the same fabric with other directed routes.
-  virtual void adopt(std::shared_ptr<const Survey> survey) = 0;
-  /// Something has changed at these nodes.
-  virtual void look_at(const std::vector<NodeGuid>& nodes, Instant now) = 0;
-
- protected:
-  ~FabricSeat() = default;
-};
-
-class StandaloneActuator final : public Actuator {
+class StandaloneActuator final : public Actuator, private authority::LinkRunsSeat {
  public:
   /// `migrator` null: no connection can move. All must outlive the actuator.
   StandaloneActuator(transport::TransactionEngine& engine, provision::SubnetManager& manager,
@@ -57,32 +41,21 @@ class StandaloneActuator final : public Actuator {
   void write_tables(std::optional<unsigned> plane, const std::vector<LinkRef>& avoid, Instant now,
                     Done done) override;
   void migrate(unsigned plane, Instant now, Done done) override;
-  void set_links(const std::vector<LinkOrder>& orders, Instant now, LinksDone done) override;
+  void set_links(const std::vector<LinkOrder>& orders, Instant now, LinksDone done) override {
+    runs_.run(orders, now, std::move(done));
+  }
+  void cancel_links(const std::vector<LinkRef>& links, Instant now) override { runs_.call_off(links, now); }
 
   void on_timer(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
  private:
-  struct Run {
-    std::vector<LinkOrder> orders;
-    std::vector<LinkOutcome> outcomes;
-    std::vector<std::size_t> driven;   ///< positions in `orders` of what the driver has
-    std::set<std::size_t> called_off;  ///< positions in `orders` that a later order has overtaken
-    LinksDone done;
-    std::unique_ptr<provision::LinkDriver> driver;
-    bool begun = false;
-    std::optional<Instant> drive_at;  ///< when no packet can be on its way to its links any more
-  };
-
-  void close_links();
-  void call_off(const std::vector<LinkOrder>& orders);
-  [[nodiscard]] bool may_begin(const Run& run) const;
-  void begin(const std::shared_ptr<Run>& run, Instant now);
-  void drive(const std::shared_ptr<Run>& run, const Result<void>& written, Instant now);
-  void driven(const std::shared_ptr<Run>& run, const std::vector<std::optional<Error>>& failures,
-              Instant now);
-  void answer_later(std::function<void(Instant)> answer, Instant now);
-  [[nodiscard]] std::unique_ptr<provision::LinkDriver> free_driver();
+  // LinkRunsSeat
+  [[nodiscard]] Window window() const override { return Window::Open; }
+  [[nodiscard]] std::optional<Error> why_not(const LinkOrder& /*order*/) const override { return {}; }
+  void on_closed_changed() override { keeper_.close({runs_.closed().begin(), runs_.closed().end()}); }
+  void write_tables_without(const std::vector<LinkRef>& links, Instant now, Closed done) override;
+  [[nodiscard]] std::unique_ptr<authority::PortSetter> make_setter() override;
 
   transport::TransactionEngine& engine_;
   provision::SubnetManager& manager_;
@@ -90,11 +63,8 @@ class StandaloneActuator final : public Actuator {
   FabricSeat& seat_;
   PathMigrator* migrator_;
   provision::LinkDriverOptions options_;
-  std::set<LinkRef> closed_;
-  std::vector<std::shared_ptr<Run>> runs_;
-  std::vector<std::unique_ptr<provision::LinkDriver>> idle_;  ///< that have answered
-  std::deque<std::function<void(Instant)>> answers_;          ///< due at once
-  std::optional<Instant> answers_at_;
+  authority::LinkRuns runs_{*this};
+  authority::Deferred due_;
 };
 
 }  // namespace heddle::regulate

@@ -7,17 +7,13 @@
 #include <memory>
 #include <span>
 
+#include "authority/known_fabric.h"
 #include "fabric/change.h"
 #include "mad/survey.h"
 
 namespace heddle::provision {
 
-/// A cable that a sweep does not see, because its link was turned off.
-struct KnownLink {
-  LinkRef link;
-  LinkWidth width = LinkWidth::None;
-  LinkSpeed speed = LinkSpeed::None;
-};
+using authority::KnownLink;
 
 /// The snapshot with other ports and more cables; everything keeps its position but the links.
 [[nodiscard]] std::shared_ptr<const Fabric> rebuild(const Fabric& fabric, std::uint64_t epoch,

@@ -20,28 +20,23 @@ using testing::IsEmpty;
 
 auto says(const char* text) { return testing::Field(&Problem::text, HasSubstr(text)); }
 
-class Beside : public testing::Test, private PluginPort, private regulate::FabricSeat {
+class Beside : public testing::Test,
+               private PluginPort,
+               private authority::Seat,
+               private authority::FabricListener {
  protected:
   void SetUp() override {
     directory_ = std::filesystem::path(testing::TempDir()) /
                  (std::string("beside-") + testing::UnitTest::GetInstance()->current_test_info()->name());
     std::filesystem::remove_all(directory_);
     std::filesystem::create_directories(directory_);
-    journal_ = journal::open_journal(directory_ / "journal.db", {}).value();
     store_.emplace(directory_ / "plan.json");
     make();
   }
   void make() {
-    beside_.reset();
-    scribe_.emplace(*journal_, journal::Desk{[](const auto& work, const auto& then) {
-                                               work();
-                                               then();
-                                             },
-                                             [this] { return now_; }});
-    beside_.emplace(
-        regulate::RegulatorOptions{}, sim_.engine, static_cast<regulate::FabricSeat&>(*this),
-        static_cast<PluginPort&>(*this), *store_, *scribe_, nullptr, [](const journal::Event&) {},
-        OpenSmActuatorOptions{});
+    beside_.emplace(sim_.engine, sim_, static_cast<authority::Seat&>(*this), static_cast<PluginPort&>(*this),
+                    *store_, nullptr, OpenSmActuatorOptions{});
+    beside_->regulate_with(*this, {});
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
@@ -53,12 +48,12 @@ class Beside : public testing::Test, private PluginPort, private regulate::Fabri
   }
 
   Instant now_{};
-  std::unique_ptr<journal::Journal> journal_;
-  std::optional<journal::Scribe> scribe_;
   bool connected_ = false;
   bool others_ = false;
   std::optional<PlanStore> store_;
   std::optional<BesideOpenSm> beside_;
+  std::vector<regulation::OffRecord> evidence_;
+  unsigned fabrics_ = 0;  ///< of which the listener was told
   test::SimWorld sim_{"tree:k=2,n=2"};
 
  private:
@@ -68,6 +63,18 @@ class Beside : public testing::Test, private PluginPort, private regulate::Fabri
   [[nodiscard]] std::shared_ptr<const Survey> survey() const override { return nullptr; }
   void adopt(std::shared_ptr<const Survey>) override {}
   void look_at(const std::vector<NodeGuid>&, Instant) override {}
+  void use(std::shared_ptr<const Survey>) override {}
+  void show(std::shared_ptr<const Survey>) override {}
+  void hold() override {}
+  void release(Instant) override {}
+  void set_change_bits(authority::ChangeBits) override {}
+  void on_fabric(const authority::KnownFabric&, Instant) override { ++fabrics_; }
+  void on_mastership(authority::Mastership, Instant) override {}
+  [[nodiscard]] std::vector<authority::KnownLink> known_links() const override { return {}; }
+  [[nodiscard]] std::vector<LinkRef> links_off() const override { return {}; }
+  void on_evidence(const std::vector<regulation::OffRecord>& off, Instant) override {
+    evidence_.insert(evidence_.end(), off.begin(), off.end());
+  }
 
   std::filesystem::path directory_;
 };
@@ -117,22 +124,16 @@ TEST_F(Beside, KnowsFromThePlanWhatAJournalThatIsLostSaid) {
   ASSERT_NE(off, on);
   ASSERT_TRUE(store_->update(PlanStore::Part::Routing, [&](plan::Plan& plan) { plan.off = {off, on}; }));
   make();
-  auto disabled = *survey;
-  disabled.nodes[fabric.find_node(off.b.node).raw()].ports[off.b.port.raw()].info.physical =
+  auto disabled = std::make_shared<Survey>(*survey);
+  disabled->nodes[fabric.find_node(off.b.node).raw()].ports[off.b.port.raw()].info.physical =
       PhysState::Disabled;
-  EXPECT_EQ(beside_->recover(disabled, now_), 1U);
-  ASSERT_EQ(journal_->memory().off.size(), 1U);
-  const regulation::OffRecord& record = journal_->memory().off.at(off);
-  EXPECT_EQ(record.port, off.b);
-  EXPECT_EQ(record.full, (power::LinkMode{trunk.width, trunk.speed}));
-  EXPECT_EQ(beside_->recover(disabled, now_), 0U) << "once";
-
-  // A journal that knows of changes knows more than the plan.
-  ASSERT_TRUE(journal_->write(regulation::Intent{regulation::ChangeId{5}, now_, {}, {off}}));
-  ASSERT_TRUE(journal_->write(regulation::Outcome{regulation::ChangeId{5}, now_, {}, {off}, ""}));
-  make();
-  EXPECT_EQ(beside_->recover(disabled, now_), 0U);
-  EXPECT_TRUE(journal_->memory().off.empty());
+  beside_->on_found(disabled, now_);
+  ASSERT_EQ(evidence_.size(), 1U);
+  EXPECT_EQ(evidence_[0].link, off);
+  EXPECT_EQ(evidence_[0].port, off.b);
+  EXPECT_EQ(evidence_[0].full, (power::LinkMode{trunk.width, trunk.speed}));
+  beside_->on_found(disabled, now_);
+  EXPECT_EQ(evidence_.size(), 1U) << "once";
 }
 
 // The order of the switches is chosen once.
@@ -148,7 +149,7 @@ class FirstSurvey : public Beside {
       if (port.lid != no_lid) managers_ = {port.lid};
     }
   }
-  [[nodiscard]] bool begun() { return beside_->regulator().governor().reference() != nullptr; }
+  [[nodiscard]] bool begun() { return fabrics_ > 0; }
 
   vlarb::ManagedWorld managed_{"tree:k=2,n=2"};
   Survey half_;

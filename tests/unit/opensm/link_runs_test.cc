@@ -1,11 +1,11 @@
-#include "authority/opensm/link_runs.h"
+#include "authority/link_runs.h"
 
 #include <gtest/gtest.h>
 
 #include <iostream>
 #include <string>
 
-namespace heddle::opensm {
+namespace heddle::authority {
 namespace {
 
 using namespace std::chrono_literals;
@@ -241,4 +241,4 @@ TEST(LinkRuns, AnOnWaitsAFewSecondsForTheWindowAndNoLonger) {
 }
 
 }  // namespace
-}  // namespace heddle::opensm
+}  // namespace heddle::authority

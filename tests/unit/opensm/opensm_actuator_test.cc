@@ -5,9 +5,9 @@
 
 #include <filesystem>
 
-#include "authority/opensm/plan_file.h"
 #include "authority/own/port_settings.h"
 #include "authority/own/table_writer.h"
+#include "authority/plan_file.h"
 #include "core/route_maker.h"
 #include "discovery/discovery.h"
 #include "sim/bring_up.h"

@@ -1,4 +1,4 @@
-#include "authority/opensm/plan_file.h"
+#include "authority/plan_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "authority/opensm/plan_store.h"
+#include "authority/plan_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "authority/opensm/plan_file.h"
+#include "authority/plan_file.h"
 
 namespace heddle::opensm {
 namespace {

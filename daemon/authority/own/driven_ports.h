@@ -1,23 +1,35 @@
-/// Sets ports with the link driver, over the fabric as it is known. The io_context thread.
+/// Sets ports with the link driver, over the fabric as it is known: whoever writes the tables. The io_context
+/// thread.
 #pragma once
 
 #include <functional>
 #include <set>
 
-#include "authority/opensm/link_runs.h"
+#include "authority/fabric_seat.h"
+#include "authority/link_runs.h"
 #include "authority/own/link_driver.h"
-#include "authority/own/standalone_actuator.h"
 
-namespace heddle::opensm {
+namespace heddle::provision {
 
-class DrivenPorts final : public PortSetter {
+/// What those who write the tables have to say to that; all may be empty.
+struct PortRules {
+  /// Right before the port is set: why it must not be.
+  std::function<std::optional<Error>(const regulate::LinkOrder&)> why_not;
+  /// These directed routes keep off what is set.
+  std::function<void(const Survey&)> on_routes;
+};
+
+class DrivenPorts final : public authority::PortSetter {
  public:
   /// `closed`: links by which no directed route may lead. Both must outlive it.
   DrivenPorts(transport::TransactionEngine& engine, regulate::FabricSeat& seat,
-              const std::set<LinkRef>& closed, const provision::LinkDriverOptions& options);
+              const std::set<LinkRef>& closed, PortRules rules, const LinkDriverOptions& options);
 
   void run(const std::vector<regulate::LinkOrder>& orders, Instant now, Done done) override;
   void call_off(std::size_t order) override;
+  void take_routes(const Survey& from) override {
+    if (driver_.busy()) driver_.take_routes(from);
+  }
   void on_timer(Instant now) override { driver_.on_timer(now); }
   [[nodiscard]] std::optional<Instant> next_deadline() const override { return driver_.next_deadline(); }
 
@@ -26,10 +38,11 @@ class DrivenPorts final : public PortSetter {
 
   regulate::FabricSeat& seat_;
   const std::set<LinkRef>& closed_;
-  provision::LinkDriver driver_;
+  PortRules rules_;
+  LinkDriver driver_;
   std::vector<std::optional<Error>> failures_;  ///< of the orders
   std::vector<std::size_t> driven_;             ///< positions in the orders of what the driver has
   Done done_;
 };
 
-}  // namespace heddle::opensm
+}  // namespace heddle::provision

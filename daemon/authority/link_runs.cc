@@ -1,17 +1,12 @@
-#include "authority/opensm/link_runs.h"
+#include "authority/link_runs.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace heddle::opensm {
+namespace heddle::authority {
 
 using regulate::LinkTo;
 using Window = LinkRunsSeat::Window;
-
-void LinkRuns::later(std::function<void(Instant)> what, Instant now) {
-  due_.push_back(std::move(what));
-  if (!due_at_) due_at_ = now;
-}
 
 void LinkRuns::run(const std::vector<Order>& orders, Instant now, Done done) {
   auto run = std::make_shared<Run>();
@@ -27,8 +22,17 @@ void LinkRuns::run(const std::vector<Order>& orders, Instant now, Done done) {
     item->number = i;
     queues_[orders[i].link].push_back(std::move(item));
   }
-  if (orders.empty()) later([run](Instant at) { run->done(run->outcomes, at); }, now);
-  later([this](Instant at) { begin_what_can(at); }, now);
+  if (orders.empty()) due_.at(now, [run](Instant at) { run->done(run->outcomes, at); });
+  due_.at(now, [this](Instant at) { begin_what_can(at); });
+}
+
+void LinkRuns::remember_off(const std::vector<LinkRef>& links) {
+  closed_.insert(links.begin(), links.end());
+  seat_.on_closed_changed();
+}
+
+void LinkRuns::take_routes(const Survey& from) {
+  for (const auto& batch : batches_) batch->setter->take_routes(from);
 }
 
 void LinkRuns::call_off(const std::vector<LinkRef>& links, Instant now) {
@@ -68,6 +72,7 @@ void LinkRuns::begin_what_can(Instant now) {
       links.push_back(link);
     }
   }
+  seat_.on_closed_changed();
   for (const ItemPtr& item : refused) end(*item, seat_.why_not(item->order), now);
   if (!closing.empty()) {
     seat_.write_tables_without(
@@ -139,9 +144,8 @@ void LinkRuns::driven(Batch* batch, const std::vector<std::optional<Error>>& fai
   const auto owned = std::move(*found);
   batches_.erase(found);
   // It is still on the stack.
-  later([this, setter = std::make_shared<std::unique_ptr<PortSetter>>(std::move(owned->setter))](
-            Instant) { idle_.push_back(std::move(*setter)); },
-        now);
+  due_.at(now, [this, setter = std::make_shared<std::unique_ptr<PortSetter>>(std::move(owned->setter))](
+                   Instant) { idle_.push_back(std::move(*setter)); });
   for (std::size_t i = 0; i < owned->items.size(); ++i) {
     owned->items[i]->batch = nullptr;
     end(*owned->items[i], failures[i], now);
@@ -152,25 +156,22 @@ void LinkRuns::end(Item& item, std::optional<Error> failure, Instant now) {
   const LinkRef link = item.order.link;
   // What did not go off is no reason not to use it; a reduced link is up again.
   const bool up = item.order.to == LinkTo::Reduced || (item.order.to == LinkTo::Off && failure);
-  if (up) closed_.erase(link);
+  if (up && closed_.erase(link) != 0) seat_.on_closed_changed();
   item.state = State::Ended;
   const std::shared_ptr<Run> run = item.run;
   run->outcomes[item.number].failure = std::move(failure);
-  if (--run->open == 0) later([run](Instant at) { run->done(run->outcomes, at); }, now);
+  if (--run->open == 0) due_.at(now, [run](Instant at) { run->done(run->outcomes, at); });
   auto& queue = queues_[link];
   std::erase_if(queue, [&](const ItemPtr& each) { return each.get() == &item; });
   if (queue.empty()) {
     queues_.erase(link);
   } else {
-    later([this](Instant at) { begin_what_can(at); }, now);
+    due_.at(now, [this](Instant at) { begin_what_can(at); });
   }
 }
 
 void LinkRuns::on_timer(Instant now) {
-  if (due_at_ && *due_at_ <= now) {
-    due_at_.reset();
-    for (auto due = std::exchange(due_, {}); !due.empty(); due.pop_front()) due.front()(now);
-  }
+  due_.on_timer(now);
   std::vector<PortSetter*> setters;
   for (const auto& batch : batches_) setters.push_back(batch->setter.get());
   for (PortSetter* setter : setters) setter->on_timer(now);
@@ -178,7 +179,7 @@ void LinkRuns::on_timer(Instant now) {
 }
 
 std::optional<Instant> LinkRuns::next_deadline() const {
-  std::optional<Instant> first = due_at_;
+  auto first = due_.next_deadline();
   const auto consider = [&](std::optional<Instant> due) {
     if (due && (!first || *due < *first)) first = due;
   };
@@ -190,4 +191,4 @@ std::optional<Instant> LinkRuns::next_deadline() const {
   return first;
 }
 
-}  // namespace heddle::opensm
+}  // namespace heddle::authority

@@ -1,4 +1,4 @@
-#include "authority/opensm/port_setter.h"
+#include "authority/own/driven_ports.h"
 
 #include <fmt/format.h>
 
@@ -7,16 +7,16 @@
 
 #include "authority/own/survey_change.h"
 
-namespace heddle::opensm {
+namespace heddle::provision {
 
-using provision::LinkJob;
 using regulate::LinkOrder;
 using regulate::LinkTo;
 
 DrivenPorts::DrivenPorts(transport::TransactionEngine& engine, regulate::FabricSeat& seat,
-                         const std::set<LinkRef>& closed, const provision::LinkDriverOptions& options)
+                         const std::set<LinkRef>& closed, PortRules rules, const LinkDriverOptions& options)
     : seat_{seat},
       closed_{closed},
+      rules_{std::move(rules)},
       driver_{engine, options,
               [this](const std::vector<NodeGuid>& nodes, Instant at) { seat_.look_at(nodes, at); }} {}
 
@@ -39,6 +39,7 @@ void DrivenPorts::run(const std::vector<LinkOrder>& orders, Instant now, Done do
           fmt::format("{} is not in the fabric at present", to_string(near == no_port ? order.port : other))};
       continue;
     }
+    if (rules_.why_not && (failures_[i] = rules_.why_not(order))) continue;
     const auto end = [&](PortIndex port) {
       return LinkEnd{survey->fabric->port(port).node, survey->fabric->port(port).num};
     };
@@ -50,9 +51,14 @@ void DrivenPorts::run(const std::vector<LinkOrder>& orders, Instant now, Done do
   }
   if (jobs.empty()) return answer({}, now);
   // Our own way to the ports must not end in the middle of it.
-  const auto with_routes =
-      provision::with_routes_avoiding(*survey, std::vector(closed_.begin(), closed_.end()));
-  seat_.adopt(with_routes);
+  const auto with_routes = with_routes_avoiding(*survey, std::vector(closed_.begin(), closed_.end()));
+  const bool closes = std::any_of(driven_.begin(), driven_.end(),
+                                  [&](std::size_t order) { return orders[order].to != LinkTo::On; });
+  if (closes) {
+    // Nor must that of sweeps, and of whatever is under way.
+    seat_.adopt(with_routes);
+    if (rules_.on_routes) rules_.on_routes(*with_routes);
+  }
   driver_.run(
       with_routes, std::move(jobs), now,
       [this](const std::vector<std::optional<Error>>& failures, Instant at) { answer(failures, at); });
@@ -68,4 +74,4 @@ void DrivenPorts::answer(const std::vector<std::optional<Error>>& failures, Inst
   std::exchange(done_, nullptr)(failures_, now);
 }
 
-}  // namespace heddle::opensm
+}  // namespace heddle::provision

@@ -1,4 +1,4 @@
-#include "authority/opensm/plan_file.h"
+#include "authority/plan_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
-#include "authority/opensm/plan_store.h"
+#include "authority/plan_store.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "authority/opensm/plan_file.h"
+#include "authority/plan_file.h"
 
 namespace heddle::opensm {
 

@@ -2,8 +2,10 @@
 ///
 ///   Waiting     an earlier order for the link is under way, called off
 ///   Closing     Off, Reduced: tables are being written without it
-///   Ready       for the window between two sweeps of OpenSM. On waits for nothing longer than a few seconds:
-///               a port that comes up during a sweep does less harm than a link that is missing
+///   Ready       for the window in which ports may be set (beside OpenSM, between two of its sweeps). On
+///   waits
+///               for nothing longer than a few seconds: a port that comes up during a sweep does less harm
+///               than a link that is missing
 ///   Driving     the port is being set
 ///
 /// A later order calls earlier ones for its link off, wherever they stand, and begins when nothing of them
@@ -21,8 +23,10 @@
 #include <vector>
 
 #include "authority/actuator.h"
+#include "authority/deferred.h"
+#include "mad/survey.h"
 
-namespace heddle::opensm {
+namespace heddle::authority {
 
 /// Sets ports; one run at a time. May answer from within run().
 class PortSetter {
@@ -34,6 +38,8 @@ class PortSetter {
   virtual void run(const std::vector<regulate::LinkOrder>& orders, Instant now, Done done) = 0;
   /// This order of the run is not wanted any more. The answer comes as for all others.
   virtual void call_off(std::size_t order) = 0;
+  /// From here on, what is under way too takes these directed routes.
+  virtual void take_routes(const Survey& /*from*/) {}
   virtual void on_timer(Instant now) = 0;
   [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
 };
@@ -42,7 +48,7 @@ class PortSetter {
 class LinkRunsSeat {
  public:
   using Closed = std::function<void(const Result<void>&, Instant now)>;
-  enum class Window : std::uint8_t { Open, Shut, Nobody };  ///< Nobody: no OpenSM routes around anything
+  enum class Window : std::uint8_t { Open, Shut, Nobody };  ///< Nobody: nobody routes around anything
 
   [[nodiscard]] virtual Window window() const = 0;
   /// Why this can never be; none if it can.
@@ -50,6 +56,8 @@ class LinkRunsSeat {
   /// Answers when no table leads over any link of closed() any more; `links` are those that have just come.
   virtual void write_tables_without(const std::vector<LinkRef>& links, Instant now, Closed done) = 0;
   [[nodiscard]] virtual std::unique_ptr<PortSetter> make_setter() = 0;
+  /// closed() is another one.
+  virtual void on_closed_changed() {}
 
  protected:
   ~LinkRunsSeat() = default;
@@ -75,7 +83,10 @@ class LinkRuns {
 
   /// Links that are off or about to be, which no plan may lead over.
   [[nodiscard]] const std::set<LinkRef>& closed() const { return closed_; }
-  void remember_off(const std::vector<LinkRef>& links) { closed_.insert(links.begin(), links.end()); }
+  void remember_off(const std::vector<LinkRef>& links);
+
+  /// From here on, what is under way too takes these directed routes.
+  void take_routes(const Survey& from);
 
  private:
   struct Batch;
@@ -101,7 +112,6 @@ class LinkRuns {
     std::unique_ptr<PortSetter> setter;
   };
 
-  void later(std::function<void(Instant)> what, Instant now);
   void begin_what_can(Instant now);
   void closed(const std::vector<ItemPtr>& items, const Result<void>& result, Instant now);
   void drive(std::vector<ItemPtr> items, Instant now);
@@ -114,8 +124,7 @@ class LinkRuns {
   std::map<LinkRef, std::deque<ItemPtr>> queues_;  ///< the first of each is under way
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<std::unique_ptr<PortSetter>> idle_;  ///< that have answered, and may still be on the stack
-  std::deque<std::function<void(Instant)>> due_;
-  std::optional<Instant> due_at_;
+  Deferred due_;
 };
 
-}  // namespace heddle::opensm
+}  // namespace heddle::authority

@@ -1,0 +1,129 @@
+#include "app/authorities.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <utility>
+
+#include "authority/observer/observer.h"
+#include "authority/opensm/beside_opensm.h"
+#include "authority/own/own_fabric.h"
+#include "routing/link_set.h"
+#include "routing/minhop.h"
+#include "routing/packet_life.h"
+
+namespace heddle::app {
+namespace {
+
+provision::LinkDriverOptions driver_options(const Config& config) {
+  provision::LinkDriverOptions options;
+  options.m_key = config.fabric.m_key;
+  return options;
+}
+
+provision::ProvisionOptions provision_options(const Config& config) {
+  provision::ProvisionOptions options;
+  options.ports.m_key = config.fabric.m_key;
+  options.ports.lmc = static_cast<std::uint8_t>(config.sm.lmc);
+  options.sm_key = config.sm.sm_key;
+  options.packet_life = config.regulation.governor.packet_life;
+  options.verify_within = config.sweep.heavy_interval;
+  if (config.sm.administrator) options.administrator = sa::AdministratorOptions{.sm_key = config.sm.sm_key};
+  return options;
+}
+
+Result<provision::Routes> route_minhop(const Fabric& fabric) {
+  const auto graph = routing::SwitchGraph::make(fabric);
+  if (!graph) return fail(graph.error());
+  return routing::route_minhop(*graph, routing::LinkSet::all(fabric));
+}
+
+void write_down(const provision::ProvisionReport& report) {
+  if (report.failure) {
+    spdlog::warn("subnet manager: {}", report.failure->message);
+  } else {
+    spdlog::info("configured in {:.1f} ms: {} ports set, {} table blocks written, {} ports raised",
+                 seconds(report.ended - report.begun) * 1e3, report.ports_set, report.blocks_written,
+                 report.links_raised);
+    if (report.multicast_groups > 0) {
+      spdlog::info("{} multicast groups have members", report.multicast_groups);
+    }
+  }
+  for (const auto& trouble : report.troubles) spdlog::warn("subnet manager: {}", trouble.text);
+}
+
+AuthorityInForce own_fabric(const AroundAuthority& around, const Config& config) {
+  provision::OwnFabricOptions options;
+  options.provision = provision_options(config);
+  options.driver = driver_options(config);
+  options.planes = config.sm.lmc > 0 ? 2 : 1;
+  if (config.sm.engine == RoutingEngine::MinHop) options.other_engine = route_minhop;
+  AuthorityInForce made;
+  made.authority = std::make_unique<provision::OwnFabric>(
+      options, around.engine, around.backend.transport(), around.seat,
+      config.sm.lmc > 0 ? around.backend.migrator() : nullptr, write_down);
+  return made;
+}
+
+opensm::OpenSmActuatorOptions opensm_options(const Config& config) {
+  opensm::OpenSmActuatorOptions options;
+  options.planes = config.opensm.lmc > 0 ? 2 : 1;
+  options.reduction = config.opensm.reduction ? opensm::Reduction::Allowed : opensm::Reduction::Refused;
+  options.driver = driver_options(config);
+  // Unless an operator says otherwise, the plugin goes by what the switches are told.
+  const auto packet_life = config.regulation.governor.packet_life;
+  if (packet_life != routing::default_packet_life) {
+    options.packet_life = std::chrono::duration_cast<std::chrono::microseconds>(packet_life);
+  }
+  return options;
+}
+
+Result<AuthorityInForce> beside_opensm(const AroundAuthority& around, const Config& config) {
+  // The plugin may speak from the first moment on, but not before the loop runs.
+  const auto beside = std::make_shared<opensm::BesideOpenSm*>(nullptr);
+  const auto& clock = around.backend.clock();
+  auto server =
+      opensm::PluginServer::listen(around.io, config.opensm.socket,
+                                   {[beside, &clock, enter = around.enter](const opensm::PluginEvent& event) {
+                                      if (event.kind == opensm::PluginEvent::Kind::Hello) {
+                                        spdlog::info("OpenSM's plugin is here, OpenSM is {}", event.state);
+                                      }
+                                      enter([&] { (*beside)->on_plugin(event, clock.now()); });
+                                    },
+                                    [beside, &clock, enter = around.enter] {
+                                      spdlog::warn("OpenSM's plugin is gone");
+                                      enter([&] { (*beside)->on_plugin_gone(clock.now()); });
+                                    },
+                                    [](const Error& error) { spdlog::warn("{}", error.message); }});
+  if (!server) return fail("opensm.socket", server.error());
+  AuthorityInForce made;
+  auto authority = std::make_unique<opensm::BesideOpenSm>(
+      around.engine, around.backend.transport(), around.seat, **server, around.plans,
+      config.opensm.lmc > 0 ? around.backend.migrator() : nullptr, opensm_options(config));
+  *beside = authority.get();
+  made.plugin = *std::move(server);
+  made.authority = std::move(authority);
+  made.opensm_metrics = std::make_shared<metrics::OpenSmMetrics>();
+  return made;
+}
+
+AuthorityInForce observer(const AroundAuthority& around, const char* why_not, const char* why_not_regulated) {
+  AuthorityInForce made;
+  made.authority = std::make_unique<authority::Observer>(around.seat, why_not, why_not_regulated);
+  return made;
+}
+
+}  // namespace
+
+Result<AuthorityInForce> open_authority(const AroundAuthority& around, const Config& config) {
+  constexpr const char* read_only = "fabric.read_only is set";
+  if (config.fabric.read_only) return observer(around, read_only, read_only);
+  if (config.opensm.plugin) return beside_opensm(around, config);
+  if (may_manage_subnet(config)) return own_fabric(around, config);
+  return observer(around, "this daemon is no subnet manager (sm.mode)",
+                  "this daemon only watches the fabric of another subnet manager; set opensm.plugin beside "
+                  "OpenSM, or sm.mode = \"auto\" where there is none");
+}
+
+}  // namespace heddle::app

@@ -1,0 +1,73 @@
+/// Who may write this fabric, and how what is decided reaches it. Exactly one is in force as long as the
+/// daemon runs: its own subnet manager (own/), OpenSM (opensm/), or nobody here (observer/). app/ chooses it
+/// by the configuration; everybody else asks this interface, and never which one it is.
+///
+/// The transaction engine's thread. The engine must be stopped before it goes away.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "authority/actuator.h"
+#include "authority/known_fabric.h"
+#include "base/problem.h"
+#include "base/result.h"
+#include "mad/attributes.h"
+#include "mad/packet.h"
+#include "mad/survey.h"
+
+namespace heddle::authority {
+
+class Authority {
+ public:
+  virtual ~Authority() = default;
+
+  /// Why this program writes neither tables nor ports by itself; empty if it does.
+  [[nodiscard]] virtual std::string why_not() const = 0;
+  [[nodiscard]] bool may_write() const { return why_not().empty(); }
+  /// Another subnet manager is master, or may be: this program was one, or wanted to be one, and is none.
+  [[nodiscard]] virtual bool yields() const { return false; }
+  /// Nobody else manages the fabric, as far as is known, and this program does or will.
+  [[nodiscard]] virtual bool owns_fabric() const { return false; }
+  /// What is decided can be carried out at present, by whomever.
+  [[nodiscard]] virtual bool is_ready() const { return may_write(); }
+  /// As a subnet manager, 0 to 15, where this program is one.
+  [[nodiscard]] virtual std::uint8_t priority() const { return 0; }
+  /// A sweep's result is being made true.
+  [[nodiscard]] virtual bool is_configuring() const { return false; }
+  [[nodiscard]] virtual Problems problems() const { return {}; }
+
+  // What happens.
+  /// A sweep has found something new. Ends in Seat::use() or adopt(), perhaps later.
+  virtual void on_found(std::shared_ptr<const Survey> survey, Instant now) = 0;
+  /// What nobody asked for. A trap is given back as its notice.
+  virtual std::optional<mad::Notice> on_unsolicited(const mad::Packet& /*packet*/, Instant /*now*/) {
+    return std::nullopt;
+  }
+  virtual void on_timer(Instant /*now*/) {}
+  [[nodiscard]] virtual std::optional<Instant> next_deadline() const { return std::nullopt; }
+
+  // What is decided.
+  /// How tables and links are changed; null where nothing is regulated.
+  [[nodiscard]] virtual regulate::Actuator* actuator() { return nullptr; }
+  /// Where there is no actuator.
+  [[nodiscard]] virtual std::string why_not_regulated() const { return why_not(); }
+  /// Who regulates, and the order of the switches that it remembers. Once, before the first sweep, where
+  /// there is an actuator. The listener must outlive the last event.
+  virtual void regulate_with(FabricListener& /*listener*/, const std::vector<Rank>& /*ranks*/) {}
+  /// Somebody has written his part of the plan (opensm/plan_store.h).
+  virtual void on_plan_written() {}
+  /// An operator orders this program to stand for subnet manager, past ports that say IsSM and do not answer,
+  /// from the next sweep on. Errors: Refused where the configuration says never.
+  virtual Result<void> take_subnet() { return fail(ErrorCode::Refused, why_not()); }
+
+  /// What a switch forwards through this port, where this program writes the tables.
+  [[nodiscard]] virtual std::optional<std::vector<Lid>> lids_through(const PortRef& /*port*/) const {
+    return std::nullopt;
+  }
+};
+
+}  // namespace heddle::authority

@@ -1,0 +1,60 @@
+/// What an authority tells of the fabric, and what it asks, when somebody regulates it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "fabric/change.h"
+#include "fabric/fabric.h"
+#include "regulation/memory.h"
+#include "routing/link_set.h"
+
+namespace heddle::authority {
+
+using Rank = std::pair<NodeGuid, std::uint16_t>;
+
+/// A cable that a sweep does not see, because its link was turned off.
+struct KnownLink {
+  LinkRef link;
+  LinkWidth width = LinkWidth::None;
+  LinkSpeed speed = LinkSpeed::None;
+};
+
+/// What is known of the fabric, links that are off included.
+struct KnownFabric {
+  std::shared_ptr<const Fabric> reference;  ///< another pointer: another topology
+  routing::LinkSet up;                      ///< of its links
+  std::set<NodeGuid> present;               ///< of its switches
+  std::vector<Lid> managers;                ///< of the daemon and of every subnet manager
+  std::vector<PortRef> disabled;            ///< disabled_ports()
+  std::vector<Rank> ranks;
+};
+
+/// Ports of switches that are disabled, by whomever, in the order of the snapshot. Those of hosts cannot be
+/// asked.
+[[nodiscard]] std::vector<PortRef> disabled_ports(const Fabric& fabric);
+
+/// Whether what is decided can be carried out at all.
+enum class Mastership : std::uint8_t { Lost, Held };
+
+class FabricListener {
+ public:
+  virtual void on_fabric(const KnownFabric& known, Instant now) = 0;
+  virtual void on_mastership(Mastership mastership, Instant now) = 0;
+  /// Cables that sweeps do not see because their links were turned off, or are about to be.
+  [[nodiscard]] virtual std::vector<KnownLink> known_links() const = 0;
+  /// Those that are off by decision, as far as is known since the last on_fabric().
+  [[nodiscard]] virtual std::vector<LinkRef> links_off() const = 0;
+  /// Links that are off by this program's doing, as is known from elsewhere than its journal: for a journal
+  /// that is a fresh one. Before the first known_links().
+  virtual void on_evidence(const std::vector<regulation::OffRecord>& off, Instant now) = 0;
+
+ protected:
+  ~FabricListener() = default;
+};
+
+}  // namespace heddle::authority

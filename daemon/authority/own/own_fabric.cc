@@ -1,0 +1,123 @@
+#include "authority/own/own_fabric.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "authority/own/survey_change.h"
+
+namespace heddle::provision {
+
+using authority::Mastership;
+
+OwnFabric::OwnFabric(const OwnFabricOptions& options, transport::TransactionEngine& engine,
+                     transport::Transport& transport, authority::Seat& seat, regulate::PathMigrator* migrator,
+                     Configured configured)
+    : transport_{transport},
+      seat_{seat},
+      priority_{options.provision.priority},
+      configured_{std::move(configured)},
+      keeper_{options.planes},
+      manager_{engine, transport, options.provision,
+               options.other_engine ? options.other_engine
+                                    : Router{[this](const Fabric& fabric) { return keeper_.route(fabric); }},
+               [this](const ProvisionReport& report) { on_configured(report); }} {
+  if (!options.other_engine) {
+    actuator_.emplace(engine, manager_, keeper_, seat, migrator, options.driver);
+  }
+}
+
+std::string OwnFabric::why_not() const {
+  if (manager_.is_master()) return {};
+  return yields_ ? "another subnet manager is master" : "this daemon is not the subnet manager yet";
+}
+
+void OwnFabric::regulate_with(authority::FabricListener& listener,
+                              const std::vector<authority::Rank>& ranks) {
+  listener_ = &listener;
+  // Tables that an earlier run left follow its order.
+  keeper_.remember(ranks);
+}
+
+Result<void> OwnFabric::take_subnet() {
+  manager_.pass_over_silent_sms();
+  yields_ = false;
+  return {};
+}
+
+void OwnFabric::on_found(std::shared_ptr<const Survey> survey, Instant now) {
+  if (yields_) return seat_.use(std::move(survey));
+  seat_.hold();
+  manager_.configure(complete(std::move(survey)), now);
+}
+
+/// With the cables of links that are off, and with directed routes that keep off those that go off.
+std::shared_ptr<const Survey> OwnFabric::complete(std::shared_ptr<const Survey> survey) const {
+  if (listener_ == nullptr) return survey;
+  auto completed = provision::complete(std::move(survey), listener_->known_links());
+  const Fabric& fabric = *completed->fabric;
+  const bool all_active = std::all_of(fabric.links().begin(), fabric.links().end(), [&](const Link& link) {
+    return is_active(fabric, link) || !is_up(fabric, link);
+  });
+  if (all_active && keeper_.closed().empty()) return completed;
+  return with_routes_avoiding(*completed, keeper_.closed());
+}
+
+void OwnFabric::on_configured(const ProvisionReport& report) {
+  yields_ = report.failure && report.failure->code == ErrorCode::Refused;
+  could_not_do_.clear();
+  if (!yields_) {
+    if (report.failure) could_not_do_.push_back({ProblemKind::Configuring, report.failure->message});
+    for (const Trouble& trouble : report.troubles) {
+      could_not_do_.push_back({ProblemKind::Configuring, trouble.text});
+    }
+  }
+  configured_(report);
+  if (manager_.is_master()) seat_.set_change_bits(authority::ChangeBits::Clear);
+  if (yields_) seat_.set_change_bits(authority::ChangeBits::Leave);
+  if (!report.failure) {
+    seat_.adopt(report.survey);
+  } else if (report.survey) {
+    yields_ ? seat_.use(report.survey) : seat_.show(report.survey);
+  }
+  if (listener_ != nullptr) tell(report);
+  seat_.release(report.ended);
+}
+
+void OwnFabric::tell(const ProvisionReport& report) {
+  const Mastership mastership = yields_ ? Mastership::Lost : Mastership::Held;
+  if (yields_ && mastership_ != mastership) listener_->on_mastership(mastership, report.ended);
+  if (!report.failure && keeper_.full()) {
+    authority::KnownFabric known;
+    known.reference = keeper_.full();
+    known.up = keeper_.up();
+    known.ranks = keeper_.ranks();
+    known.managers.push_back(transport_.local().lid);
+    known.disabled = authority::disabled_ports(*report.survey->fabric);
+    for (const Node& node : report.survey->fabric->nodes()) {
+      if (node.type == NodeType::Switch) known.present.insert(node.guid);
+    }
+    for (const auto& other : report.other_sms) {
+      const PortIndex port = known.reference->find_port(other.where);
+      if (port != no_port && known.reference->port(port).lid != no_lid) {
+        known.managers.push_back(known.reference->port(port).lid);
+      }
+    }
+    listener_->on_fabric(known, report.ended);
+    if (mastership_ == Mastership::Lost) listener_->on_mastership(mastership, report.ended);
+  }
+  mastership_ = mastership;
+}
+
+void OwnFabric::on_timer(Instant now) {
+  manager_.on_timer(now);
+  if (actuator_) actuator_->on_timer(now);
+}
+
+std::optional<Instant> OwnFabric::next_deadline() const {
+  auto first = manager_.next_deadline();
+  const auto other = actuator_ ? actuator_->next_deadline() : std::nullopt;
+  if (other && (!first || *other < *first)) first = other;
+  return first;
+}
+
+}  // namespace heddle::provision
