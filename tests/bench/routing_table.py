@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Our tables beside those of OpenSM's engines on the same fabrics, all judged by `heddle route check`: for docs/routing.md.
+
+Usage, in a network namespace of its own (tests/system/in_netns):
+  HEDDLE_BUILD=... HEDDLE_SOURCE=... routing_table.py [FABRIC...]
+FABRIC is a file or a generator; without any, all real fabrics that are there and six grown ones. LIDs of a file are taken
+out, and every subnet manager gives its own. The manager is the first host of the file. Times: of OpenSM, from "building
+routing" to "tables configured" in its log; of ours, `heddle route compute`, each on one core of a machine that does nothing
+else, else they are too long.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "system"))
+from opensm_plugin_ratio import moment  # noqa: E402
+from served_fabric import FABRICS, HEDDLE, ServedFabric  # noqa: E402
+
+GROWN = [f"grown:seed={seed},hosts={hosts}" for seed, hosts in
+         ((1, 60), (2, 150), (3, 300), (4, 600), (5, 1000), (6, 2000))]
+ENGINES = {"updn": [], "ftree": [], "dfsssp": [], "nue": ["--nue_max_num_vls", "1"], "minhop": []}
+PATIENCE = 400  # seconds for one engine on one fabric
+
+
+def heddle(*words):
+    done = subprocess.run([str(HEDDLE), "--json", *map(str, words)], capture_output=True, text=True, timeout=PATIENCE)
+    try:
+        return json.loads(done.stdout)
+    except json.JSONDecodeError as error:
+        raise RuntimeError(done.stderr.strip()) from error
+
+
+def bare(fabric, directory):
+    """A file of the fabric without LIDs."""
+    path = directory / "fabric.net"
+    if pathlib.Path(fabric).exists():
+        text = pathlib.Path(fabric).read_text(errors="replace")
+        path.write_text(re.sub(r" lid \d+(-\d+)?", " lid 0", text))
+    else:
+        subprocess.run([str(HEDDLE), "fabric", "generate", fabric, "-o", str(path)], check=True)
+    return path
+
+
+def judged(path, tables):
+    """The figures of a dump."""
+    manager = re.search(r'^Ca\s+\d+\s+"H-([0-9a-f]+)"(?!.*Aggregation Node)', path.read_text(errors="replace"), re.M).group(1)
+    line = re.search(rf"^0x([0-9a-fA-F]+) .*portguid 0x0*{int(manager, 16):x}\b", tables.read_text(errors="replace"), re.M)
+    wanted = ["--manager", int(line.group(1), 16)] if line else []
+    result = heddle("route", "check", "--fabric", path, "--lfts", tables, *wanted)
+    faults = {finding["fault"] for finding in result["findings"]}
+    return {"load": result["largest_over_bound"][0], "bisection": result["effective_bisection"][0],
+            "mean": result["shift_mean"][0], "worst": result["shift_worst"][0],
+            "complete": result["broken_paths"] == 0, "broken": result["broken_paths"],
+            "acyclic": "deadlock" not in faults and "loop" not in faults}
+
+
+def ours(path, directory):
+    tables = directory / "ours.dump"
+    report = heddle("route", "compute", "--fabric", path, "--lfts", tables, "--samples", 0)
+    return judged(path, tables) | {"seconds": report["seconds"]}
+
+
+def theirs(path, engine, options):
+    """None where the engine gives up, or is not done in time."""
+    with ServedFabric(path) as served:
+        opensm = served.start("opensm", "-o", "-e", "-f", served.log, "-D", "0x47", "-n", "64", "-R",
+                              f"{engine},no_fallback", *options)
+        end = time.monotonic() + PATIENCE
+        # Whoever can make no tables tries again for ever.
+        while opensm.poll() is None and "No routing engine able" not in served.log_text():
+            if time.monotonic() > end:
+                break
+            time.sleep(0.2)
+        tables = served.directory / "opensm-lfts.dump"
+        log = served.log_text()
+        if opensm.poll() is None or not tables.exists() or "tables configured on all" not in log:
+            return None
+        seconds = moment(log, "tables configured on all") - moment(log, "building routing with")
+        return judged(path, tables) | {"seconds": seconds}
+
+
+def row(name, figures):
+    if figures is None:
+        return f"| | {name} | - | - | - | - | does not apply | | |"
+    complete = "yes" if figures["complete"] else f"{figures['broken']} broken"
+    return (f"| | {name} | {figures['load']:.3f} | {100 * figures['bisection']:.1f} % | {100 * figures['mean']:.1f} % | "
+            f"{100 * figures['worst']:.1f} % | {complete} | {'yes' if figures['acyclic'] else 'no'} | "
+            f"{figures['seconds']:.3g} s |")
+
+
+def main():
+    fabrics = sys.argv[1:] or [*map(str, sorted(FABRICS.glob("*.ibnetdiscover"))), *GROWN]
+    print("| fabric | engine | load / bound | bisection | shift | worst | complete | acyclic | time |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    for fabric in fabrics:
+        with tempfile.TemporaryDirectory(prefix="heddle-table-") as name:
+            path = bare(fabric, pathlib.Path(name))
+            print(f"| {pathlib.Path(fabric).stem} | | | | | | | | |")
+            print(row("**heddle**", ours(path, pathlib.Path(name))), flush=True)
+            for engine, options in ENGINES.items():
+                try:
+                    print(row(engine, theirs(path, engine, options)), flush=True)
+                except (RuntimeError, subprocess.TimeoutExpired) as error:
+                    print(f"| | {engine} | - | - | - | - | {str(error)[:60]} | | |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
