@@ -53,8 +53,8 @@ constexpr std::size_t rmpp_flags_offset = 26;
 constexpr std::uint8_t rmpp_data = 1;
 constexpr std::uint8_t rmpp_active = 1;
 /// Of the kernel, for what is not acknowledged.
-constexpr int segment_timeout_ms = 200;
-constexpr int segment_retries = 15;
+constexpr int segment_timeout_ms = 500;
+constexpr int segment_retries = 7;
 
 std::string last_error() { return std::error_code(errno, std::generic_category()).message(); }
 

@@ -30,7 +30,8 @@ struct Difference {
   CableEnd start;
   CableEnd end;
   std::string expected;  ///< where start should lead, or the rate; empty for what is unexpected
-  std::string actual;    ///< where start leads (end, if the fabric has no start), or the rate; empty for no cable
+  std::string
+      actual;  ///< where start leads (end, if the fabric has no start), or the rate; empty for no cable
   std::size_t line = 0;  ///< of the plan; 0 if there is none
 };
 

@@ -278,8 +278,8 @@ std::uint8_t rate_code(LinkWidth width, LinkSpeed speed) {
   const unsigned wanted = static_cast<unsigned>(lanes(width)) * lane_rate(speed);
   // The fastest code that promises no more: 8x and 12x of the fastest have none of their own.
   std::uint8_t best = 0;
-  for (std::uint8_t code = 2; code < rates.size(); ++code) {
-    if (rates[code] <= wanted && rates[code] > rates[best]) best = code;
+  for (std::size_t code = 2; code < rates.size(); ++code) {
+    if (rates[code] <= wanted && rates[code] > rates[best]) best = static_cast<std::uint8_t>(code);
   }
   return best;
 }
