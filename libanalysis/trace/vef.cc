@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::uint64_t most_tasks = 1U << 20U;
 constexpr std::uint64_t most_records = 0xfffffffeU;
-constexpr std::uint64_t most_delta_ticks = std::uint64_t{1} << 60U;
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40U;
 constexpr std::uint64_t any_id = ~std::uint64_t{0};
 
 constexpr std::array<std::string_view, 8> collective_names{"barrier", "broadcast", "reduce",  "allreduce",
@@ -175,7 +173,7 @@ class Reader {
     if (!source) return fail(source.error());
     const auto target = task(fields, "dst");
     if (!target) return fail(target.error());
-    const auto bytes = fields.number("length", most_bytes);
+    const auto bytes = fields.number("length", most_message_bytes);
     if (!bytes) return fail(bytes.error());
     const auto read = when(fields);
     if (!read) return fail(read.error());
@@ -214,7 +212,7 @@ class Reader {
     const auto root = task(fields, "root");
     if (!root) return fail(root.error());
     made.root = *root;
-    const auto bytes = fields.number("length", most_bytes);
+    const auto bytes = fields.number("length", most_message_bytes);
     if (!bytes) return fail(bytes.error());
     made.bytes = *bytes;
     const auto& members = trace_.communicators[made.communicator];
@@ -240,6 +238,7 @@ class Reader {
     }
     entered_.emplace_back();
     trace_.collectives.push_back(made);
+    trace_.collectives.back().together = true;
     return {};
   }
 

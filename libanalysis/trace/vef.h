@@ -18,6 +18,10 @@ namespace heddle::trace {
 
 using Tick = std::uint64_t;
 
+/// What a record can say at most.
+inline constexpr Tick most_delta_ticks = Tick{1} << 60U;
+inline constexpr std::uint64_t most_message_bytes = std::uint64_t{1} << 40U;
+
 enum class Version : std::uint8_t { Vef2 = 2, Vef3 = 3 };
 
 /// What a record waits for: the file's Dep without its trigger bit.
@@ -62,6 +66,7 @@ struct Collective {
   std::uint32_t communicator = 0;
   std::uint32_t root = 0;   ///< task
   std::uint64_t bytes = 0;  ///< of every message that it is made of
+  bool together = false;    ///< one record lets all members enter (G), not one for each (L)
 };
 
 /// One step of a task's program: a message that it sends, or a collective that it enters.

@@ -81,5 +81,6 @@ void add_sim_commands(Program& program);
 void add_sm_commands(Program& program);
 void add_top_commands(Program& program);
 void add_report_commands(Program& program);
+void add_trace_commands(Program& program);
 
 }  // namespace heddle::cli

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   heddle::cli::add_route_commands(program);
   heddle::cli::add_sim_commands(program);
   heddle::cli::add_sm_commands(program);
+  heddle::cli::add_trace_commands(program);
   heddle::cli::add_completion_commands(program);
   return static_cast<int>(program.run(argc, argv));
 }
