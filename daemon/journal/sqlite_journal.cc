@@ -48,6 +48,11 @@ ALTER TABLE override ADD COLUMN forced INTEGER NOT NULL DEFAULT 0;
 PRAGMA user_version = 2;
 )";
 
+/// Of the log beside the file, as it stays when what is in it is in the file as well.
+constexpr std::int64_t most_log_bytes = 256 * 1024;
+/// After so many pages in the log they go into the file. Each is 4 kB, and 24 bytes in the log.
+constexpr std::int64_t log_pages = 48;
+
 /// In the column `change` of `off`: confirmed, of no change that is under way.
 constexpr std::int64_t confirmed = 0;
 
@@ -440,7 +445,10 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& path, const Cal
   // A second daemon on the same state is refused at once, not at its first write.
   if (auto alone = database->run("PRAGMA locking_mode=EXCLUSIVE"); !alone) return fail(alone.error());
   if (auto good = check_and_make(*database); !good) return fail(good.error());
-  for (const char* setting : {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL"}) {
+  // A small state directory must do: SQLite's own bound is 4 MB.
+  const std::string bound =
+      fmt::format("PRAGMA wal_autocheckpoint={}; PRAGMA journal_size_limit={}", log_pages, most_log_bytes);
+  for (const char* setting : {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", bound.c_str()}) {
     if (auto set = database->run(setting); !set) return fail(set.error());
   }
   auto journal = std::make_unique<SqliteJournal>(*std::move(database), calendar);

@@ -157,8 +157,25 @@ void Regulator::compare(const KnownFabric& known, Instant now) {
   }
 }
 
+/// What a sweep shows may be from before a link went off; what all of them show is so.
+void Regulator::look_for_contradictions(Instant now) {
+  if (!governor_.reference() || known_.reference != governor_.reference()) return;
+  const auto before = std::exchange(up_though_off_, {});
+  std::vector<LinkRef> on;
+  for (std::uint32_t i = 0; i < known_.reference->links().size(); ++i) {
+    const LinkIndex link{i};
+    if (governor_.state(link) != regulation::LinkState::Off || !known_.up.contains(link)) continue;
+    const LinkRef ref = link_ref(*known_.reference, known_.reference->link(link));
+    const auto since = before.find(ref);
+    up_though_off_[ref] = since == before.end() ? now : since->second;
+    if (now - up_though_off_[ref] >= options_.believe_sweeps) on.push_back(ref);
+  }
+  for (const LinkRef& ref : on) feed(regulation::LinkFound{ref}, now);
+}
+
 void Regulator::on_sample(std::shared_ptr<const load::Sample> sample, Instant now) {
   energy_.advance(now);
+  look_for_contradictions(now);
   feed(regulation::LoadsMeasured{std::move(sample)}, now);
 }
 
@@ -185,6 +202,7 @@ void Regulator::on_timer(Instant now) {
   }
   if (const auto due = governor_.next_deadline(); due && *due <= now) feed(regulation::Tick{}, now);
   if (save_at_ && *save_at_ <= now) save(now);
+  if (!unstored_.empty() && store_at_ <= now) store(now);
 }
 
 std::optional<Instant> Regulator::next_deadline() const {
@@ -195,6 +213,7 @@ std::optional<Instant> Regulator::next_deadline() const {
   };
   for (const auto& [step, under_way] : steps_) sooner(under_way.until);
   sooner(save_at_);
+  if (!unstored_.empty()) sooner(store_at_);
   return first;
 }
 
@@ -262,11 +281,32 @@ void Regulator::stop(Instant now) {
 
 // --- what the governor asks for ---
 
-void Regulator::perform(const regulation::Record& record, Instant /*now*/) {
-  journal_.write(record, [this](const Result<void>& written) {
-    const auto kept = written ? journal_.check() : written;
-    journal_trouble_ = kept ? std::string{} : kept.error().message;
-  });
+void Regulator::perform(const regulation::Record& record, Instant now) {
+  waiting_.push_back(record);
+  store(now);
+}
+
+/// Behind one that the disk refused, all are written once more, in their order: they are folded in it.
+
+void Regulator::store(Instant now) {
+  store_at_ = now + options_.store_again_after;
+  if (storing_ > 0 && !unstored_.empty()) return;  // word of what follows is still to come
+  auto records = std::exchange(unstored_, {});
+  for (regulation::Record& record : std::exchange(waiting_, {})) records.push_back(std::move(record));
+  for (const regulation::Record& record : records) {
+    ++storing_;
+    journal_.write(record, [this, record](const Result<void>& written) {
+      --storing_;
+      if (!written) journal_trouble_ = written.error().message;
+      if (!written || !unstored_.empty()) {
+        unstored_.push_back(record);
+        return;
+      }
+      const auto kept = journal_.check();
+      if (!kept) journal_trouble_ = kept.error().message;
+      if (kept && storing_ == 0 && waiting_.empty()) journal_trouble_.clear();
+    });
+  }
 }
 
 void Regulator::begin(regulation::StepId step, Instant now) {

@@ -37,8 +37,11 @@ struct RegulatorOptions {
   FabricClock::duration save_energy_every = std::chrono::minutes{1};
   /// A step that is not answered by then has timed out.
   FabricClock::duration step_timeout = std::chrono::minutes{3};
+  FabricClock::duration store_again_after = std::chrono::seconds{5};  ///< what the disk has refused
   /// A disk that takes longer is a problem that operators are told of.
   FabricClock::duration slow_disk = std::chrono::seconds{5};
+  /// A link that is off by the records and up in all sweeps for so long is on: somebody else turned it on.
+  FabricClock::duration believe_sweeps = std::chrono::minutes{1};
   std::vector<std::string> pins;  ///< patterns (regulate/pins.h)
   NodeNames names;                ///< in them
 };
@@ -116,6 +119,8 @@ class Regulator final : public authority::FabricListener {
   void perform(const regulation::Report& report, Instant now);
   void perform(const regulation::Answer& answer, Instant now);
 
+  /// Hands over to the journal what is not stored.
+  void store(Instant now);
   void begin(regulation::StepId step, Instant now);
   void order(regulation::StepId step, const std::vector<LinkOrder>& orders, Instant now);
   /// Nobody waits for it any more.
@@ -125,6 +130,7 @@ class Regulator final : public authority::FabricListener {
            const std::vector<LinkOrder>& orders, Instant now);
   void later(regulation::Event event);
   void compare(const KnownFabric& known, Instant now);
+  void look_for_contradictions(Instant now);
   void account(Instant now);
   [[nodiscard]] bool has_faults() const;
   /// Turns them on; a sentence that lists them.
@@ -148,11 +154,16 @@ class Regulator final : public authority::FabricListener {
 
   KnownFabric known_;
   bool restarted_ = false;
+  std::map<LinkRef, Instant> up_though_off_;  ///< by sweeps, since then
   std::map<regulation::StepId, StepUnderWay> steps_;
   std::deque<regulation::Event> due_;  ///< what came up within a call
   std::map<regulation::CommandId, Reply> replies_;
   std::uint64_t last_command_ = 0;
   std::optional<Instant> save_at_;
+  std::deque<regulation::Record> waiting_;   ///< to be handed over to the journal
+  std::deque<regulation::Record> unstored_;  ///< from the first one that the disk has refused on
+  std::size_t storing_ = 0;                  ///< records of which no word has come back
+  Instant store_at_;
   std::string journal_trouble_;
   bool ranks_wait_ = false;  ///< for the disk
   std::uint64_t revision_ = 0;

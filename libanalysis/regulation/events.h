@@ -46,6 +46,7 @@ struct StepTimedOut {
 struct LinkLost {
   LinkRef link;
 };
+/// Up: one that was lost, or one that is off by the records.
 struct LinkFound {
   LinkRef link;
 };

@@ -117,6 +117,14 @@ void Governor::Impl::handle(const LinkLost& event) {
 
 void Governor::Impl::handle(const LinkFound& event) {
   const auto link = find(event.link);
+  if (link && at(*link).state == LinkState::Off && !at(*link).wanted && wish(event.link) != Wish::Off) {
+    // Ordered on all the same: whoever writes tables knows it as closed.
+    const std::string why = "it is up, though this daemon had turned it off";
+    report(ReportKind::Back, {event.link}, why);
+    want(*link, why);
+    at(*link).retry_at.reset();
+    return;
+  }
   if (!link || at(*link).state != LinkState::Lost) return;
   LinkRecord& record = at(*link);
   const auto known = memory.off.find(event.link);

@@ -78,5 +78,47 @@ TEST_F(Killing, AtEveryMomentOfAChangeWhileTheDiskIsSlow) {
   EXPECT_GT(moment, 100U);
 }
 
+// The disk has no room for the Intent, and then has: whoever starts after a crash at any later moment knows
+// all that may be off.
+TEST_F(Killing, AtEveryMomentAfterAnIntentThatTheDiskRefused) {
+  constexpr std::uint64_t every = 11 * stride;  // the moments around the ports are what counts, and are many
+  for (std::uint64_t moment = first_case(5);; moment += every) {
+    RegulatedWorld& world = begin();
+    std::optional<std::uint64_t> refused;
+    world.fate.refuses = [&](const regulation::Record& record) {
+      if (refused || !std::holds_alternative<regulation::Intent>(record)) return false;
+      refused = world.fate.moments;
+      return true;
+    };
+    world.fate.on_moment = [&](Fate::Moment, std::uint64_t number) {
+      return refused && number == *refused + moment ? Fate::Life::Ends : Fate::Life::GoesOn;
+    };
+    traffic(0.05);
+    (void)comes_to(4, 60s);
+    if (world.daemon) break;
+    world.fate.refuses = nullptr;
+    const Fabric& truth = world.fabric.description();
+    std::set<LinkRef> off;
+    for (const LinkIndex link : world.links_off()) off.insert(link_ref(truth, truth.link(link)));
+    {
+      const auto journal = journal::open_journal(world.path, {{}, Instant{}}).value();
+      std::set<LinkRef> known;
+      for (const auto& [link, record] : journal->memory().off) known.insert(link);
+      for (const auto& [id, intent] : journal->memory().open) {
+        for (const auto& record : intent.off) known.insert(record.link);
+      }
+      for (const LinkRef& link : off) {
+        EXPECT_TRUE(known.contains(link))
+            << to_string(link.a) << " is off, and nobody knows it: moment " << moment;
+      }
+    }
+    world.start();
+    world.run_for(60s);
+    SCOPED_TRACE(fmt::format("killed {} moments after the refusal", moment));
+    expect_accounted_for();
+    if (HasFailure()) return;
+  }
+}
+
 }  // namespace
 }  // namespace heddle::test

@@ -103,5 +103,40 @@ TEST_F(Losses, EachRequestOfAChangeWithoutAnyAnswer) {
   }
 }
 
+// MADs lost, and late copies that overwrite what came after them, while operators are at work: whatever they
+// left in the tables is found within a heavy interval, without a restart.
+TEST_F(Losses, WhatLateAndLostMadsLeftInTheTablesIsMended) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    WorldOptions options;
+    options.lmc = 0;
+    options.governor = quick();
+    options.sim.training_delay = std::chrono::milliseconds{500};
+    options.sim.seed = seed;
+    options.verify_within = 60s;
+    RegulatedWorld& world = begin("xgft:3;3,3,2;1,2,2", options);
+    world.watch.fault();
+    traffic(0.05, 7);
+    sim::MadFaults faults;
+    faults.lost = Ratio{0.02};
+    faults.delayed = Ratio{0.03};
+    faults.delay = Picoseconds{150'000'000'000};
+    world.fabric.set_mad_faults(faults);
+    auto& regulator = world.daemon->regulator();
+    for (int turn = 0; turn < 6; ++turn) {
+      world.run_for(12s);
+      regulator.restore("alice", regulate::Regulator::Adopt::No, world.now,
+                        [](const Result<std::string>&) {});
+      world.run_for(3s);
+      regulator.set_mode(regulation::Mode::Enforce, "bob", world.now, [](const Result<std::string>&) {});
+    }
+    world.fabric.set_mad_faults({});
+    world.run_for(2 * options.verify_within);
+    ASSERT_TRUE(world.run([&] { return world.daemon->quiet(); }, 1min));
+    EXPECT_EQ(figures().unroutable, 0U) << "seed " << seed << "\n" << events();
+    EXPECT_EQ(figures().into_off_link, 0U) << "seed " << seed;
+    EXPECT_THAT(world.daemon->regulator().problems(), ::testing::IsEmpty()) << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace heddle::test

@@ -1,7 +1,9 @@
 // What comes back: a switch together with cables that nobody knew, links that sweeps lost sight of, and links
 // of which nobody knows any more who turned them off.
 
+#include "authority/own/port_settings.h"
 #include "base/random.h"
+#include "mad/header.h"
 #include "story.h"
 
 namespace heddle::test {
@@ -168,6 +170,29 @@ TEST_F(Returns, RestoreAtEachMomentOfARediscovery) {
       if (HasFailure()) return;
     }
   }
+}
+
+// As ibportstate does: nobody but the fabric says that the link is on.
+TEST_F(Returns, ALinkThatIsOffAndThatSomebodyElseTurnsOn) {
+  RegulatedWorld& world = begin(ring, options());
+  traffic(0.05);
+  ASSERT_TRUE(comes_to(4)) << events();
+  const auto [link, off] = *world.daemon->journal->memory().off.begin();
+  const Fabric& truth = world.fabric.description();
+  const PortIndex port = truth.find_port(off.port);
+  mad::Bytes smp{};
+  mad::write_header({.mgmt_class = mad::MgmtClass::SubnLid,
+                     .method = mad::Method::Set,
+                     .attribute = static_cast<std::uint16_t>(mad::SmAttr::PortInfo),
+                     .modifier = truth.port(port).num.raw()},
+                    smp);
+  mad::PortInfo set = provision::unchanged(world.fabric.port_info(port));
+  set.physical = PhysState::Polling;
+  mad::encode(set, mad::smp_data(smp));
+  ASSERT_TRUE(world.fabric.ask(truth.node(truth.port(port).node).first_port, smp, world.ps()));
+  const auto is_known = [&, ref = link] { return !world.daemon->journal->memory().off.contains(ref); };
+  EXPECT_TRUE(world.run(is_known, 2min)) << events();
+  expect_well();
 }
 
 TEST_F(Returns, AJournalWhoseFileWasDeletedTurnsNothingOff) {

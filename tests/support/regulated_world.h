@@ -40,6 +40,8 @@ class Fate {
   enum class Life : std::uint8_t { GoesOn, Ends };
   std::function<Life(Moment, std::uint64_t number)> on_moment;
   bool dead = false;
+  /// Whether the disk has no room for this record.
+  std::function<bool(const regulation::Record&)> refuses;
   /// Whether the SMP with this number arrives. Answers have numbers of their own. What reads counters is not
   /// counted: it changes nothing.
   std::function<Verdict(std::uint64_t number, const mad::Packet&)> on_request;
@@ -65,6 +67,7 @@ class MortalJournal final : public journal::Journal {
   Result<void> write(const regulation::Record& record) override {
     fate_.pass(Fate::Moment::BeforeWrite);
     if (fate_.dead) return {};
+    if (fate_.refuses && fate_.refuses(record)) return fail(ErrorCode::Io, "the disk is full");
     auto result = real_->write(record);
     fate_.pass(Fate::Moment::AfterWrite);
     return result;

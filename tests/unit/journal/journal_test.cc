@@ -160,6 +160,21 @@ TEST_F(JournalTest, GivesTheNewestEventsAndForgetsTheOldest) {
 }
 
 // Whatever mask it was started with: who turned what off, and why, is nobody else's.
+// The log beside the file grows with the largest change, and not with their number.
+TEST_F(JournalTest, FitsIntoASmallDirectory) {
+  const auto journal = open();
+  constexpr std::uintmax_t room = 1U << 20U;
+  for (std::uint64_t i = 1; i <= 1000; ++i) {
+    ASSERT_TRUE(journal->append({0, {}, "decided", "leaf-0/1 -- spine-0/1", std::string(100, 'x')}));
+    ASSERT_TRUE(
+        journal->write(regulation::Intent{regulation::ChangeId{i}, Instant{}, {off(link(i, i))}, {}}));
+    ASSERT_TRUE(journal->write(regulation::Outcome{regulation::ChangeId{i}, Instant{}, {}, {}, ""}));
+    std::uintmax_t size = 0;
+    for (const auto& file : fs::directory_iterator(directory_)) size += file.file_size();
+    ASSERT_LT(size, room) << "after " << i << " changes";
+  }
+}
+
 TEST_F(JournalTest, IsItsOwnersAlone) {
   const auto mode = [this] { return fs::status(path()).permissions(); };
   constexpr auto mine = fs::perms::owner_read | fs::perms::owner_write;
