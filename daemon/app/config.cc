@@ -102,6 +102,7 @@ Result<void> read_section(Config& config, const toml::table& table, const std::s
     if (expected) {
       return fail(ErrorCode::Invalid, fmt::format("{}: {} must be {}", place(node, name), full, *expected));
     }
+    config.given[full] = *value;
   }
   return {};
 }
@@ -199,7 +200,10 @@ Result<void> override_config(Config& config, const std::string& assignment) {
   std::optional<std::string> expected;
   for (const auto& reading : readings) {
     expected = key->set(config, reading);
-    if (!expected) return {};
+    if (!expected) {
+      config.given[name] = reading;
+      return {};
+    }
   }
   return fail(ErrorCode::Invalid, fmt::format("--set {}: must be {}, not '{}'", name, *expected, text));
 }

@@ -5,8 +5,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -37,6 +39,9 @@ struct NamedSet {
   std::string name;
   std::vector<std::string> nodes;
 };
+
+/// What a key may be given.
+using ConfigValue = std::variant<std::string, std::int64_t, double, bool, std::vector<std::string>>;
 
 struct Config {
   using Seconds = std::chrono::nanoseconds;
@@ -122,6 +127,7 @@ struct Config {
 
   std::vector<NamedSet> sets;                    ///< [[locality.set]]
   std::vector<power::DeviceModel> power_models;  ///< [[power.model]]
+  std::map<std::string, ConfigValue> given;      ///< keys that the file or --set named, as they were given
 };
 
 /// Reads a file. Errors name the file and the line: syntax, a key that is not known, a value that does not

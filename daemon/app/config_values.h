@@ -20,7 +20,7 @@
 namespace heddle::app {
 
 /// A value as TOML or --set gives it.
-using Value = std::variant<std::string, std::int64_t, double, bool, std::vector<std::string>>;
+using Value = ConfigValue;
 
 struct Key {
   std::string_view name;  ///< section.key

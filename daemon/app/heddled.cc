@@ -1,12 +1,14 @@
 #include "app/heddled.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "app/config_reload.h"
 #include "app/heddled_parts.h"
 #include "base/printable.h"
 
@@ -261,21 +263,17 @@ void Heddled::Parts::reload() {
   auto fresh = source_.load();
   if (!fresh) {
     spdlog::error("reload: {}; the configuration stays as it was", fresh.error().message);
+    reload_wrong_ =
+        fmt::format("the configuration could not be read again: {}; the one from before is in force",
+                    fresh.error().message);
   } else {
-    const auto fixed = [](const char* key, bool changed) {
-      if (changed) spdlog::warn("reload: {} takes effect at the next start", key);
-    };
-    fixed("[fabric]", fresh->fabric.backend != config_.fabric.backend ||
-                          fresh->fabric.file != config_.fabric.file ||
-                          fresh->fabric.generate != config_.fabric.generate ||
-                          fresh->fabric.scenario != config_.fabric.scenario ||
-                          fresh->fabric.serve != config_.fabric.serve ||
-                          fresh->fabric.time_scale != config_.fabric.time_scale ||
-                          fresh->fabric.training_delay != config_.fabric.training_delay);
-    fixed("metrics.energy", fresh->metrics.energy != config_.metrics.energy);
-    fixed("regulation.pin", fresh->regulation.pin != config_.regulation.pin);
-    fixed("control.socket", fresh->control.socket != config_.control.socket);
-    fixed("metrics.listen", fresh->metrics.listen != config_.metrics.listen);
+    reload_wrong_.reset();
+    if (const auto waiting = waiting_for_a_start(config_, *fresh); !waiting.empty()) {
+      reload_wrong_ =
+          fmt::format("of the configuration file, what was changed of {} takes effect at the next start",
+                      fmt::join(waiting, ", "));
+      spdlog::warn("reload: {}", *reload_wrong_);
+    }
     // The files may have changed although their names have not.
     config_.metrics.tokens_file = fresh->metrics.tokens_file;
     config_.metrics.tls = fresh->metrics.tls;
@@ -284,10 +282,8 @@ void Heddled::Parts::reload() {
     } else {
       spdlog::error("reload: {}; what was read before goes on", secrets.error().message);
     }
-    fixed("control.hosts", fresh->control.hosts != config_.control.hosts);
-    fixed("state.directory", fresh->state.directory != config_.state.directory);
-    fixed("sweep.smps_per_second", fresh->sweep.smps_per_second != config_.sweep.smps_per_second);
-    config_.sweep = fresh->sweep;
+    config_.sweep.light_interval = fresh->sweep.light_interval;
+    config_.sweep.heavy_interval = fresh->sweep.heavy_interval;
     config_.sampling.interval = fresh->sampling.interval;
     config_.qos = fresh->qos;
     qos_.set_verify_interval(config_.qos.verify_interval);

@@ -169,11 +169,12 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   Doors doors_;
   std::shared_ptr<control::TcpGuard> guard_ = std::make_shared<control::TcpGuard>();
 
-  std::shared_ptr<const Survey> survey_;  ///< as it was found, or as it was configured after that
-  std::shared_ptr<const Survey> usable_;  ///< the last one that did not fail to be configured
-  std::vector<std::string> found_wrong_;  ///< by the last sweep
-  std::size_t most_switches_ = 0;         ///< that a survey had since the start
-  unsigned entered_ = 0;                  ///< on_event() within on_event()
+  std::shared_ptr<const Survey> survey_;     ///< as it was found, or as it was configured after that
+  std::shared_ptr<const Survey> usable_;     ///< the last one that did not fail to be configured
+  std::vector<std::string> found_wrong_;     ///< by the last sweep
+  std::optional<std::string> reload_wrong_;  ///< what the last SIGHUP did not do
+  std::size_t most_switches_ = 0;            ///< that a survey had since the start
+  unsigned entered_ = 0;                     ///< on_event() within on_event()
   bool stop_asked_ = false;
   bool stopping_ = false;
 };

@@ -75,6 +75,7 @@ Problems Heddled::Parts::problems() const {
   for (const std::string& loss : backend_->lost()) {
     add(ProblemKind::FabricFile, "not all of the fabric's file is here: " + loss);
   }
+  add_if(ProblemKind::Reload, reload_wrong_);
   add_each(ProblemKind::Discovery, found_wrong_);
   append(authority_->problems());
   add_if(ProblemKind::Device, backend_->problem());

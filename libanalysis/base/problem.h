@@ -28,12 +28,11 @@ enum class ProblemKind : std::uint8_t {
   CutOff,         ///< hosts have no path
   DisabledPorts,  ///< and not by us
   // who manages it
-  NoManager,          ///< nobody does
-  SilentManager,      ///< the master does not answer
-  OpenSmAway,         ///< there is no OpenSM with the plugin
-  OpenSmStandby,      ///< the OpenSM beside us is not the master
-  Configuring,        ///< part of what the subnet manager had to do was not done
-  RailWithoutDaemon,  ///< another port of this host is in a subnet that nobody of ours looks at
+  NoManager,      ///< nobody does
+  SilentManager,  ///< the master does not answer
+  OpenSmAway,     ///< there is no OpenSM with the plugin
+  OpenSmStandby,  ///< the OpenSM beside us is not the master
+  Configuring,    ///< part of what the subnet manager had to do was not done
   // regulation and QoS
   NotRegulated,  ///< regulation is asked for, and this daemon is in no position to do it
   Tables,        ///< tables over the links that are on could not be written
@@ -68,7 +67,6 @@ inline constexpr std::array problem_names{
     ProblemName{ProblemKind::OpenSmAway, "opensm-away"},
     ProblemName{ProblemKind::OpenSmStandby, "opensm-standby"},
     ProblemName{ProblemKind::Configuring, "configuring"},
-    ProblemName{ProblemKind::RailWithoutDaemon, "rail-without-daemon"},
     ProblemName{ProblemKind::NotRegulated, "not-regulated"},
     ProblemName{ProblemKind::Tables, "tables"},
     ProblemName{ProblemKind::LinksNotBack, "links-not-back"},

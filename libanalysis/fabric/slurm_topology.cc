@@ -76,9 +76,9 @@ class Sets {
   std::vector<std::uint32_t> parent_;
 };
 
-class Writer {
+class SlurmWriter {
  public:
-  Writer(const Fabric& fabric, const NodeNames& names) : fabric_{fabric}, names_{names} {}
+  SlurmWriter(const Fabric& fabric, const NodeNames& names) : fabric_{fabric}, names_{names} {}
 
   Result<SlurmTopology> write() {
     find_hosts();
@@ -233,7 +233,7 @@ std::string slurm_hostlist(std::vector<std::string> hosts) {
 }
 
 Result<SlurmTopology> slurm_topology(const Fabric& fabric, const NodeNames& names) {
-  return Writer{fabric, names}.write();
+  return SlurmWriter{fabric, names}.write();
 }
 
 }  // namespace heddle

@@ -6,30 +6,30 @@
 namespace heddle::routing {
 namespace {
 
-constexpr std::uint32_t nowhere = 0xffffffffU;
+constexpr std::uint32_t nothing_behind = 0xffffffffU;
 
-/// The switch behind a port; nowhere, where there is none.
+/// The switch behind a port; nothing_behind where no switch is.
 std::uint32_t behind(const SwitchGraph& graph, SwitchIndex s, PortNum out) {
   const auto hops = graph.hops(s);
   const auto found = std::find_if(hops.begin(), hops.end(), [&](const Hop& hop) { return hop.out == out; });
-  return found == hops.end() ? nowhere : found->peer.raw();
+  return found == hops.end() ? nothing_behind : found->peer.raw();
 }
 
 /// By switch, how many switches come before the destination; the number of switches where it is not reached.
 std::vector<std::uint32_t> depths(const SwitchGraph& graph, const ForwardingTables& tables,
                                   const Target& target, Lid lid) {
   const auto none = static_cast<std::uint32_t>(graph.size());
-  std::vector<std::uint32_t> depth(graph.size(), nowhere);
+  std::vector<std::uint32_t> depth(graph.size(), nothing_behind);
   depth[target.at.raw()] = 0;
   std::vector<std::uint32_t> way;
   for (std::uint32_t s = 0; s < graph.size(); ++s) {
     way.clear();
     std::uint32_t at = s;
-    while (at != nowhere && depth[at] == nowhere && way.size() <= graph.size()) {
+    while (at != nothing_behind && depth[at] == nothing_behind && way.size() <= graph.size()) {
       way.push_back(at);
       at = behind(graph, SwitchIndex{at}, tables.port(SwitchIndex{at}, lid));
     }
-    std::uint32_t known = at == nowhere || depth[at] == nowhere ? none : depth[at];
+    std::uint32_t known = at == nothing_behind || depth[at] == nothing_behind ? none : depth[at];
     for (; !way.empty(); way.pop_back()) depth[way.back()] = known = std::min(known + 1, none);
   }
   return depth;

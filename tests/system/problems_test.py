@@ -1,6 +1,7 @@
 """What is wrong stands in `heddle status`, and counts in heddle_problems: each state brought about in a running daemon."""
 
 import re
+import signal
 import subprocess
 import unittest
 
@@ -41,6 +42,20 @@ class Problems(unittest.TestCase):
                 file.unlink()
             self.assertIn("the file was deleted", "".join(daemon.json("status")["problems"]))
             self.says(daemon, "journal", "the file was deleted")
+
+    def test_a_configuration_that_waits_for_a_start(self):
+        """SIGHUP said "configuration read again", and did nothing about most keys."""
+        with Daemon(QUICK) as daemon:
+            self.nothing_wrong(daemon)
+            file = daemon.directory / "heddle.toml"
+            for text, words in (('[regulation]\nmode = "off"\n', "changed of regulation.mode takes effect at the next start"),
+                                ("nonsense", "could not be read again")):
+                file.write_text(text)
+                daemon.process.send_signal(signal.SIGHUP)
+                self.says(daemon, "reload", words)
+            file.write_text('[log]\nlevel = "warn"\n')
+            daemon.process.send_signal(signal.SIGHUP)
+            self.nothing_wrong(daemon)
 
     def test_ports_without_an_answer(self):
         with Daemon({**QUICK, "fabric.serve": "problems"}) as daemon:

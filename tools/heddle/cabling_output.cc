@@ -23,7 +23,8 @@ std::string cable(const Difference& difference) {
 
 /// Lists call an adapter "HOST ibp11s0f0" and have HOST beside it once more.
 std::string unknown(const CableEnd& end) {
-  return end.port.substr(0, end.node.size()) == end.node ? end.port : fmt::format("{} {}", end.node, end.port);
+  return end.port.substr(0, end.node.size()) == end.node ? end.port
+                                                         : fmt::format("{} {}", end.node, end.port);
 }
 
 /// "leaf-0/3 has no cable", or where it leads.
