@@ -121,7 +121,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   /// A callback by which something enters.
   template <class What>
   [[nodiscard]] auto entering(What what) {
-    return [this, what = std::move(what)](const auto&... of) { on_event([&] { what(of...); }); };
+    return [self = this, what = std::move(what)](const auto&... of) { self->on_event([&] { what(of...); }); };
   }
   void tell_metrics_of_the_master();
   [[nodiscard]] Problems problems() const;

@@ -154,7 +154,7 @@ std::optional<Result<Place>> Devices::on_adapter(const PlannedEnd& end, const st
   const auto last =
       slash == std::string::npos ? std::nullopt : number(std::string_view{whole}.substr(slash + 1));
   for (const std::string& adapter : {whole, whole.substr(0, last ? slash : whole.size())}) {
-    for (const std::string& name : {adapter, device + " " + adapter}) {
+    for (const std::string& name : {adapter, fmt::format("{} {}", device, adapter)}) {
       const auto* found = nodes_called(name);
       if (found == nullptr || fabric_.node(found->front()).type == NodeType::Switch) continue;
       if (name.substr(0, device.size()) != device) continue;  // an adapter of somebody else

@@ -15,10 +15,10 @@ void add_options(const CLI::App& command, CommandWords& words) {
     if (option->get_positional() || option->get_group().empty()) continue;
     const bool takes_value = option->get_items_expected_max() > 0;
     for (const std::string& name : option->get_lnames()) {
-      words.options.push_back({"--" + name, option->get_description(), takes_value});
+      words.options.push_back({fmt::format("--{}", name), option->get_description(), takes_value});
     }
     for (const std::string& name : option->get_snames()) {
-      words.options.push_back({"-" + name, option->get_description(), takes_value});
+      words.options.push_back({fmt::format("-{}", name), option->get_description(), takes_value});
     }
   }
 }
@@ -37,7 +37,8 @@ void collect(const CLI::App& program, const CLI::App& command, const std::string
   for (const CLI::App* next : below) words.commands.emplace_back(next->get_name(), next->get_description());
   all.push_back(std::move(words));
   for (const CLI::App* next : below) {
-    collect(program, *next, path.empty() ? next->get_name() : path + " " + next->get_name(), all);
+    collect(program, *next, path.empty() ? next->get_name() : fmt::format("{} {}", path, next->get_name()),
+            all);
   }
 }
 
@@ -87,7 +88,7 @@ std::string path_finder(const std::vector<CommandWords>& commands, std::string_v
                         std::string_view cursor) {
   std::vector<std::string> paths;
   for (const CommandWords& command : commands) {
-    if (!command.path.empty()) paths.push_back(in_single_quotes(" " + command.path + " "));
+    if (!command.path.empty()) paths.push_back(in_single_quotes(fmt::format(" {} ", command.path)));
   }
   return fmt::format(fmt::runtime(find_path), fmt::arg("first", first), fmt::arg("cursor", cursor),
                      fmt::arg("values", words_before_values(commands)),
@@ -125,16 +126,17 @@ std::string zsh(const std::vector<CommandWords>& commands) {
       "#compdef heddle\n# zsh completion for heddle, made by `heddle completion zsh`\n_heddle() {\n";
   text += path_finder(commands, "2", "CURRENT");
   text += "  local -a commands options\n  case $named in\n";
-  const auto entry = [](std::string word, const std::string& help) {
+  const auto entry = [](const std::string& word, const std::string& help) {
     std::string colons;
     for (const char c : word) colons += c == ':' ? std::string{"\\:"} : std::string(1, c);
-    return in_single_quotes(colons + ":" + help);
+    return in_single_quotes(fmt::format("{}:{}", colons, help));
   };
   for (const CommandWords& command : commands) {
     std::string below;
     std::string options;
-    for (const auto& [name, help] : command.commands) below += " " + entry(name, help);
-    for (const OptionWord& option : command.options) options += " " + entry(option.word, option.help);
+    for (const auto& [name, help] : command.commands) below += fmt::format(" {}", entry(name, help));
+    for (const OptionWord& option : command.options)
+      options += fmt::format(" {}", entry(option.word, option.help));
     text +=
         fmt::format("    {})\n      commands=({})\n      options=({}) ;;\n", in_single_quotes(command.path),
                     below.empty() ? "" : below.substr(1), options.empty() ? "" : options.substr(1));
@@ -175,7 +177,7 @@ std::string fish(const std::vector<CommandWords>& commands) {
       }());
   for (const CommandWords& command : commands) {
     // Below a command stand its arguments; a group's line names itself and no more.
-    const std::string at = command.commands.empty() ? command.path + "*" : command.path;
+    const std::string at = command.commands.empty() ? fmt::format("{}*", command.path) : command.path;
     const std::string condition = fmt::format("-n \"__heddle_at '{}'\"", at);
     for (const auto& [name, help] : command.commands) {
       text += fmt::format("complete -c heddle -f {} -a {} -d {}\n", condition, name, in_single_quotes(help));
