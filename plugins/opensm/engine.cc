@@ -99,6 +99,21 @@ void Engine::set_hop_counts() {
     lids.emplace_back(target.at, target.base.raw());
     lid_of[target.at.raw()] = target.base.raw();
   }
+  // As the router counts them; pairs that only a mend joins go the way of their entries.
+  const auto hops_to = [&](SwitchIndex from, SwitchIndex to, std::uint16_t lid, std::uint8_t legal) {
+    if (legal != routing::LegalPaths::far) return legal;
+    SwitchIndex at = from;
+    for (std::uint8_t hops = 0; hops < routing::LegalPaths::far; ++hops) {
+      if (at == to) return hops;
+      const auto out = routes_->tables.row(at)[lid];
+      const auto ways = router.graph().hops(at);
+      const auto way = std::find_if(ways.begin(), ways.end(),
+                                    [&](const routing::Hop& hop) { return hop.out.raw() == out; });
+      if (way == ways.end()) break;
+      at = way->peer;
+    }
+    return routing::LegalPaths::far;
+  };
   // Other ports of a switch that lead to the same one are asked for by nothing but the dump of the routes.
   const bool dumped = osm_log_is_active(&opensm_.log, OSM_LOG_ROUTING) != 0;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
@@ -107,15 +122,16 @@ void Engine::set_hop_counts() {
     const auto row = routes_->tables.row(s);
     const auto distance = router.paths().distance(s);
     for (const auto& [at, lid] : lids) {
-      const std::uint8_t hops = distance[at.raw()];
+      const std::uint8_t hops = hops_to(s, at, lid, distance[at.raw()]);
       if (hops == routing::LegalPaths::far) continue;
       (void)osm_switch_set_hops(all[i], lid, row[lid] == OSM_NO_PATH ? 0 : row[lid], hops);
     }
     for (const routing::Target& target : router.graph().targets()) {
       if (!dumped || target.at == s || lid_of[target.at.raw()] == 0) continue;
       for (unsigned offset = 0; offset < target.lid_count(); ++offset) {
-        const std::uint8_t port = row[target.base.raw() + offset];
-        const std::uint8_t hops = distance[target.at.raw()];
+        const auto lid = static_cast<std::uint16_t>(target.base.raw() + offset);
+        const std::uint8_t port = row[lid];
+        const std::uint8_t hops = hops_to(s, target.at, lid, distance[target.at.raw()]);
         if (port == OSM_NO_PATH || hops == routing::LegalPaths::far) continue;
         (void)osm_switch_set_hops(all[i], lid_of[target.at.raw()], port, hops);
       }

@@ -53,7 +53,7 @@ class Problems(unittest.TestCase):
                 file.write_text(text)
                 daemon.process.send_signal(signal.SIGHUP)
                 self.says(daemon, "reload", words)
-            file.write_text('[log]\nlevel = "warn"\n')
+            file.write_text('[log]\nlevel = "debug"\n')
             daemon.process.send_signal(signal.SIGHUP)
             self.nothing_wrong(daemon)
 

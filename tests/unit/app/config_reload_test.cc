@@ -20,7 +20,7 @@ TEST(ConfigReload, WhatIsGivenOtherwiseWaitsForAStartUnlessItTakesEffectAtOnce) 
                                           "[fabric]\nread_only = true\n[control]\nothers_may_read = true\n")),
       ElementsAre("control.others_may_read", "fabric.read_only", "regulation.mode", "regulation.u_on"));
   EXPECT_THAT(waiting_for_a_start(
-                  started, config("[regulation]\nu_on = 0.7\nmode = \"advise\"\n[log]\nlevel = \"warn\"\n")),
+                  started, config("[regulation]\nu_on = 0.7\nmode = \"advise\"\n[log]\nlevel = \"debug\"\n")),
               IsEmpty());
 }
 

@@ -1,8 +1,10 @@
 /// The scripts are run by bash itself where it can be; zsh and fish are looked at.
 #include "heddle/completion.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <array>
@@ -27,7 +29,7 @@ class Completion : public testing::Test {
 
   /// What bash offers after `line`.
   std::string offered(const std::string& line) const {
-    const std::string file = testing::TempDir() + "heddle-completion.bash";
+    const std::string file = testing::TempDir() + fmt::format("heddle-completion-{}.bash", getpid());
     std::ofstream{file} << *completion(command_words(program.app()), "bash") << "COMP_WORDS=(" << line
                         << ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_heddle\n"
                         << "printf '%s ' \"${COMPREPLY[@]}\"\n";
