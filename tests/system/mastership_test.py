@@ -25,6 +25,18 @@ class Mastership(unittest.TestCase):
                                     **more)
         return process, lambda state: wait_until(lambda: log.exists() and state in log.read_text(errors="replace"), 60, state)
 
+    def take_over(self, node, priority):
+        """OpenSM takes the fabric from the daemon. About one in ten on a busy host stays in DISCOVERING for good when the master yields
+        during its first sweep, silent in its own log (cause not found, docs/testing.md): it is started once more then."""
+        process, _ = self.opensm(node, priority)
+        log = self.served.directory / f"{node}.log"
+        try:
+            wait_until(lambda: log.exists() and "SUBNET UP" in log.read_text(errors="replace"), 20, "SUBNET UP")
+        except AssertionError:
+            process.kill()
+            process.wait()
+            self.opensm(node, priority)[1]("SUBNET UP")
+
     def heddled(self, env=None, **settings):
         return Daemon({"fabric.backend": "umad", "sweep.light_interval": "200ms", "sampling.interval": "200ms",
                        "sampling.timeout": "50ms", "sm.mode": "auto", **settings},
@@ -162,8 +174,7 @@ class Mastership(unittest.TestCase):
     def test_registrations_are_given_back_on_yielding(self):
         with self.heddled(env=self.kernel()) as daemon:
             self.manager(daemon, lambda sm: sm["role"] == "master", "being master")
-            _, says = self.opensm("host-1", 9)
-            says("SUBNET UP")
+            self.take_over("host-1", 9)
             self.manager(daemon, lambda sm: sm["role"] == "observer" and sm["answers"], "yielding")
             self.assertEqual(len([what for what in self.done_at("host-0") if what[1] == "gives"]), 3)
             # So that a subnet manager may start on this host.
@@ -173,8 +184,7 @@ class Mastership(unittest.TestCase):
     def test_the_daemon_yields_to_a_manager_of_higher_priority(self):
         with self.heddled() as daemon:
             self.manager(daemon, lambda sm: sm["role"] == "master", "being master")
-            _, says = self.opensm("host-1", 9)
-            says("SUBNET UP")
+            self.take_over("host-1", 9)
             sm = self.manager(daemon, lambda sm: sm["role"] == "observer" and sm["answers"], "yielding")
             self.assertEqual((sm["master"], sm["priority"]), ("host-1 mlx5_0", 9))
             before = daemon.log_text().count("configured in")
