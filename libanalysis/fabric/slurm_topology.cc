@@ -82,8 +82,7 @@ class SlurmWriter {
 
   Result<SlurmTopology> write() {
     find_hosts();
-    if (hosts_of_.empty())
-      return fail(ErrorCode::Invalid, "the fabric has no hosts for Slurm to place jobs on");
+    if (hosts_of_.empty()) return fail(ErrorCode::Invalid, no_hosts());
     rank_switches();
     result_.text = "# topology.conf for Slurm's topology/tree, made by heddle fabric export\n";
     for (const auto& [leaf, hosts] : hosts_of_) {
@@ -107,9 +106,18 @@ class SlurmWriter {
     std::string name;
   };
 
+  [[nodiscard]] std::string no_hosts() const {
+    const std::string why = result_.warnings.empty() ? std::string{} : ": " + result_.warnings.front();
+    return "the fabric has no hosts for Slurm to place jobs on" + why;
+  }
+
   void find_hosts() {
-    std::map<std::string, std::pair<std::string, std::uint32_t>>
-        first;  // host: its first adapter, its switch
+    // A name that several adapters have is that of their chip, and tells of no host.
+    std::map<std::string, std::size_t> called;
+    for (const Node& node : fabric_.nodes()) ++called[names_.of(node)];
+    std::size_t nameless = 0;
+    /// By host: its first adapter, and the switch of that.
+    std::map<std::string, std::pair<std::string, std::uint32_t>> first;
     std::size_t unfit = 0;
     for (std::uint32_t i = 0; i < fabric_.nodes().size(); ++i) {
       const Node& node = fabric_.nodes()[i];
@@ -117,12 +125,22 @@ class SlurmWriter {
       const auto leaf = switch_at(NodeIndex{i});
       if (leaf == unreached) continue;
       const std::string adapter = names_.of(node);
+      if (called[adapter] > 1) {
+        ++nameless;
+        continue;
+      }
       const std::string host = adapter.substr(0, adapter.find(' '));
       if (slurm_name(host) != host) ++unfit;
       const auto [at, is_new] = first.try_emplace(slurm_name(host), adapter, leaf);
       if (!is_new && adapter < at->second.first) at->second = {adapter, leaf};
     }
     for (const auto& [host, place] : first) hosts_of_[place.second].push_back(host);
+    if (nameless > 0) {
+      result_.warnings.push_back(fmt::format(
+          "{} adapters share their names with others, as of one chip: their hosts are not known, and "
+          "left out; --node-name-map gives them names",
+          nameless));
+    }
     if (unfit > 0) {
       result_.warnings.push_back(fmt::format(
           "{} adapters are called by names that Slurm cannot have; \"_\" stands for what it cannot", unfit));

@@ -9,7 +9,6 @@ namespace heddle {
 namespace {
 
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 std::string topology(const std::string& spec) { return slurm_topology(*generate(spec).value()).value().text; }
 
@@ -40,7 +39,24 @@ TEST(SlurmTopology, EachHostAndEachSwitchStandsOnceWhereverAdaptersAre) {
     ++said[result.text.substr(at, result.text.find(' ', at) - at)];
   }
   for (const auto& [name, times] : said) EXPECT_EQ(times, 1) << name;
-  EXPECT_THAT(result.warnings, IsEmpty());
+  // Of islands whose adapters nobody named.
+  EXPECT_THAT(result.warnings, testing::ElementsAre(testing::StartsWith("101 adapters share their names")));
+}
+
+TEST(SlurmTopology, AdaptersThatAreCalledByTheirChipAreLeftOutWithAWord) {
+  const auto built = generate("torus:3,hosts=1").value();
+  FabricBuilder again;
+  for (Node node : built->nodes()) {
+    if (node.type == NodeType::ChannelAdapter && node.description != "host-0 mlx5_0")
+      node.description = "MT25408 ConnectX";
+    ASSERT_TRUE(again.add_node(node));
+  }
+  for (const Link& link : built->links()) ASSERT_TRUE(again.add_link(link.a, link.b, link.width, link.speed));
+  const auto result = slurm_topology(*again.build()).value();
+  EXPECT_THAT(result.text, testing::Not(HasSubstr("MT25408")));
+  EXPECT_THAT(result.text, HasSubstr("Nodes=host-0\n"));
+  ASSERT_EQ(result.warnings.size(), 1U);
+  EXPECT_THAT(result.warnings[0], testing::StartsWith("2 adapters share their names"));
 }
 
 TEST(SlurmTopology, HostLists) {
