@@ -22,6 +22,9 @@ LinkEnd end_of(std::uint64_t tag) {
 /// PortInfo.CapabilityMask: the port tells its clients to register anew (IBA 14.2.5.6).
 constexpr std::uint32_t client_reregistration = 1U << 25U;
 
+/// AttributeModifier of Set(SMInfo): a master gives the fabric to one that stands by (IBA 14.4.1.2).
+constexpr std::uint32_t handover = 1;
+
 /// A source of steps from a list, one after the other; those that have no step are left out.
 template <class Item, class Make>
 Batch::Source from_list(std::vector<Item> items, Make make) {
@@ -177,25 +180,83 @@ void Provisioner::ask_other_sms(Instant now) {
         report_.other_sms.push_back({{survey_->node(end.node).guid(), end.port},
                                      mad::decode<mad::SmInfo>(mad::smp_data(completion.answer->mad))});
       },
-      [this](Instant at) { plan(at); }, now);
+      [this](Instant at) { elect(at); }, now);
 }
 
-void Provisioner::plan(Instant now) {
+LinkEnd Provisioner::own_port() const {
   const SurveyNode& local = survey_->node(survey_->local);
-  const PortNum port = local.is_switch() ? PortNum{0} : local.info.local_port;
-  const PortGuid own = local.ports[port.raw()].guid;
+  return {survey_->local, local.is_switch() ? PortNum{0} : local.info.local_port};
+}
+
+void Provisioner::elect(Instant now) {
   Election election{.standing = is_sm_ ? Standing::Master : Standing::Candidate,
-                    .own = own,
+                    .own = survey_->port(own_port()).guid,
                     .priority = options_.priority,
                     .others = report_.other_sms,
                     .silent = std::exchange(pass_over_silent_, false) ? std::vector<std::string>{}
                                                                       : std::exchange(silent_sms_, {})};
   if (auto allowed = may_be_master(election); !allowed) {
-    if (is_sm_) (void)transport_.claim_sm(transport::SmClaim::Release);
-    is_sm_ = registered_anew_ = false;
-    stop_with(allowed.error(), now);
-    return;
+    yield(allowed.error(), now);
+  } else if (const auto other = heir(election)) {
+    hand_over(*other, now);
+  } else {
+    plan(now);
   }
+}
+
+void Provisioner::yield(Error why, Instant now) {
+  if (is_sm_) (void)transport_.claim_sm(transport::SmClaim::Release);
+  is_sm_ = registered_anew_ = false;
+  stop_with(std::move(why), now);
+}
+
+/// This one is master until the other has confirmed: the fabric has one at every time.
+void Provisioner::hand_over(const OtherSm& other, Instant now) {
+  const Port& port = survey_->fabric->port(survey_->fabric->find_port(other.where));
+  const LinkEnd end{port.node, port.num};
+  mad::SmInfo own;
+  own.guid = survey_->port(own_port()).guid;
+  own.sm_key = options_.sm_key;
+  own.priority = options_.priority;
+  own.state = mad::SmInfo::State::Master;
+  const auto ask = [this, own](LinkEnd at) -> std::optional<Step> {
+    const auto path = route_to(*survey_, at);
+    if (!path) return std::nullopt;
+    Step step{.packet = transport::directed_smp({.method = mad::Method::Set,
+                                                 .attribute = mad::SmAttr::SmInfo,
+                                                 .modifier = handover,
+                                                 .m_key = options_.ports.m_key},
+                                                *path),
+              .agent = transport::agent_of(survey_->node(at.node).guid()),
+              .tag = tag_of(at)};
+    mad::encode(own, mad::smp_data(step.packet.mad));
+    return step;
+  };
+  handed_over_ = false;
+  batch_.start(
+      from_list(std::vector<LinkEnd>{end}, ask),
+      [this](std::uint64_t tag, const Completion& completion) {
+        handed_over_ = completion.outcome == Outcome::Answered;
+        if (!handed_over_)
+          trouble(end_of(tag), "it stands by with a higher priority and does not take the fabric",
+                  completion);
+      },
+      [this, other](Instant at) {
+        if (report_.failure) return finish(at);
+        if (!handed_over_) return plan(at);
+        yield({ErrorCode::Refused,
+               fmt::format("handed over to the subnet manager at {} (GUID {}, priority {}): stop it, or let "
+                           "Heddle run beside it",
+                           to_string(other.where), to_string(other.info.guid), other.info.priority)},
+              at);
+      },
+      now);
+}
+
+void Provisioner::plan(Instant now) {
+  const LinkEnd own = own_port();
+  const SurveyNode& local = survey_->node(own.node);
+  const PortNum port = own.port;
   if (auto claimed = transport_.claim_sm(transport::SmClaim::Hold); !claimed) {
     stop_with({ErrorCode::Refused, claimed.error().message}, now);
     return;

@@ -111,6 +111,9 @@ class Provisioner {
  private:
   // The stages, in their order.
   void ask_other_sms(Instant now);
+  void elect(Instant now);
+  void yield(Error why, Instant now);
+  void hand_over(const OtherSm& other, Instant now);
   void plan(Instant now);
   void set_ports(Instant now);
   void route(Instant now);
@@ -132,6 +135,7 @@ class Provisioner {
                 Batch::Done next, Instant now);
   [[nodiscard]] std::optional<Step> port_step(mad::Method method, LinkEnd end, const mad::PortInfo& info,
                                               std::uint64_t tag) const;
+  [[nodiscard]] LinkEnd own_port() const;
   [[nodiscard]] std::optional<Batch::Way> way_of(std::uint64_t tag) const;
   [[nodiscard]] FabricClock::duration packet_life() const;
   void trouble(LinkEnd end, const char* what, const transport::Completion& completion);
@@ -158,6 +162,7 @@ class Provisioner {
   bool is_sm_ = false;
   bool registered_anew_ = false;  ///< hosts were told to, since this became the subnet manager
   bool pass_over_silent_ = false;
+  bool handed_over_ = false;
   std::vector<std::string> silent_sms_;
   ProvisionReport report_;
   Troubles troubles_;               ///< of the report

@@ -3,16 +3,22 @@
 #include <fmt/format.h>
 
 namespace heddle::provision {
+namespace {
+
+using State = mad::SmInfo::State;
+
+/// IBA 14.4.1: the higher priority, then the smaller GUID.
+bool precedes(const mad::SmInfo& one, std::uint8_t priority, PortGuid guid) {
+  return one.priority > priority || (one.priority == priority && one.guid < guid);
+}
+
+}  // namespace
 
 Result<void> may_be_master(const Election& election) {
   const bool candidate = election.standing == Standing::Candidate;
   for (const OtherSm& other : election.others) {
-    using State = mad::SmInfo::State;
     const mad::SmInfo& info = other.info;
-    const bool precedes =
-        info.priority > election.priority || (info.priority == election.priority && info.guid < election.own);
-    const bool wins =
-        info.state == State::Master || (info.state != State::NotActive && (candidate || precedes));
+    const bool wins = info.state == State::Master || (candidate && info.state != State::NotActive);
     if (!wins) continue;
     return fail(
         ErrorCode::Refused,
@@ -28,6 +34,18 @@ Result<void> may_be_master(const Election& election) {
                             fmt::join(election.silent, ", ")));
   }
   return {};
+}
+
+std::optional<OtherSm> heir(const Election& election) {
+  if (election.standing != Standing::Master) return std::nullopt;
+  std::optional<OtherSm> first;
+  for (const OtherSm& other : election.others) {
+    if (other.info.state != State::Standby) continue;
+    const bool before_all = first ? precedes(other.info, first->info.priority, first->info.guid)
+                                  : precedes(other.info, election.priority, election.own);
+    if (before_all) first = other;
+  }
+  return first;
 }
 
 }  // namespace heddle::provision

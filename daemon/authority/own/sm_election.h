@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,12 @@ struct Election {
 };
 
 /// Errors: Refused, for a candidate, where a port says that a subnet manager is there, be it silent, unless
-/// it answers that it is not active; for a master, where another one is master, or will be: one that is still
-/// discovering or standing by with a higher priority, or the same and a smaller GUID.
+/// it answers that it is not active; for a master, where another one is master.
 [[nodiscard]] Result<void> may_be_master(const Election& election);
+
+/// Whom a master hands the fabric over to (IBA 14.4.1.5): of those that stand by with a higher priority, or
+/// the same and a smaller GUID, the first. One that is still discovering is left to find this master, and to
+/// stand by: a fabric whose master goes before that has none until a time-out of the other has passed.
+[[nodiscard]] std::optional<OtherSm> heir(const Election& election);
 
 }  // namespace heddle::provision

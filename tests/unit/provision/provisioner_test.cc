@@ -329,10 +329,28 @@ TEST(Election, MasterStaysMaster) {
   using State = mad::SmInfo::State;
   EXPECT_FALSE(allowed(Standing::Master, 0, 200, State::Master));
   EXPECT_TRUE(allowed(Standing::Master, 15, 1, State::NotActive));
-  EXPECT_FALSE(allowed(Standing::Master, 6, 200, State::Standby));
-  EXPECT_TRUE(allowed(Standing::Master, 4, 1, State::Standby));
-  EXPECT_FALSE(allowed(Standing::Master, 5, 99, State::Discovering));
-  EXPECT_TRUE(allowed(Standing::Master, 5, 101, State::Discovering));
+  EXPECT_TRUE(allowed(Standing::Master, 6, 200, State::Standby)) << "until it has the fabric";
+  EXPECT_TRUE(allowed(Standing::Master, 15, 1, State::Discovering))
+      << "it will find this master, and stand by";
+}
+
+TEST(Election, AMasterHandsOverToTheFirstThatStandsBy) {
+  using State = mad::SmInfo::State;
+  Election election{
+      .standing = Standing::Master, .own = PortGuid{100}, .priority = 5, .others = {}, .silent = {}};
+  const auto with = [&](std::uint8_t priority, std::uint64_t guid, State state) {
+    election.others.push_back({{}, {.guid = PortGuid{guid}, .priority = priority, .state = state}});
+    const auto other = heir(election);
+    return other ? other->info.guid.raw() : 0;
+  };
+  EXPECT_EQ(with(4, 1, State::Standby), 0U);
+  EXPECT_EQ(with(5, 101, State::Standby), 0U);
+  EXPECT_EQ(with(15, 2, State::Discovering), 0U);
+  EXPECT_EQ(with(5, 99, State::Standby), 99U);
+  EXPECT_EQ(with(6, 200, State::Standby), 200U);
+  EXPECT_EQ(with(6, 201, State::Standby), 200U);
+  election.standing = Standing::Candidate;
+  EXPECT_FALSE(heir(election).has_value());
 }
 
 TEST(Election, ACandidateTakesNothingFromAnybody) {
@@ -341,6 +359,77 @@ TEST(Election, ACandidateTakesNothingFromAnybody) {
     EXPECT_FALSE(allowed(Standing::Candidate, 0, 200, state));
   }
   EXPECT_TRUE(allowed(Standing::Candidate, 15, 1, State::NotActive));
+}
+
+/// Another subnet manager on the last host, which says what it is told to and takes over when it is asked.
+class ScriptedSm {
+ public:
+  explicit ScriptedSm(World& world, mad::SmInfo::State state) : world_{world} {
+    const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+    const PortIndex port = world.truth().port_index(host, PortNum{1});
+    info.guid = world.truth().port(port).guid;
+    info.priority = 15;
+    info.state = state;
+    client_ = *world.sim.fabric.attach(
+        port, [this](const mad::Packet& packet, Picoseconds at) { take(packet, at); });
+    EXPECT_TRUE(world.sim.fabric.set_is_sm(client_, sim::IsSm::Yes, world.sim.ps()));
+  }
+
+  mad::SmInfo info;
+  bool takes = true;
+  std::vector<std::uint32_t> asked;  ///< modifiers of Set(SMInfo)
+
+ private:
+  void take(const mad::Packet& packet, Picoseconds at) {
+    mad::Header header = mad::read_header(packet.mad);
+    if (header.attribute != static_cast<std::uint16_t>(mad::SmAttr::SmInfo) ||
+        mad::is_response(header.method))
+      return;
+    if (header.method == mad::Method::Set) {
+      asked.push_back(header.modifier);
+      if (!takes) return;
+      EXPECT_EQ(mad::decode<mad::SmInfo>(mad::smp_data(packet.mad)).state, mad::SmInfo::State::Master);
+      EXPECT_TRUE(world_.sm.is_master()) << "while nobody else is";
+      info.state = mad::SmInfo::State::Master;
+    }
+    mad::Packet answer = packet;
+    header.method = mad::Method::GetResp;
+    mad::DirectedRoute route = mad::read_directed_route(packet.mad);
+    route.returning = true;
+    mad::write_directed_route(route, answer.mad);
+    mad::write_header(header, answer.mad);
+    mad::encode(info, mad::smp_data(answer.mad));
+    world_.sim.fabric.send(at, client_, answer);
+  }
+
+  World& world_;
+  sim::ClientId client_{0};
+};
+
+TEST(SubnetManager, HandsOverToOneThatStandsByWithAHigherPriority) {
+  World world{"tree:k=2,n=2", {.priority = 3}};
+  ASSERT_FALSE(world.bring_up().failure);
+  ScriptedSm other{world, mad::SmInfo::State::Discovering};
+  EXPECT_FALSE(world.bring_up().failure) << "it has not found this master yet";
+  EXPECT_TRUE(other.asked.empty());
+  other.info.state = mad::SmInfo::State::Standby;
+  const ProvisionReport& report = world.bring_up();
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->code, ErrorCode::Refused);
+  EXPECT_EQ(other.asked, std::vector<std::uint32_t>{1});
+  EXPECT_FALSE(world.sm.is_master());
+}
+
+TEST(SubnetManager, KeepsTheFabricThatNobodyTakes) {
+  World world{"tree:k=2,n=2", {.priority = 3}};
+  ASSERT_FALSE(world.bring_up().failure);
+  ScriptedSm other{world, mad::SmInfo::State::Standby};
+  other.takes = false;
+  const ProvisionReport& report = world.bring_up();
+  EXPECT_FALSE(report.failure);
+  EXPECT_FALSE(other.asked.empty());
+  EXPECT_THAT(texts(report), testing::HasSubstr("does not take the fabric"));
+  EXPECT_TRUE(world.sm.is_master());
 }
 
 TEST(SubnetManager, TwoOfThemSettleOnOne) {
