@@ -213,8 +213,17 @@ void encode(const Notice& value, SmpData data) {
   std::copy(value.details.begin(), value.details.end(), data.begin() + notice_details_offset);
 }
 
-Lid Notice::data_lid() const { return Lid{read16(details.data())}; }
-void Notice::set_data_lid(Lid lid) { write16(details.data(), lid.raw()); }
+namespace {
+
+std::size_t lid_in_details(std::uint16_t trap) {
+  constexpr std::uint16_t link_state_changed = 128;
+  return trap == link_state_changed ? 0 : 2;
+}
+
+}  // namespace
+
+Lid Notice::data_lid() const { return Lid{read16(&details[lid_in_details(trap)])}; }
+void Notice::set_data_lid(Lid lid) { write16(&details[lid_in_details(trap)], lid.raw()); }
 
 template <>
 LftBlock decode(ConstSmpData data) {

@@ -175,7 +175,7 @@ struct SmInfo {
   std::uint8_t priority = 0;
   State state = State::NotActive;
 };
-/// A generic notice (IBA 13.4.8.2). `details` is what stands behind the data LID.
+/// A generic notice (IBA 13.4.8.2). `details` by trap: IBA 14.2.5.1.
 struct Notice {
   bool generic = true;
   std::uint8_t type = 0;       ///< 0 fatal, 1 urgent, 2 security, 3 subnet management, 4 informational
@@ -186,7 +186,7 @@ struct Notice {
   std::uint16_t count = 0;
   std::array<std::uint8_t, 54> details{};
 
-  /// First 16 bits of the details: LIDADDR of traps 128-131, 144.
+  /// LIDADDR: the first 16 bits of the details of trap 128, the second of the others that have one.
   [[nodiscard]] Lid data_lid() const;
   void set_data_lid(Lid lid);
 };

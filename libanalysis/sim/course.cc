@@ -12,6 +12,10 @@ using mad::MgmtClass;
 // Read where they stand: this is the path of every MAD (IBA 13.4.2).
 MgmtClass class_of(const mad::Packet& packet) { return static_cast<MgmtClass>(packet.mad[1]); }
 Method method_of(const mad::Packet& packet) { return static_cast<Method>(packet.mad[3]); }
+/// Of the client that asked, in a TID that the fabric has written there.
+std::size_t slot_of(const mad::Packet& packet) {
+  return (std::size_t{packet.mad[8]} << 8U | packet.mad[9]) - 1U;
+}
 std::uint16_t attribute_of(const mad::Packet& packet) {
   return static_cast<std::uint16_t>((packet.mad[16] << 8U) | packet.mad[17]);
 }
@@ -34,7 +38,7 @@ Carrier::Way SimulatedFabric::Parts::find_way(PortIndex from, mad::Packet& packe
 
 void SimulatedFabric::Parts::transmit(PortIndex from, mad::Packet& packet, Picoseconds at) {
   Carrier::Way way;
-  const std::size_t slot = (std::size_t{packet.mad[8]} << 8U | packet.mad[9]) - 1U;
+  const std::size_t slot = slot_of(packet);
   if (class_of(packet) != MgmtClass::Perf || slot >= clients.size()) {
     way = find_way(from, packet, at);
   } else if (!mad::is_response(method_of(packet))) {
@@ -85,13 +89,21 @@ void SimulatedFabric::Parts::arrive(const Arrival& where, mad::Packet& packet, P
     ++statistics.discarded;
     return;
   }
-  if (mad::is_response(method_of(packet))) {
+  if (mad::is_response(method_of(packet)) || represses_a_program(where.at, packet)) {
     deliver_response(where.at, packet, at);
   } else if (smp(packet)) {
     arrive_smp(where, packet, at);
   } else {
     arrive_gmp(where, packet, at);
   }
+}
+
+/// What answers a trap that a program sent (OpenSM tells a master so that it stands by), not the port's
+/// agent.
+bool SimulatedFabric::Parts::represses_a_program(PortIndex port, const mad::Packet& packet) const {
+  if (method_of(packet) != Method::TrapRepress) return false;
+  const std::size_t slot = slot_of(packet);
+  return slot < clients.size() && clients[slot].port == port;
 }
 
 void SimulatedFabric::Parts::arrive_smp(const Arrival& where, mad::Packet& packet, Picoseconds at) {
@@ -245,7 +257,7 @@ void SimulatedFabric::Parts::deliver(std::size_t slot, const mad::Packet& packet
 }
 
 void SimulatedFabric::Parts::deliver_response(PortIndex port, const mad::Packet& packet, Picoseconds at) {
-  const std::size_t slot = (std::size_t{packet.mad[8]} << 8U | packet.mad[9]) - 1U;
+  const std::size_t slot = slot_of(packet);
   if (slot < clients.size() && clients[slot].port == port) {
     deliver(slot, packet, at);
   } else {

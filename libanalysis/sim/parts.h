@@ -46,6 +46,7 @@ struct SimulatedFabric::Parts {
   void transmit(PortIndex from, mad::Packet& packet, Picoseconds now);
   void arrive(const Arrival& where, mad::Packet& packet, Picoseconds now);
   void arrive_smp(const Arrival& where, mad::Packet& packet, Picoseconds now);
+  [[nodiscard]] bool represses_a_program(PortIndex port, const mad::Packet& packet) const;
   void arrive_gmp(const Arrival& where, mad::Packet& packet, Picoseconds now);
   void to_agent(const Arrival& where, mad::Packet& packet, Picoseconds service, Picoseconds now);
   void handle(const Arrival& where, mad::Packet& packet, Picoseconds now);

@@ -135,7 +135,7 @@ void SimulatedFabric::send(Picoseconds now, ClientId from, const mad::Packet& pa
   ++parts.statistics.sent;
   mad::Packet work = packet;
   const auto method = static_cast<mad::Method>(work.mad[3]);
-  if (!mad::is_response(method)) {
+  if (!mad::is_response(method) && method != mad::Method::TrapRepress) {
     const std::size_t tag = (from.raw() & 0xffffU) + 1U;
     work.mad[8] = static_cast<std::uint8_t>(tag >> 8U);
     work.mad[9] = static_cast<std::uint8_t>(tag);

@@ -41,10 +41,10 @@ void Traps::local_change(PortIndex port, std::uint8_t change_flags, Picoseconds 
   notice.trap = 144;
   notice.set_data_lid(model_.info(manager).lid);
   // IBA 14.2.5.1, trap 144: LIDADDR, reserved, OtherLocalChanges, CAPABILITYMASK, ChangeFlags.
-  store32(&notice.details[4], model_.info(manager).capability_mask);
+  store32(&notice.details[6], model_.info(manager).capability_mask);
   if (change_flags != 0) {
-    notice.details[3] = 1;
-    notice.details[9] = change_flags;
+    notice.details[5] = 1;
+    notice.details[11] = change_flags;
   }
   raise(manager, notice, now);
 }
@@ -66,11 +66,11 @@ void Traps::bad_m_key(PortIndex port, const mad::Packet& offender, Picoseconds n
   notice.trap = 256;
   notice.set_data_lid(offender.address.slid);
   // IBA 14.2.5.1, trap 256: LIDADDR, DRSLID, METHOD, ATTRIBUTEID, ATTRIBUTEMODIFIER, MKEY.
-  notice.details[4] = static_cast<std::uint8_t>(header.method);
-  notice.details[6] = static_cast<std::uint8_t>(header.attribute >> 8U);
-  notice.details[7] = static_cast<std::uint8_t>(header.attribute);
-  store32(&notice.details[8], header.modifier);
-  store64(&notice.details[12], header.m_key);
+  notice.details[6] = static_cast<std::uint8_t>(header.method);
+  notice.details[8] = static_cast<std::uint8_t>(header.attribute >> 8U);
+  notice.details[9] = static_cast<std::uint8_t>(header.attribute);
+  store32(&notice.details[10], header.modifier);
+  store64(&notice.details[14], header.m_key);
   raise(port, notice, now);
 }
 

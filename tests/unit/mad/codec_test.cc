@@ -169,5 +169,23 @@ TEST(LinkCodes, WidthAndSpeedComeBack) {
   EXPECT_EQ(active_speed(info, &ext), LinkSpeed::Fdr10);
 }
 
+// As the kernel's drivers lay them out: ntc_128 has the LID first, ntc_129_131, ntc_144, ntc_145 and ntc_256
+// behind two reserved bytes.
+TEST(Notices, TheLidIsWhereTheTrapHasIt) {
+  std::array<std::uint8_t, 64> data{};
+  data[10] = 0x12;
+  data[11] = 0x34;
+  data[12] = 0x56;
+  data[13] = 0x78;
+  const auto lid_of = [&](std::uint16_t trap) {
+    data[4] = static_cast<std::uint8_t>(trap >> 8U);
+    data[5] = static_cast<std::uint8_t>(trap);
+    return decode<Notice>(ConstSmpData{data}).data_lid();
+  };
+  EXPECT_EQ(lid_of(128), Lid{0x1234});
+  for (const std::uint16_t trap : {129, 130, 131, 144, 145, 256})
+    EXPECT_EQ(lid_of(trap), Lid{0x5678}) << trap;
+}
+
 }  // namespace
 }  // namespace heddle::mad

@@ -137,12 +137,45 @@ TEST_F(TrapsTest, CapabilityAndThresholdTraps) {
   ASSERT_EQ(all.size(), 4U);
   EXPECT_EQ(all[0].notice.trap, 144);
   EXPECT_EQ(all[0].notice.producer, 1U);
-  EXPECT_NE(all[0].notice.details[7] & 2U, 0U) << "the IsSM bit of the capability mask";
+  EXPECT_EQ(all[0].notice.details[0], 0);
+  EXPECT_EQ(Lid{all[0].notice.details[3]}, lid(0x40, 1));
+  EXPECT_NE(all[0].notice.details[9] & 2U, 0U) << "the IsSM bit of the capability mask";
   EXPECT_EQ(all[1].notice.trap, 129);
   EXPECT_EQ(all[1].notice.details[4], 4) << "the port";
   EXPECT_EQ(all[2].notice.trap, 130);
   EXPECT_EQ(all[3].notice.trap, 257);
   EXPECT_EQ(all[3].from, lid(0x20, 1));
+}
+
+// As OpenSM does that stands by.
+TEST_F(TrapsTest, AProgramsTrapIsRepressedToTheProgram) {
+  std::vector<mad::Packet> got;
+  const ClientId other =
+      fabric->attach(port(0x40, 1), [&](const mad::Packet& packet, Picoseconds) { got.push_back(packet); })
+          .value();
+  mad::Packet trap;
+  trap.address.dlid = lid(0x10, 1);
+  mad::Header header;
+  header.method = Method::Trap;
+  header.attribute = static_cast<std::uint16_t>(SmAttr::Notice);
+  header.tid = 0x1234;
+  mad::write_header(header, trap.mad);
+  mad::Notice notice;
+  notice.trap = 144;
+  mad::encode(notice, mad::smp_data(trap.mad));
+  inbox.clear();
+  fabric->send(now, other, trap);
+  pass(0s);
+  ASSERT_EQ(inbox.size(), 1U);
+  mad::Packet answer = inbox[0].packet;
+  EXPECT_EQ(mad::read_header(answer.mad).method, Method::Trap);
+  std::swap(answer.address.dlid, answer.address.slid);
+  answer.mad[3] = static_cast<std::uint8_t>(Method::TrapRepress);
+  fabric->send(now, client, answer);
+  pass(0s);
+  ASSERT_EQ(got.size(), 1U);
+  EXPECT_EQ(mad::read_header(got[0].mad).method, Method::TrapRepress);
+  EXPECT_EQ(mad::read_header(got[0].mad).tid & 0xffffU, 0x1234U);
 }
 
 class KeyTest : public TrapsTest {
@@ -195,8 +228,8 @@ TEST_F(KeyTest, AWrongKeyRaisesTrap256AndTheLeaseEndsTheProtection) {
   const auto all = traps();
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].notice.trap, 256);
-  EXPECT_EQ(all[0].notice.details[7], 0x15);
-  EXPECT_EQ(all[0].notice.details[19], 7);
+  EXPECT_EQ(all[0].notice.details[9], 0x15);
+  EXPECT_EQ(all[0].notice.details[21], 7);
   pass(9s);
   EXPECT_FALSE(read(0));
   pass(1s);
