@@ -23,10 +23,10 @@ std::uint64_t content_of(const PacketMessage& message) {
   return hash;
 }
 
-bool awaits_answer(mad::Method method) {
-  return !mad::is_response(method) && method != mad::Method::Send && method != mad::Method::Trap &&
-         method != mad::Method::TrapRepress;
-}
+bool is_answer(mad::Method method) { return mad::is_response(method) || method == mad::Method::TrapRepress; }
+
+/// A trap too: OpenSM has four requests under way, and one that is never given back is one less for good.
+bool awaits_answer(mad::Method method) { return !is_answer(method) && method != mad::Method::Send; }
 
 bool is_for_agents(const PacketMessage& message) {
   const auto mgmt_class = static_cast<mad::MgmtClass>(message.mad[1]);
@@ -72,7 +72,7 @@ void PendingRequests::forget(std::uint64_t key) {
 }
 
 void PendingRequests::answered(const PacketMessage& answer) {
-  if (mad::is_response(static_cast<mad::Method>(answer.mad[3]))) forget(key_of(answer));
+  if (is_answer(static_cast<mad::Method>(answer.mad[3]))) forget(key_of(answer));
 }
 
 PendingRequests::Due PendingRequests::due(TimePoint now) {

@@ -83,10 +83,22 @@ TEST_F(PendingRequestsTest, AskingTheSameAfterTheAnswerIsNoRepetition) {
 }
 
 TEST_F(PendingRequestsTest, NothingIsAwaitedOfWhatIsNoRequest) {
-  for (const auto method : {mad::Method::Send, mad::Method::Trap, mad::Method::TrapRepress,
-                            mad::Method::GetResp, mad::Method::ReportResp}) {
+  for (const auto method :
+       {mad::Method::Send, mad::Method::TrapRepress, mad::Method::GetResp, mad::Method::ReportResp}) {
     pending.sent(message(method, 7), now);
   }
+  EXPECT_TRUE(pending.empty());
+}
+
+// OpenSM standing by tells the master of itself with each look, and stops for good after four traps that it
+// never gets back.
+TEST_F(PendingRequestsTest, ATrapIsGivenBackUnlessItIsRepressed) {
+  pending.sent(message(mad::Method::Trap, 7), now);
+  pending.sent(message(mad::Method::Trap, 8), now);
+  pending.answered(message(mad::Method::TrapRepress, 7));
+  std::size_t lost = 0;
+  for (int i = 1; i <= 10; ++i) lost += pending.due(now + i * 200ms).lost.size();
+  EXPECT_EQ(lost, 1U);
   EXPECT_TRUE(pending.empty());
 }
 
