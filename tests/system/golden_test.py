@@ -64,7 +64,9 @@ def in_words(text):
 def figures_out(text):
     """Lines for people, without any number that is no part of a name."""
     text = re.sub(r"; \d+ began late", "", text)
-    return re.sub(r"(?<![\w/:.,-])[-+]?\d+(\.\d+)?(e-?\d+)?", "<n>", text)
+    text = re.sub(r"(?<![\w/:.,-])[-+]?\d+(\.\d+)?(e-?\d+)?", "<n>", text)
+    # How long it took or has been decides the unit, too.
+    return re.sub(r"<n> (ns|us|ms|s|min|h|days?)\b", "<n> s", text)
 
 
 class PluginStandIn:
