@@ -52,8 +52,10 @@ constexpr std::size_t rmpp_type_offset = 25;
 constexpr std::size_t rmpp_flags_offset = 26;
 constexpr std::uint8_t rmpp_data = 1;
 constexpr std::uint8_t rmpp_active = 1;
-/// Of the kernel, for what is not acknowledged.
-constexpr int segment_timeout_ms = 500;
+/// Of the kernel, for what is not acknowledged: 2 s each time, which is what it takes for 0 (ib_mad's
+/// send_next_seg). With 1 to 2,000 ms it takes the first wait's end for the length of the second one, and
+/// never sends again.
+constexpr int segment_timeout_ms = 0;
 constexpr int segment_retries = 7;
 
 std::string last_error() { return std::error_code(errno, std::generic_category()).message(); }
