@@ -73,6 +73,10 @@ class Discovery {
   [[nodiscard]] std::optional<Instant> next_deadline() const;
   /// How long the last round of light sweeps at a pace took.
   [[nodiscard]] std::optional<FabricClock::duration> light_round() const { return light_.round(); }
+  /// What others who ask the fabric as guests share with the sweeps; null where there is no pace to keep.
+  [[nodiscard]] transport::Pace* pace() {
+    return manner_ == Manner::Guest && pace_.is_limited() ? &pace_ : nullptr;
+  }
   /// How long the last full sweep of a guest took.
   [[nodiscard]] std::optional<FabricClock::duration> full_round() const { return full_round_; }
 
@@ -103,7 +107,7 @@ class Discovery {
   Done done_;
   ChangeBits change_bits_;
   Manner manner_ = Manner::Owner;
-  Pace pace_;
+  transport::Pace pace_;
   Problems found_;
   Sweep sweep_;
   LightSweep light_;

@@ -34,7 +34,8 @@ bool same(const mad::PortInfo& known, const mad::PortInfo& shown) {
 
 }  // namespace
 
-LightSweep::LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key, Pace& pace, Done done)
+LightSweep::LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key, transport::Pace& pace,
+                       Done done)
     : engine_{engine}, m_key_{m_key}, done_{std::move(done)}, pace_{pace} {}
 
 void LightSweep::start(std::shared_ptr<const Survey> survey, LookAt look_at, Instant now) {
@@ -93,7 +94,7 @@ std::optional<LightSweep::Task> LightSweep::next_port() {
 
 bool LightSweep::may_send(Instant now) {
   if (!paced_) return asked_ < most_asked_at_once;
-  if (asked_ >= Pace::most_asked) return false;
+  if (asked_ >= transport::Pace::most_asked) return false;
   wake_ = pace_.take(now);
   return !wake_;
 }

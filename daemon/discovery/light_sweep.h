@@ -16,8 +16,8 @@
 #include <optional>
 #include <vector>
 
-#include "discovery/pace.h"
 #include "mad/survey.h"
+#include "transport/pace.h"
 #include "transport/transactions.h"
 
 namespace heddle::discovery {
@@ -39,7 +39,7 @@ class LightSweep final : public transport::TransactionClient {
   using Done = std::function<void(Suspicion, Instant now)>;
 
   /// `pace`: of whoever looks at every port; must outlive it.
-  LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key, Pace& pace, Done done);
+  LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key, transport::Pace& pace, Done done);
 
   void start(std::shared_ptr<const Survey> survey, LookAt look_at, Instant now);
   void on_completion(const transport::Completion& completion) override;
@@ -82,7 +82,7 @@ class LightSweep final : public transport::TransactionClient {
   Suspicion found_;
 
   // A round at a pace.
-  Pace& pace_;
+  transport::Pace& pace_;
   bool paced_ = false;  ///< the sweep under way
   bool in_round_ = false;
   std::optional<PortRef> cursor_;  ///< the port that is asked next

@@ -17,7 +17,7 @@ constexpr std::size_t most_in_engine = 2048;
 
 }  // namespace
 
-Sweep::Sweep(transport::TransactionEngine& engine, const SweepOptions& options, Pace& pace,
+Sweep::Sweep(transport::TransactionEngine& engine, const SweepOptions& options, transport::Pace& pace,
              Problems& problems, Done done)
     : engine_{engine}, options_{options}, pace_{pace}, problems_{problems}, done_{std::move(done)} {}
 
@@ -85,7 +85,7 @@ void Sweep::ask(Op op, Index node, PortNum port) { tasks_.push_back({op, port, r
 
 bool Sweep::may_send(Instant now) {
   if (manner_ == Manner::Owner || !pace_.is_limited()) return asked_ < most_in_engine;
-  if (asked_ >= Pace::most_asked) return false;
+  if (asked_ >= transport::Pace::most_asked) return false;
   wake_ = pace_.take(now);
   return !wake_;
 }

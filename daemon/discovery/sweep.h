@@ -14,9 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "discovery/pace.h"
 #include "discovery/problem.h"
 #include "mad/survey.h"
+#include "transport/pace.h"
 #include "transport/transactions.h"
 
 namespace heddle::discovery {
@@ -49,8 +49,8 @@ class Sweep final : public transport::TransactionClient {
   using Done = std::function<void(Collected, Instant now)>;
 
   /// `pace`: of guests; must outlive it.
-  Sweep(transport::TransactionEngine& engine, const SweepOptions& options, Pace& pace, Problems& problems,
-        Done done);
+  Sweep(transport::TransactionEngine& engine, const SweepOptions& options, transport::Pace& pace,
+        Problems& problems, Done done);
 
   /// From the next sweep on.
   void set_change_bits(ChangeBits change_bits) { options_.change_bits = change_bits; }
@@ -121,7 +121,7 @@ class Sweep final : public transport::TransactionClient {
 
   transport::TransactionEngine& engine_;
   SweepOptions options_;
-  Pace& pace_;
+  transport::Pace& pace_;
   Manner manner_ = Manner::Owner;
   std::optional<Instant> wake_;
   Problems& problems_;

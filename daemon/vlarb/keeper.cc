@@ -7,19 +7,19 @@
 
 namespace heddle::vlarb {
 
-Keeper::Keeper(transport::TransactionEngine& engine, std::uint64_t m_key, NameOf name_of)
-    : programmer_{engine, m_key}, name_of_{std::move(name_of)} {}
+Keeper::Keeper(transport::TransactionEngine& engine, std::uint64_t m_key, NameOf name_of, PaceOf pace)
+    : programmer_{engine, m_key, std::move(pace)}, name_of_{std::move(name_of)} {}
 
-Result<void> Keeper::assign(Assignment assignment) {
-  if (assignment.ports.all()) assignments_.clear();
-  std::erase_if(assignments_,
+Result<void> Keeper::add(std::vector<Assignment>& assignments, Assignment assignment) {
+  if (assignment.ports.all()) assignments.clear();
+  std::erase_if(assignments,
                 [&](const Assignment& each) { return each.ports.text() == assignment.ports.text(); });
-  if (assignments_.size() == most_assignments) {
+  if (assignments.size() == most_assignments) {
     return fail(ErrorCode::Refused,
                 fmt::format("{} plans for sets of ports are kept already: push one for all ports first",
                             most_assignments));
   }
-  assignments_.push_back(std::move(assignment));
+  assignments.push_back(std::move(assignment));
   return {};
 }
 

@@ -32,15 +32,16 @@ class Keeper {
   static constexpr std::size_t most_assignments = 64;
   static constexpr std::size_t most_orders = 16;
 
-  Keeper(transport::TransactionEngine& engine, std::uint64_t m_key, NameOf name_of);
+  Keeper(transport::TransactionEngine& engine, std::uint64_t m_key, NameOf name_of, PaceOf pace = {});
 
-  /// What was pushed before this program started.
+  /// What was pushed, as the disk has it: all of it.
   void restore(std::vector<Assignment> assignments) { assignments_ = std::move(assignments); }
   [[nodiscard]] const std::vector<Assignment>& assignments() const { return assignments_; }
 
-  /// Adds an assignment: one for all ports takes the place of all others, one with the same filter that
-  /// one's. Errors: Refused for more than most_assignments.
-  Result<void> assign(Assignment assignment);
+  /// Adds an assignment to what is kept, or to `assignments`: one for all ports takes the place of all
+  /// others, one with the same filter that one's. Errors: Refused for more than most_assignments.
+  Result<void> assign(Assignment assignment) { return add(assignments_, std::move(assignment)); }
+  static Result<void> add(std::vector<Assignment>& assignments, Assignment assignment);
   /// Forgets all; the tables stay in the fabric.
   void forget();
 
@@ -60,6 +61,10 @@ class Keeper {
   Result<void> reapply(std::shared_ptr<const Survey> after, Instant now, Done done);
 
   [[nodiscard]] bool busy() const { return programmer_.busy() || !orders_.empty(); }
+
+  /// Where it goes at a pace.
+  void on_timer(Instant now) { programmer_.on_timer(now); }
+  [[nodiscard]] std::optional<Instant> next_deadline() const { return programmer_.next_deadline(); }
 
   using Findings = std::map<PortRef, std::string>;
   [[nodiscard]] const Findings& drift() const { return drift_; }

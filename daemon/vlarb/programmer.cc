@@ -22,6 +22,7 @@ constexpr std::uint32_t all_inputs = 1U << 17U;
 constexpr unsigned run_shift = 32;
 constexpr unsigned slot_shift = 16;
 constexpr unsigned what_shift = 8;
+constexpr std::uint64_t was_by_lid = 0x80;  ///< in what was asked
 
 std::string why_not(const Completion& completion) {
   if (completion.outcome == transport::Outcome::Refused)
@@ -31,8 +32,8 @@ std::string why_not(const Completion& completion) {
 
 }  // namespace
 
-Programmer::Programmer(transport::TransactionEngine& engine, std::uint64_t m_key)
-    : engine_{engine}, m_key_{m_key} {}
+Programmer::Programmer(transport::TransactionEngine& engine, std::uint64_t m_key, PaceOf pace)
+    : engine_{engine}, m_key_{m_key}, pace_{std::move(pace)} {}
 
 void Programmer::run(std::shared_ptr<const Survey> survey, std::shared_ptr<const Targets> targets, Mode mode,
                      Instant now, Done done) {
@@ -49,18 +50,21 @@ void Programmer::run(std::shared_ptr<const Survey> survey, std::shared_ptr<const
   jobs_.assign(std::min(jobs_at_once, targets_->ports.size()), {});
   free_.clear();
   for (std::size_t slot = jobs_.size(); slot-- > 0;) free_.push_back(static_cast<std::uint32_t>(slot));
-  fill(now);
+  go_on(now);
 }
 
-/// Begins jobs while there are slots. Not from within itself: a job may end at once.
-void Programmer::fill(Instant now) {
-  if (std::exchange(filling_, true)) return;
+/// Begins jobs while there are slots, and sends what waits for its turn. Not from within itself: a job may
+/// end at once.
+void Programmer::go_on(Instant now) {
+  if (std::exchange(going_on_, true)) return;
   while (!free_.empty() && next_ < targets_->ports.size()) {
     const std::uint32_t slot = free_.back();
     free_.pop_back();
     begin(slot, now);
+    if (free_.empty() || next_ == targets_->ports.size()) send_in_turn(now);
   }
-  filling_ = false;
+  send_in_turn(now);
+  going_on_ = false;
   finish_if_done(now);
 }
 
@@ -233,40 +237,97 @@ std::uint32_t Programmer::modifier(const Job& job, Ask ask) const {
 
 void Programmer::ask(std::uint32_t slot, Ask what, mad::Method method, Instant now,
                      const mad::PortInfo* info) {
+  if (method != mad::Method::Get || pace() == nullptr) return send(slot, what, method, By::Route, now, info);
+  ++jobs_[slot].waiting;
+  unsent_.push_back({slot, what});
+}
+
+void Programmer::on_timer(Instant now) {
+  if (wake_ && *wake_ <= now) go_on(now);
+}
+
+void Programmer::send_in_turn(Instant now) {
+  wake_.reset();
+  while (!unsent_.empty()) {
+    const auto [slot, what] = unsent_.front();
+    if (jobs_[slot].silence.empty()) {
+      transport::Pace* const pace = this->pace();
+      if (pace != nullptr && asked_ >= transport::Pace::most_asked) break;
+      if (pace != nullptr) wake_ = pace->take(now);
+      if (wake_) break;
+    }
+    unsent_.pop_front();
+    --jobs_[slot].waiting;
+    // Of one that was silent meanwhile, nothing is asked any more.
+    if (jobs_[slot].silence.empty()) {
+      const By by = jobs_[slot].by_route ? By::Route : By::Lid;
+      send(slot, what, mad::Method::Get, by, now, nullptr);
+    }
+    advance(slot, now);
+  }
+}
+
+Lid Programmer::lid_of(LinkEnd end) const {
+  const SurveyNode& node = survey_->node(end.node);
+  return node.ports[node.is_switch() ? 0 : end.port.raw()].info.lid;
+}
+
+void Programmer::send(std::uint32_t slot, Ask what, mad::Method method, By by, Instant now,
+                      const mad::PortInfo* info) {
   Job& job = jobs_[slot];
   const LinkEnd end = target(job).end;
+  const Lid lid = lid_of(end);
+  if (lid == no_lid || lid > last_unicast_lid) by = By::Route;
   const bool map = what.what == What::Map || what.what == What::MapOfAllInputs;
   const auto attribute = what.what == What::Block ? mad::SmAttr::VlArbitration
                          : map                    ? mad::SmAttr::SlToVlTable
                                                   : mad::SmAttr::PortInfo;
-  auto packet = transport::directed_smp(
-      {.method = method, .attribute = attribute, .modifier = modifier(job, what), .m_key = m_key_}, job.path);
+  const transport::SmpRequest smp{
+      .method = method, .attribute = attribute, .modifier = modifier(job, what), .m_key = m_key_};
+  auto packet = by == By::Lid ? transport::lid_smp(smp, lid) : transport::directed_smp(smp, job.path);
   if (method == mad::Method::Set) {
     const auto data = mad::smp_data(packet.mad);
     if (what.what == What::Block) mad::encode(image(job).blocks[what.index], data);
     if (map) mad::encode(image(job).map, data);
     if (info != nullptr) mad::encode(*info, data);
   }
-  const std::uint64_t context = std::uint64_t{run_} << run_shift | std::uint64_t{slot} << slot_shift |
-                                std::uint64_t{static_cast<std::uint8_t>(what.what)} << what_shift |
-                                what.index;
+  const std::uint64_t context =
+      std::uint64_t{run_} << run_shift | std::uint64_t{slot} << slot_shift |
+      (std::uint64_t{static_cast<std::uint8_t>(what.what)} | (by == By::Lid ? was_by_lid : 0U))
+          << what_shift |
+      what.index;
   const auto agent = transport::agent_of(survey_->node(end.node).guid());
   const auto patience =
       what.what == What::MapOfAllInputs ? transport::Patience::Slow : transport::Patience::Normal;
-  if (engine_.submit({.packet = packet, .agent = agent, .patience = patience}, *this, context, now)) {
+  // Whoever did not answer to a LID may answer all the same.
+  const auto on_silence = job.by_route ? transport::OnSilence::Ask : transport::OnSilence::FailFast;
+  if (engine_.submit({.packet = packet, .agent = agent, .patience = patience, .on_silence = on_silence},
+                     *this, context, now)) {
     ++job.waiting;
+    ++asked_;
   } else {
     job.silence = "not sent: too much is waiting, or the daemon ends";
   }
 }
 
 void Programmer::on_completion(const Completion& completion) {
+  --asked_;
   if (!busy_ || completion.context >> run_shift != run_) return;
   const auto slot = static_cast<std::uint32_t>(completion.context >> slot_shift & 0xffffU);
-  const Ask what{static_cast<What>(completion.context >> what_shift & 0xffU),
+  const Ask what{static_cast<What>(completion.context >> what_shift & 0x7fU),
                  static_cast<std::uint8_t>(completion.context & 0xffU)};
+  const bool by_lid = (completion.context >> what_shift & was_by_lid) != 0;
   Job& job = jobs_[slot];
   --job.waiting;
+  const bool unheard = completion.outcome == transport::Outcome::TimedOut ||
+                       completion.outcome == transport::Outcome::AgentSilent;
+  if (by_lid && unheard) {
+    // The way to a LID is the tables', which may be wrong.
+    job.by_route = true;
+    ++job.waiting;
+    unsent_.push_front({slot, what});
+    return go_on(completion.now);
+  }
   if (completion.outcome == transport::Outcome::Stopped) {
     report_.failure = Error{ErrorCode::Unreachable, "stopped while QoS tables were being read or written"};
   }
@@ -287,7 +348,7 @@ void Programmer::on_completion(const Completion& completion) {
     }
   }
   advance(slot, completion.now);
-  if (jobs_[slot].stage == Stage::Idle) fill(completion.now);
+  go_on(completion.now);
 }
 
 /// What was read is compared; answers to Sets say nothing.

@@ -7,9 +7,14 @@
 /// that no SL is put on a VL before the tables serve it; read again. A port that does not answer ends its own
 /// job and nobody else's.
 ///
+/// A guest in a fabric reads at the pace of one who watches (transport/pace.h), and by LID: a directed route
+/// costs every switch on it. By route where there is no LID, or where its node does not answer to it.
+///
 /// A state machine over the transaction engine, on its thread; never blocks. One run at a time.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,10 +22,14 @@
 #include <vector>
 
 #include "mad/survey.h"
+#include "transport/pace.h"
 #include "transport/transactions.h"
 #include "vlarb/targets.h"
 
 namespace heddle::vlarb {
+
+/// The pace that is to be kept at present; null for none.
+using PaceOf = std::function<transport::Pace*()>;
 
 enum class Mode : std::uint8_t { Check, Write };
 
@@ -46,7 +55,7 @@ class Programmer final : public transport::TransactionClient {
  public:
   using Done = std::function<void(const Report&)>;
 
-  Programmer(transport::TransactionEngine& engine, std::uint64_t m_key);
+  Programmer(transport::TransactionEngine& engine, std::uint64_t m_key, PaceOf pace = {});
 
   /// Not while busy(). `done` is called once, perhaps from within; it may run() again.
   void run(std::shared_ptr<const Survey> survey, std::shared_ptr<const Targets> targets, Mode mode,
@@ -54,6 +63,10 @@ class Programmer final : public transport::TransactionClient {
   [[nodiscard]] bool busy() const { return busy_; }
 
   void on_completion(const transport::Completion& completion) override;
+
+  /// At a pace.
+  void on_timer(Instant now);
+  [[nodiscard]] std::optional<Instant> next_deadline() const { return wake_; }
 
  private:
   enum class Stage : std::uint8_t { Idle, Read, WriteTables, WriteMaps, ReadAgain };
@@ -66,6 +79,7 @@ class Programmer final : public transport::TransactionClient {
     std::uint32_t waiting = 0;      ///< answers
     std::uint8_t wrong_blocks = 0;  ///< by bit
     bool wrong_limit = false;
+    bool by_route = false;             ///< it does not answer to its LID
     std::vector<std::uint8_t> inputs;  ///< that have a map to this port
     std::vector<std::uint8_t> wrong_inputs;
     std::string difference;  ///< the first that was found in this stage
@@ -75,8 +89,12 @@ class Programmer final : public transport::TransactionClient {
     What what = What::Block;
     std::uint8_t index = 0;  ///< block, or input port
   };
+  struct Unsent {
+    std::uint32_t slot = 0;
+    Ask ask;
+  };
 
-  void fill(Instant now);
+  void go_on(Instant now);
   void begin(std::uint32_t slot, Instant now);
   void read(std::uint32_t slot, Instant now);
   void advance(std::uint32_t slot, Instant now);
@@ -87,7 +105,13 @@ class Programmer final : public transport::TransactionClient {
   void took(Job& job, Ask ask, const transport::Completion& completion);
   void set_limit(std::uint32_t slot, const mad::PortInfo& fresh, Instant now);
 
+  /// Reads in their turn, where there is a pace.
   void ask(std::uint32_t slot, Ask ask, mad::Method method, Instant now, const mad::PortInfo* info = nullptr);
+  enum class By : std::uint8_t { Route, Lid };
+  void send(std::uint32_t slot, Ask ask, mad::Method method, By by, Instant now, const mad::PortInfo* info);
+  void send_in_turn(Instant now);
+  [[nodiscard]] Lid lid_of(LinkEnd end) const;
+  [[nodiscard]] transport::Pace* pace() const { return pace_ ? pace_() : nullptr; }
   [[nodiscard]] std::uint32_t modifier(const Job& job, Ask ask) const;
   [[nodiscard]] const Target& target(const Job& job) const { return targets_->ports[job.target]; }
   [[nodiscard]] const Image& image(const Job& job) const { return targets_->images[target(job).image]; }
@@ -96,9 +120,10 @@ class Programmer final : public transport::TransactionClient {
 
   transport::TransactionEngine& engine_;
   std::uint64_t m_key_;
+  PaceOf pace_;
 
   bool busy_ = false;
-  bool filling_ = false;
+  bool going_on_ = false;
   std::uint16_t run_ = 0;
   Mode mode_ = Mode::Check;
   std::shared_ptr<const Survey> survey_;
@@ -108,6 +133,9 @@ class Programmer final : public transport::TransactionClient {
   std::vector<Job> jobs_;            ///< by slot
   std::vector<std::uint32_t> free_;  ///< slots
   std::size_t next_ = 0;             ///< target
+  std::deque<Unsent> unsent_;        ///< reads that wait for their turn
+  std::size_t asked_ = 0;            ///< of what was sent, without an answer yet
+  std::optional<Instant> wake_;
 };
 
 }  // namespace heddle::vlarb

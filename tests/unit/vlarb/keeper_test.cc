@@ -374,5 +374,84 @@ TEST(Keeper, TooManyOrdersAndAssignmentsAreRefused) {
   EXPECT_TRUE(world.keeper.assign(for_ports("")));
 }
 
+/// Beside another subnet manager.
+class GuestsKeeper : public testing::Test {
+ protected:
+  static constexpr std::uint32_t pace = 1000;
+
+  void SetUp() override {
+    world_.bring_up();
+    ASSERT_TRUE(keeper_.assign(for_ports("")));
+    world_.sim.next_deadline = [this] { return keeper_.next_deadline(); };
+    world_.sim.on_timer = [this](Instant now) { keeper_.on_timer(now); };
+    world_.sim.receive_with([this](const mad::Packet& packet, Instant at) {
+      (mad::read_header(packet.mad).mgmt_class == mad::MgmtClass::SubnLid ? by_lid_ : by_route_) += 1;
+      most_pending_ = std::max(most_pending_, world_.sim.engine.pending());
+      world_.sim.engine.on_packet(packet, at);
+    });
+  }
+  Outcome verify() {
+    std::optional<Outcome> outcome;
+    const Instant begun = world_.sim.now;
+    EXPECT_TRUE(keeper_.verify(world_.survey, begun, [&](const Outcome& said) { outcome = said; }));
+    EXPECT_TRUE(world_.sim.run([&] { return outcome.has_value(); }, 1000s));
+    took_ = seconds(world_.sim.now - begun);
+    return outcome.value_or(Outcome{});
+  }
+
+  ManagedWorld world_{small_tree};
+  transport::Pace pace_{pace};
+  Keeper keeper_{world_.sim.engine, 0, [](const Node& node) { return node.description; },
+                 [this] { return paced_ ? &pace_ : nullptr; }};
+  bool paced_ = true;
+  double took_ = 0;
+  std::size_t by_lid_ = 0;
+  std::size_t by_route_ = 0;
+  std::size_t most_pending_ = 0;
+};
+
+/// 512 ports at once, as fast as the window of the engine lets them.
+TEST_F(GuestsKeeper, ComparesAtThePaceByLidAFewAtATime) {
+  const Outcome slow = verify();
+  EXPECT_EQ(slow.report.ports, cabled(world_.truth()).size());
+  EXPECT_THAT(slow.report.silent, IsEmpty());
+  EXPECT_EQ(slow.report.differ.size(), slow.report.ports) << "nothing was pushed";
+  EXPECT_EQ(by_route_, 0U);
+  EXPECT_GT(by_lid_, slow.report.ports);
+  EXPECT_GE(took_, static_cast<double>(by_lid_ - 16) / pace);
+  EXPECT_LE(took_, static_cast<double>(by_lid_ + 100) / pace);
+  EXPECT_LE(most_pending_, transport::Pace::most_asked);
+
+  const std::size_t asked = by_lid_;
+  paced_ = false;
+  const Outcome fast = verify();
+  EXPECT_EQ(fast.report.differ.size(), slow.report.differ.size());
+  EXPECT_EQ(by_lid_, asked);
+  EXPECT_EQ(by_route_, asked) << "whoever owns the fabric asks as much, by route";
+}
+
+TEST_F(GuestsKeeper, AsksByRouteWhereTheTablesLeadNowhere) {
+  // A LID that nobody has.
+  auto survey = std::make_shared<Survey>(*world_.survey);
+  const auto lost =
+      std::ranges::find_if(survey->nodes, [](const SurveyNode& node) { return node.is_switch(); });
+  lost->ports[0].info.lid = Lid{0xb000};
+  world_.survey = survey;
+  const Outcome outcome = verify();
+  EXPECT_THAT(outcome.report.silent, IsEmpty());
+  EXPECT_EQ(outcome.report.differ.size(), outcome.report.ports);
+  EXPECT_GT(by_route_, 0U);
+}
+
+TEST_F(GuestsKeeper, WhoeverIsSilentHoldsNobodyElseUp) {
+  const NodeIndex mute = world_.first(NodeType::Switch);
+  world_.sim.fabric.set_agent_faults(mute, {.mute_sma = true});
+  const Outcome outcome = verify();
+  const auto its =
+      std::ranges::count_if(cabled(world_.truth()), [&](LinkEnd end) { return end.node == mute; });
+  EXPECT_EQ(outcome.report.silent.size(), static_cast<std::size_t>(its));
+  EXPECT_EQ(outcome.report.differ.size() + outcome.report.silent.size(), outcome.report.ports);
+}
+
 }  // namespace
 }  // namespace heddle::vlarb

@@ -10,7 +10,7 @@
 
 #include "base/units.h"
 
-namespace heddle::discovery {
+namespace heddle::transport {
 
 class Pace {
  public:
@@ -41,4 +41,4 @@ class Pace {
   Instant due_;  ///< of the next turn
 };
 
-}  // namespace heddle::discovery
+}  // namespace heddle::transport
