@@ -1,6 +1,7 @@
 #include "app/disk_thread.h"
 
 #include <boost/asio/post.hpp>
+#include <future>
 #include <utility>
 
 namespace heddle::app {
@@ -21,6 +22,19 @@ void DiskThread::run(std::function<void()> work, std::function<void()> then) {
       after();
     });
   });
+}
+
+void DiskThread::finish() {
+  std::promise<void> done;
+  asio::post(thread_, [&done] { done.set_value(); });
+  done.get_future().wait();
+}
+
+Desk desk_at(DiskThread& disk, const transport::Clock& clock) {
+  return {[&disk](std::function<void()> work, std::function<void()> then) {
+            disk.run(std::move(work), std::move(then));
+          },
+          [&clock] { return clock.now(); }};
 }
 
 }  // namespace heddle::app

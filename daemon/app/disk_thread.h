@@ -6,6 +6,9 @@
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
 
+#include "base/desk.h"
+#include "transport/transport.h"
+
 namespace heddle::app {
 
 class DiskThread {
@@ -18,11 +21,16 @@ class DiskThread {
 
   /// Does `work` there, and then `then` on the daemon's thread, if that still runs.
   void run(std::function<void()> work, std::function<void()> then);
+  /// Comes back when all is done that was given so far: for whoever takes away what it works on.
+  void finish();
 
  private:
   boost::asio::io_context& io_;
   std::function<void()> after_;
   boost::asio::thread_pool thread_{1};
 };
+
+/// Both must outlive whoever works there.
+[[nodiscard]] Desk desk_at(DiskThread& disk, const transport::Clock& clock);
 
 }  // namespace heddle::app

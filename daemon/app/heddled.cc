@@ -66,20 +66,23 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                  {.m_key = config_.fabric.m_key,
                   .guest_smps_per_second = static_cast<std::uint32_t>(config_.sweep.smps_per_second)},
                  [this](const discovery::SweepReport& report) { on_sweep(report); }},
-      plans_{config_.state.directory + "/plan.json"},
+      disk_{io, entering([] {})},
+      plans_{config_.state.directory + "/plan.json", desk_at(disk_, clock_)},
       master_{engine_, backend_->transport(), config_.fabric.m_key,
               [this](Instant now) { discovery_.full(now); }},
       sampler_{engine_, sampler_options(config_),
                [this](const std::shared_ptr<const load::Sample>& sample) { on_sample(sample); }},
       queues_{engine_},
-      qos_{io,
-           clock_,
-           engine_,
-           plans_,
-           {config_.state.directory, config_.fabric.m_key, config_.qos.verify_interval},
-           [this](const Node& node) { return shown_->of(node); },
-           [this] { return authority_->why_not(); },
-           [this] { authority_->on_plan_written(); }},
+      qos_{{.io = io,
+            .clock = clock_,
+            .engine = engine_,
+            .plans = plans_,
+            .desk = desk_at(disk_, clock_),
+            .name_of = [this](const Node& node) { return shown_->of(node); },
+            .why_not = [this] { return authority_->why_not(); },
+            .plan_written = [this] { authority_->on_plan_written(); },
+            .pace = [this] { return discovery_.pace(); }},
+           {config_.state.directory, config_.fabric.m_key, config_.qos.verify_interval}},
       engine_alarm_{io, clock_, entering([this](Instant now) { engine_.on_timer(now); })},
       sampler_alarm_{io, clock_, entering([this](Instant now) { sampler_.on_timer(now); })},
       queues_alarm_{io, clock_, entering([this](Instant now) { queues_.on_timer(now); })},
@@ -129,6 +132,7 @@ Result<void> Heddled::Parts::open() {
   auto regulation = Regulation::open({.io = io_,
                                       .clock = clock_,
                                       .authority = *authority_,
+                                      .disk = disk_,
                                       .names = names_,
                                       .enter = [this](const std::function<void()>& what) { on_event(what); },
                                       .logged =
@@ -186,6 +190,7 @@ void Heddled::Parts::settle() {
   queues_alarm_.set(queues_.next_deadline());
   discovery_alarm_.set(discovery_.next_deadline());
   authority_alarm_.set(authority_->next_deadline());
+  qos_.settle();
   if (regulation_) regulation_->settle();
   if (in_force_.opensm_metrics) {
     in_force_.opensm_metrics->set({authority_->is_ready(), plans_.trouble().empty()});

@@ -11,6 +11,7 @@
 #include "app/alarm.h"
 #include "app/authorities.h"
 #include "app/backend.h"
+#include "app/disk_thread.h"
 #include "app/doors.h"
 #include "app/heddled.h"
 #include "app/qos_service.h"
@@ -142,6 +143,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
 
   transport::TransactionEngine engine_;
   discovery::Discovery discovery_;
+  DiskThread disk_;
   opensm::PlanStore plans_;
   AuthorityInForce in_force_;
   authority::Authority* authority_ = nullptr;  ///< of in_force_

@@ -15,20 +15,19 @@ namespace {
 
 constexpr const char* store_file = "qos.json";
 constexpr std::size_t named_in_a_sentence = 3;
+constexpr std::size_t most_storing = vlarb::Keeper::most_orders;
 
 }  // namespace
 
-QosService::QosService(boost::asio::io_context& io, const transport::Clock& clock,
-                       transport::TransactionEngine& engine, opensm::PlanStore& plans, QosSettings settings,
-                       vlarb::NameOf name_of, WhyNot why_not, PlanWritten plan_written)
-    : clock_{clock},
-      plans_{plans},
+QosService::QosService(Around around, QosSettings settings)
+    : around_{std::move(around)},
       settings_{std::move(settings)},
-      name_of_{std::move(name_of)},
-      why_not_{std::move(why_not)},
-      plan_written_{std::move(plan_written)},
-      keeper_{engine, settings_.m_key, name_of_},
-      verify_alarm_{io, clock, [this](Instant now) { verify_in_turn(now); }} {
+      keeper_{around_.engine, settings_.m_key, around_.name_of, around_.pace},
+      verify_alarm_{around_.io, around_.clock, [this](Instant now) { verify_in_turn(now); }},
+      pace_alarm_{around_.io, around_.clock, [this](Instant now) {
+                    keeper_.on_timer(now);
+                    settle();
+                  }} {
   load();
 }
 
@@ -40,24 +39,29 @@ void QosService::load() {
     return;
   }
   if (!kept->empty()) spdlog::info("QoS: {} pushed plans are known", kept->size());
-  keeper_.restore(*std::move(kept));
+  intended_ = *std::move(kept);
+  keeper_.keep(intended_);
 }
 
 std::string QosService::name_of(const PortRef& port) const {
   const NodeIndex node = survey_ ? survey_->fabric->find_node(port.node) : no_node;
-  const std::string name = node == no_node ? to_string(port.node) : name_of_(survey_->fabric->node(node));
+  const std::string name =
+      node == no_node ? to_string(port.node) : around_.name_of(survey_->fabric->node(node));
   return fmt::format("{}/{}", name, port.port.raw());
 }
 
 void QosService::use(std::shared_ptr<const Survey> survey) {
   survey_ = std::move(survey);
   if (stopped_) return;
-  const Instant now = clock_.now();
+  const Instant now = around_.clock.now();
   // What was pushed is known here, whatever has become of the plan.
-  if (!plans_.knows(opensm::PlanStore::Part::Qos) && broken_file_.empty() && !why_not_().empty()) {
-    if (auto written = write_plan(); !written) spdlog::warn("QoS: {}", written.error().message);
+  if (!around_.plans.knows(opensm::PlanStore::Part::Qos) && broken_file_.empty() &&
+      !around_.why_not().empty()) {
+    write_plan([](const Result<void>& written) {
+      if (!written) spdlog::warn("QoS: {}", written.error().message);
+    });
   }
-  if (why_not_().empty()) {
+  if (around_.why_not().empty()) {
     auto begun = keeper_.reapply(survey_, now, [this](const vlarb::Outcome& outcome) {
       if (outcome.report.ports_written > 0)
         spdlog::info("QoS: tables written again to {} ports that came back", outcome.report.ports_written);
@@ -66,20 +70,24 @@ void QosService::use(std::shared_ptr<const Survey> survey) {
     if (!begun) spdlog::warn("QoS: {}", begun.error().message);
   }
   if (!verified_once_) verify_in_turn(now);  // a daemon that has just started
+  settle();
 }
 
 void QosService::set_verify_interval(FabricClock::duration interval) {
   settings_.verify_interval = interval;
-  verify_alarm_.set(interval == interval.zero() ? std::nullopt : std::optional{clock_.now() + interval});
+  verify_alarm_.set(interval == interval.zero() ? std::nullopt
+                                                : std::optional{around_.clock.now() + interval});
 }
 
 void QosService::verify_in_turn(Instant now) {
   if (stopped_) return;
   if (settings_.verify_interval != settings_.verify_interval.zero())
     verify_alarm_.set(now + settings_.verify_interval);
-  if (!survey_ || keeper_.assignments().empty()) return;
+  // At a pace one may take longer than the interval.
+  if (!survey_ || keeper_.assignments().empty() || keeper_.busy()) return;
   verified_once_ = true;
   (void)keeper_.verify(survey_, now, [this](const vlarb::Outcome& outcome) { told("", outcome); });
+  settle();
 }
 
 void QosService::push(const control::QosPush& push, Pushed done) {
@@ -92,50 +100,78 @@ void QosService::push(const control::QosPush& push, Pushed done) {
         fail(ErrorCode::Unreachable, "the fabric has not been discovered yet; ask again in a moment"));
   }
   vlarb::Assignment assignment{push.name, *std::move(filter), *std::move(programming)};
-  const auto answer = [this, done, dry = push.dry_run](const vlarb::Outcome& outcome) {
-    if (outcome.report.failure) return done(fail(*outcome.report.failure));
-    if (dry == control::DryRun::No) {
-      spdlog::info("QoS: pushed to {} ports, {} of them written", outcome.report.ports,
-                   outcome.report.ports_written);
-      told("of pushed tables", outcome);
-    }
-    done(control::QosPushed{outcome, {}, {}});
-  };
   if (push.dry_run == control::DryRun::Yes) {
-    auto begun = keeper_.check(survey_, {std::move(assignment)}, clock_.now(), answer);
+    auto begun = keeper_.check(survey_, {std::move(assignment)}, around_.clock.now(),
+                               [done](const vlarb::Outcome& outcome) {
+                                 if (outcome.report.failure) return done(fail(*outcome.report.failure));
+                                 done(control::QosPushed{outcome, {}, {}});
+                               });
+    settle();
     return begun ? void() : done(fail(begun.error()));
   }
-  if (auto kept = keep(assignment); !kept) return done(fail(kept.error()));
-  if (const std::string why_not = why_not_(); !why_not.empty()) {
-    if (auto written = write_plan(); !written) return done(fail(written.error()));
-    spdlog::info("QoS: {}: the plan for the plugin is in {}", why_not, plans_.path());
-    control::QosPushed pushed{{}, why_not, plans_.path()};
-    pushed.outcome.shortfalls = vlarb::targets_of(*survey_, {std::move(assignment)}, name_of_).shortfalls;
-    return done(std::move(pushed));
+  if (storing_ >= most_storing) {
+    return done(
+        fail(ErrorCode::Conflict,
+             fmt::format("{} pushes wait for the disk; see what keeps it busy, and ask again", storing_)));
+  }
+  if (auto added = vlarb::Keeper::add(intended_, assignment); !added) return done(fail(added.error()));
+  store([this, assignment = std::move(assignment), done](const Result<void>& stored) {
+    if (!stored) return done(fail(stored.error()));
+    pushed(assignment, done);
+  });
+}
+
+void QosService::pushed(vlarb::Assignment assignment, const Pushed& done) {
+  if (const std::string why_not = around_.why_not(); !why_not.empty()) {
+    write_plan([this, assignment = std::move(assignment), why_not, done](const Result<void>& written) {
+      if (!written) return done(fail(written.error()));
+      spdlog::info("QoS: {}: the plan for the plugin is in {}", why_not, around_.plans.path());
+      control::QosPushed pushed{{}, why_not, around_.plans.path()};
+      pushed.outcome.shortfalls = vlarb::targets_of(*survey_, {assignment}, around_.name_of).shortfalls;
+      done(std::move(pushed));
+    });
+    return;
   }
   verified_once_ = true;
-  auto begun = keeper_.write(survey_, {std::move(assignment)}, clock_.now(), answer);
+  auto begun = keeper_.write(survey_, {std::move(assignment)}, around_.clock.now(),
+                             [this, done](const vlarb::Outcome& outcome) {
+                               if (outcome.report.failure) return done(fail(*outcome.report.failure));
+                               spdlog::info("QoS: pushed to {} ports, {} of them written",
+                                            outcome.report.ports, outcome.report.ports_written);
+                               told("of pushed tables", outcome);
+                               done(control::QosPushed{outcome, {}, {}});
+                             });
   if (!begun) done(fail(begun.error()));
   if (settings_.verify_interval != settings_.verify_interval.zero())
-    verify_alarm_.set_no_later(clock_.now() + settings_.verify_interval);
+    verify_alarm_.set_no_later(around_.clock.now() + settings_.verify_interval);
 }
 
-/// On disk before anything goes out: a daemon that ends in between finds out what was meant.
-Result<void> QosService::keep(vlarb::Assignment assignment) {
-  if (auto assigned = keeper_.assign(std::move(assignment)); !assigned) return assigned;
-  broken_file_.clear();
-  return vlarb::store(path(store_file), keeper_.assignments());
+void QosService::store(Then then) {
+  ++storing_;
+  const auto stored = std::make_shared<Result<void>>();
+  around_.desk.run(
+      [path = path(store_file), what = intended_, stored] { *stored = vlarb::store(path, what); },
+      [this, what = intended_, stored, then = std::move(then)] {
+        --storing_;
+        if (*stored) {
+          broken_file_.clear();
+          keeper_.keep(what);
+        } else if (storing_ == 0) {
+          intended_ = keeper_.assignments();
+        }
+        then(*stored);
+      });
 }
 
-Result<void> QosService::write_plan() {
+void QosService::write_plan(Then then) {
   std::optional<plan::Qos> qos;
-  if (!keeper_.assignments().empty()) {
+  if (!intended_.empty()) {
     qos.emplace();
     const auto tables = [](const qos::Programming& each) { return plan::QosTables{each.tables, each.map}; };
-    for (const auto& each : keeper_.assignments()) {
+    for (const auto& each : intended_) {
       if (each.ports.all()) qos->everywhere = tables(each.programming);
     }
-    const auto targets = vlarb::targets_of(*survey_, keeper_.assignments(), name_of_);
+    const auto targets = vlarb::targets_of(*survey_, intended_, around_.name_of);
     std::map<std::uint32_t, std::vector<PortRef>> groups;
     for (const auto& target : targets.ports) {
       groups[target.image].push_back({survey_->node(target.end.node).guid(), target.end.port});
@@ -147,11 +183,13 @@ Result<void> QosService::write_plan() {
     // Of no port at present: a plan says nothing then.
     if (!qos->everywhere && qos->groups.empty()) qos.reset();
   }
-  const auto written =
-      plans_.update(opensm::PlanStore::Part::Qos, [&](plan::Plan& plan) { plan.qos = std::move(qos); });
-  if (!written) return fail(written.error());
-  plan_written_();
-  return {};
+  around_.plans.update(
+      opensm::PlanStore::Part::Qos, [&](plan::Plan& plan) { plan.qos = std::move(qos); },
+      [this, then = std::move(then)](const Result<std::uint64_t>& epoch, Instant /*now*/) {
+        if (!epoch) return then(fail(epoch.error()));
+        around_.plan_written();
+        then({});
+      });
 }
 
 void QosService::verify(Verified done) {
@@ -161,22 +199,27 @@ void QosService::verify(Verified done) {
   if (keeper_.assignments().empty())
     return done(fail(ErrorCode::NotFound, "no QoS plan was pushed: there is nothing to compare with"));
   verified_once_ = true;
-  auto begun = keeper_.verify(survey_, clock_.now(), [this, done](const vlarb::Outcome& outcome) {
+  auto begun = keeper_.verify(survey_, around_.clock.now(), [this, done](const vlarb::Outcome& outcome) {
     if (outcome.report.failure) return done(fail(*outcome.report.failure));
     told("", outcome);
     done(outcome);
   });
   if (!begun) done(fail(begun.error()));
+  settle();
 }
 
-Result<void> QosService::forget() {
-  keeper_.forget();
-  broken_file_.clear();
-  publish();
-  if (!why_not_().empty()) {
-    if (auto written = write_plan(); !written) return written;
-  }
-  return vlarb::store(path(store_file), {});
+void QosService::forget(Forgotten done) {
+  intended_.clear();
+  const auto store_it = [this, done] {
+    store([this, done](const Result<void>& stored) {
+      if (stored) keeper_.forget();
+      publish();
+      done(stored);
+    });
+  };
+  if (around_.why_not().empty()) return store_it();
+  write_plan(
+      [done, store_it](const Result<void>& written) { written ? store_it() : done(fail(written.error())); });
 }
 
 void QosService::told(const char* what, const vlarb::Outcome& outcome) {
@@ -200,7 +243,7 @@ void QosService::publish() {
   for (const auto& each : keeper_.shortfalls()) figures.reduced_ports += each.ports.size();
   figures.reapplied = keeper_.reapplied();
   if (keeper_.verified()) {
-    const auto age = clock_.now() - *keeper_.verified();
+    const auto age = around_.clock.now() - *keeper_.verified();
     const auto at = std::chrono::system_clock::now().time_since_epoch() - age;
     figures.verified = std::chrono::duration<double>(at).count();
   }
@@ -224,6 +267,7 @@ std::vector<std::string> QosService::problems() const {
 void QosService::stop() {
   stopped_ = true;
   verify_alarm_.set(std::nullopt);
+  pace_alarm_.set(std::nullopt);
 }
 
 }  // namespace heddle::app

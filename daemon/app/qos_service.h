@@ -2,9 +2,13 @@
 /// time, writes again what comes back, and keeps on disk what was pushed. Where the daemon is not the subnet
 /// manager, nothing is written to ports; the plan file tells the OpenSM plugin.
 ///
-/// On the io_context thread.
+/// What is pushed is on disk before anything goes out: a daemon that ends in between finds out what was
+/// meant.
+///
+/// On the io_context thread, which waits for no disk.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +16,7 @@
 
 #include "app/alarm.h"
 #include "authority/plan_store.h"
+#include "base/desk.h"
 #include "control/qos_api.h"
 #include "metrics/qos_metrics.h"
 #include "vlarb/keeper.h"
@@ -31,9 +36,19 @@ class QosService final : public control::QosControl {
   /// A plan for OpenSM's plugin has been written.
   using PlanWritten = std::function<void()>;
 
-  QosService(boost::asio::io_context& io, const transport::Clock& clock, transport::TransactionEngine& engine,
-             opensm::PlanStore& plans, QosSettings settings, vlarb::NameOf name_of, WhyNot why_not,
-             PlanWritten plan_written);
+  struct Around {
+    boost::asio::io_context& io;
+    const transport::Clock& clock;
+    transport::TransactionEngine& engine;
+    opensm::PlanStore& plans;
+    Desk desk;
+    vlarb::NameOf name_of;
+    WhyNot why_not;
+    PlanWritten plan_written;
+    vlarb::PaceOf pace;
+  };
+
+  QosService(Around around, QosSettings settings);
 
   /// As a sweep found the fabric, before any subnet manager here has worked on it.
   void found(const Survey& survey) { keeper_.note(survey); }
@@ -41,6 +56,8 @@ class QosService final : public control::QosControl {
   /// again.
   void use(std::shared_ptr<const Survey> survey);
   void set_verify_interval(FabricClock::duration interval);
+  /// After each event: sets the alarm for what it waits for.
+  void settle() { pace_alarm_.set(keeper_.next_deadline()); }
   void stop();
 
   /// Sentences for the operator.
@@ -50,27 +67,30 @@ class QosService final : public control::QosControl {
   // QosControl
   void push(const control::QosPush& push, Pushed done) override;
   void verify(Verified done) override;
-  Result<void> forget() override;
+  void forget(Forgotten done) override;
   [[nodiscard]] const vlarb::Keeper& keeper() const override { return keeper_; }
   [[nodiscard]] std::string name_of(const PortRef& port) const override;
 
  private:
   [[nodiscard]] std::string path(const char* file) const { return settings_.directory + "/" + file; }
+  using Then = std::function<void(const Result<void>&)>;
+
   void load();
-  Result<void> keep(vlarb::Assignment assignment);
-  Result<void> write_plan();
+  /// Brings `intended_` to disk.
+  void store(Then then);
+  void write_plan(Then then);
+  void pushed(vlarb::Assignment assignment, const Pushed& done);
   void verify_in_turn(Instant now);
   void told(const char* what, const vlarb::Outcome& outcome);
   void publish();
 
-  const transport::Clock& clock_;
-  opensm::PlanStore& plans_;
+  Around around_;
   QosSettings settings_;
-  vlarb::NameOf name_of_;
-  WhyNot why_not_;
-  PlanWritten plan_written_;
   vlarb::Keeper keeper_;
+  std::vector<vlarb::Assignment> intended_;  ///< with what is on its way to the disk
+  std::size_t storing_ = 0;                  ///< times that it is
   Alarm verify_alarm_;
+  Alarm pace_alarm_;
   metrics::QosMetrics metrics_;
   std::shared_ptr<const Survey> survey_;
   std::string broken_file_;  ///< why what was pushed before is not known

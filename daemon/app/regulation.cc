@@ -53,12 +53,7 @@ Regulation::Regulation(const Around& around, const Config& config, std::unique_p
       on_stop_{config.regulation.on_stop},
       energy_detail_{config.metrics.energy},
       journal_{std::move(journal)},
-      disk_{around.io, [enter = around.enter] { enter([] {}); }},
-      scribe_{*journal_,
-              {[this](std::function<void()> work, std::function<void()> then) {
-                 disk_.run(std::move(work), std::move(then));
-               },
-               [this] { return around_.clock.now(); }}},
+      scribe_{*journal_, desk_at(around.disk, around.clock)},
       regulator_{regulator_options(config, around.names, calendar), scribe_, *around.authority.actuator(),
                  log_and(around.logged)},
       alarm_{around.io, around.clock,
@@ -67,6 +62,8 @@ Regulation::Regulation(const Around& around, const Config& config, std::unique_p
   const auto& ranks = scribe_.ranks();
   around_.authority.regulate_with(regulator_, ranks ? *ranks : std::vector<journal::Rank>{});
 }
+
+Regulation::~Regulation() { around_.disk.finish(); }
 
 void Regulation::settle() {
   auto next = regulator_.next_deadline();

@@ -23,6 +23,7 @@ class Regulation {
     boost::asio::io_context& io;
     const transport::Clock& clock;
     authority::Authority& authority;  ///< with an actuator
+    DiskThread& disk;
     NodeNames names{};
     /// Its alarm enters by this.
     std::function<void(const std::function<void()>&)> enter;
@@ -33,6 +34,9 @@ class Regulation {
   /// Opens the journal in the state directory. Before the first sweep. Errors: of open_journal. What `around`
   /// names must outlive it.
   static Result<std::unique_ptr<Regulation>> open(const Around& around, const Config& config);
+  ~Regulation();
+  Regulation(const Regulation&) = delete;
+  Regulation& operator=(const Regulation&) = delete;
 
   void on_sample(std::shared_ptr<const load::Sample> sample);
   /// After each event: sets the alarm for what it waits for.
@@ -54,8 +58,7 @@ class Regulation {
   Around around_;
   OnStop on_stop_;
   EnergyDetail energy_detail_;
-  std::unique_ptr<journal::Journal> journal_;  ///< `disk_` has it
-  DiskThread disk_;
+  std::unique_ptr<journal::Journal> journal_;  ///< the disk thread has it
   journal::Scribe scribe_;
   regulate::Regulator regulator_;
   Alarm alarm_;

@@ -9,7 +9,7 @@
 
 namespace heddle::opensm {
 
-PlanStore::PlanStore(std::string path) : path_{std::move(path)} {
+PlanStore::PlanStore(std::string path, Desk desk) : path_{std::move(path)}, desk_{std::move(desk)} {
   if (auto read = read_plan(path_)) {
     plan_ = *std::move(read);
     return;
@@ -22,7 +22,7 @@ PlanStore::PlanStore(std::string path) : path_{std::move(path)} {
 
 void PlanStore::saw(std::uint64_t epoch) { plan_.epoch = std::max(plan_.epoch, epoch); }
 
-Result<std::uint64_t> PlanStore::update(Part part, const std::function<void(plan::Plan&)>& change) {
+void PlanStore::update(Part part, const std::function<void(plan::Plan&)>& change, Stored stored) {
   const std::uint64_t epoch = plan_.epoch;
   change(plan_);
   plan_.epoch = epoch;
@@ -33,15 +33,21 @@ Result<std::uint64_t> PlanStore::update(Part part, const std::function<void(plan
                                       : "the order of the switches and the links that are off in it would be "
                                         "lost: wait for the regulation to say them again";
     trouble_ = fmt::format("{} cannot be read, and {}; or take the file away", path_, lost);
-    return fail(ErrorCode::Refused, trouble_);
+    return stored(fail(ErrorCode::Refused, trouble_), desk_.now());
   }
   ++plan_.epoch;
-  if (auto written = write_plan(path_, plan_); !written) {
-    trouble_ = "the plan for OpenSM's plugin cannot be written: " + written.error().message;
-    return fail(written.error());
-  }
-  trouble_.clear();
-  return plan_.epoch;
+  const auto written = std::make_shared<Result<void>>();
+  desk_.run(
+      [path = path_, plan = plan_, written] { *written = write_plan(path, plan); },
+      [this, alive = std::weak_ptr(alive_), on_disk = plan_.epoch, written, stored = std::move(stored)] {
+        if (alive.expired()) return;
+        wrote(*written);
+        stored(*written ? Result<std::uint64_t>{on_disk} : fail(written->error()), desk_.now());
+      });
+}
+
+void PlanStore::wrote(const Result<void>& written) {
+  trouble_ = written ? "" : "the plan for OpenSM's plugin cannot be written: " + written.error().message;
 }
 
 }  // namespace heddle::opensm

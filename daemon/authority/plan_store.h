@@ -5,13 +5,15 @@
 /// A file that is there and cannot be read has parts that nobody knows. Nothing is written over them: a plan
 /// goes to disk when each of them has been said again.
 ///
-/// Blocks for the disk. The io_context thread.
+/// The io_context thread; what waits for the disk is done at a desk.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
+#include "base/desk.h"
 #include "base/result.h"
 #include "plan/plan.h"
 
@@ -25,20 +27,25 @@ class PlanStore {
     Qos,      ///< the QoS tables
   };
 
-  /// Reads what is at `path`; what cannot be read is in trouble().
-  explicit PlanStore(std::string path);
+  /// The epoch of what is on disk then, or why it is not there.
+  using Stored = std::function<void(const Result<std::uint64_t>& epoch, Instant now)>;
+
+  /// Reads what is at `path`, and waits for that; what cannot be read is in trouble().
+  PlanStore(std::string path, Desk desk);
   PlanStore(const PlanStore&) = delete;
   PlanStore& operator=(const PlanStore&) = delete;
 
+  /// As it was said; perhaps the disk has it not yet.
   [[nodiscard]] const plan::Plan& plan() const { return plan_; }
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Whether this part is that of the file, or was said since.
   [[nodiscard]] bool knows(Part part) const { return part == Part::Routing ? knows_routing_ : knows_qos_; }
 
-  /// `change` says its part anew, and leaves the others and the epoch alone. The epoch of what is on disk
-  /// then. Errors: Io, with the step that failed; Refused where another part of the file could not be read,
-  /// and would be lost. After an error the part is kept, and is written with the next one.
-  Result<std::uint64_t> update(Part part, const std::function<void(plan::Plan&)>& change);
+  /// `change`, called from within, says its part anew, and leaves the others and the epoch alone. `stored` is
+  /// called once, perhaps from within, and not after the end of the store; whoever reads the file may see the
+  /// plan before that. Errors: Io, with the step that failed; Refused where another part of the file could
+  /// not be read, and would be lost. After an error the part is kept, and is written with the next one.
+  void update(Part part, const std::function<void(plan::Plan&)>& change, Stored stored);
   /// Somebody has seen a plan of this epoch: the next one is above it.
   void saw(std::uint64_t epoch);
 
@@ -46,11 +53,15 @@ class PlanStore {
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
+  void wrote(const Result<void>& written);
+
   std::string path_;
+  Desk desk_;
   plan::Plan plan_;
   bool knows_routing_ = true;
   bool knows_qos_ = true;
   std::string trouble_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace heddle::opensm

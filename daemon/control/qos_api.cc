@@ -172,8 +172,9 @@ void answer_qos(QosControl& qos, const Request& request, const Respond& respond)
       respond(outcome ? json_response(outcome_view(qos, *outcome)) : error_response(outcome.error()));
     });
   }
-  if (auto forgotten = qos.forget(); !forgotten) return respond(error_response(forgotten.error()));
-  respond(json_response(state_view(qos)));
+  qos.forget([&qos, respond](const Result<void>& forgotten) {
+    respond(forgotten ? json_response(state_view(qos)) : error_response(forgotten.error()));
+  });
 }
 
 }  // namespace heddle::control

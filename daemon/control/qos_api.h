@@ -32,10 +32,11 @@ class QosControl {
  public:
   using Pushed = std::function<void(Result<QosPushed>)>;
   using Verified = std::function<void(Result<vlarb::Outcome>)>;
+  using Forgotten = std::function<void(const Result<void>&)>;
 
   virtual void push(const QosPush& push, Pushed done) = 0;
   virtual void verify(Verified done) = 0;
-  virtual Result<void> forget() = 0;
+  virtual void forget(Forgotten done) = 0;
   [[nodiscard]] virtual const vlarb::Keeper& keeper() const = 0;
   /// "leaf-1/3".
   [[nodiscard]] virtual std::string name_of(const PortRef& port) const = 0;

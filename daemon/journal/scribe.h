@@ -16,17 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/desk.h"
 #include "journal/journal.h"
 
 namespace heddle::journal {
-
-/// Where the scribe works.
-struct Desk {
-  /// Does `work` after all that it was given before, wherever waiting hurts nobody, and then `then` on the
-  /// caller's thread, in the same order. Both may have happened when it comes back.
-  std::function<void(std::function<void()> work, std::function<void()> then)> run;
-  std::function<Instant()> now;
-};
 
 class Scribe {
  public:

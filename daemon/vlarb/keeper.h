@@ -35,7 +35,7 @@ class Keeper {
   Keeper(transport::TransactionEngine& engine, std::uint64_t m_key, NameOf name_of, PaceOf pace = {});
 
   /// What was pushed, as the disk has it: all of it.
-  void restore(std::vector<Assignment> assignments) { assignments_ = std::move(assignments); }
+  void keep(std::vector<Assignment> assignments) { assignments_ = std::move(assignments); }
   [[nodiscard]] const std::vector<Assignment>& assignments() const { return assignments_; }
 
   /// Adds an assignment to what is kept, or to `assignments`: one for all ports takes the place of all

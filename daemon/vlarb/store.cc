@@ -36,6 +36,18 @@ Result<void> write_synced(const std::string& path, const std::string& text) {
   return synced ? Result<void>{} : io("write", path);
 }
 
+/// Without that a host that loses its power may come back with the file before.
+Result<void> sync_directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = fd >= 0 && ::fsync(fd) == 0;
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  errno = error;
+  return synced ? Result<void>{} : io("sync", directory);
+}
+
 Result<Assignment> read_one(const json::value& value, const std::string& name) {
   const auto* object = value.if_object();
   const auto text = [object](std::string_view key) -> const json::string* {
@@ -86,7 +98,7 @@ Result<void> store(const std::string& path, const std::vector<Assignment>& assig
   const std::string scratch = path + ".tmp";
   if (auto written = write_synced(scratch, to_text(assignments)); !written) return written;
   if (std::rename(scratch.c_str(), path.c_str()) != 0) return io("rename a new file to", path);
-  return {};
+  return sync_directory_of(path);
 }
 
 Result<std::vector<Assignment>> load(const std::string& path) {

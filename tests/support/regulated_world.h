@@ -177,7 +177,7 @@ class TestDaemon final : public transport::Transport, public authority::Seat, pu
   };
 
   /// The scribe's desk: writes take their time, one after the other.
-  journal::Desk desk();
+  Desk desk();
 
   RegulatedWorld& world_;
   std::deque<DiskWork> disk_;
@@ -377,7 +377,7 @@ inline TestDaemon::TestDaemon(RegulatedWorld& world)
   });
 }
 
-inline journal::Desk TestDaemon::desk() {
+inline Desk TestDaemon::desk() {
   return {[this](std::function<void()> work, std::function<void()> then) {
             if (world_.options.disk > FabricClock::duration{}) {
               const Instant begun = disk_.empty() ? world_.now : disk_.back().done;

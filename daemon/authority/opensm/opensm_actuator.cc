@@ -59,31 +59,38 @@ void OpenSmActuator::begin_job(Instant now) {
   for (unsigned plane = 0; job.avoid && plane < options_.planes; ++plane) {
     if (is_planned(plane, job)) avoided_[plane] = *job.avoid;
   }
-  write_stage(now);
+  write_stage();
 }
 
-Result<std::uint64_t> OpenSmActuator::write_plan(const Job& job, Staging staging) {
-  return store_.update(PlanStore::Part::Routing, [&](plan::Plan& plan) {
+void OpenSmActuator::write_plan(Staging staging, std::function<void(Instant now)> then) {
+  const auto mine = jobs_.front();
+  mine->wait = Job::Wait::Disk;
+  const auto say = [&](plan::Plan& plan) {
     plan.ranks = ranks_;
     plan.off = closed();
     plan.packet_life = options_.packet_life;
     plan.planes.assign(options_.planes, {});
     for (unsigned plane = 0; plane < options_.planes; ++plane) {
       plan.planes[plane].avoid = avoided_[plane];
-      const bool staged = staging == Staging::UpToStage && job.avoid && is_planned(plane, job);
-      if (staged) plan.planes[plane].staged = plan::Staged{job.from[plane], job.stage};
+      const bool staged = staging == Staging::UpToStage && mine->avoid && is_planned(plane, *mine);
+      if (staged) plan.planes[plane].staged = plan::Staged{mine->from[plane], mine->stage};
     }
-  });
+  };
+  store_.update(PlanStore::Part::Routing, say,
+                [this, mine, then = std::move(then)](const Result<std::uint64_t>& epoch, Instant now) {
+                  if (jobs_.empty() || jobs_.front() != mine) return;
+                  if (!epoch) return finish_job(fail(epoch.error()), now);
+                  mine->epoch = *epoch;
+                  then(now);
+                });
 }
 
-void OpenSmActuator::write_stage(Instant now) {
+void OpenSmActuator::write_stage() {
+  write_plan(Staging::UpToStage, [this](Instant now) { stage_on_disk(now); });
+}
+
+void OpenSmActuator::stage_on_disk(Instant now) {
   Job& job = *jobs_.front();
-  const auto epoch = write_plan(job, Staging::UpToStage);
-  if (!epoch) {
-    finish_job(fail(epoch.error()), now);
-    return;
-  }
-  job.epoch = *epoch;
   job.wait = Job::Wait::Routing;
   job.until = now + options_.step_timeout;
   job.trouble = "the plugin has not answered";
@@ -147,22 +154,21 @@ void OpenSmActuator::read_back(Instant now) {
 void OpenSmActuator::wait_for_packets(Instant now) {
   Job& job = *jobs_.front();
   if (job.closing.empty() || packets_gone_ <= now) {
-    stage_confirmed(now);
+    stage_confirmed();
     return;
   }
   job.wait = Job::Wait::Packets;
   job.until = packets_gone_;
 }
 
-void OpenSmActuator::stage_confirmed(Instant now) {
+void OpenSmActuator::stage_confirmed() {
   Job& job = *jobs_.front();
   if (++job.stage < job.stages) {
-    write_stage(now);
+    write_stage();
     return;
   }
   // The same tables without a way there, for whoever reads the plan later.
-  const auto written = write_plan(job, Staging::Final);
-  finish_job(written ? Result<void>{} : fail(written.error()), now);
+  write_plan(Staging::Final, [this](Instant at) { finish_job({}, at); });
 }
 
 void OpenSmActuator::finish_job(const Result<void>& result, Instant now) {
@@ -235,9 +241,9 @@ void OpenSmActuator::on_timer(Instant now) {
   due_.on_timer(now);
   if (!jobs_.empty()) {
     const Job& job = *jobs_.front();
-    const bool due = job.until <= now && job.wait != Job::Wait::Begin && job.wait != Job::Wait::Reading;
+    const bool due = job.until <= now && !has_own_end(job.wait);
     if (due && job.wait == Job::Wait::Packets) {
-      stage_confirmed(now);
+      stage_confirmed();
     } else if (due) {
       finish_job(
           fail(ErrorCode::Unreachable,
@@ -255,7 +261,7 @@ std::optional<Instant> OpenSmActuator::next_deadline() const {
   };
   if (!jobs_.empty()) {
     const Job& job = *jobs_.front();
-    if (job.wait != Job::Wait::Begin && job.wait != Job::Wait::Reading) consider(job.until);
+    if (!has_own_end(job.wait)) consider(job.until);
   }
   consider(runs_.next_deadline());
   return first;

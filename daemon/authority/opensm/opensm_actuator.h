@@ -2,7 +2,8 @@
 /// plugin makes OpenSM route by, stage by stage; port states by MADs of the daemon's own.
 ///
 /// - A plan is on disk before the plugin hears of it, and says everything: what happens to the daemon or to
-///   OpenSM afterwards changes nothing of it.
+///   OpenSM afterwards changes nothing of it. Nothing is ordered by a plan that is not; nobody waits for
+///   that.
 /// - A stage is confirmed when the plugin says so (every switch has answered, multicast included) and the
 ///   tables beside the links concerned have been read back; those of multicast before links go off.
 /// - A port goes off only between SUBNET UP and the next heavy sweep, when a plan with the link in `off` has
@@ -83,8 +84,9 @@ class OpenSmActuator final : public regulate::Actuator, private authority::LinkR
  private:
   /// Tables on their way. The first of jobs_ is under way.
   struct Job {
-    /// Packets: those that follow the tables before are to be gone.
-    enum class Wait : std::uint8_t { Begin, Routing, Multicast, SubnetUp, Reading, Packets };
+    /// Disk: the plan is to be on it. What the plugin, which may find it there by itself, says meanwhile is
+    /// said again when it is told. Packets: those that follow the tables before are to be gone.
+    enum class Wait : std::uint8_t { Begin, Disk, Routing, Multicast, SubnetUp, Reading, Packets };
     std::optional<unsigned> plane;              ///< none: all
     std::optional<std::vector<LinkRef>> avoid;  ///< none: only what is off has changed
     std::vector<std::vector<LinkRef>> from;     ///< per plane, when the job began
@@ -99,16 +101,22 @@ class OpenSmActuator final : public regulate::Actuator, private authority::LinkR
     std::string trouble;  ///< what the plugin said last
   };
   void begin_job(Instant now);
-  void write_stage(Instant now);
+  void write_stage();
   enum class Staging : std::uint8_t { UpToStage, Final };
-  Result<std::uint64_t> write_plan(const Job& job, Staging staging);
+  /// `then` when it is on disk, if the job is still under way.
+  void write_plan(Staging staging, std::function<void(Instant now)> then);
+  void stage_on_disk(Instant now);
   void routed(const PluginEvent& event, Instant now);
   void read_back(Instant now);
   void wait_for_packets(Instant now);
   [[nodiscard]] std::vector<LinkRef> closed() const { return {runs_.closed().begin(), runs_.closed().end()}; }
-  void stage_confirmed(Instant now);
+  void stage_confirmed();
   void finish_job(const Result<void>& result, Instant now);
   void fail_jobs(const Error& error, Instant now);
+  /// For nothing but this program itself, which comes back with it.
+  [[nodiscard]] static bool has_own_end(Job::Wait wait) {
+    return wait == Job::Wait::Begin || wait == Job::Wait::Disk || wait == Job::Wait::Reading;
+  }
   [[nodiscard]] bool is_planned(unsigned plane, const Job& job) const {
     return !job.plane || *job.plane == plane;
   }

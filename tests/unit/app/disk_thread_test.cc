@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <thread>
 #include <vector>
@@ -44,6 +45,15 @@ TEST(DiskThread, DoesBeforeItsEndWhatItWasGiven) {
     DiskThread thread{io, [] {}};
     for (int i = 0; i < 100; ++i) thread.run([&] { ++done; }, [] {});
   }
+  EXPECT_EQ(done, 100);
+}
+
+TEST(DiskThread, FinishesWhatItWasGivenForWhoeverTakesAwayWhatItWorksOn) {
+  boost::asio::io_context io;
+  DiskThread thread{io, [] {}};
+  std::atomic<int> done = 0;
+  for (int i = 0; i < 100; ++i) thread.run([&] { ++done; }, [] {});
+  thread.finish();
   EXPECT_EQ(done, 100);
 }
 

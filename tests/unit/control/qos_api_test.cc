@@ -26,9 +26,9 @@ class SimQos final : public QosControl {
     done(QosPushed{world.push(vlarb::for_ports(order.ports, *plan)), not_written, "/state/plan.json"});
   }
   void verify(Verified done) override { done(world.verify()); }
-  Result<void> forget() override {
+  void forget(Forgotten done) override {
     world.keeper.forget();
-    return {};
+    done({});
   }
   [[nodiscard]] const vlarb::Keeper& keeper() const override { return world.keeper; }
   [[nodiscard]] std::string name_of(const PortRef& port) const override { return to_string(port.node); }

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "discovery/discovery.h"
+#include "support/desks.h"
 #include "support/managed_world.h"
 #include "support/sim_world.h"
 
@@ -30,7 +31,7 @@ class Beside : public testing::Test,
                  (std::string("beside-") + testing::UnitTest::GetInstance()->current_test_info()->name());
     std::filesystem::remove_all(directory_);
     std::filesystem::create_directories(directory_);
-    store_.emplace(directory_ / "plan.json");
+    store_.emplace(directory_ / "plan.json", test::at_once());
     make();
   }
   void make() {
@@ -103,7 +104,8 @@ TEST_F(Beside, SaysThatItsOpenSmIsNotTheMasterUnlessAnotherOneHereMayBecomeIt) {
 
 TEST_F(Beside, SaysThatThePlanCannotBeWritten) {
   std::filesystem::create_directory(store_->path() + ".tmp");
-  EXPECT_FALSE(store_->update(PlanStore::Part::Routing, [](plan::Plan&) {}));
+  store_->update(
+      PlanStore::Part::Routing, [](plan::Plan&) {}, [](const auto& epoch, Instant) { EXPECT_FALSE(epoch); });
   EXPECT_THAT(beside_->problems(), ElementsAre(says("cannot be written")));
 }
 
@@ -122,7 +124,12 @@ TEST_F(Beside, KnowsFromThePlanWhatAJournalThatIsLostSaid) {
   const LinkRef off = link_ref(fabric, trunk);
   const LinkRef on = link_ref(fabric, fabric.links().back());
   ASSERT_NE(off, on);
-  ASSERT_TRUE(store_->update(PlanStore::Part::Routing, [&](plan::Plan& plan) { plan.off = {off, on}; }));
+  store_->update(
+      PlanStore::Part::Routing,
+      [&](plan::Plan& plan) {
+        plan.off = {off, on};
+      },
+      [](const auto& epoch, Instant) { ASSERT_TRUE(epoch); });
   make();
   auto disabled = std::make_shared<Survey>(*survey);
   disabled->nodes[fabric.find_node(off.b.node).raw()].ports[off.b.port.raw()].info.physical =

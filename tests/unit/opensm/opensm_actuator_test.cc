@@ -11,6 +11,7 @@
 #include "core/route_maker.h"
 #include "discovery/discovery.h"
 #include "sim/bring_up.h"
+#include "support/desks.h"
 #include "support/sim_world.h"
 
 namespace heddle::opensm {
@@ -38,7 +39,11 @@ class World final : private PluginPort, private regulate::FabricSeat {
     EXPECT_TRUE(sim.run([this] { return current != nullptr; }));
     OpenSmActuatorOptions options;
     options.planes = planes;
-    store.emplace(plan_path());
+    Desk desk = test::at_once([this] { return sim.now; });
+    desk.run = [this, at_once = desk.run](std::function<void()> work, std::function<void()> then) {
+      (slow ? disk.desk({}).run : at_once)(std::move(work), std::move(then));
+    };
+    store.emplace(plan_path(), desk);
     actuator.emplace(sim.engine, static_cast<regulate::FabricSeat&>(*this), static_cast<PluginPort&>(*this),
                      *store, nullptr, options);
     PluginEvent hello;
@@ -164,6 +169,8 @@ class World final : private PluginPort, private regulate::FabricSeat {
   bool is_connected = true;
   bool answers = true;
   bool lies = false;
+  bool slow = false;  ///< the disk does what it is given when disk.work() is called
+  test::SlowDesk disk;
   std::size_t behind = 0;
   std::size_t groups = 0;
   std::uint64_t blocks = 0;
@@ -200,10 +207,58 @@ TEST(OpenSmActuator, LeavesThePartsOfOthersInThePlan) {
   plan::Qos qos;
   qos.groups.push_back({{{NodeGuid{1}, PortNum{1}}}, {{{{Vl{0}, 4}}, {}, qos::HighLimit{0}}, {}}});
   world.store->saw(40);
-  ASSERT_TRUE(world.store->update(PlanStore::Part::Qos, [&](plan::Plan& plan) { plan.qos = qos; }));
+  world.store->update(
+      PlanStore::Part::Qos, [&](plan::Plan& plan) { plan.qos = qos; },
+      [](const auto& epoch, Instant) { ASSERT_TRUE(epoch); });
   ASSERT_TRUE(world.write(std::nullopt, {world.trunk(0)}));
   EXPECT_EQ(world.plans.at(0).qos, qos);
   EXPECT_GT(world.plans.at(0).epoch, 40U);
+}
+
+/// The plugin could be told of a plan that a crash of the host would take back, or the daemon waited for the
+/// disk.
+TEST(OpenSmActuator, TellsThePluginWhenTheDiskHasThePlanAndDoesNotWaitForThat) {
+  World world("tree:k=3,n=2");
+  world.slow = true;
+  std::optional<Result<void>> answer;
+  world.actuator->write_tables(std::nullopt, {world.trunk(0)}, world.sim.now,
+                               [&](const Result<void>& result, Instant) { answer = result; });
+  EXPECT_FALSE(world.run([&] { return answer.has_value(); }, 100s)) << "longer than a step may take";
+  EXPECT_TRUE(world.plans.empty());
+  // The plugin has found it by itself; that counts when the daemon knows that it stays.
+  PluginEvent early;
+  early.kind = Kind::RoutingDone;
+  early.reroute = true;
+  early.epoch = world.store->plan().epoch;
+  world.say(early);
+  EXPECT_FALSE(world.run([&] { return answer.has_value(); }, 1s));
+  // One stage after the other, and in the end the plan without stages, of which nobody is told.
+  std::size_t written = 0;
+  for (; world.disk.waiting() > 0; ++written) {
+    EXPECT_FALSE(answer);
+    EXPECT_EQ(world.plans.size(), written);
+    world.disk.work();
+    world.run([&] { return answer.has_value(); }, 1s);
+  }
+  EXPECT_EQ(world.plans.size() + 1, written);
+  ASSERT_TRUE(answer);
+  ASSERT_TRUE(*answer) << answer->error().message;
+  EXPECT_FALSE(read_plan(world.plan_path()).value().planes[0].staged);
+}
+
+TEST(OpenSmActuator, WhatTheDiskHasTooLateIsNotCarriedOut) {
+  World world("tree:k=3,n=2");
+  world.slow = true;
+  std::optional<Result<void>> answer;
+  world.actuator->write_tables(std::nullopt, {world.trunk(0)}, world.sim.now,
+                               [&](const Result<void>& result, Instant) { answer = result; });
+  world.run([&] { return world.disk.waiting() > 0; }, 1s);
+  world.is_connected = false;
+  world.actuator->on_plugin_gone(world.sim.now);
+  EXPECT_TRUE(world.run([&] { return answer.has_value(); }, 1s));
+  world.disk.work();
+  EXPECT_TRUE(world.plans.empty());
+  EXPECT_FALSE(answer.value());
 }
 
 /// The regulation wrote its own epoch over that of a push, and a late report could confirm the wrong stage.
@@ -216,7 +271,9 @@ TEST(OpenSmActuator, APushDuringAStageDoesNotSetTheEpochBack) {
                                  [&](const Result<void>& result, Instant) { answer = result; });
     const auto plans = world.plans.size();
     world.run([&] { return world.plans.size() > plans; });
-    ASSERT_TRUE(world.store->update(PlanStore::Part::Qos, [](plan::Plan& plan) { plan.qos.reset(); }));
+    world.store->update(
+        PlanStore::Part::Qos, [](plan::Plan& plan) { plan.qos.reset(); },
+        [](const auto& epoch, Instant) { ASSERT_TRUE(epoch); });
     ASSERT_TRUE(world.run([&] { return answer.has_value(); }));
     ASSERT_TRUE(*answer) << answer->error().message;
     for (std::size_t p = plans; p < world.plans.size(); ++p) {

@@ -28,7 +28,7 @@ class Evidence : public testing::Test {
     journal_ = journal::open_journal(file_, {}).value();
   }
   void tell() {
-    journal::Scribe scribe{*journal_, journal::Desk{[](const auto& work, const auto& then) {
+    journal::Scribe scribe{*journal_, Desk{[](const auto& work, const auto& then) {
                                                       work();
                                                       then();
                                                     },

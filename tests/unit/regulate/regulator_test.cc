@@ -41,7 +41,7 @@ class RegulatorTest : public testing::Test {
     for (const Port& port : fabric_->ports()) {
       if (port.lid != no_lid && known_.managers.empty()) known_.managers = {port.lid};
     }
-    scribe_.emplace(*journal_, journal::Desk{[](const auto& work, const auto& then) {
+    scribe_.emplace(*journal_, Desk{[](const auto& work, const auto& then) {
                                                work();
                                                then();
                                              },
