@@ -8,6 +8,19 @@
 namespace heddle::control {
 namespace {
 
+/// `plain`: the same answer, where there is one.
+Result<std::shared_ptr<const SharedBody>> body_by(const Answers::Make& make, Encoding encoding,
+                                                  const std::shared_ptr<const SharedBody>& plain,
+                                                  const std::shared_ptr<BodyLedger>& ledger) {
+  if (plain) {
+    BodyWriter writer{encoding};
+    if (writer.write(*plain)) return writer.finish(ledger);
+  }
+  BodyWriter writer{encoding};
+  if (auto done = make(writer); !done) return fail(done.error());
+  return writer.finish(ledger);
+}
+
 Response response_with(const Answers::Order& order, std::shared_ptr<const SharedBody> body) {
   Response response{200, order.content_type, nullptr, nullptr, order.headers};
   response.headers.emplace_back("Vary", "Accept-Encoding");
@@ -81,7 +94,7 @@ struct Answers::State : std::enable_shared_from_this<State> {
   }
 
   void serve(Order order, Respond respond) {
-    if (order.encoding == Encoding::Gzip) order.key.insert(0, "gzip ");
+    if (order.encoding == Encoding::Gzip) order.key.insert(0, gzip_key);
     if (const auto it = ready.find(order.key); it != ready.end())
       return respond(response_with(order, it->second));
     Queue& lane = queue(order.lane);
@@ -144,17 +157,24 @@ struct Answers::State : std::enable_shared_from_this<State> {
     const Lane which = lane.running->order.lane;
     // The job's own things stay here; only what makes the answer goes.
     elsewhere(which, [make = std::exchange(lane.running->order.make, nullptr), which,
-                      encoding = lane.running->order.encoding, ledger = ledger, back = back,
-                      weak = weak_from_this()]() mutable {
-      BodyWriter writer{encoding};
-      auto done = make(writer);
+                      encoding = lane.running->order.encoding, plain = plain_of(*lane.running),
+                      ledger = ledger, back = back, weak = weak_from_this()]() mutable {
+      auto made = body_by(make, encoding, plain, ledger);
       make = nullptr;
-      std::shared_ptr<const SharedBody> body;
-      if (done) body = writer.finish(ledger);
-      back([weak, which, body, failure = done ? std::optional<Error>{} : std::optional{done.error()}] {
-        if (const auto self = weak.lock()) self->finish(which, body, failure);
+      plain = nullptr;
+      back([weak, which, made = std::move(made)] {
+        if (const auto self = weak.lock()) {
+          self->finish(which, made ? *made : nullptr, made ? std::nullopt : std::optional{made.error()});
+        }
       });
     });
+  }
+
+  /// Of the latest sample.
+  [[nodiscard]] std::shared_ptr<const SharedBody> plain_of(const Job& job) const {
+    if (job.order.encoding == Encoding::Plain || job.generation != generation) return nullptr;
+    const auto it = ready.find(job.order.key.substr(gzip_key.size()));
+    return it == ready.end() ? nullptr : it->second;
   }
 
   void finish(Lane which, const std::shared_ptr<const SharedBody>& body,
@@ -174,6 +194,8 @@ struct Answers::State : std::enable_shared_from_this<State> {
   }
 
   static std::string path_of(const std::string& key) { return key.substr(0, key.find('?')); }
+
+  static constexpr std::string_view gzip_key = "gzip ";
 
   Elsewhere elsewhere;
   Back back;

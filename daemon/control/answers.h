@@ -1,7 +1,8 @@
 /// Large answers: each is made once per sample for all who ask for it, on another thread and from immutable
 /// things, and shared by those who take it. What they hold altogether is bounded by twice the largest: when
 /// that is reached, answers of earlier samples are withdrawn from those who still take them, or given to
-/// newcomers as well. /metrics has a lane of its own, so that no number of other questions delays it.
+/// newcomers as well. /metrics has a lane of its own, so that no number of other questions delays it. Where
+/// one is there uncompressed, a compressed one is made of it.
 ///
 /// One thread, that of the daemon; only what makes an answer runs elsewhere.
 #pragma once

@@ -67,6 +67,15 @@ void BodyWriter::write(std::string_view text) {
   gzip_->run(text, Z_NO_FLUSH, [this](std::string_view bytes) { append(bytes); });
 }
 
+bool BodyWriter::write(const SharedBody& body) {
+  for (std::size_t i = 0; i < body.slices(); ++i) {
+    const Piece slice = body.slice(i);
+    if (!slice) return false;
+    write(std::string_view{*slice});
+  }
+  return true;
+}
+
 void BodyWriter::append(std::string_view bytes) {
   while (!bytes.empty()) {
     if (slice_.capacity() < slice_bytes) slice_.reserve(slice_bytes);

@@ -52,6 +52,8 @@ class BodyWriter {
   BodyWriter& operator=(const BodyWriter&) = delete;
 
   void write(std::string_view text);
+  /// All of `body`. False: it has been withdrawn, and what was written is of no use.
+  [[nodiscard]] bool write(const SharedBody& body);
   /// Ends the body; nothing can be written after that.
   [[nodiscard]] std::shared_ptr<const SharedBody> finish(std::shared_ptr<BodyLedger> ledger);
 

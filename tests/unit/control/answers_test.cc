@@ -11,14 +11,30 @@ namespace {
 
 using testing::HasSubstr;
 
+std::string unpacked(std::string packed) {
+  std::string text(1U << 20U, '\0');
+  z_stream stream{};
+  if (inflateInit2(&stream, 15 + 16) != Z_OK) return {};
+  stream.next_in = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_out = static_cast<uInt>(text.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  text.resize(stream.total_out);
+  inflateEnd(&stream);
+  return text;
+}
+
 /// Jobs run when the test says so.
 class AnswersTest : public testing::Test {
  protected:
   static constexpr AnswerLimits limits{.waiting = 2, .waiting_for_changers = 4, .least_bytes = 0};
 
   /// Asks for a text of so many bytes.
-  void ask(const std::string& path, std::size_t bytes = 10, Access access = Access::Read) {
+  void ask(const std::string& path, std::size_t bytes = 10, Access access = Access::Read,
+           Encoding encoding = Encoding::Plain) {
     Answers::Order order;
+    order.encoding = encoding;
     order.key = path;
     order.lane = path.starts_with("/metrics") ? Lane::Metrics : Lane::Views;
     order.access = access;
@@ -149,6 +165,32 @@ TEST_F(AnswersTest, OtherAnswersLeaveRoomForMetrics) {
   EXPECT_EQ(got.back().shared->bytes(), 1000U);
 }
 
+/// Its text was made twice, and a scraper waited for both among clients who ask for the plain one.
+TEST_F(AnswersTest, ACompressedAnswerIsMadeOfAPlainOneOfTheSameSample) {
+  const auto ask_compressed = [this] { ask("/metrics", 5000, Access::Read, Encoding::Gzip); };
+  ask("/metrics", 5000);
+  ask_compressed();
+  run_all();
+  EXPECT_EQ(made.size(), 1U);
+  EXPECT_EQ(unpacked(body_of(got[1])), std::string(5000, 'x'));
+
+  answers.outdate();
+  ask_compressed();
+  run_all();
+  EXPECT_EQ(made.size(), 2U) << "the plain one was of another sample";
+  EXPECT_EQ(unpacked(body_of(got[2])), std::string(5000, 'x'));
+}
+
+TEST_F(AnswersTest, ACompressedAnswerIsMadeAnewWhereThePlainOneIsWithdrawnMeanwhile) {
+  ask("/metrics", 5000);
+  run_all();
+  ask("/metrics", 5000, Access::Read, Encoding::Gzip);
+  got[0].shared->withdraw();
+  run_all();
+  EXPECT_EQ(made.size(), 2U);
+  EXPECT_EQ(unpacked(body_of(got[1])), std::string(5000, 'x'));
+}
+
 TEST_F(AnswersTest, AFailureIsToldToAllAndNotKept) {
   ask("/a", 0);
   ask("/a", 0);
@@ -185,17 +227,7 @@ TEST(BodyWriter, CompressesAsGzipDoes) {
   std::string packed;
   for (std::size_t i = 0; i < body->slices(); ++i) packed += *body->slice(i);
   EXPECT_LT(packed.size(), text.size() / 3);
-  std::string back(text.size() + 1, '\0');
-  z_stream stream{};
-  ASSERT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
-  stream.next_in = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_in = static_cast<uInt>(packed.size());
-  stream.next_out = reinterpret_cast<Bytef*>(back.data());
-  stream.avail_out = static_cast<uInt>(back.size());
-  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
-  back.resize(stream.total_out);
-  inflateEnd(&stream);
-  EXPECT_EQ(back, text);
+  EXPECT_EQ(unpacked(packed), text);
 }
 
 }  // namespace
