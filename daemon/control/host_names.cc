@@ -20,13 +20,20 @@ std::string small_letters(std::string_view text) {
   return small;
 }
 
-/// Without the port; empty for what is no host.
+bool is_port(std::string_view text) {
+  return text.empty() ||
+         (text.front() == ':' && text.find_first_not_of("0123456789", 1) == std::string_view::npos);
+}
+
+/// Without the port; empty for what is no host with a port or without one (RFC 3986, 3.2.2 and 3.2.3).
 std::string_view without_port(std::string_view host) {
-  if (host.starts_with('[')) {
-    const auto end = host.find(']');
-    return end == std::string_view::npos ? std::string_view{} : host.substr(1, end - 1);
-  }
-  return host.substr(0, host.find(':'));
+  const bool brackets = host.starts_with('[');
+  const auto end = std::min(host.find(brackets ? ']' : ':'), host.size());
+  const auto rest = host.substr(std::min(end + (brackets ? 1 : 0), host.size()));
+  if (!is_port(rest) || (brackets && end == host.size())) return {};
+  const auto name = host.substr(brackets ? 1 : 0, end - (brackets ? 1 : 0));
+  // A zone is the browser's host's own business, and never sent (RFC 6874, 4).
+  return name.find('%') == std::string_view::npos ? name : std::string_view{};
 }
 
 }  // namespace

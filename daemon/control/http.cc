@@ -6,6 +6,8 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
+#include "base/printable.h"
+
 namespace heddle::control {
 
 Response text_response(std::string content_type, std::string body) {
@@ -49,7 +51,8 @@ Response error_response(const Error& error) {
     }
     return 500;
   }();
-  const boost::json::object body{{"error", error.message}};
+  // Much of it may be what was asked.
+  const boost::json::object body{{"error", printable(error.message)}};
   return {status,
           "application/json",
           std::make_shared<const std::string>(boost::json::serialize(body) + "\n"),

@@ -22,6 +22,11 @@ Response refuse(unsigned status, std::string sentence) {
   return response;
 }
 
+std::string name_of(http::field name) {
+  const auto text = http::to_string(name);
+  return {text.data(), text.size()};
+}
+
 std::ptrdiff_t count(const RequestHead& head, http::field name) {
   const auto [first, last] = head.equal_range(name);
   return std::distance(first, last);
@@ -56,6 +61,9 @@ std::optional<Response> ambiguous(const RequestHead& head) {
     return refuse(400, "the only transfer coding is chunked, and no Content-Length goes with it");
   }
   if (lengths > 1) return refuse(400, "a request has one Content-Length");
+  for (const auto name : {http::field::origin, http::field::authorization}) {
+    if (count(head, name) > 1) return refuse(400, fmt::format("a request has one {} header", name_of(name)));
+  }
   return std::nullopt;
 }
 

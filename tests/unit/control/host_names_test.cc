@@ -11,7 +11,8 @@ TEST(HostNames, AddressesAndLocalhostAreAlwaysOurs) {
                            "LOCALHOST:1", "fabric.example.org", "fabric.example.org.:443"})
     EXPECT_TRUE(names.has(host)) << host;
   for (const char* host : {"", ":9683", "[", "evil.example.com", "127.0.0.1.evil.com", "localhost.evil.com",
-                           "fabric.example.org.evil.com", "1234567890"})
+                           "fabric.example.org.evil.com", "1234567890", "127.0.0.1:80@evil.com",
+                           "[::1].evil.com", "[::1]evil.com:80", "[fe80::1%evil.com]", "localhost:80:90"})
     EXPECT_FALSE(names.has(host)) << host;
 }
 

@@ -159,7 +159,17 @@ TEST_F(HttpTest, WhatTwoReadersCouldReadDifferentlyIsRefused) {
             "HTTP/1.1 400");
   EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: h\r\nHost: i\r\n\r\n"), "HTTP/1.1 400");
   EXPECT_EQ(status("GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 400");
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: h\r\nOrigin: http://h\r\nOrigin: http://i\r\n\r\n"),
+            "HTTP/1.1 400");
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: h\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n"),
+            "HTTP/1.1 400");
   EXPECT_EQ(status("GET / HTTP/1.0\r\n\r\n"), "HTTP/1.1 200");
+}
+
+/// What was asked stood in it as it came: no JSON where that was no UTF-8.
+TEST(ErrorResponse, HasNothingThatNobodySees) {
+  const auto response = error_response({ErrorCode::NotFound, "there is nothing at /\xff\u200b\x1b[2J"});
+  EXPECT_EQ(*response.body, "{\"error\":\"there is nothing at /???[2J\"}\n");
 }
 
 TEST_F(HttpTest, KnowsMethodsFromOthers) {
