@@ -9,7 +9,9 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
+#include <chrono>
 #include <deque>
 #include <utility>
 #include <vector>
@@ -24,6 +26,8 @@ using Unix = asio::local::stream_protocol;
 constexpr std::size_t longest_line = 64 * 1024;
 /// A fabric has one master and a few standbys.
 constexpr std::size_t most_plugins = 16;
+/// After a connection that could not be accepted.
+constexpr std::chrono::milliseconds accept_pause{100};
 
 bool is_trusted(int fd) {
   ucred peer{};
@@ -77,7 +81,7 @@ struct PluginServer::Peer : std::enable_shared_from_this<Peer> {
 
 struct PluginServer::State : std::enable_shared_from_this<State> {
   State(asio::io_context& io, std::string where, Callbacks to)
-      : acceptor{io}, path{std::move(where)}, callbacks{std::move(to)} {}
+      : acceptor{io}, pause{io}, path{std::move(where)}, callbacks{std::move(to)} {}
 
   void accept() {
     acceptor.async_accept([self = shared_from_this()](error_code wrong, Unix::socket peer) {
@@ -87,7 +91,16 @@ struct PluginServer::State : std::enable_shared_from_this<State> {
         self->peers.push_back(std::make_shared<Peer>(std::move(peer), self));
         self->peers.back()->read();
       }
+      // One that is gone already is no reason to wait; no file descriptors left is.
+      if (wrong && wrong != asio::error::connection_aborted) return self->accept_later();
       self->accept();
+    });
+  }
+
+  void accept_later() {
+    pause.expires_after(accept_pause);
+    pause.async_wait([self = shared_from_this()](error_code wrong) {
+      if (!wrong && !self->stopped) self->accept();
     });
   }
 
@@ -129,6 +142,7 @@ struct PluginServer::State : std::enable_shared_from_this<State> {
   }
 
   Unix::acceptor acceptor;
+  asio::steady_timer pause;
   std::string path;
   Callbacks callbacks;
   std::vector<std::shared_ptr<Peer>> peers;
@@ -233,6 +247,7 @@ PluginServer::~PluginServer() {
   state_->stopped = true;
   error_code ignored;
   state_->acceptor.close(ignored);
+  state_->pause.cancel();
   for (const auto& peer : std::vector(state_->peers)) peer->close();
   state_->peers.clear();
   state_->active.reset();

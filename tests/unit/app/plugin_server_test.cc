@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <boost/asio/local/stream_protocol.hpp>
@@ -65,6 +66,25 @@ TEST_F(Server, TakesLinesInWhateverPiecesTheyCome) {
   EXPECT_THAT(events_, ElementsAre(PluginEvent::Kind::Hello, PluginEvent::Kind::SubnetUp));
   EXPECT_TRUE(server_->connected());
 }
+
+// See HttpTest.WithoutFileDescriptorsItPausesAndGoesOn.
+#ifndef __SANITIZE_ADDRESS__
+TEST_F(Server, WithoutFileDescriptorsItPausesAndGoesOn) {
+  auto plugin = connect();
+  asio::write(plugin, asio::buffer(std::string(hello)));
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  // Endless when it asks for the next one at once.
+  std::size_t handlers = 0;
+  while (io_.poll_one() > 0 && handlers < 1000) ++handlers;
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_LT(handlers, 1000U);
+  run_until([&] { return server_->connected(); });
+}
+#endif
 
 TEST_F(Server, TellsThePlugin) {
   auto plugin = connect();
