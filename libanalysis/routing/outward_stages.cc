@@ -2,59 +2,157 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "routing/hop_map.h"
 
 namespace heddle::routing {
 namespace {
 
-constexpr std::uint32_t nothing_behind = 0xffffffffU;
+constexpr std::uint32_t nowhere = 0xffffffffU;
 
-/// The switch behind a port; nothing_behind where no switch is.
-std::uint32_t behind(const SwitchGraph& graph, SwitchIndex s, PortNum out) {
-  const auto hops = graph.hops(s);
-  const auto found = std::find_if(hops.begin(), hops.end(), [&](const Hop& hop) { return hop.out == out; });
-  return found == hops.end() ? nothing_behind : found->peer.raw();
-}
+/// One LID's switches: when each of them is written.
+class Outward {
+ public:
+  explicit Outward(const UpdateOrder& order)
+      : order_{order},
+        map_{order.graph},
+        old_(order.graph.size()),
+        new_(order.graph.size()),
+        changed_(order.graph.size()),
+        reached_(order.graph.size()),
+        level_(order.graph.size()),
+        after_(order.graph.size()) {}
 
-/// By switch, how many switches come before the destination; the number of switches where it is not reached.
-std::vector<std::uint32_t> depths(const SwitchGraph& graph, const ForwardingTables& tables,
-                                  const Target& target, Lid lid) {
-  const auto none = static_cast<std::uint32_t>(graph.size());
-  std::vector<std::uint32_t> depth(graph.size(), nothing_behind);
-  depth[target.at.raw()] = 0;
-  std::vector<std::uint32_t> way;
-  for (std::uint32_t s = 0; s < graph.size(); ++s) {
-    way.clear();
-    std::uint32_t at = s;
-    while (at != nothing_behind && depth[at] == nothing_behind && way.size() <= graph.size()) {
-      way.push_back(at);
-      at = behind(graph, SwitchIndex{at}, tables.port(SwitchIndex{at}, lid));
+  /// Whether all turns that mixtures make are allowed.
+  bool plan(const Target& target, Lid lid, const ForwardingTables& before, const ForwardingTables& after,
+            std::vector<std::vector<EntryWrite>>& stages) {
+    load(target, lid, before, after);
+    find_senders(target);
+    bool all_allowed = find_levels();
+    if (!all_allowed) {
+      for (auto& senders : after_) senders.clear();
+      (void)find_levels();
     }
-    std::uint32_t known = at == nothing_behind || depth[at] == nothing_behind ? none : depth[at];
-    for (; !way.empty(); way.pop_back()) depth[way.back()] = known = std::min(known + 1, none);
+    std::map<std::uint32_t, std::vector<EntryWrite>> by_level;
+    for (std::uint32_t s = 0; s < changed_.size(); ++s) {
+      if (changed_[s] == 0) continue;
+      const bool waits = reached_[s] == 0 || !after_[s].empty();
+      by_level[reached_[s] != 0 ? level_[s] : nowhere].push_back(
+          {SwitchIndex{s}, lid, after.port(SwitchIndex{s}, lid), waits ? Change::Loses : Change::Keeps});
+    }
+    if (stages.size() < by_level.size()) stages.resize(by_level.size());
+    std::size_t stage = 0;
+    for (const auto& [unused, writes] : by_level) {
+      stages[stage].insert(stages[stage].end(), writes.begin(), writes.end());
+      ++stage;
+    }
+    return all_allowed;
   }
-  return depth;
-}
+
+ private:
+  void load(const Target& target, Lid lid, const ForwardingTables& before, const ForwardingTables& after) {
+    for (std::uint32_t s = 0; s < changed_.size(); ++s) {
+      const SwitchIndex sw{s};
+      changed_[s] = before.port(sw, lid) != after.port(sw, lid) ? 1 : 0;
+      old_[s] = next(target, s, before.port(sw, lid));
+      new_[s] = next(target, s, after.port(sw, lid));
+    }
+    std::fill(reached_.begin(), reached_.end(), std::uint8_t{0});
+    reached_[target.at.raw()] = 1;
+    std::vector<std::uint32_t> way;
+    for (std::uint32_t s = 0; s < changed_.size(); ++s) {
+      way.clear();
+      std::uint32_t at = s;
+      while (at != nowhere && reached_[at] == 0 && way.size() <= changed_.size()) {
+        way.push_back(at);
+        at = new_[at];
+      }
+      if (at == nowhere || reached_[at] == 0) continue;
+      for (const std::uint32_t each : way) reached_[each] = 1;
+    }
+  }
+
+  [[nodiscard]] std::uint32_t next(const Target& target, std::uint32_t s, PortNum out) const {
+    if (s == target.at.raw()) return nowhere;
+    const std::uint32_t hop = map_.hop(s, out.raw());
+    return hop == HopMap::none ? nowhere : map_.peer(hop);
+  }
+
+  /// By switch, those that send it packets, are written too, and whose packets it must not turn.
+  void find_senders(const Target& target) {
+    for (auto& senders : after_) senders.clear();
+    for (std::uint32_t s = 0; s < changed_.size(); ++s) {
+      const std::uint32_t over = old_[s];
+      if (changed_[s] == 0 || over == nowhere || over == target.at.raw()) continue;
+      if (reached_[s] == 0 || changed_[over] == 0 || reached_[over] == 0) continue;
+      if (!is_allowed(s, over, new_[over])) after_[over].push_back(s);
+    }
+  }
+  [[nodiscard]] bool is_allowed(std::uint32_t from, std::uint32_t over, std::uint32_t to) const {
+    const SwitchIndex middle{over};
+    const bool turns_up =
+        order_.ranks.above(SwitchIndex{from}, middle) && order_.ranks.above(SwitchIndex{to}, middle);
+    return !turns_up || order_.mends.turns(SwitchIndex{from}, middle, SwitchIndex{to});
+  }
+
+  /// False if switches wait for each other.
+  bool find_levels() {
+    std::fill(level_.begin(), level_.end(), unknown);
+    for (std::uint32_t s = 0; s < changed_.size(); ++s) {
+      if (reached_[s] != 0 && !level(s)) return false;
+    }
+    return true;
+  }
+  std::optional<std::uint32_t> level(std::uint32_t s) {
+    if (level_[s] == in_hand) return std::nullopt;
+    if (level_[s] != unknown) return level_[s];
+    level_[s] = in_hand;
+    std::uint32_t found = 0;
+    if (new_[s] != nowhere) {
+      const auto behind = level(new_[s]);
+      if (!behind) return std::nullopt;
+      found = *behind + changed_[new_[s]];
+    }
+    for (const std::uint32_t sender : after_[s]) {
+      const auto first = level(sender);
+      if (!first) return std::nullopt;
+      found = std::max(found, *first + 1);
+    }
+    level_[s] = found;
+    return found;
+  }
+
+  static constexpr std::uint32_t unknown = 0xffffffffU;
+  static constexpr std::uint32_t in_hand = 0xfffffffeU;
+
+  const UpdateOrder& order_;
+  HopMap map_;
+  std::vector<std::uint32_t> old_;  ///< by switch, the one that its entry leads to
+  std::vector<std::uint32_t> new_;
+  std::vector<std::uint8_t> changed_;
+  std::vector<std::uint8_t> reached_;  ///< the new entry leads to the destination
+  std::vector<std::uint32_t> level_;
+  std::vector<std::vector<std::uint32_t>> after_;
+};
 
 }  // namespace
 
-std::vector<std::vector<EntryWrite>> outward_stages(const SwitchGraph& graph, const ForwardingTables& before,
-                                                    const ForwardingTables& after,
-                                                    std::span<const Lid> lids) {
-  std::vector<std::vector<EntryWrite>> stages(graph.size() + 1);
-  for (const Target& target : graph.targets()) {
+OutwardStages outward_stages(const UpdateOrder& order, const ForwardingTables& before,
+                             const ForwardingTables& after, std::span<const Lid> lids) {
+  OutwardStages result;
+  if (lids.empty()) return result;
+  Outward outward(order);
+  for (const Target& target : order.graph.targets()) {
     for (unsigned i = 0; i < target.lid_count(); ++i) {
       const Lid lid{static_cast<std::uint16_t>(target.base.raw() + i)};
       if (std::find(lids.begin(), lids.end(), lid) == lids.end()) continue;
-      const std::vector<std::uint32_t> depth = depths(graph, after, target, lid);
-      for (std::uint32_t s = 0; s < graph.size(); ++s) {
-        const PortNum port = after.port(SwitchIndex{s}, lid);
-        if (before.port(SwitchIndex{s}, lid) != port)
-          stages[depth[s]].push_back({SwitchIndex{s}, lid, port, Change::Keeps});
-      }
+      if (!outward.plan(target, lid, before, after, result.stages)) result.turning.push_back(lid);
     }
   }
-  std::erase_if(stages, [](const auto& stage) { return stage.empty(); });
-  return stages;
+  return result;
 }
 
 }  // namespace heddle::routing

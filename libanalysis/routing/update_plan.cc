@@ -53,7 +53,7 @@ class Planner {
 
   /// Adds what this LID needs to the plan. Errors: Refused.
   Result<void> plan(const Target& target, Lid lid, const std::uint8_t* before, const std::uint8_t* after,
-                    UpdatePlan& plan) {
+                    UpdatePlan& plan, LeftOut* left_out) {
     mend(target.at);
     bool ways_stay = true;
     bool any_without = any_dead_;
@@ -73,6 +73,12 @@ class Planner {
     if (auto good = check(target, lid, old_, everybody_); !good) return good;
     // Where all ways stay, what did not change is as good as it was.
     if (auto good = check(target, lid, new_, ways_stay ? changed_ : everybody_); !good) return good;
+    const bool pauses = mends_pause();
+    if (pauses && left_out != nullptr && left_out->takes_pausing &&
+        !std::binary_search(left_out->paused.begin(), left_out->paused.end(), lid)) {
+      left_out->pausing.push_back(lid);
+      return {};
+    }
     std::size_t stages = 1;
     std::fill(stage_.begin(), stage_.end(), 0U);
     // Where nobody turns from up to down or back, a mixture goes up and then down as both tables do.
@@ -80,7 +86,6 @@ class Planner {
       stages = std::max<std::size_t>(1, number_stages(before, after));
       ++plan.staged_lids;
     }
-    const bool pauses = mends_pause();
     const std::size_t first = pauses && any_mend_stops() ? 1 : 0;
     if (pauses) {
       stages += first + 1;
@@ -355,7 +360,7 @@ Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, con
 
 Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, const ForwardingTables& before,
                                const ForwardingTables& after, std::span<const BlockRef> differing,
-                               const Mends* mends, const LinkSet* up, std::vector<Lid>* refused) {
+                               const Mends* mends, const LinkSet* up, LeftOut* left_out) {
   UpdatePlan plan;
   const std::vector<Lid> lids = differing_lids(before, after, differing);
   if (lids.empty()) return plan;
@@ -377,10 +382,10 @@ Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks, con
     for (std::size_t i = 0; i < some.size(); ++i) {
       const Target* const target = targets[some[i].raw()];
       if (target == nullptr) continue;
-      auto planned = planner.plan(*target, some[i], old_columns.of(i), new_columns.of(i), plan);
+      auto planned = planner.plan(*target, some[i], old_columns.of(i), new_columns.of(i), plan, left_out);
       if (planned) continue;
-      if (refused == nullptr) return fail(planned.error());
-      refused->push_back(some[i]);
+      if (left_out == nullptr) return fail(planned.error());
+      left_out->refused.push_back(some[i]);
     }
   }
   return plan;

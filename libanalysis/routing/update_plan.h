@@ -45,6 +45,14 @@ struct UpdatePlan {
   [[nodiscard]] bool safe_in_any_order() const { return stages.size() <= 1; }
 };
 
+/// LIDs that are in no stage.
+struct LeftOut {
+  std::vector<Lid> refused;  ///< that would be an error
+  std::vector<Lid> pausing;  ///< with takes_pausing: for which a mended switch would have to pause
+  bool takes_pausing = false;
+  std::vector<Lid> paused;  ///< ascending: for which it shall pause all the same
+};
+
 /// For each LID, first the switches that gain a way down (or any way), from the bottom; then those that keep
 /// their direction; then those that lose it, from the top. Errors: Refused when either set of tables does not
 /// go up and then down in these ranks, which names switch and LID: then only planes, or a pause, help.
@@ -55,12 +63,12 @@ struct UpdatePlan {
 /// For whoever knows the blocks in which the tables may differ; others are not looked at. What leads, by way
 /// of switches below, over a link that is not in `up` (null: all are), or to a switch without an entry, leads
 /// nowhere already: what becomes of such entries comes first, among what is gained, and none of it counts as
-/// lost. With `refused`, LIDs that would be an error are put there, and are in no stage.
+/// lost. With `left_out`, no LID is an error.
 [[nodiscard]] Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks,
                                              const ForwardingTables& before, const ForwardingTables& after,
                                              std::span<const BlockRef> differing,
                                              const Mends* mends = nullptr, const LinkSet* up = nullptr,
-                                             std::vector<Lid>* refused = nullptr);
+                                             LeftOut* left_out = nullptr);
 
 /// Carries a stage out on `tables`; the blocks to send, by switch and block.
 std::vector<BlockRef> apply(const std::vector<EntryWrite>& stage, ForwardingTables& tables);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "authority/own/table_writer.h"
-#include "routing/outward_stages.h"
+#include "routing/safe_update.h"
 
 namespace heddle::provision {
 namespace {
@@ -54,26 +54,19 @@ void TableWriter::plan(Instant now) {
 
 void TableWriter::plan_stages() {
   const routing::SwitchGraph& graph = routes_->order->graph();
-  std::vector<Lid> refused;
-  auto staged = routing::plan_update(graph, routes_->order->ranks(), working_, routes_->tables, differing_,
-                                     &routes_->order->mends(), &routes_->up, &refused);
-  if (!staged) return;
+  routing::SafeUpdate update =
+      routing::plan_safe_update({graph, routes_->order->ranks(), routes_->order->mends(), &routes_->up},
+                                working_, routes_->tables, differing_);
   report_.order = WriteOrder::Staged;
-  plan_ = *std::move(staged);
+  plan_ = std::move(update.plan);
   report_.stages = plan_.stages.size();
-  // Tables of somebody else, or of ours from before it began anew, may follow no order that is known: a few
-  // such LIDs are written from their destinations outward, all of a fabric's with the rest. But where a
-  // switch does not say what it holds, it is only our own picture that is wrong.
-  for (const Lid lid : refused) {
+  // Tables of somebody else, or of ours from before it began anew, may follow no order that is known. But
+  // where a switch does not say what it holds, it is only our own picture that is wrong.
+  for (const Lid lid : update.unordered) {
     for (std::uint32_t s = 0; s < switches_.size(); ++s) {
       const auto block = static_cast<std::uint16_t>(block_of_lid(lid));
       if (is_silent({routing::SwitchIndex{s}, block})) held_[block] = 1;
     }
-  }
-  constexpr std::size_t most_outward = 1024;
-  if (refused.size() <= most_outward) {
-    for (auto& stage : routing::outward_stages(graph, working_, routes_->tables, refused))
-      plan_.stages.push_back(std::move(stage));
   }
   if (!routes_->idle_plane) return;
   for (const routing::Target& target : graph.targets()) {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <string>
 
-#include "routing/update_plan.h"
+#include "routing/safe_update.h"
 
 namespace heddle::plugin {
 namespace {
@@ -226,15 +227,18 @@ class PassMaker {
         to.set(SwitchIndex{s}, lid, wanted_.port(SwitchIndex{s}, lid));
       }
     }
-    const auto update = routing::plan_update(graph_, ranks_, pass_.tables, to, differing, &mends_);
-    if (!update) {
-      pass_.remark = update.error().message + "; everything is written at once";
-      pass_.tables = wanted_;
+    const auto update =
+        routing::plan_safe_update({graph_, ranks_, mends_, nullptr}, pass_.tables, to, differing);
+    for (const Lid lid : update.left_out) {
+      for (std::uint32_t s = 0; s < graph_.size(); ++s)
+        pass_.tables.set(SwitchIndex{s}, lid, wanted_.port(SwitchIndex{s}, lid));
       pass_.writes = true;
-      return;
     }
-    if (update->stages.empty()) return;
-    const std::vector<routing::EntryWrite>& stage = update->stages.front();
+    if (!update.left_out.empty())
+      pass_.remark = std::to_string(update.left_out.size()) +
+                     " LIDs have tables that follow no known order of switches; they are written at once";
+    if (update.plan.stages.empty()) return;
+    const std::vector<routing::EntryWrite>& stage = update.plan.stages.front();
     std::vector<char> waits(wanted_.stride(), 0);
     for (const routing::EntryWrite& write : stage) {
       if (packets == Packets::UnderWay && takes_a_way(write)) waits[write.lid.raw()] = 1;
