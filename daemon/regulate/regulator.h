@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "authority/actuator.h"
@@ -109,7 +110,9 @@ class Regulator final : public authority::FabricListener {
   };
 
   template <class What>
-  void feed(What what, Instant now);
+  void feed(What what, Instant now) {
+    carry_out(governor_.on({now, std::move(what)}), now);
+  }
   void carry_out(std::vector<regulation::Action> actions, Instant now);
   void perform(const regulation::Record& record, Instant now);
   void perform(const regulation::WriteTables& write, Instant now);

@@ -1,0 +1,87 @@
+// What operators ask for.
+
+#include "regulate/regulator.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "regulate/disabled_ports.h"
+
+namespace heddle::regulate {
+
+regulation::CommandId Regulator::remember(Reply reply) {
+  const regulation::CommandId id{++last_command_};
+  replies_[id] = std::move(reply);
+  return id;
+}
+
+void Regulator::set_mode(regulation::Mode mode, const std::string& by, Instant now, Reply reply) {
+  feed(regulation::SetMode{mode, by, remember(std::move(reply))}, now);
+}
+
+void Regulator::set_override(const LinkRef& link, const regulation::Override& value, regulation::Force force,
+                             Instant now, Reply reply) {
+  feed(regulation::SetOverride{link, value, force, remember(std::move(reply))}, now);
+}
+
+void Regulator::restore(const std::string& by, Adopt adopt_them, Instant now, Reply reply) {
+  if (adopt_them == Adopt::DisabledPorts) {
+    reply = [adopted = adopt(by, now), reply = std::move(reply)](const Result<std::string>& restored) {
+      reply(restored ? Result<std::string>{fmt::format("{}; {}", *restored, adopted)} : restored);
+    };
+  }
+  feed(regulation::Restore{by, remember(std::move(reply))}, now);
+}
+
+/// Without an Intent: what is still disabled after a crash is found to be so.
+std::string Regulator::adopt(const std::string& by, Instant now) {
+  const std::vector<PortRef> ports = not_ours(known_.disabled, governor_);
+  if (ports.empty()) return "no port is disabled that this daemon did not disable";
+  std::vector<LinkOrder> orders;
+  for (const PortRef& port : ports) {
+    // As wide and fast as the port allows: what else it was, nobody knows.
+    LinkOrder order{{PortRef{}, port}, port, LinkTo::On, {}};
+    const PortIndex index = known_.reference->find_port(port);
+    const LinkIndex link = index == no_port ? no_link : known_.reference->port(index).link;
+    if (link != no_link) order.link = link_ref(*known_.reference, known_.reference->link(link));
+    orders.push_back(order);
+  }
+  std::string text = fmt::format("{} disabled {} enabled: {}", ports.size(),
+                                 ports.size() == 1 ? "port is" : "ports are", names(ports));
+  log(regulation::ReportKind::Operator, {}, fmt::format("{}, by {}", text, by), now);
+  actuator_.set_links(orders, now, [this, orders](const std::vector<LinkOutcome>& outcomes, Instant at) {
+    std::vector<PortRef> failed;
+    std::string why;
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      if (!outcomes[i].failure) continue;
+      if (failed.empty()) why = outcomes[i].failure->message;
+      failed.push_back(orders[i].port);
+    }
+    if (failed.empty()) return;
+    log(regulation::ReportKind::Failed, {},
+        fmt::format("enabled, and no link came up: {}: {}", names(failed), why), at);
+  });
+  return text;
+}
+
+void Regulator::stop(Instant now) {
+  feed(regulation::Stopping{}, now);
+  save(now);
+}
+
+void Regulator::perform(const regulation::Answer& answer, Instant /*now*/) {
+  const auto found = replies_.find(answer.command);
+  if (found == replies_.end()) return;
+  // What an operator was told outlives a crash.
+  journal_.after([reply = std::move(found->second), answer](Instant) {
+    if (answer.refusal) {
+      reply(fail(*answer.refusal));
+    } else {
+      reply(answer.text);
+    }
+  });
+  replies_.erase(found);
+}
+
+}  // namespace heddle::regulate

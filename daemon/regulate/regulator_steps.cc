@@ -1,0 +1,157 @@
+// What the governor asks for: records, and the steps of a change.
+
+#include "regulate/regulator.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::regulate {
+
+void Regulator::perform(const regulation::Record& record, Instant now) {
+  waiting_.push_back(record);
+  store(now);
+}
+
+/// Behind one that the disk refused, all are written once more, in their order: they are folded in it.
+void Regulator::store(Instant now) {
+  store_at_ = now + options_.store_again_after;
+  if (storing_ > 0 && !unstored_.empty()) return;  // word of what follows is still to come
+  auto records = std::exchange(unstored_, {});
+  for (regulation::Record& record : std::exchange(waiting_, {})) records.push_back(std::move(record));
+  for (const regulation::Record& record : records) {
+    ++storing_;
+    journal_.write(record, [this, record](const Result<void>& written) {
+      --storing_;
+      if (!written) journal_trouble_ = written.error().message;
+      if (!written || !unstored_.empty()) {
+        unstored_.push_back(record);
+        return;
+      }
+      const auto kept = journal_.check();
+      if (!kept) journal_trouble_ = kept.error().message;
+      if (kept && storing_ == 0 && waiting_.empty()) journal_trouble_.clear();
+    });
+  }
+}
+
+void Regulator::begin(regulation::StepId step, Instant now) {
+  steps_[step] = {now + options_.step_timeout, {}};
+}
+
+void Regulator::done(regulation::StepId step, const Result<void>& result, Instant now) {
+  if (steps_.erase(step) == 0) return;  // cancelled, or given up
+  if (result) {
+    feed(regulation::StepDone{step}, now);
+  } else {
+    feed(regulation::StepFailed{step, result.error().message, {}}, now);
+  }
+}
+
+void Regulator::perform(const regulation::WriteTables& write, Instant now) {
+  const Fabric& fabric = *known_.reference;
+  const auto is_switch = [&](LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; };
+  std::vector<LinkRef> fell = governor_.links_in(regulation::LinkState::Lost);
+  std::sort(fell.begin(), fell.end());
+  std::vector<LinkRef> avoid;
+  for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
+    const Link& link = fabric.link(LinkIndex{i});
+    // A host has no other way: its link is used whenever it is up.
+    const bool between_switches = is_switch(link.a) && is_switch(link.b);
+    if (!between_switches || write.active.contains(LinkIndex{i})) continue;
+    // What fell need not be avoided; if it is up again, whoever is master may use it already, and sooner than
+    // it is known here.
+    const LinkRef ref = link_ref(fabric, link);
+    if (!std::binary_search(fell.begin(), fell.end(), ref)) avoid.push_back(ref);
+  }
+  begin(write.step, now);
+  const auto go = [this, plane = write.plane, step = write.step, avoid](Instant at) {
+    if (!steps_.contains(step)) return;  // cancelled, or given up
+    actuator_.write_tables(plane, avoid, at, [this, step](const Result<void>& result, Instant then) {
+      done(step, result, then);
+    });
+  };
+  ranks_wait_ ? journal_.after(go) : go(now);
+}
+
+void Regulator::perform(const regulation::Migrate& migrate, Instant now) {
+  begin(migrate.step, now);
+  actuator_.migrate(migrate.plane, now, [this, step = migrate.step](const Result<void>& result, Instant at) {
+    done(step, result, at);
+  });
+}
+
+void Regulator::perform(const regulation::SetPorts& set_ports, Instant now) {
+  std::vector<LinkOrder> orders;
+  bool closes = false;
+  for (const regulation::PortOrder& port : set_ports.ports) {
+    LinkOrder order{port.link, port.port, LinkTo::Off, port.mode};
+    if (port.mode.on()) {
+      const PortIndex index = known_.reference->find_port(port.link.a);
+      const LinkIndex link = index == no_port ? no_link : known_.reference->port(index).link;
+      const bool full = link == no_link || power::mode_of(known_.reference->link(link)) == port.mode;
+      order.to = full ? LinkTo::On : LinkTo::Reduced;
+    }
+    closes = closes || order.to != LinkTo::On;
+    orders.push_back(order);
+  }
+  begin(set_ports.step, now);
+  if (!closes) return order(set_ports.step, orders, now);
+  journal_.after([this, step = set_ports.step, orders = std::move(orders)](Instant at) {
+    if (!steps_.contains(step)) return;  // cancelled, or given up
+    if (const auto there = journal_.check(); !there) journal_trouble_ = there.error().message;
+    if (journal_trouble_.empty()) return order(step, orders, at);
+    // Nobody would know of it after a crash.
+    steps_.erase(step);
+    later({at, regulation::StepFailed{step, journal_trouble_, {}}});
+  });
+}
+
+void Regulator::order(regulation::StepId step, const std::vector<LinkOrder>& orders, Instant now) {
+  for (const LinkOrder& order : orders) steps_[step].links.push_back(order.link);
+  actuator_.set_links(orders, now,
+                      [this, step, orders](const std::vector<LinkOutcome>& outcomes, Instant at) {
+                        set(step, outcomes, orders, at);
+                      });
+}
+
+void Regulator::set(regulation::StepId step, const std::vector<LinkOutcome>& outcomes,
+                    const std::vector<LinkOrder>& orders, Instant now) {
+  regulation::StepFailed failed{step, {}, {}};
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i].failure) {
+      ++transitions_.failed;
+      failed.links.push_back(outcomes[i].link);
+      if (failed.reason.empty()) failed.reason = outcomes[i].failure->message;
+      continue;
+    }
+    switch (orders[i].to) {
+      case LinkTo::Off:
+        ++transitions_.off;
+        break;
+      case LinkTo::On:
+        ++transitions_.on;
+        break;
+      case LinkTo::Reduced:
+        ++transitions_.reduced;
+        break;
+    }
+  }
+  if (steps_.erase(step) == 0) return;
+  if (failed.links.empty()) {
+    feed(regulation::StepDone{step}, now);
+  } else {
+    feed(std::move(failed), now);
+  }
+}
+
+void Regulator::perform(const regulation::Cancel& cancel, Instant now) { give_up(cancel.step, now); }
+
+void Regulator::give_up(regulation::StepId step, Instant now) {
+  const auto found = steps_.find(step);
+  if (found == steps_.end()) return;
+  const std::vector<LinkRef> links = std::move(found->second.links);
+  steps_.erase(found);
+  if (!links.empty()) actuator_.cancel_links(links, now);
+}
+
+}  // namespace heddle::regulate

@@ -1,0 +1,171 @@
+// What is told of it: names, the log of decisions, problems.
+
+#include "regulate/regulator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/printable.h"
+#include "fabric/unique_names.h"
+#include "regulate/disabled_ports.h"
+
+namespace heddle::regulate {
+namespace {
+
+constexpr std::size_t most_names = 8;
+constexpr std::size_t most_hosts = 20;
+
+template <class Item, class Name>
+std::string list_of(const std::vector<Item>& items, Name name) {
+  std::string text;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i == most_names) return text + fmt::format(", and {} more", items.size() - i);
+    text += (i == 0 ? "" : ", ") + name(items[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+bool Regulator::has_faults() const {
+  return !governor_.lost_switches().empty() || !governor_.links_in(regulation::LinkState::Lost).empty();
+}
+
+/// Who has no path, and why nothing that is off can give them one; empty if nobody.
+std::string Regulator::cut_off_hosts() const {
+  const regulation::CutOff cut = governor_.cut_off();
+  if (cut.hosts.empty()) return {};
+  const Fabric& fabric = *known_.reference;
+  std::string hosts;
+  for (std::size_t i = 0; i < cut.hosts.size() && i < most_hosts; ++i) {
+    const Node& node = fabric.node(fabric.find_node(cut.hosts[i].node));
+    hosts += fmt::format("{}{}/{}", i == 0 ? "" : ", ", node.description, cut.hosts[i].port.raw());
+  }
+  if (cut.hosts.size() > most_hosts) hosts += fmt::format(", and {} more", cut.hosts.size() - most_hosts);
+  std::string gone;
+  for (const NodeGuid guid : cut.lost_switches) {
+    const NodeIndex node = fabric.find_node(guid);
+    gone += fmt::format("{}{}", gone.empty() ? "; gone: " : ", ",
+                        node == no_node ? to_string(guid) : fabric.node(node).description);
+  }
+  const std::string spares =
+      cut.coming > 0 ? fmt::format("{} links that may lead there are being turned on", cut.coming)
+                     : "no link that can be turned on from here leads there: look at its cables and power";
+  return fmt::format("{} host ports have no path to the others: {}{}. {}", cut.hosts.size(), hosts, gone,
+                     spares);
+}
+
+std::string Regulator::name(NodeGuid node) const {
+  const NodeIndex index = known_.reference ? known_.reference->find_node(node) : no_node;
+  return index == no_node ? to_string(node) : unique_name(*known_.reference, index);
+}
+
+std::string Regulator::name(const PortRef& port) const {
+  return fmt::format("{}/{}", name(port.node), port.port.raw());
+}
+
+std::string Regulator::names(const std::vector<NodeGuid>& nodes) const {
+  return list_of(nodes, [this](NodeGuid node) { return name(node); });
+}
+
+std::string Regulator::names(const std::vector<LinkRef>& links) const {
+  return list_of(links, [this](const LinkRef& link) { return name(link.a) + " -- " + name(link.b); });
+}
+
+std::string Regulator::names(const std::vector<PortRef>& ports) const {
+  return list_of(ports, [this](const PortRef& port) { return name(port); });
+}
+
+void Regulator::perform(const regulation::Report& report, Instant now) {
+  log(report.kind, names(report.links), report.reason, now);
+}
+
+void Regulator::log(regulation::ReportKind kind, const std::string& links, const std::string& text,
+                    Instant now) {
+  const journal::Event event{0, options_.calendar.to_wall(now), std::string(to_string(kind)), links, text};
+  journal_.append(event, [this](const Result<void>& stored) {
+    if (!stored) journal_trouble_ = stored.error().message;
+  });
+  log_(event);
+}
+
+Problems Regulator::problems() const {
+  Problems problems;
+  const auto add = [&](ProblemKind kind, std::string text) { problems.push_back({kind, std::move(text)}); };
+  std::string journal = journal_trouble_;
+  if (const auto there = journal_.check(); !there) journal = there.error().message;
+  if (!journal.empty()) {
+    add(ProblemKind::Journal, journal + ". No link is turned off until it can be written again");
+  }
+  if (journal_.wait() > options_.slow_disk) {
+    add(ProblemKind::Journal,
+        fmt::format(
+            "the disk has taken nothing of the journal for {:.0f} s: until it does, no link is turned "
+            "off, and no command is answered; see what keeps the disk of state.directory busy",
+            seconds(journal_.wait())));
+  }
+  for (const std::string& pattern : unmatched_pins_) {
+    add(ProblemKind::Pins,
+        fmt::format("regulation.pin: no link between switches is called \"{}\"; 'heddle links' lists their "
+                    "names",
+                    pattern));
+  }
+  if (!governor_.trouble().empty()) {
+    add(governor_.reference() ? ProblemKind::Tables : ProblemKind::NotRegulated, governor_.trouble());
+  }
+  if (known_.reference) add_problems_of_links(problems);
+  return problems;
+}
+
+void Regulator::add_problems_of_links(Problems& problems) const {
+  if (!cut_off_.empty()) problems.push_back({ProblemKind::CutOff, cut_off_});
+  const auto add = [&](ProblemKind kind, const auto& which, std::string_view one, std::string_view several,
+                       std::string_view advice) {
+    if (which.empty()) return;
+    problems.push_back({kind, fmt::format("{} {}: {}: {}", which.size(), which.size() == 1 ? one : several,
+                                          names(which), advice)});
+  };
+  const Fabric& fabric = *known_.reference;
+  const auto& gone = governor_.lost_switches();
+  add(ProblemKind::LostLinks, std::vector(gone.begin(), gone.end()), "switch is gone", "switches are gone",
+      "see their power, and the cables there");
+  std::vector<LinkRef> lost = governor_.links_in(regulation::LinkState::Lost);
+  // Hosts come and go, and say so themselves.
+  std::erase_if(lost, [&](const LinkRef& link) {
+    const auto between_switches = [&](const PortRef& port) {
+      const NodeIndex node = fabric.find_node(port.node);
+      return node != no_node && fabric.node(node).type == NodeType::Switch && !gone.contains(port.node);
+    };
+    return !between_switches(link.a) || !between_switches(link.b);
+  });
+  const std::vector<PortRef> disabled = not_ours(known_.disabled, governor_);
+  std::erase_if(lost, [&](const LinkRef& link) {
+    return std::any_of(disabled.begin(), disabled.end(),
+                       [&](const PortRef& port) { return port == link.a || port == link.b; });
+  });
+  add(ProblemKind::LostLinks, lost, "link is down, and nobody ordered it",
+      "links are down, and nobody ordered it", "see their cables");
+  add(ProblemKind::DisabledPorts, disabled, "port is disabled and not by us",
+      "ports are disabled and not by us",
+      "an operator may have done that, or a journal that is lost had it; `heddle restore --adopt` enables "
+      "them");
+  add(ProblemKind::LinksNotBack, governor_.not_back(), "link was ordered on and did not come",
+      "links were ordered on and did not come", "see their cables; they are ordered again and again");
+  for (const auto& [link, off] : governor_.memory().off) {
+    const PortIndex port = fabric.find_port(off.port);
+    const PortRef& other = off.port == link.a ? link.b : link.a;
+    if (port == no_port || fabric.find_port(other) != no_port) continue;
+    const std::string end = name(off.port);
+    problems.push_back(
+        {ProblemKind::OffUnseen,
+         fmt::format(
+             "{} is off ({}), and what is behind it has not been seen since the start; `heddle link auto "
+             "\"{}\"` brings it back",
+             end, printable(off.reason), end)});
+  }
+}
+
+}  // namespace heddle::regulate
