@@ -38,18 +38,14 @@ bool Regulator::has_faults() const {
 std::string Regulator::cut_off_hosts() const {
   const regulation::CutOff cut = governor_.cut_off();
   if (cut.hosts.empty()) return {};
-  const Fabric& fabric = *known_.reference;
   std::string hosts;
   for (std::size_t i = 0; i < cut.hosts.size() && i < most_hosts; ++i) {
-    const Node& node = fabric.node(fabric.find_node(cut.hosts[i].node));
-    hosts += fmt::format("{}{}/{}", i == 0 ? "" : ", ", node.description, cut.hosts[i].port.raw());
+    hosts += (i == 0 ? "" : ", ") + name(cut.hosts[i]);
   }
   if (cut.hosts.size() > most_hosts) hosts += fmt::format(", and {} more", cut.hosts.size() - most_hosts);
   std::string gone;
   for (const NodeGuid guid : cut.lost_switches) {
-    const NodeIndex node = fabric.find_node(guid);
-    gone += fmt::format("{}{}", gone.empty() ? "; gone: " : ", ",
-                        node == no_node ? to_string(guid) : fabric.node(node).description);
+    gone += (gone.empty() ? "; gone: " : ", ") + name(guid);
   }
   const std::string spares =
       cut.coming > 0 ? fmt::format("{} links that may lead there are being turned on", cut.coming)

@@ -29,10 +29,10 @@ class Evidence : public testing::Test {
   }
   void tell() {
     journal::Scribe scribe{*journal_, Desk{[](const auto& work, const auto& then) {
-                                                      work();
-                                                      then();
-                                                    },
-                                                    [] { return Instant{}; }}};
+                                             work();
+                                             then();
+                                           },
+                                           [] { return Instant{}; }}};
     Regulator regulator(RegulatorOptions{}, scribe, actuator_, [](const journal::Event&) {});
     regulation::OffRecord record;
     record.link = link;

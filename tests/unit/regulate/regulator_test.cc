@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/printable.h"
 #include "fabric/generators.h"
 #include "journal/scribe.h"
 
@@ -42,10 +43,10 @@ class RegulatorTest : public testing::Test {
       if (port.lid != no_lid && known_.managers.empty()) known_.managers = {port.lid};
     }
     scribe_.emplace(*journal_, Desk{[](const auto& work, const auto& then) {
-                                               work();
-                                               then();
-                                             },
-                                             [] { return Instant{}; }});
+                                      work();
+                                      then();
+                                    },
+                                    [] { return Instant{}; }});
     regulator_.emplace(RegulatorOptions{}, *scribe_, actuator_, [](const journal::Event&) {});
   }
   ~RegulatorTest() override { std::filesystem::remove_all(directory_); }
@@ -73,6 +74,53 @@ TEST_F(RegulatorTest, AsksNobodyToAvoidWhatFell) {
   regulator_->on_fabric(known_, Instant{} + 2s);
   ASSERT_GT(actuator_.avoided.size(), before);
   EXPECT_THAT(actuator_.avoided.back(), testing::IsEmpty());
+}
+
+/// The same fabric, whose nodes call themselves what nobody should.
+std::shared_ptr<const Fabric> with_hostile_names(const Fabric& fabric) {
+  FabricBuilder builder;
+  for (Node node : fabric.nodes()) {
+    node.description = "\x1b[2J\u202e\xff" + node.description;
+    const NodeIndex added = builder.add_node(node).value();
+    for (unsigned p = 0; p <= node.port_count; ++p) {
+      EXPECT_TRUE(builder.set_port(added, fabric.port(PortIndex{node.first_port.raw() + p})));
+    }
+  }
+  for (const Link& link : fabric.links()) {
+    EXPECT_TRUE(builder.add_link(link.a, link.b, link.width, link.speed));
+  }
+  return builder.build();
+}
+
+// Control sequences of a host that was cut off went to the terminal of whoever asked for the status.
+TEST_F(RegulatorTest, ProblemsHaveNothingThatNobodySees) {
+  known_.reference = with_hostile_names(*fabric_);
+  known_.up = routing::LinkSet::all(*known_.reference);
+  regulator_->on_fabric(known_, Instant{} + 1s);
+  // A leaf without its cables to the others, and a spine that is gone.
+  const auto is_host = [&](NodeIndex node) { return fabric_->node(node).type != NodeType::Switch; };
+  const auto of_host = std::ranges::find_if(
+      fabric_->links(), [&](const Link& link) { return is_host(link.a.node) || is_host(link.b.node); });
+  const NodeIndex leaf = is_host(of_host->a.node) ? of_host->b.node : of_host->a.node;
+  for (std::uint32_t i = 0; i < fabric_->links().size(); ++i) {
+    const Link& link = fabric_->link(LinkIndex{i});
+    const bool up =
+        (link.a.node == leaf && !is_host(link.b.node)) || (link.b.node == leaf && !is_host(link.a.node));
+    if (up) known_.up.erase(LinkIndex{i});
+  }
+  const auto spine = std::ranges::find_if(fabric_->nodes(), [&](const Node& node) {
+    return node.type == NodeType::Switch && std::ranges::none_of(fabric_->links(), [&](const Link& link) {
+             return (fabric_->node(link.a.node).guid == node.guid && is_host(link.b.node)) ||
+                    (fabric_->node(link.b.node).guid == node.guid && is_host(link.a.node));
+           });
+  });
+  ASSERT_NE(spine, fabric_->nodes().end());
+  known_.present.erase(spine->guid);
+  regulator_->on_fabric(known_, Instant{} + 2s);
+  std::string all;
+  for (const Problem& problem : regulator_->problems()) all += problem.text + '|';
+  EXPECT_THAT(all, testing::AllOf(testing::HasSubstr("have no path"), testing::HasSubstr("gone: ")));
+  EXPECT_EQ(all, printable(all));
 }
 
 }  // namespace
