@@ -77,14 +77,25 @@ Result<LidPlan> plan_lids(const Survey& survey, std::uint8_t lmc, const LidsByPo
   LidPlan plan;
   Lids lids;
   std::vector<Wanting> left;
-  for (const Wanting& port : ports_with_lids(survey, lmc)) {
+  const auto wanting = ports_with_lids(survey, lmc);
+  const auto lid_of = [&](const Wanting& port) {
     const SurveyPort& known = survey.port(port.end);
-    const Lid has = known.known ? known.info.lid : no_lid;
-    if (lids.valid(has, port.lmc) && lids.free(has, port.lmc)) {
-      lids.take(has, port.lmc);
-      plan.lids.emplace(port.ref, has);
-      continue;
-    }
+    return known.known ? known.info.lid : no_lid;
+  };
+  const auto keeps = [&](const Wanting& port) {
+    const Lid has = lid_of(port);
+    if (!lids.valid(has, port.lmc) || !lids.free(has, port.lmc)) return false;
+    lids.take(has, port.lmc);
+    plan.lids.emplace(port.ref, has);
+    return true;
+  };
+  for (const Wanting& port : wanting) {
+    const auto before = remembered.find(port.ref);
+    if (before != remembered.end() && before->second == lid_of(port)) keeps(port);
+  }
+  for (const Wanting& port : wanting) {
+    if (plan.lids.contains(port.ref) || keeps(port)) continue;
+    const Lid has = lid_of(port);
     if (has != no_lid) {
       plan.moved.push_back(fmt::format(
           "{} cannot keep LID {}: {}", name_of(survey.node(port.end.node), port.end.port), has.raw(),
@@ -113,6 +124,12 @@ Result<LidPlan> plan_lids(const Survey& survey, std::uint8_t lmc, const LidsByPo
     plan.lids.emplace(port.ref, lid);
   }
   return plan;
+}
+
+void remember(const LidPlan& plan, LidsByPort& remembered) {
+  for (const auto& [port, lid] : plan.lids) remembered[port] = lid;
+  if (remembered.size() <= most_remembered) return;
+  std::erase_if(remembered, [&](const auto& each) { return !plan.lids.contains(each.first); });
 }
 
 }  // namespace heddle::provision
