@@ -50,6 +50,8 @@ Result<void> Keeper::verify(std::shared_ptr<const Survey> survey, Instant now, D
 }
 
 void Keeper::note(const Survey& survey) {
+  std::erase_if(returning_,
+                [&](const PortRef& port) { return survey.fabric->find_node(port.node) == no_node; });
   for (const SurveyNode& node : survey.nodes) {
     for (std::size_t p = 1; p < node.ports.size(); ++p) {
       const SurveyPort& port = node.ports[p];

@@ -54,7 +54,8 @@ class Keeper {
 
   /// All assignments, all ports. What is found is what drift() and silent() say.
   Result<void> verify(std::shared_ptr<const Survey> survey, Instant now, Done done);
-  /// A sweep found this: its ports that are not Active may come back without their tables.
+  /// A sweep found this: its ports that are not Active may come back without their tables. What it has not is
+  /// found so if it comes back.
   void note(const Survey& survey);
   /// Such ports that are Active in `after`: a subnet manager has just brought them back. Where there are
   /// none, nothing is done, and nobody is called.
@@ -74,6 +75,8 @@ class Keeper {
   [[nodiscard]] std::size_t ports() const { return ports_; }
   [[nodiscard]] std::optional<Instant> verified() const { return verified_; }
   [[nodiscard]] std::uint64_t reapplied() const { return reapplied_; }
+  /// Ports that may come back without their tables.
+  [[nodiscard]] std::size_t awaited() const { return returning_.size(); }
 
  private:
   enum class Purpose : std::uint8_t { Look, Write, Verify, Reapply };

@@ -267,9 +267,13 @@ void Programmer::send_in_turn(Instant now) {
   }
 }
 
+/// None where another node says that it has the same.
 Lid Programmer::lid_of(LinkEnd end) const {
-  const SurveyNode& node = survey_->node(end.node);
-  return node.ports[node.is_switch() ? 0 : end.port.raw()].info.lid;
+  const Fabric& fabric = *survey_->fabric;
+  const PortNum num = survey_->node(end.node).is_switch() ? PortNum{0} : end.port;
+  const PortIndex port = fabric.port_index({end.node, num});
+  const Lid lid = fabric.port(port).lid;
+  return lid <= last_unicast_lid && fabric.find_port(lid) == port ? lid : no_lid;
 }
 
 void Programmer::send(std::uint32_t slot, Ask what, mad::Method method, By by, Instant now,
@@ -277,7 +281,7 @@ void Programmer::send(std::uint32_t slot, Ask what, mad::Method method, By by, I
   Job& job = jobs_[slot];
   const LinkEnd end = target(job).end;
   const Lid lid = lid_of(end);
-  if (lid == no_lid || lid > last_unicast_lid) by = By::Route;
+  if (lid == no_lid) by = By::Route;
   const bool map = what.what == What::Map || what.what == What::MapOfAllInputs;
   const auto attribute = what.what == What::Block ? mad::SmAttr::VlArbitration
                          : map                    ? mad::SmAttr::SlToVlTable

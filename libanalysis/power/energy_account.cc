@@ -1,5 +1,7 @@
 #include "power/energy_account.h"
 
+#include <algorithm>
+
 namespace heddle::power {
 namespace {
 
@@ -9,6 +11,21 @@ template <class Key, class Meters>
 EnergyTotals find(const Meters& meters, const Key& key) {
   const auto it = meters.find(key);
   return it == meters.end() ? EnergyTotals{} : it->second.totals;
+}
+
+/// Not each time that one goes.
+template <class Meters>
+void forget_gone(Meters& meters, std::size_t most) {
+  using Each = typename Meters::iterator;
+  std::vector<Each> gone;
+  for (auto it = meters.begin(); it != meters.end(); ++it) {
+    if (it->second.power == Watts{} && it->second.saving == Watts{}) gone.push_back(it);
+  }
+  if (gone.size() <= 2 * most) return;
+  const auto sum = [](const Each& each) { return each->second.totals.spent + each->second.totals.saved; };
+  std::ranges::nth_element(gone, gone.begin() + static_cast<std::ptrdiff_t>(most),
+                           [&](const Each& a, const Each& b) { return sum(a) > sum(b); });
+  for (std::size_t i = most; i < gone.size(); ++i) meters.erase(gone[i]);
 }
 
 }  // namespace
@@ -44,6 +61,8 @@ void EnergyAccount::set(Instant at, const Fabric& fabric, std::span<const LinkMo
       }
     }
   }
+  forget_gone(links_, most_gone);
+  forget_gone(nodes_, most_gone);
 }
 
 void EnergyAccount::advance(Instant at) {

@@ -3,6 +3,7 @@
 /// that it outlives snapshots; what it comes to is a value that a journal keeps over restarts. One thread.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <span>
@@ -32,6 +33,10 @@ struct EnergyRecord {
 class EnergyAccount {
  public:
   explicit EnergyAccount(PowerModel model = {}) : model_{std::move(model)} {}
+
+  /// Links and nodes that draw nothing any more, whose totals are kept at least: those with the largest. A
+  /// node may call itself another one each time.
+  static constexpr std::size_t most_gone = 16'384;
 
   /// Goes on from what an earlier run came to. Before the first set().
   void restore(const EnergyRecord& record);

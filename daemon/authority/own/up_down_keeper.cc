@@ -73,6 +73,9 @@ Result<void> UpDownKeeper::begin(const Fabric& seen) {
   }
   ++beginnings_;
   full_ = kept;
+  if (ranks_.size() > full_->switch_count() + most_gone) {
+    std::erase_if(ranks_, [this](const auto& rank) { return full_->find_node(rank.first) == no_node; });
+  }
   return {};
 }
 

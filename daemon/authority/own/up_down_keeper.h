@@ -36,6 +36,10 @@ class UpDownKeeper {
   explicit UpDownKeeper(unsigned planes = 1, Counts counts = Counts::Active)
       : counts_{counts}, avoided_(planes) {}
 
+  /// Switches that are gone whose place in the order is kept at least; a node may call itself another one
+  /// each time.
+  static constexpr std::size_t most_gone = 4096;
+
   /// The order of an earlier run. Before the first route().
   void remember(std::span<const Rank> ranks) { ranks_.insert(ranks.begin(), ranks.end()); }
   [[nodiscard]] std::vector<Rank> ranks() const { return {ranks_.begin(), ranks_.end()}; }
@@ -75,7 +79,7 @@ class UpDownKeeper {
   Counts counts_;
   std::shared_ptr<const Fabric> full_;
   std::shared_ptr<routing::UpDownRouter> router_;
-  std::map<NodeGuid, std::uint16_t> ranks_;  ///< of every switch that was ever there
+  std::map<NodeGuid, std::uint16_t> ranks_;  ///< of switches that were ever there, see most_gone
   std::vector<std::vector<LinkRef>> avoided_;
   std::vector<LinkRef> closed_;
   std::optional<unsigned> idle_plane_;

@@ -82,6 +82,26 @@ TEST_F(EnergyAccountTest, WhatIsGoneDrawsNothingAndKeepsItsTotals) {
   EXPECT_EQ(account.total(), before);
 }
 
+/// Memory and journal grew by a link for each name that a node gave itself.
+TEST_F(EnergyAccountTest, OfManyThatAreGoneThoseWithTheLargestTotalsAreKept) {
+  constexpr std::size_t names = 3 * EnergyAccount::most_gone;
+  EnergyRecord record;
+  for (std::uint64_t i = 0; i < names; ++i) {
+    const PortRef here{NodeGuid{1'000'000 + i}, PortNum{1}};
+    record.links.push_back({{here, {NodeGuid{2'000'000 + i}, PortNum{1}}}, {Joules{1.0 * i}, {}}});
+    record.switches.push_back({here.node, {Joules{1.0 * i}, {}}});
+  }
+  account.restore(record);
+  account.set(at(0), *fabric, full, full);
+  account.advance(at(10));
+  const EnergyRecord kept = account.record();
+  EXPECT_EQ(kept.links.size(), EnergyAccount::most_gone + full.size());
+  EXPECT_EQ(account.link(record.links.back().first).spent, record.links.back().second.spent);
+  EXPECT_EQ(account.link(record.links.front().first), EnergyTotals{});
+  EXPECT_GT(account.link(link_ref(*fabric, fabric->link(LinkIndex{0}))).spent, Joules{});
+  EXPECT_LE(kept.switches.size(), EnergyAccount::most_gone + fabric->nodes().size());
+}
+
 // Whatever happens to the links, the switches' energy together is the whole, and spent + saved is what
 // everything on would have spent.
 RC_GTEST_FIXTURE_PROP(EnergyAccountTest, NothingIsLostBetweenTheAccounts, ()) {

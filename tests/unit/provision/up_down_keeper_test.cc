@@ -66,6 +66,23 @@ TEST(UpDownKeeper, AFabricWithoutSwitchesIsNothingToRouteThrough) {
   EXPECT_EQ(keeper.ranks().size(), whole->switch_count());
 }
 
+/// A rank was kept for each name that a node gave itself, in memory and in the journal.
+TEST(UpDownKeeper, OfManySwitchesThatAreGoneNothingIsKept) {
+  const auto whole = assign_lids(**generate("tree:k=2,n=2"), 0).value();
+  for (const std::size_t gone : {UpDownKeeper::most_gone, UpDownKeeper::most_gone + 1}) {
+    UpDownKeeper keeper;
+    std::vector<UpDownKeeper::Rank> ranks;
+    for (std::uint64_t i = 0; i < gone; ++i) ranks.emplace_back(NodeGuid{1'000'000 + i}, 1);
+    for (const Node& node : whole->nodes()) {
+      if (node.type == NodeType::Switch) ranks.emplace_back(node.guid, 1);
+    }
+    ranks.back().second = 2;
+    keeper.remember(ranks);
+    ASSERT_TRUE(keeper.route(*whole));
+    EXPECT_EQ(keeper.ranks().size(), whole->switch_count() + (gone > UpDownKeeper::most_gone ? 0 : gone));
+  }
+}
+
 class UpDownKeeperTest : public testing::Test {
  protected:
   std::shared_ptr<const Fabric> full = assign_lids(**generate("tree:k=4,n=3"), 0).value();
