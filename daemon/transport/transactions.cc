@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport/patience.h"
 #include "transport/transaction_tid.h"
 #include "transport/transactions_impl.h"
 
@@ -160,7 +161,7 @@ void TransactionEngine::Impl::send(Slot slot, Instant now) {
 
 FabricClock::duration TransactionEngine::Impl::patience_of(const Transaction& transaction) {
   const bool brisk = transaction.patience == Patience::Brisk;
-  const int stretch = transaction.patience == Patience::Slow ? 4 : 1;
+  const int stretch = transaction.patience == Patience::Slow ? slow_stretch : 1;
   const bool last = transaction.attempt + 1U >= transaction.attempts;
   const RoundTrip& own = agents_[transaction.agent].round_trip;
   const RoundTrip& guess = own.known() ? own : all_;

@@ -23,6 +23,7 @@
 #include "mad/attributes.h"
 #include "mad/header.h"
 #include "transport/ibsim_shim.h"
+#include "transport/patience.h"
 
 namespace heddle::transport {
 namespace {
@@ -68,7 +69,7 @@ struct Arrival {
 }  // namespace
 
 std::chrono::milliseconds kernel_timeout(std::chrono::milliseconds patience) {
-  return std::max(2 * patience, least_kernel_timeout);
+  return std::max((slow_stretch + 1) * patience, least_kernel_timeout);
 }
 
 struct UmadTransport::State : std::enable_shared_from_this<State> {

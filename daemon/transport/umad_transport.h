@@ -31,8 +31,8 @@ struct UmadOptions {
   std::chrono::milliseconds patience{0};
 };
 
-/// How long the kernel keeps a request in mind: twice as long as its answer is waited for, so that late ones
-/// are still counted, and 2 s at least.
+/// How long the kernel keeps a request in mind: longer than the answer of a slow one is waited for, so that
+/// late ones are still counted, and 2 s at least.
 [[nodiscard]] std::chrono::milliseconds kernel_timeout(std::chrono::milliseconds patience);
 
 struct UmadStatistics {

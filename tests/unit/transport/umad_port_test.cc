@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "transport/patience.h"
 #include "transport/umad_transport.h"
 
 namespace heddle::transport {
@@ -54,7 +55,9 @@ TEST(ChoosePort, ByNameAndByGuid) {
 TEST(KernelTimeout, TheKernelKeepsARequestLongerThanItsAnswerIsWaitedFor) {
   using namespace std::chrono_literals;
   EXPECT_EQ(kernel_timeout(200ms), 2s);
-  EXPECT_EQ(kernel_timeout(10s), 20s);
+  for (const std::chrono::milliseconds timeout : {100ms, 600ms, 10000ms}) {
+    EXPECT_GE(kernel_timeout(timeout), (slow_stretch + 1) * timeout) << "of a request that is slow";
+  }
 }
 
 }  // namespace
