@@ -176,6 +176,24 @@ class DoorsTest(DoorsCase):
         for path in ("/v1/link", "/v1/restore", "/v1/regulation", "/v1/qos/forget"):
             self.assertEqual(self.ask(daemon, path, method="POST").status, 403, path)
 
+    @unittest.skipUnless(ROOT, "takes another user's place")
+    def test_only_root_is_opensms_plugin(self):
+        """An abstract socket has no permissions."""
+        name = f"@heddle-abuse-{os.getpid()}"
+        daemon = self.start({**SMALL, "opensm.plugin": "true", "opensm.socket": name})
+        say_hello = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.settimeout(1); s.connect('\\0' + sys.argv[1][1:]); "
+                     "s.sendall(b'{\"event\":\"hello\",\"protocol\":1,\"state\":\"master\"}\\n'); sys.exit(len(s.recv(1)))")
+
+        def hello(**who):
+            return subprocess.run([PYTHON, "-c", say_hello, name], capture_output=True, text=True, check=False, **who)
+
+        refused = hello(user=NOBODY, group=NOBODY, extra_groups=[])
+        self.assertTrue(refused.returncode == 0 or "ConnectionResetError" in refused.stderr or "BrokenPipe" in refused.stderr,
+                        refused.stderr)
+        self.assertNotIn("plugin is here", daemon.log_text())
+        hello()
+        daemon.wait_for(lambda status: "plugin is here" in daemon.log_text(), "root's hello heard")
+
     def test_odd_bytes_do_no_harm(self):
         """For long with HEDDLE_ODD_BYTES, seconds."""
         daemon = self.start(SMALL)

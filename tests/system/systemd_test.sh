@@ -33,6 +33,9 @@ systemd-analyze verify --man=no "$unit/opensm@mlx5_0.service"
 grep -q '^Before=heddled.service$' "$unit/opensm@.service.d/heddle.conf"
 grep -q '^After=modprobe@ib_umad.service$' "$unit/heddled.service"
 
+# A fault ends the daemon, and not its neighbours.
+grep -q '^MemoryMax=' "$unit/heddled.service"
+
 # The longest orderly stop (daemon/app/regulation.cc) ends before systemd loses its patience.
 longest=$(sed -n 's/.*longest_stop = std::chrono::seconds{\([0-9]*\)}.*/\1/p' "$HEDDLE_SOURCE/daemon/app/regulation.cc")
 patience=$(sed -n 's/^TimeoutStopSec=\([0-9]*\)$/\1/p' "$unit/heddled.service")

@@ -59,6 +59,18 @@ std::string texts(const SweepReport& report) {
   return all;
 }
 
+/// Every switch and host says that something has changed.
+void flood_with_traps(World& world) {
+  for (const Port& port : world.discovery.survey()->fabric->ports()) {
+    if (port.lid == no_lid) continue;
+    mad::Notice notice;
+    notice.generic = true;
+    notice.trap = 128;
+    notice.set_data_lid(port.lid);
+    world.discovery.on_notice(notice, world.sim.now);
+  }
+}
+
 /// Same nodes, cables, rates and descriptions; states and LIDs apart.
 void expect_same_graph(const Fabric& found, const Fabric& truth) {
   ASSERT_EQ(found.nodes().size(), truth.nodes().size());
@@ -570,6 +582,18 @@ TEST_F(GentleFullSweepTest, KeepsThePaceAndAsksFewAtATime) {
   EXPECT_NEAR(seconds(*world.discovery.full_round()), took, 1e-6);
 }
 
+TEST_F(GentleFullSweepTest, TrapsWithoutEndKeepToThePace) {
+  const Instant begun = world.sim.now;
+  while (world.sim.now < begun + 5s) {
+    flood_with_traps(world);
+    until_report(50ms);
+  }
+  const double took = seconds(world.sim.now - begun);
+  EXPECT_GT(answers, 1000U);
+  EXPECT_LE(static_cast<double>(answers), took * pace + 100);
+  EXPECT_LE(most_pending, 8U);
+}
+
 TEST_F(GentleFullSweepTest, HoldsUpNothingAndForgetsNothingThatWasFoundMeanwhile) {
   world.discovery.full(world.sim.now);
   // Late enough that the sweep has been there.
@@ -747,6 +771,16 @@ TEST(Discovery, TrapLeadsToThatSwitch) {
   notice.set_data_lid(Lid{77});  // unknown: a look at everything
   world.discovery.on_notice(notice, world.sim.now);
   EXPECT_EQ(world.finish().kind, SweepKind::Light);
+}
+
+TEST(Discovery, TrapsWithoutEndCauseOneSweepAtATime) {
+  World world{"tree:k=3,n=3"};
+  sim::bring_up(world.sim.fabric);
+  world.full();
+  const std::size_t before = world.reports.size();
+  for (int i = 0; i < 100; ++i) flood_with_traps(world);
+  ASSERT_TRUE(world.sim.run([&] { return !world.discovery.busy(); }));
+  EXPECT_LE(world.reports.size() - before, 2U) << "one that was under way, and one of what came meanwhile";
 }
 
 }  // namespace
