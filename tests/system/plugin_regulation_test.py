@@ -150,6 +150,7 @@ class TwoOpenSms(LoopTest):
         with PluginFabric("torus:2x2,hosts=1,links=2", "--training-delay", "0.2", plugin_socket=False) as served:
             master = served.start_opensm("-s", "1", "-p", "10")
             with self.heddled(served) as daemon, self.told(served, daemon):
+                daemon.wait_for(lambda status: True, "answering")
                 links = lambda: daemon.json("regulate")["links"]
                 log = served.directory / "standby.log"
                 conf = served.settings("sminfo_polling_timeout 300", "polling_retry_number 2")
