@@ -1,6 +1,6 @@
-// A fabric whose nodes lie: answers on their way into discovery and sampling, changed as the input says.
-// Whatever is made of them is whole: every index is within its bounds, and no cable ends at a port that
-// cannot have one.
+// A fabric whose nodes lie: answers on their way into discovery, sampling and the comparison of QoS tables,
+// changed as the input says, by directed route and by LID. Whatever is made of them is whole: every index is
+// within its bounds, and no cable ends at a port that cannot have one.
 //
 // The input: one byte for the fabric (its highest bit: the daemon is a guest there), then lies of four bytes:
 // which attribute, every how many answers, which byte of the attribute, and what stands there.
@@ -14,6 +14,7 @@
 #include "sampling/sampler.h"
 #include "sim/bring_up.h"
 #include "support/sim_world.h"
+#include "vlarb/keeper.h"
 
 namespace {
 
@@ -36,6 +37,13 @@ constexpr std::array attributes{sm(mad::SmAttr::NodeInfo),        sm(mad::SmAttr
                                 sm(mad::SmAttr::SwitchInfo),      sm(mad::SmAttr::PortInfo),
                                 sm(mad::SmAttr::MlnxExtPortInfo), pm(mad::PmAttr::ClassPortInfo),
                                 pm(mad::PmAttr::PortCounters),    pm(mad::PmAttr::PortCountersExtended)};
+/// Named by bytes that the corpus does not use otherwise.
+constexpr std::uint8_t first_of_qos = 0xf0;
+constexpr std::array of_qos{sm(mad::SmAttr::VlArbitration), sm(mad::SmAttr::SlToVlTable)};
+
+Lied lied_about(std::uint8_t byte) {
+  return byte < first_of_qos ? attributes[byte % attributes.size()] : of_qos[byte % of_qos.size()];
+}
 
 struct Lie {
   Lied about;
@@ -48,7 +56,7 @@ struct Lie {
 std::vector<Lie> lies_of(const std::uint8_t* data, std::size_t size) {
   std::vector<Lie> lies;
   for (std::size_t i = 0; i + 4 <= size && lies.size() < 32; i += 4) {
-    lies.push_back({.about = attributes[data[i] % attributes.size()],
+    lies.push_back({.about = lied_about(data[i]),
                     .period = 1U + data[i + 1] % 16U,
                     .place = data[i + 2],
                     .says = data[i + 3]});
@@ -58,13 +66,23 @@ std::vector<Lie> lies_of(const std::uint8_t* data, std::size_t size) {
 
 void tell(std::vector<Lie>& lies, mad::Packet& packet) {
   const mad::Header header = mad::read_header(packet.mad);
+  const bool smp =
+      header.mgmt_class == mad::MgmtClass::SubnDirected || header.mgmt_class == mad::MgmtClass::SubnLid;
   for (Lie& lie : lies) {
-    if (header.mgmt_class != lie.about.mgmt_class || header.attribute != lie.about.attribute) continue;
+    const bool about_smp = lie.about.mgmt_class == mad::MgmtClass::SubnDirected;
+    if (smp != about_smp || (!smp && header.mgmt_class != lie.about.mgmt_class)) continue;
+    if (header.attribute != lie.about.attribute) continue;
     if (lie.met++ % lie.period != 0) continue;
-    const bool smp = header.mgmt_class == mad::MgmtClass::SubnDirected;
     const std::size_t room = smp ? mad::smp_data_size : mad::gmp_data_size;
     packet.mad[mad::smp_data_offset + lie.place % room] = lie.says;
   }
+}
+
+qos::Programming one_lane() {
+  qos::Programming plan;
+  plan.tables.high = {{Vl{0}, 64}};
+  plan.tables.low = {{Vl{0}, 64}};
+  return plan;
 }
 
 /// As every part of the daemon takes it for granted.
@@ -108,8 +126,18 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
                                    swept = true;
                                    if (report.survey) check(*report.survey);
                                  }};
-  world.next_deadline = [&] { return discovery.next_deadline(); };
-  world.on_timer = [&](Instant now) { discovery.on_timer(now); };
+  vlarb::Keeper keeper{world.engine, 0, [](const Node& node) { return node.description; },
+                       [&] { return discovery.pace(); }};
+  if (auto everywhere = vlarb::PortFilter::parse("")) (void)keeper.assign({"test", *everywhere, one_lane()});
+  world.next_deadline = [&]() -> std::optional<Instant> {
+    const auto sweep = discovery.next_deadline();
+    const auto read = keeper.next_deadline();
+    return sweep && read ? std::min(sweep, read) : sweep ? sweep : read;
+  };
+  world.on_timer = [&](Instant now) {
+    discovery.on_timer(now);
+    keeper.on_timer(now);
+  };
   const bool guest = (data[0] & 0x80U) != 0;
   if (guest) discovery.set_manner(discovery::Manner::Guest, world.now);
   sampling::Sampler sampler{world.engine, {.interval = 0s, .history = 4}, {}};
@@ -126,6 +154,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   };
   sweep([&] { discovery.full(world.now); });
   sweep([&] { discovery.light(world.now); });
+  if (discovery.survey() && keeper.verify(discovery.survey(), world.now, {})) {
+    (void)world.run([&] { return !keeper.busy(); }, 1000s);
+  }
   if (const auto survey = discovery.survey(); survey && survey->nodes.size() > 1) {
     const NodeGuid second = survey->nodes[1].guid();
     sweep([&] { discovery.rediscover({&second, 1}, world.now); });
