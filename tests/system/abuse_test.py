@@ -2,6 +2,7 @@
 network. Each was run against a heddled that fell to it."""
 
 import contextlib
+import grp
 import http.client
 import json
 import os
@@ -175,6 +176,31 @@ class DoorsTest(DoorsCase):
         self.assertEqual(self.ask(daemon, "/v1/queues?name=leaf-0-0/1").status, 403)
         for path in ("/v1/link", "/v1/restore", "/v1/regulation", "/v1/qos/forget"):
             self.assertEqual(self.ask(daemon, path, method="POST").status, 403, path)
+
+    @unittest.skipUnless(ROOT, "takes the places of other users")
+    def test_members_of_the_group_may_change_things_and_others_may_not(self):
+        group = grp.getgrgid(1)
+
+        def status(daemon, path, groups, gid=NOBODY):
+            method = "POST" if path == "/v1/qos/forget" else "GET"
+            done = subprocess.run(["curl", "-s", "-m", "10", "-X", method, "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket",
+                                   str(daemon.socket), f"http://h{path}"], user=NOBODY, group=gid, extra_groups=groups,
+                                  capture_output=True, text=True, check=False)
+            return done.stdout
+
+        daemon = self.start({**SMALL, "control.group": group.gr_name})
+        many = list(range(30000, 30100))  # more than the daemon asks the kernel for at first
+        for groups in ([group.gr_gid], [*many, group.gr_gid]):
+            self.assertEqual(status(daemon, "/v1/qos/forget", groups), "200")
+        self.assertEqual(status(daemon, "/v1/qos/forget", [], gid=group.gr_gid), "200", "as the primary group")
+        for path in ("/v1/status", "/v1/qos/forget"):
+            self.assertEqual(status(daemon, path, many), "000", "there is no connecting")
+
+        daemon = self.start({**SMALL, "control.group": group.gr_name, "control.others_may_read": "true"})
+        self.assertEqual(status(daemon, "/v1/status", []), "200")
+        self.assertEqual(status(daemon, "/v1/qos/forget", many), "403")
+        self.assertEqual(status(daemon, "/v1/queues?name=leaf-0-0/1", many), "403")
+        self.assertEqual(status(daemon, "/v1/qos/forget", [group.gr_gid]), "200")
 
     @unittest.skipUnless(ROOT, "takes another user's place")
     def test_only_root_is_opensms_plugin(self):
