@@ -218,8 +218,12 @@ void Model::power_off(NodeIndex index, Picoseconds now) {
 }
 
 void Model::changed(Change::Kind kind, NodeIndex node, PortIndex port, Picoseconds now) {
+  changed(Change{kind, node, port}, now);
+}
+
+void Model::changed(const Change& change, Picoseconds now) {
   ++generation;
-  if (listener != nullptr) listener->changed({kind, node, port}, now);
+  if (listener != nullptr) listener->changed(change, now);
 }
 
 Vl default_vl(Sl sl, std::uint8_t operational_vls) {

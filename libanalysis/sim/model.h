@@ -89,6 +89,7 @@ class Model {
   /// All that a node forgets when it is switched off.
   void power_off(NodeIndex node, Picoseconds now);
   void changed(Change::Kind kind, NodeIndex node, PortIndex port, Picoseconds now);
+  void changed(const Change& change, Picoseconds now);
 
   std::shared_ptr<const Fabric> fabric;
   Options options;

@@ -33,7 +33,8 @@ std::uint16_t Sma::forwarding_table(Request& request) {
     const auto own = node.lft.begin() + static_cast<std::ptrdiff_t>(first);
     if (!std::equal(block.ports.begin(), block.ports.end(), own)) {
       std::copy(block.ports.begin(), block.ports.end(), own);
-      model_.changed(Change::Kind::ForwardingTable, request.index, no_port, request.now);
+      model_.changed(Change{Change::Kind::ForwardingTable, request.index, no_port, request.header.modifier},
+                     request.now);
     }
     return status::ok;
   }

@@ -11,6 +11,8 @@ namespace {
 
 using What = MeterBank::What;
 constexpr PortIndex all_flows{0};
+/// Of a LinearForwardingTable (IBA 14.2.5.6).
+constexpr std::uint32_t lids_per_block = 64;
 constexpr MeterBank::Key delivered_key{What::Data, Vl{0}};
 constexpr MeterBank::Key lost_key{What::Discard, Vl{0}};
 
@@ -93,7 +95,7 @@ Result<TrafficId> FlowPlane::add(const TrafficFlow& spec, Picoseconds at) {
   by_destination_.append(spec.to.raw(), id);
   ++count_;
   flow.path = opens_on_;
-  trace_route(view_, spec.from, destination(flow), spec.sl, trace_);
+  trace(flow);
   enter(id);
   return TrafficId{id};
 }
@@ -171,9 +173,14 @@ Lid FlowPlane::destination(const Flow& flow) const {
   return base == no_lid ? no_lid : Lid{static_cast<std::uint16_t>(base.raw() + offset)};
 }
 
+void FlowPlane::trace(Flow& flow) {
+  flow.to_lid = destination(flow);
+  trace_route(view_, flow.spec.from, flow.to_lid, flow.spec.sl, trace_);
+}
+
 void FlowPlane::retrace(std::uint32_t id) {
-  const Flow& flow = flows_[id];
-  trace_route(view_, flow.spec.from, destination(flow), flow.spec.sl, trace_);
+  Flow& flow = flows_[id];
+  trace(flow);
   const auto hops = hops_[id];
   const bool same = flow.end == trace_.end && flow.wanted == wanted(flow.spec) &&
                     std::equal(hops.begin(), hops.end(), trace_.hops.begin(), trace_.hops.end());
@@ -287,6 +294,14 @@ void FlowPlane::gather_into(NodeIndex index) {
   }
 }
 
+/// A table is written block by block, and most flows of a switch are to LIDs of others: to follow each of
+/// them anew for every block takes longer than whoever writes waits for the answer.
+void FlowPlane::keep_gathered_of(std::uint32_t block) {
+  if (block == Change::every_block) return;
+  std::erase_if(gathered_,
+                [&](std::uint32_t id) { return flows_[id].to_lid.raw() / lids_per_block != block; });
+}
+
 void FlowPlane::retrace_gathered() {
   for (const std::uint32_t flow : gathered_) retrace(flow);
   gathered_.clear();
@@ -315,6 +330,9 @@ void FlowPlane::changed(const Change& change, Picoseconds at) {
   };
   switch (change.kind) {
     case Change::Kind::ForwardingTable:
+      gather_into(change.node);
+      keep_gathered_of(change.block);
+      break;
     case Change::Kind::SlToVl:
       gather_into(change.node != no_node ? change.node : fabric.port(change.port).node);
       break;

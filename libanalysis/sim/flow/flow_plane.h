@@ -88,6 +88,7 @@ class FlowPlane final : public TrafficPlane {
     TrafficFlow spec;
     FlowId in_net{0xffffffffU};
     RouteEnd end = RouteEnd::NoRoute;
+    Lid to_lid;  ///< that its route was traced for
     bool alive = false;
     std::uint8_t path = 0;       ///< of one that has no offset of its own
     bool rate_is_stale = false;  ///< stands in changed_
@@ -118,10 +119,12 @@ class FlowPlane final : public TrafficPlane {
   void flush();
   [[nodiscard]] std::uint64_t wanted(const TrafficFlow& flow) const;
   [[nodiscard]] Lid destination(const Flow& flow) const;
+  void trace(Flow& flow);
   void retrace(std::uint32_t flow);
   void retrace_gathered();
   void gather(PortIndex port);
   void gather_into(NodeIndex node);
+  void keep_gathered_of(std::uint32_t block);
   void refresh_port(PortIndex port);
   void enter(std::uint32_t flow);
   void leave(std::uint32_t flow);

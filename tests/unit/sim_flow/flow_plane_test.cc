@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "flow_fixture.h"
+#include "mad/header.h"
 
 namespace heddle::sim {
 namespace {
@@ -116,6 +117,66 @@ TEST(FlowPlane, FlowsWaitForASubnetManager) {
   bring_up(fabric);
   EXPECT_EQ(plane.route_end(*flow, 5_ms), RouteEnd::Delivered);
   EXPECT_EQ(plane.rate(*flow, 5_ms).value(), 200 * gbit);
+}
+
+/// Counts how often tables are asked for a way.
+class CountingView : public FabricView {
+ public:
+  using FabricView::FabricView;
+  [[nodiscard]] PortNum output(NodeIndex node, Lid lid) const override {
+    ++asked;
+    return FabricView::output(node, lid);
+  }
+  mutable std::size_t asked = 0;
+};
+
+/// Sets one entry of the table of a switch, by a MAD with the whole block.
+void set_entry(SimulatedFabric& fabric, PortIndex agent, Lid lid, PortNum out) {
+  constexpr unsigned lids_per_block = 64;
+  mad::Header header;
+  header.attribute = static_cast<std::uint16_t>(mad::SmAttr::LinearForwardingTable);
+  header.modifier = lid.raw() / lids_per_block;
+  mad::Bytes smp{};
+  header.method = mad::Method::Get;
+  mad::write_header(header, smp);
+  ASSERT_TRUE(fabric.ask(agent, smp, fabric.now()));
+  auto block = mad::decode<mad::LftBlock>(mad::smp_data(smp));
+  block.ports[lid.raw() % lids_per_block] = out;
+  header.method = mad::Method::Set;
+  mad::write_header(header, smp);
+  mad::encode(block, mad::smp_data(smp));
+  ASSERT_TRUE(fabric.ask(agent, smp, fabric.now()));
+}
+
+// A subnet manager that comes to a large fabric under traffic writes every block of every switch. If each
+// made all flows of the switch be followed anew, its MADs would time out.
+TEST(FlowPlane, ABlockOfATableConcernsOnlyFlowsToItsLids) {
+  SimulatedFabric fabric{*generate("xgft:1;100;1")};
+  CountingView view{fabric};
+  FlowPlane plane{view};
+  fabric.set_change_listener(&plane);
+  bring_up(fabric);
+  const auto hosts = host_ports(fabric.description());
+  const auto lid_of = [&](PortIndex port) { return fabric.port_info(port).lid; };
+  const auto by_lid = [&](unsigned from, unsigned to) {
+    return *std::find_if(hosts.begin(), hosts.end(), [&](PortIndex port) {
+      return lid_of(port).raw() >= from && lid_of(port).raw() < to;
+    });
+  };
+  const PortIndex near = by_lid(2, 64);
+  const PortIndex far = by_lid(64, 101);
+  const TrafficId flow = *plane.add({.from = far, .to = near, .demand = BitRate{gbit}}, 1_s);
+  const Port& port = fabric.description().port(near);
+  const NodeIndex at = fabric.description().peer({port.node, port.num})->node;
+  const PortIndex agent = fabric.description().node(at).first_port;
+
+  const std::size_t before = view.asked;
+  set_entry(fabric, agent, lid_of(far), no_path);
+  EXPECT_EQ(view.asked, before);
+  EXPECT_EQ(plane.route_end(flow, 2_s), RouteEnd::Delivered);
+  set_entry(fabric, agent, lid_of(near), no_path);
+  EXPECT_GT(view.asked, before);
+  EXPECT_EQ(plane.route_end(flow, 3_s), RouteEnd::NoRoute);
 }
 
 TEST(FlowPlane, RefusesEndsThatCannotBe) {
