@@ -63,6 +63,8 @@ std::vector<osm_switch_t*> Engine::switches() const {
 int Engine::prepare() {
   look_at_plan();
   SubnetRecords records = read_subnet(opensm_.subn);
+  if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) hosts_.forget();
+  const std::size_t mute = hosts_.recall(records);
   std::vector<LinkRef> absent = cables_.missing(records);
   const plan::Plan* plan = keeper_.plan();
   if (plan != nullptr) absent.insert(absent.end(), plan->off.begin(), plan->off.end());
@@ -83,6 +85,10 @@ int Engine::prepare() {
                                   routes_->unconnected));
   }
   if (!pass_.remark.empty()) remarks.push_back(pass_.remark);
+  if (mute != 0) {
+    remarks.push_back(fmt::format(
+        "{} hosts do not answer, though their links are Active: their entries stay as they are", mute));
+  }
   say(remarks);
   set_hop_counts();
   prepare_qos();

@@ -96,6 +96,7 @@ class Engine {
   Timings timings_;
   PlanKeeper keeper_;
   CableMemory cables_;
+  HostMemory hosts_;
   RouteMaker maker_;
   std::optional<Routes> routes_;
   TablesInForce in_force_;

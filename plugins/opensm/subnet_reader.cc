@@ -43,6 +43,9 @@ void add_cables(osm_node_t& node, SubnetRecords& records) {
   for (unsigned p = 1; p < osm_node_get_num_physp(&node); ++p) {
     osm_physp_t* port = osm_node_get_physp_ptr(&node, p);
     osm_physp_t* peer = port != nullptr ? osm_physp_get_remote(port) : nullptr;
+    if (node.sw != nullptr && port != nullptr && osm_physp_is_valid(port) && peer == nullptr &&
+        is_active(*port))
+      records.open.push_back(ref_of(*port));
     if (peer == nullptr || !osm_physp_is_valid(peer) || !is_routable(*peer->p_node)) continue;
     const PortRef a = ref_of(*port);
     const PortRef b = ref_of(*peer);

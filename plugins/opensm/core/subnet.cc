@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace heddle::plugin {
@@ -114,6 +115,54 @@ class SubnetMaker {
 
 Subnet make_subnet(SubnetRecords records, std::span<const LinkRef> absent) {
   return SubnetMaker(std::move(records)).make(absent);
+}
+
+std::size_t HostMemory::recall(SubnetRecords& records) {
+  std::unordered_set<NodeGuid> switches;
+  std::unordered_map<NodeGuid, const Node*> hosts;
+  for (const Node& node : records.nodes) {
+    if (node.type == NodeType::Switch) {
+      switches.insert(node.guid);
+    } else {
+      hosts.emplace(node.guid, &node);
+    }
+  }
+  std::unordered_map<PortRef, const PortLids*> lids;
+  std::vector<bool> taken(last_unicast_lid.raw() + 1U);
+  for (const PortLids& each : records.lids) {
+    lids.emplace(each.port, &each);
+    for (unsigned lid = each.base.raw(); lid < each.base.raw() + (1U << std::min<unsigned>(each.lmc, 7));
+         ++lid)
+      if (lid < taken.size()) taken[lid] = true;
+  }
+  std::map<PortRef, Host> known;
+  for (const Cable& cable : records.cables) {
+    if (cable.joins_switches) continue;
+    const bool a_is_switch = switches.contains(cable.link.a.node);
+    const PortRef at = a_is_switch ? cable.link.a : cable.link.b;
+    const PortRef port = a_is_switch ? cable.link.b : cable.link.a;
+    const auto node = hosts.find(port.node);
+    const auto its = lids.find(port);
+    const bool whole = its != lids.end() && its->second->lmc <= 7 && its->second->base != no_lid &&
+                       its->second->base.raw() + (1U << its->second->lmc) <= taken.size();
+    if (node != hosts.end() && whole) known.emplace(at, Host{*node->second, *its->second, cable.link});
+  }
+  std::unordered_set<NodeGuid> added;
+  std::size_t count = 0;
+  for (const PortRef& at : records.open) {
+    const auto found = known_.find(at);
+    if (found == known_.end() || hosts.contains(found->second.node.guid)) continue;
+    const Host& host = found->second;
+    const auto first = taken.begin() + host.lids.base.raw();
+    if (std::find(first, first + (1 << host.lids.lmc), true) != first + (1 << host.lids.lmc)) continue;
+    known.emplace(at, host);
+    ++count;
+    if (added.insert(host.node.guid).second) records.nodes.push_back(host.node);
+    records.lids.push_back(host.lids);
+    records.cables.push_back({host.cable, true, false});
+  }
+  known_ = std::move(known);
+  return count;
 }
 
 std::vector<LinkRef> CableMemory::missing(const SubnetRecords& records) {

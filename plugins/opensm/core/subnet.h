@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,6 +35,8 @@ struct SubnetRecords {
   std::vector<Node> nodes;
   std::vector<PortLids> lids;
   std::vector<Cable> cables;
+  /// Ports of switches that are Active and lead to nobody whom OpenSM knows.
+  std::vector<PortRef> open;
 };
 
 struct Subnet {
@@ -59,6 +62,25 @@ class CableMemory {
 
  private:
   std::vector<LinkRef> known_;  ///< sorted
+};
+
+/// Hosts that were seen once. OpenSM drops one that does not answer in time, though its switch says that the
+/// link is Active: whoever sends to it need not hear its agent, so its LIDs keep their entries until the link
+/// goes down, or somebody else has the place or the LIDs. One per OpenSM; its routing thread.
+class HostMemory {
+ public:
+  /// Adds those that are missing; takes note of those that are there. How many were added.
+  std::size_t recall(SubnetRecords& records);
+  /// Another subnet manager may have given LIDs in between.
+  void forget() { known_.clear(); }
+
+ private:
+  struct Host {
+    Node node;
+    PortLids lids;
+    LinkRef cable;
+  };
+  std::map<PortRef, Host> known_;  ///< by the port of its switch
 };
 
 }  // namespace heddle::plugin

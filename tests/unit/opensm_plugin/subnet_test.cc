@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/route_maker.h"
 #include "unit/opensm_plugin/subnets.h"
 
 namespace heddle::plugin {
@@ -108,6 +109,54 @@ TEST(CableMemory, KeepsCablesThatGoUntilTheirPortsAreUsedOtherwise) {
   const PortRef spare{gone.b.node, PortNum{200}};
   moved.cables.push_back({{gone.a, spare}, true, true});
   EXPECT_THAT(memory.missing(moved), IsEmpty());
+}
+
+TEST(HostMemory, KeepsHostsThatDoNotAnswerWhileTheirLinksAreActive) {
+  const auto fabric = fabric_of("tree:k=3,n=2", 1);
+  const SubnetRecords all = records_of(*fabric);
+  HostMemory memory;
+  SubnetRecords seen = all;
+  EXPECT_EQ(memory.recall(seen), 0U);
+  const Cable cable =
+      *std::ranges::find_if(all.cables, [](const Cable& each) { return !each.joins_switches; });
+  const bool a_is_host = fabric->node(fabric->find_node(cable.link.a.node)).type != NodeType::Switch;
+  const PortRef host = a_is_host ? cable.link.a : cable.link.b;
+  const PortRef at = a_is_host ? cable.link.b : cable.link.a;
+  SubnetRecords without = all;
+  remove(without, cable.link);
+  std::erase_if(without.nodes, [&](const Node& node) { return node.guid == host.node; });
+  std::erase_if(without.lids, [&](const PortLids& lids) { return lids.port == host; });
+  const auto tables = [](const SubnetRecords& records) {
+    RouteMaker maker;
+    return maker.make(make_subnet(records, {}), nullptr, 1).value().tables;
+  };
+  SubnetRecords mute = without;
+  mute.open = {at};
+  EXPECT_EQ(memory.recall(mute), 1U);
+  EXPECT_EQ(tables(mute), tables(all));
+  // For as long as it takes.
+  mute = without;
+  mute.open = {at};
+  EXPECT_EQ(memory.recall(mute), 1U);
+  // Its LID is somebody else's.
+  SubnetRecords other = without;
+  other.open = {at};
+  Node stranger;
+  stranger.guid = NodeGuid{0x77};
+  stranger.type = NodeType::ChannelAdapter;
+  stranger.port_count = 1;
+  other.nodes.push_back(stranger);
+  const auto lids = *std::ranges::find_if(all.lids, [&](const PortLids& each) { return each.port == host; });
+  other.lids.push_back({{stranger.guid, PortNum{1}}, PortGuid{0x78}, lids.base, lids.lmc});
+  EXPECT_EQ(memory.recall(other), 0U);
+  // Its link is down: it is gone, and stays so until it is seen.
+  seen = all;
+  EXPECT_EQ(memory.recall(seen), 0U);
+  SubnetRecords down = without;
+  EXPECT_EQ(memory.recall(down), 0U);
+  mute = without;
+  mute.open = {at};
+  EXPECT_EQ(memory.recall(mute), 0U);
 }
 
 }  // namespace
