@@ -88,11 +88,16 @@ void Regulator::compare(const KnownFabric& known, Instant now) {
     if (node.type == NodeType::Switch) switches.push_back(node.guid);
   }
   if (!governor_.reference()) return;
+  // All that are gone before anything is ordered: who can still be asked depends on all of them.
+  regulation::SwitchesLost gone;
   for (const NodeGuid guid : switches) {
-    const bool lost = governor_.lost_switches().contains(guid);
-    const bool present = known.present.contains(guid);
-    if (!present && !lost) feed(regulation::SwitchLost{guid}, now);
-    if (present && lost) feed(regulation::SwitchFound{guid}, now);
+    const bool is_known = governor_.lost_switches().contains(guid);
+    if (!known.present.contains(guid) && !is_known) gone.nodes.push_back(guid);
+  }
+  if (!gone.nodes.empty()) feed(std::move(gone), now);
+  for (const NodeGuid guid : switches) {
+    if (known.present.contains(guid) && governor_.lost_switches().contains(guid))
+      feed(regulation::SwitchFound{guid}, now);
   }
   for (std::uint32_t i = 0; i < known.reference->links().size(); ++i) {
     const LinkIndex link{i};

@@ -50,8 +50,9 @@ struct LinkLost {
 struct LinkFound {
   LinkRef link;
 };
-struct SwitchLost {
-  NodeGuid node;
+/// All that one sweep missed: who can still be asked depends on all of them.
+struct SwitchesLost {
+  std::vector<NodeGuid> nodes;
 };
 struct SwitchFound {
   NodeGuid node;
@@ -96,8 +97,8 @@ struct Restarted {
 struct Event {
   Instant at;
   std::variant<TopologyChanged, LoadsMeasured, Tick, StepDone, StepFailed, StepTimedOut, LinkLost, LinkFound,
-               SwitchLost, SwitchFound, LinkTroubled, LinkHealed, MastershipLost, MastershipRegained, SetMode,
-               SetOverride, Restore, Stopping, Restarted>
+               SwitchesLost, SwitchFound, LinkTroubled, LinkHealed, MastershipLost, MastershipRegained,
+               SetMode, SetOverride, Restore, Stopping, Restarted>
       what;
 };
 

@@ -134,21 +134,37 @@ void Governor::Impl::handle(const LinkFound& event) {
   report(ReportKind::Back, {event.link}, name(*link) + " is up again");
 }
 
-void Governor::Impl::handle(const SwitchLost& event) {
-  if (!network || !lost_switches.insert(event.node).second) return;
+void Governor::Impl::handle(const SwitchesLost& event) {
+  if (!network) return;
+  std::vector<NodeGuid> lost;
+  for (const NodeGuid node : event.nodes) {
+    if (lost_switches.insert(node).second) lost.push_back(node);
+  }
+  if (lost.empty()) return;
+  for (const NodeGuid node : lost) lose_switch(node);
+  repair(fmt::format("switch {} is gone", name_of_switch(lost.front())));
+}
+
+void Governor::Impl::lose_switch(NodeGuid guid) {
   std::vector<LinkRef> links;
   for (std::uint32_t i = 0; i < records.size(); ++i) {
-    const LinkRef& ref = records[i].ref;
-    if (ref.a.node != event.node && ref.b.node != event.node) continue;
-    if (!is_on(records[i])) continue;
+    LinkRecord& link = records[i];
+    if (link.ref.a.node != guid && link.ref.b.node != guid) continue;
+    if (link.state == LinkState::Opening) {
+      // Ordered with others, perhaps at the end that is out of sight: by itself, and at the other end.
+      move(link, LinkState::Off);
+      link.wanted = true;
+    }
+    if (!is_on(link)) continue;
     lose(LinkIndex{i}, "its switch is gone");
-    links.push_back(ref);
+    links.push_back(link.ref);
   }
-  const NodeIndex node = network->fabric().find_node(event.node);
-  const std::string why =
-      fmt::format("switch {} is gone", node == no_node ? to_string(event.node) : name(node));
-  report(ReportKind::Lost, std::move(links), why);
-  repair(why);
+  report(ReportKind::Lost, std::move(links), fmt::format("switch {} is gone", name_of_switch(guid)));
+}
+
+std::string Governor::Impl::name_of_switch(NodeGuid guid) const {
+  const NodeIndex node = network->fabric().find_node(guid);
+  return node == no_node ? to_string(guid) : name(node);
 }
 
 void Governor::Impl::handle(const SwitchFound& event) {

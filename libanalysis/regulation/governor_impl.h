@@ -84,7 +84,9 @@ class Governor::Impl {
   void handle(const StepTimedOut& event);
   void handle(const LinkLost& event);
   void handle(const LinkFound& event);
-  void handle(const SwitchLost& event);
+  void handle(const SwitchesLost& event);
+  void lose_switch(NodeGuid guid);
+  [[nodiscard]] std::string name_of_switch(NodeGuid guid) const;
   void handle(const SwitchFound& event);
   void handle(const LinkTroubled& event);
   void handle(const LinkHealed& event);

@@ -140,8 +140,12 @@ void Governor::Impl::opened(StepId id, std::vector<LinkRef> failed, const std::s
   std::vector<LinkRef> again;
   for (const LinkRef& ref : step.links) {
     const auto i = find(ref);
+    // Its switch was lost meanwhile, and it was ordered once more by itself.
+    const bool is_anothers = std::any_of(opening_.begin(), opening_.end(), [&](const auto& other) {
+      return std::find(other.second.links.begin(), other.second.links.end(), ref) != other.second.links.end();
+    });
     if (std::find(failed.begin(), failed.end(), ref) != failed.end()) {
-      if (i && at(*i).state == LinkState::Opening) again.push_back(ref);
+      if (i && at(*i).state == LinkState::Opening && !is_anothers) again.push_back(ref);
       continue;
     }
     outcome.on.push_back(ref);

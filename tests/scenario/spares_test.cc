@@ -20,6 +20,7 @@ constexpr auto training = 500ms;
 struct Shape {
   std::string_view spec;
   std::uint8_t lmc;
+  std::size_t first;  ///< case, where not all are taken
 
   friend void PrintTo(const Shape& shape, std::ostream* out) {
     *out << shape.spec << " at LMC " << unsigned{shape.lmc};
@@ -175,7 +176,7 @@ class Spares : public Story, public ::testing::WithParamInterface<Shape> {
 TEST_P(Spares, EachCableCut) {
   turn_off_what_may_be();
   const auto cables = switch_cables();
-  for (std::size_t i = GetParam().spec.size() % every; i < cables.size(); i += every) {
+  for (std::size_t i = GetParam().first % every; i < cables.size(); i += every) {
     if (cases_ > 0) turn_off_what_may_be();
     if (HasFailure()) return;
     const LinkRef ref = link_ref(truth(), truth().link(cables[i]));
@@ -189,7 +190,7 @@ TEST_P(Spares, EachCableCut) {
 TEST_P(Spares, EachSwitchLost) {
   turn_off_what_may_be();
   const auto nodes = switches();
-  for (std::size_t i = GetParam().spec.size() % every; i < nodes.size(); i += every) {
+  for (std::size_t i = GetParam().first % every; i < nodes.size(); i += every) {
     if (cases_ > 0) turn_off_what_may_be();
     if (HasFailure()) return;
     world_->watch.kill(nodes[i], world_->ps());
@@ -198,10 +199,12 @@ TEST_P(Spares, EachSwitchLost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, Spares,
-                         ::testing::Values(Shape{"xgft:3;3,3,2;1,2,2", 0},
-                                           Shape{"torus:4x4,hosts=1,links=1", 1},
-                                           Shape{all_cases ? "tree:k=4,n=3" : "tree:k=2,n=3", 1},
-                                           Shape{"mesh:3x3,hosts=1,links=2", 0}),
+                         ::testing::Values(Shape{"xgft:3;3,3,2;1,2,2", 0, 2},
+                                           Shape{"torus:4x4,hosts=1,links=1", 1, 9},
+                                           Shape{all_cases ? "tree:k=4,n=3" : "tree:k=2,n=3", 1, 5},
+                                           // Its first switch takes others out of sight that only several
+                                           // links lead to, one behind the other.
+                                           Shape{"mesh:3x3,hosts=1,links=2", 0, 0}),
                          [](const auto& shape) { return std::to_string(shape.index); });
 
 }  // namespace

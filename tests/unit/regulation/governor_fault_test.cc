@@ -151,7 +151,7 @@ TEST_P(StageFaultTest, ASwitchIsLostAndFound) {
     world.broken.insert(i);
     world.up.erase(LinkIndex{i});
   }
-  world.tell(SwitchLost{gone});
+  world.tell(SwitchesLost{{gone}});
   world.hold = false;
   world.answer_all();
   world.run(minutes{1});
@@ -191,7 +191,7 @@ TEST(LostSwitchTest, BringsBackEveryLinkThatMayLeadThere) {
     }
     if (off.empty()) continue;
     std::set<LinkRef> ordered;
-    for (const Action& action : world.governor.on({world.now, SwitchLost{gone}})) {
+    for (const Action& action : world.governor.on({world.now, SwitchesLost{{gone}}})) {
       const auto* ports = std::get_if<SetPorts>(&action);
       if (ports == nullptr) continue;
       for (const PortOrder& port : ports->ports) {

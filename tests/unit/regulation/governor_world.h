@@ -327,8 +327,8 @@ class World {
   }
 
   std::variant<TopologyChanged, LoadsMeasured, Tick, StepDone, StepFailed, StepTimedOut, LinkLost, LinkFound,
-               SwitchLost, SwitchFound, LinkTroubled, LinkHealed, MastershipLost, MastershipRegained, SetMode,
-               SetOverride, Restore, Stopping, Restarted>
+               SwitchesLost, SwitchFound, LinkTroubled, LinkHealed, MastershipLost, MastershipRegained,
+               SetMode, SetOverride, Restore, Stopping, Restarted>
   settle(const Action& action) {
     const StepId step = *step_of(action);
     const auto [answer, effect] = fate ? fate(steps) : std::pair{Answering::Done, Effect::Taken};
