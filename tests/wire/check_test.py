@@ -84,6 +84,29 @@ class Sound(Judged):
         self.wire.disable("c", 2)
         self.expect()
 
+    def test_a_set_that_was_repeated_and_is_too_late_to_count(self):
+        first = self.wire.send_table("c", UP_DOWN["c"])
+        self.wire.answer(self.wire.send_table("c", UP_DOWN["c"]))
+        self.wire.time += 70_000_000
+        self.without_link_cd()
+        self.wire.lost(first)
+        self.wire.disable("c", 2)
+        self.expect(options=("--late", "60000"))
+
+    def test_a_link_that_is_used_until_it_is_really_cut(self):
+        self.wire.command("cut", "c", 2)
+        self.wire.see("c", 2, DOWN)
+        self.without_link_cd()
+        self.wire.command("mend", "c", 2)
+        self.wire.command("cut", "c", 2)
+        for name, port in (("c", 2), ("d", 3)):
+            self.wire.activate(name, port)
+        self.wire.time += 50_000_000
+        self.wire.write_table("c", UP_DOWN["c"])
+        self.wire.see("c", 2, DOWN)
+        self.wire.write_table("c", with_entries("c", lid4=3, lid8=3))
+        self.expect()
+
     def test_what_a_cut_breaks(self):
         self.wire.command("cut", "c", 2)
         self.wire.see("c", 2, DOWN)
@@ -114,6 +137,23 @@ class Planted(Judged):
         self.without_link_cd()
         self.wire.answer(asked)  # applied once more
         self.wire.disable("c", 2)
+        self.expect("off")
+
+    def repeated_set(self, pause):
+        """It goes unanswered, is sent again, and that is answered; after a pause other entries are written."""
+        first = self.wire.send_table("c", UP_DOWN["c"])
+        self.wire.answer(self.wire.send_table("c", UP_DOWN["c"]))
+        self.wire.time += pause
+        self.without_link_cd()
+        self.wire.lost(first)
+        self.wire.disable("c", 2)
+
+    def test_a_repeated_set_that_may_still_come(self):
+        self.repeated_set(40_000_000)
+        self.expect("off", options=("--late", "60000"))
+
+    def test_nobody_knows_how_late_a_repeated_set_may_be(self):
+        self.repeated_set(70_000_000)
         self.expect("off")
 
     def use_while(self, *ends):

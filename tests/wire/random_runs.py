@@ -41,6 +41,11 @@ TRAINING = 0.1
 LOADS = ('pattern = "uniform"\nload = 0.9\ndestinations = 7', 'pattern = "uniform"\nload = 0.4\ndestinations = 3',
          'pattern = "uniform"\nload = 0.1\ndestinations = 2')
 
+# The default of regulation.packet_life, ms (libanalysis/routing/packet_life.h).
+SHIPPED_LIFE = 1074
+# How late `heddle fault mads` makes a MAD, and what the server takes besides, s.
+DELAY, LATE = 0.05, 0.06
+
 # Until what a cut broke must be back where spare cables can carry it: noticing, training, 2 s.
 BACK_WITHIN = 2.5 + TRAINING
 
@@ -60,12 +65,17 @@ class Plan:
         self.operators = True
         # Nobody but the regulation, and one cut at a time: spares must come back for it.
         self.patient = self.random.random() < 0.15
-        # A number of its own, so that those before it stay what they were.
+        # Numbers of their own, so that those before them stay what they were.
         self.packet_life = random.Random(f"life {seed}").choice((5, 20, 100))  # ms
+        if self.lossy:
+            self.packet_life = 100  # a MAD is a packet too: none may be later than that
+        self.as_shipped = random.Random(f"as shipped {seed}").random() < 0.2
+        if self.as_shipped:
+            self.packet_life = SHIPPED_LIFE
 
     def __str__(self):
         words = [f"seed {self.seed}: {pathlib.Path(self.fabric).name}", f"LMC {self.lmc}", self.policy,
-                 f"packets live {self.packet_life} ms",
+                 f"packets live {self.packet_life} ms" + " (as shipped)" * self.as_shipped,
                  "beside OpenSM" if self.beside_opensm else "alone", "with cuts" if self.faults else "without cuts"]
         return ", ".join(words + ["2 % of MADs lost, 1 % late"] * self.lossy + ["one cut at a time"] * self.patient)
 
@@ -73,6 +83,7 @@ class Plan:
     def group(self):
         """What a table of counts has a column for."""
         words = ["beside OpenSM" if self.beside_opensm else "alone"] + ["faults"] * self.faults + ["MADs lost"] * self.lossy
+        words += ["as shipped"] * self.as_shipped
         return ", ".join(words)
 
     def back_within(self, slack):
@@ -104,7 +115,7 @@ class Run:
         self.daemon.wait_for_sweeps(2)
         self.learn()
         if self.plan.lossy:
-            self.served.heddle("fault", "mads", "--lost", 0.02, "--delayed", 0.01, "--delay", 0.05)
+            self.served.heddle("fault", "mads", "--lost", 0.02, "--delayed", 0.01, "--delay", DELAY)
         end = time.monotonic() + self.seconds
         while time.monotonic() < end:
             if self.plan.patient:
@@ -121,7 +132,9 @@ class Run:
                 shutil.copy(log, self.served.watch.directory / f"{log.stem}.log")
 
     def heddled(self):
-        settings = {**SETTINGS, "regulation.policy": self.plan.policy, "regulation.packet_life": f"{self.plan.packet_life}ms"}
+        settings = {**SETTINGS, "regulation.policy": self.plan.policy}
+        if not self.plan.as_shipped:
+            settings["regulation.packet_life"] = f"{self.plan.packet_life}ms"
         if self.plan.beside_opensm:
             settings |= {"opensm.plugin": "true", "opensm.socket": self.served.socket, "opensm.lmc": self.plan.lmc,
                          "state.directory": self.served.directory}
@@ -214,7 +227,8 @@ def report(plan, watch, lags, slack):
     """Judges a run at each lag. Whether it was sound, and the counts by lag."""
     sound, counts = True, {}
     for lag in lags:
-        verdict = watch.verdict(plan.packet_life * 1000 if lag == "life" else lag, back_within=plan.back_within(slack))
+        verdict = watch.verdict(plan.packet_life * 1000 if lag == "life" else lag, back_within=plan.back_within(slack),
+                                late_us=LATE * 1e6)
         counts[lag] = verdict.counts
         violations = {kind: count["times"] for kind, count in verdict.counts["violations"].items()}
         print(f"  lag {lag}: {verdict.counts['instants']} instants, {violations or 'sound'}", flush=True)

@@ -43,7 +43,10 @@ class Link {
       if (is_usable()) is_held_ = fell_ = training_ = false;
       return;
     }
-    if (is_active) return;
+    if (is_active) {
+      not_cut_yet(end, now);
+      return;
+    }
     if (active_[end] && asked > active_asked_[end]) {
       if (is_usable()) fell(now);
       active_[end] = false;
@@ -72,17 +75,28 @@ class Link {
   [[nodiscard]] bool is_forced() const { return is_forced_; }
 
  private:
+  /// A test says that it cuts before it does. Both ends were Active since: it falls later, and nobody has
+  /// seen that.
+  void not_cut_yet(std::size_t end, Time now) {
+    active_since_cut_[end] = true;
+    if (!active_since_cut_[0] || !active_since_cut_[1]) return;
+    fell_ = false;
+    is_held_ = training_ = false;
+    fell(now);
+  }
+
   void fell(Time now) {
     if (!fell_) {
       fell_since_ = now;
       seen_ = 0;
     }
     fell_ = true;
-    active_ = {};
+    active_ = active_since_cut_ = {};
     barrier_ = now;
   }
 
   std::array<bool, 2> active_{};
+  std::array<bool, 2> active_since_cut_{};
   std::array<Time, 2> active_asked_{};
   Time barrier_ = 0;  ///< only what was asked later tells anything
   bool was_heard_ = false;

@@ -17,6 +17,7 @@ struct Options {
   std::string recordings;
   std::string commands;
   double lag_us = 0;
+  double late_us = 0;
   double back_within_s = 0;
   std::string ignored;
 };
@@ -38,7 +39,7 @@ void ignore(const std::string& list, Report& report) {
 class Check {
  public:
   Check(const Topology& topology, const Options& options)
-      : world_{topology, static_cast<Time>(options.lag_us * 1e3)},
+      : world_{topology, static_cast<Time>(options.lag_us * 1e3), static_cast<Time>(options.late_us * 1e3)},
         rules_{.back_within = static_cast<Time>(options.back_within_s * 1e9)},
         report_{world_},
         unicast_{world_, rules_, report_},
@@ -111,6 +112,9 @@ int run(int argc, char** argv) {
   app.add_option("--commands", options.commands, "What was cut and mended meanwhile");
   app.add_option("--lag", options.lag_us,
                  "How long packets live that were queued under old entries, in microseconds");
+  app.add_option(
+      "--late", options.late_us,
+      "How late a MAD can be that its program has sent again, in microseconds; 0: as late as it likes");
   app.add_option("--back-within", options.back_within_s,
                  "In how many seconds what a cut broke must be back where cables allow it");
   app.add_option("--ignore", options.ignored, "Kinds that do not count, separated by commas");

@@ -11,13 +11,13 @@ constexpr Time longest_flight = 1'500'000'000;
 
 }  // namespace
 
-void TableBlock::sent(Request request, const Bytes& content, Time now) {
+void TableBlock::sent(Request request, int process, const Bytes& content, Time now) {
   for (Pending& each : pending_) {
     if (each.request != request) continue;
     each.given_up = 0;  // asked again under the same number
     return;
   }
-  pending_.push_back({request, now, 0, content});
+  pending_.push_back({request, now, 0, content, process});
 }
 
 void TableBlock::answered(Request request, Time asked, const Bytes& content, Time now, Time lag) {
@@ -25,8 +25,13 @@ void TableBlock::answered(Request request, Time asked, const Bytes& content, Tim
                                   [&](const Pending& each) { return each.request == request; });
   if (found == pending_.end()) {
     // A late copy of a Set that was answered before: it has put back what it carried, and nobody knows when.
-    if (!known_ || content != settled_) pending_.push_back({request, asked, now, content});
+    if (!known_ || content != settled_) pending_.push_back({request, asked, now, content, -1});
     return;
+  }
+  // The server hands on what one program sends in its order.
+  for (Pending& each : pending_) {
+    const bool repeated = each.process == found->process && each.content == found->content;
+    if (repeated && each.sent < asked && each.overtaken == 0) each.overtaken = now;
   }
   pending_.erase(found);
   drop_pending_before(asked, now, lag);
@@ -41,9 +46,8 @@ void TableBlock::timed_out(Request request, Time now) {
 
 void TableBlock::read(Time asked, const Bytes& content, Time now, Time lag) {
   if (known_ && last_answer_ > asked) return;  // may be older than what was confirmed meanwhile
-  const bool in_flight = std::any_of(pending_.begin(), pending_.end(), [&](const Pending& each) {
-    return each.given_up > asked || (each.given_up == 0 && each.sent + longest_flight > asked);
-  });
+  const bool in_flight = std::any_of(pending_.begin(), pending_.end(),
+                                     [&](const Pending& each) { return !is_over(each, asked); });
   if (known_ && in_flight) return;
   if (!in_flight) drop_pending_before(asked, now, lag);
   settle(content, now, lag);
@@ -58,12 +62,16 @@ void TableBlock::forget(std::uint8_t filling, Time now) {
 }
 
 void TableBlock::drop_pending_before(Time asked, Time now, Time lag) {
-  const auto is_over = [&](const Pending& each) {
-    return each.given_up != 0 ? each.given_up <= asked : each.sent + longest_flight <= asked;
-  };
+  const auto over = [&](const Pending& each) { return is_over(each, asked); };
   for (const Pending& each : pending_)
-    if (lag > 0 && is_over(each)) past_.push_back({each.content, now, now + lag});
-  pending_.erase(std::remove_if(pending_.begin(), pending_.end(), is_over), pending_.end());
+    if (lag > 0 && over(each)) past_.push_back({each.content, now, now + lag});
+  pending_.erase(std::remove_if(pending_.begin(), pending_.end(), over), pending_.end());
+}
+
+/// Whether it cannot arrive after a request that was sent at `asked`.
+bool TableBlock::is_over(const Pending& each, Time asked) const {
+  if (late_ > 0 && each.overtaken != 0 && each.overtaken + late_ <= asked) return true;
+  return each.given_up != 0 ? each.given_up <= asked : each.sent + longest_flight <= asked;
 }
 
 void TableBlock::settle(const Bytes& content, Time now, Time lag) {

@@ -1,7 +1,9 @@
 /// What a block of a forwarding table (64 LIDs, or 32 multicast LIDs for 16 ports) may hold at an instant,
 /// told from nothing but Sets, Gets and their answers. From the moment a Set is sent until its answer it
 /// holds the old or the new; where the answer never comes, both until a request that was sent later is
-/// answered. What has been replaced still counts for a while (`lag`), for packets that were queued under it.
+/// answered. One that the program itself repeated before its answer came may arrive for as long as a MAD can
+/// be late (`late`), from the answer on. What has been replaced still counts for a while (`lag`), for packets
+/// that were queued under it.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +28,12 @@ class TableBlock {
  public:
   enum class Width : std::uint8_t { Lft = 1, Mft = 2 };  ///< bytes of an entry
 
-  explicit TableBlock(Width width)
-      : width_{static_cast<std::size_t>(width)}, entries_(block_bytes / width_) {}
+  /// `late`: 0, where nobody says how late a MAD can be.
+  TableBlock(Width width, Time late)
+      : width_{static_cast<std::size_t>(width)}, late_{late}, entries_(block_bytes / width_) {}
 
   using Request = std::uint64_t;
-  void sent(Request request, const Bytes& content, Time now);
+  void sent(Request request, int process, const Bytes& content, Time now);
   void answered(Request request, Time asked, const Bytes& content, Time now, Time lag);
   void timed_out(Request request, Time now);
   void read(Time asked, const Bytes& content, Time now, Time lag);
@@ -52,6 +55,8 @@ class TableBlock {
     Time sent;
     Time given_up;  ///< 0: in flight
     Bytes content;
+    int process;
+    Time overtaken = 0;  ///< when the program's own repetition was answered; 0: none was
   };
   struct Past {
     Bytes content;
@@ -60,10 +65,12 @@ class TableBlock {
   };
 
   void settle(const Bytes& content, Time now, Time lag);
+  [[nodiscard]] bool is_over(const Pending& each, Time asked) const;
   void drop_pending_before(Time asked, Time now, Time lag);
   [[nodiscard]] std::uint16_t value(const Bytes& content, std::size_t index) const;
 
   std::size_t width_;
+  Time late_;
   bool known_ = false;
   bool was_known_ = false;
   Bytes settled_{};

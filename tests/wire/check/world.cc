@@ -67,9 +67,10 @@ std::string describe(std::uint16_t attribute, std::uint32_t modifier, const Mad&
 
 }  // namespace
 
-World::World(const Topology& topology, Time lag)
+World::World(const Topology& topology, Time lag, Time late)
     : topology_{topology},
       lag_{lag},
+      late_{late},
       links_(topology.cables().size()),
       owners_(lid_limit),
       lfts_(topology.switches().size()) {}
@@ -143,7 +144,7 @@ void World::request(std::size_t index, const Record& record, const Mad& mad) {
   if (number < 0) return;
   const BlockAt at{number, mad.attribute == attribute_mft, mad.modifier};
   if (!at.is_multicast && mad.modifier >= static_cast<std::uint32_t>(most_blocks)) return;
-  block(at).sent(request.number, mad.data, record.time);
+  block(at).sent(request.number, record.process, mad.data, record.time);
   if (managers_.insert(origins_[record.process]).second) changes_.hosts = true;
   update(at, record.time);
 }
@@ -247,13 +248,13 @@ int World::base_lid(int lid) const {
 TableBlock& World::block(const BlockAt& at) {
   if (at.is_multicast) {
     auto& place = mfts_[at];
-    if (!place) place = std::make_unique<TableBlock>(TableBlock::Width::Mft);
+    if (!place) place = std::make_unique<TableBlock>(TableBlock::Width::Mft, late_);
     return *place;
   }
   auto& table = lfts_[static_cast<std::size_t>(at.switch_number)];
   if (table.size() <= at.number) table.resize(at.number + 1);
   auto& place = table[at.number];
-  if (!place) place = std::make_unique<TableBlock>(TableBlock::Width::Lft);
+  if (!place) place = std::make_unique<TableBlock>(TableBlock::Width::Lft, late_);
   return *place;
 }
 

@@ -35,7 +35,8 @@ struct Changes {
 
 class World {
  public:
-  World(const Topology& topology, Time lag);
+  /// `lag`: how long packets live; `late`: see TableBlock.
+  World(const Topology& topology, Time lag, Time late);
 
   void apply(std::size_t index, const Record& record);
   void begin(const Command& command);
@@ -104,6 +105,7 @@ class World {
 
   const Topology& topology_;
   Time lag_;
+  Time late_;
   Changes changes_;
   std::vector<Link> links_;
   std::vector<End> owners_;
