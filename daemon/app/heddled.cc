@@ -64,7 +64,11 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       engine_{backend_->transport(), engine_options(config_)},
       discovery_{engine_,
                  {.m_key = config_.fabric.m_key,
-                  .guest_smps_per_second = static_cast<std::uint32_t>(config_.sweep.smps_per_second)},
+                  .guest_smps_per_second = static_cast<std::uint32_t>(config_.sweep.smps_per_second),
+                  .on_inactive =
+                      [this](const PortRef& port) {
+                        if (authority_ != nullptr) authority_->on_inactive(port);
+                      }},
                  [this](const discovery::SweepReport& report) { on_sweep(report); }},
       disk_{io, entering([] {})},
       plans_{config_.state.directory + "/plan.json", desk_at(disk_, clock_)},

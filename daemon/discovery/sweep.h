@@ -32,6 +32,8 @@ struct SweepOptions {
   ChangeBits change_bits = ChangeBits::Leave;
   /// Of a guest; 0: as many as the engine takes.
   std::uint32_t guest_smps_per_second = 0;
+  /// Called as soon as a switch says that a port of its own is not Active.
+  std::function<void(const PortRef&)> on_inactive{};
   std::size_t most_nodes = 65'536;  ///< a bound against agents that make nodes up
 };
 

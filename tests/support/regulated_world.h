@@ -346,12 +346,13 @@ inline TestDaemon::TestDaemon(RegulatedWorld& world)
   regulate::RegulatorOptions options;
   options.governor = world.options.governor;
   options.pins = world.options.pins;
-  discovery = std::make_unique<discovery::Discovery>(engine, discovery::SweepOptions{},
-                                                     [this](const discovery::SweepReport& report) {
-                                                       if (report.failure || report.survey == report.before)
-                                                         return;
-                                                       authority->on_found(report.survey, world_.now);
-                                                     });
+  discovery::SweepOptions sweeps;
+  sweeps.on_inactive = [this](const PortRef& port) { authority->on_inactive(port); };
+  discovery =
+      std::make_unique<discovery::Discovery>(engine, sweeps, [this](const discovery::SweepReport& report) {
+        if (report.failure || report.survey == report.before) return;
+        authority->on_found(report.survey, world_.now);
+      });
   provision::OwnFabricOptions own;
   own.provision.ports.lmc = world.options.lmc;
   own.provision.verify_within = world.options.verify_within;

@@ -42,6 +42,7 @@ class SimWorld final : public transport::Transport {
 
   void receive_with(Receiver receiver) override { receiver_ = std::move(receiver); }
   Result<void> send(const mad::Packet& packet) override {
+    if (on_send) on_send(packet);
     fabric.send(ps(), client_, packet);
     return {};
   }
@@ -91,6 +92,7 @@ class SimWorld final : public transport::Transport {
   // Of a state machine under test that has deadlines besides the engine's; both or neither.
   std::function<std::optional<Instant>()> next_deadline;
   std::function<void(Instant)> on_timer;
+  std::function<void(const mad::Packet&)> on_send;  ///< if somebody looks on
 
   [[nodiscard]] PortIndex port() const { return port_; }
   [[nodiscard]] sim::ClientId client() const { return client_; }

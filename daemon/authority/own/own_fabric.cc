@@ -96,6 +96,7 @@ void OwnFabric::tell(const ProvisionReport& report) {
     for (const Node& node : report.survey->fabric->nodes()) {
       if (node.type == NodeType::Switch) known.present.insert(node.guid);
     }
+    known.present.insert(keeper_.mute().begin(), keeper_.mute().end());
     for (const auto& other : report.other_sms) {
       const PortIndex port = known.reference->find_port(other.where);
       if (port != no_port && known.reference->port(port).lid != no_lid) {
@@ -107,6 +108,8 @@ void OwnFabric::tell(const ProvisionReport& report) {
   }
   mastership_ = mastership;
 }
+
+void OwnFabric::on_inactive(const PortRef& port) { manager_.keep_off(port); }
 
 void OwnFabric::on_timer(Instant now) {
   manager_.on_timer(now);

@@ -54,6 +54,8 @@ Provisioner::Provisioner(transport::TransactionEngine& engine, transport::Transp
 
 void Provisioner::run(std::shared_ptr<const Survey> survey, Instant now) {
   busy_ = true;
+  inactive_.clear();
+  writer_.keep_off_nothing();
   report_ = {};
   report_.begun = now;
   survey_ = std::make_shared<Survey>(*survey);
@@ -68,9 +70,19 @@ void Provisioner::rewrite(std::shared_ptr<const Survey> survey, Instant now, Don
   report_ = {};
   report_.begun = now;
   survey_ = std::make_shared<Survey>(*survey);
+  for (const PortRef& port : inactive_) {
+    const NodeIndex node = survey_->fabric->find_node(port.node);
+    if (node == no_node) continue;
+    survey_->nodes[node.raw()].ports[port.port.raw()].info.state = PortState::Down;
+  }
   failed_.assign(survey_->fabric->ports().size(), 0);
   routes_.reset();
   route(now);
+}
+
+void Provisioner::keep_off(const PortRef& port) {
+  inactive_.insert(port);
+  writer_.keep_off(port);
 }
 
 void Provisioner::regroup(std::shared_ptr<const Survey> survey, Instant now, Done done) {

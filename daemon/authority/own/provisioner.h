@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -85,6 +86,8 @@ class Provisioner {
   void on_timer(Instant now) { writer_.on_timer(now); }
   [[nodiscard]] std::optional<Instant> next_deadline() const { return writer_.next_deadline(); }
   [[nodiscard]] Instant packets_gone() const { return writer_.packets_gone(); }
+  /// Until the next run() no table is made or written that leads out of this port, which is not Active.
+  void keep_off(const PortRef& port);
   /// From here on, what is under way too takes these directed routes.
   void take_routes(const Survey& from);
   /// Compares some blocks with what their switches hold (TableWriter::verify). Not while busy().
@@ -174,6 +177,7 @@ class Provisioner {
   std::shared_ptr<const Routes> last_routes_;  ///< of the last run that made any
 
   // What outlives a run.
+  std::set<PortRef> inactive_;  ///< found since the survey that was configured
   LidsByPort remembered_;
 };
 

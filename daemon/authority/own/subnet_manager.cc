@@ -176,9 +176,10 @@ void SubnetManager::rewritten(const ProvisionReport& report) {
   } else if (report.failure) {
     done(fail(*report.failure), report.ended);
   } else if (!report.tables_confirmed) {
-    done(fail(ErrorCode::Unreachable, report.troubles.empty()
-                                          ? "a switch that has been silent did not confirm its table"
-                                          : report.troubles.front().text),
+    done(fail(ErrorCode::Unreachable,
+              report.troubles.empty()
+                  ? "a switch that has been silent did not confirm its table, or a link fell meanwhile"
+                  : report.troubles.front().text),
          report.ended);
   } else {
     done({}, report.ended);

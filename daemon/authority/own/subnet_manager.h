@@ -34,6 +34,10 @@ class SubnetManager {
   /// From here on, what is under way too takes these directed routes.
   void take_routes(const Survey& from);
 
+  /// A sweep under way has found this port of a switch not Active: until its survey is configured, nothing is
+  /// led there.
+  void keep_off(const PortRef& port) { provisioner_.keep_off(port); }
+
   void on_timer(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 

@@ -47,6 +47,7 @@ void TableWriter::plan(Instant now) {
   held_.assign(wanted.blocks(), 0);
   is_later_.assign(wanted.stride(), 0);
   is_idle_.assign(wanted.stride(), false);
+  left_out_.assign(wanted.stride(), 0);
   report_.order = WriteOrder::Any;
   if (anything && routes_->order) plan_stages();
   next_stage(now);
@@ -84,8 +85,11 @@ void TableWriter::next_stage(Instant now) {
     std::vector<routing::EntryWrite> stage = std::move(plan_.stages[stage_++]);
     for (const routing::EntryWrite& write : stage) {
       const auto block = static_cast<std::uint16_t>(block_of_lid(write.lid));
-      if (is_silent({write.sw, block})) held_[block] = 1;
+      if (!is_silent({write.sw, block})) continue;
+      held_[block] = 1;
+      report_.left_out = true;
     }
+    leave_out(stage);
     std::erase_if(stage, [&](const routing::EntryWrite& write) {
       return held_[block_of_lid(write.lid)] != 0 || node_of(write.sw.raw()) == nullptr;
     });
@@ -101,13 +105,35 @@ void TableWriter::next_stage(Instant now) {
   }
 }
 
+/// Takes LIDs that would be led out of a port that is not Active out of the stage, and out of all later ones.
+void TableWriter::leave_out(std::vector<routing::EntryWrite>& stage) {
+  if (inactive_.empty()) return;
+  for (const routing::EntryWrite& write : stage) {
+    if (!inactive_.contains({routes_->tables.switches()[write.sw.raw()], write.port})) continue;
+    left_out_[write.lid.raw()] = 1;
+    report_.left_out = true;
+  }
+  std::erase_if(stage, [&](const routing::EntryWrite& write) { return left_out_[write.lid.raw()] != 0; });
+}
+
+Instant TableWriter::settled_at(const routing::EntryWrite& write) const {
+  const Table* const table = tables_[write.sw.raw()];
+  return table == nullptr ? Instant{} : table->settled_at[block_of_lid(write.lid)];
+}
+
+/// No earlier than packets are gone that these entries take a way from, and Sets that would undo them.
+Instant TableWriter::earliest(std::span<const routing::EntryWrite> stage) const {
+  Instant first = under_way_.earliest(stage);
+  for (const routing::EntryWrite& write : stage) first = std::max(first, settled_at(write));
+  return first;
+}
+
 /// Takes what must wait, with all that belongs to its LID, out of the stage.
 void TableWriter::postpone(std::vector<routing::EntryWrite>& stage, Instant now) {
   for (const routing::EntryWrite& write : stage) {
-    if (write.change == routing::Change::Loses && carries(write.lid) &&
-        under_way_.earliest({&write, 1}) > now) {
-      is_later_[write.lid.raw()] = 1;
-    }
+    const bool meets_packets = write.change == routing::Change::Loses && carries(write.lid) &&
+                               under_way_.earliest({&write, 1}) > now;
+    if (meets_packets || settled_at(write) > now) is_later_[write.lid.raw()] = 1;
   }
   const auto later = std::stable_partition(
       stage.begin(), stage.end(), [&](const auto& write) { return is_later_[write.lid.raw()] == 0; });
@@ -130,6 +156,9 @@ std::vector<routing::BlockRef> TableWriter::rest() const {
   std::vector<char> waits(held_.size(), 0);
   for (const auto& stage : later_) {
     for (const routing::EntryWrite& write : stage) waits[block_of_lid(write.lid)] = 1;
+  }
+  for (std::size_t lid = 0; lid < left_out_.size(); ++lid) {
+    if (left_out_[lid] != 0) waits[lid / routing::lids_per_block] = 1;
   }
   std::vector<routing::BlockRef> blocks = differing_;
   std::erase_if(blocks, [&](const routing::BlockRef& at) {
@@ -171,7 +200,7 @@ void TableWriter::resume_or_finish(Instant now) {
     report_.postponed = true;
     return finish(now);
   }
-  resume_at_ = under_way_.earliest(later_.front());
+  resume_at_ = earliest(later_.front());
   on_timer(now);
 }
 

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <optional>
 
+#include "mad/header.h"
 #include "transport/requests.h"
+#include "transport/transaction_tid.h"
 
 namespace heddle::provision {
 namespace {
@@ -31,14 +33,24 @@ void TableWriter::write(std::shared_ptr<const Survey> survey, std::shared_ptr<co
   if (!std::exchange(begun_, true)) under_way_.begin(now);
   for (const NodeGuid guid : routes_->tables.switches()) {
     switches_.push_back(survey_->fabric->find_node(guid));
-    Table* const table = switches_.back() == no_node ? nullptr : &known_[guid];
+    const bool mute = switches_.back() == no_node && is_mute(static_cast<std::uint32_t>(tables_.size()));
+    Table* const table = switches_.back() == no_node && !mute ? nullptr : &known_[guid];
     tables_.push_back(table);
     if (table == nullptr) continue;
     table->bytes.resize(std::max(table->bytes.size(), routes_->tables.stride()), no_path.raw());
     table->known.resize(std::max(table->known.size(), routes_->tables.blocks()), false);
-    table->silent.assign(table->known.size(), false);
+    table->silent.assign(table->known.size(), mute);
+    table->settled_at.resize(table->known.size());
   }
   read(now);
+}
+
+/// Nobody can ask it, packets pass it, and what it holds is known.
+bool TableWriter::is_mute(std::uint32_t sw) const {
+  if (!routes_->order || !known_.contains(routes_->tables.switches()[sw])) return false;
+  const auto hops = routes_->order->graph().hops(routing::SwitchIndex{sw});
+  return std::any_of(hops.begin(), hops.end(),
+                     [&](const routing::Hop& hop) { return routes_->up.contains(hop.link); });
 }
 
 Step TableWriter::block_step(mad::Method method, const SurveyNode& node, std::size_t block,
@@ -72,7 +84,13 @@ void TableWriter::read(Instant now) {
     const std::size_t top = node->switch_info ? node->switch_info->linear_fdb_top : 0;
     for (std::size_t b = 0; b < routes_->tables.blocks() && top > 0 && b * routing::lids_per_block <= top;
          ++b) {
-      if (!tables_[s]->known[b]) blocks.push_back({s, static_cast<std::uint16_t>(b)});
+      if (tables_[s]->known[b]) continue;
+      // What it answers may be overwritten by a Set that is still on its way.
+      if (tables_[s]->settled_at[b] > now) {
+        tables_[s]->silent[b] = report_.left_out = true;
+        continue;
+      }
+      blocks.push_back({s, static_cast<std::uint16_t>(b)});
     }
   }
   // One block of each switch after the other, so that many agents work at the same time.
@@ -132,6 +150,10 @@ void TableWriter::write_blocks(std::vector<routing::BlockRef> blocks, std::vecto
 
 void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
   const BlockOf at = block_of(tag);
+  const auto tid = transport::TransactionTid::read(mad::read_header(completion.request->mad).tid);
+  const bool was_sent = completion.outcome != Outcome::AgentSilent && completion.outcome != Outcome::NotSent;
+  if (was_sent && (completion.outcome != Outcome::Answered || tid.attempt > 0))
+    tables_[at.sw]->settled_at[at.block] = completion.now + under_way_.life();
   if (completion.outcome == Outcome::Stopped) {
     report_.stopped = true;
     return;

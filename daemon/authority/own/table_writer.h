@@ -9,7 +9,11 @@
 ///
 /// A switch that does not confirm holds up only the LIDs of the blocks that it did not confirm: their later
 /// stages are left out. What is not known of a switch's table is read first, and a block that cannot be read
-/// is not written.
+/// is not written. A switch that the survey has not, and that links lead to all the same (mute_nodes.h),
+/// holds what it confirmed last.
+///
+/// A Set that was given up, or repeated before its answer came, may arrive late: the block is not changed
+/// again before that is as old as a packet can be.
 ///
 /// A state machine over the transaction engine, on its thread. One run at a time. Unicast only:
 /// multicast tables are MulticastWriter's.
@@ -20,6 +24,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -56,8 +62,9 @@ struct WriteReport {
   std::size_t blocks_written = 0;
   bool stopped = false;    ///< the engine was stopped
   bool postponed = false;  ///< what must wait for packets under way is left to another run
+  bool left_out = false;   ///< LIDs that lead over a switch that is mute or unsettled, or out of a dead port
 
-  [[nodiscard]] bool confirmed() const { return failures.empty() && !stopped && !postponed; }
+  [[nodiscard]] bool confirmed() const { return failures.empty() && !stopped && !postponed && !left_out; }
 };
 
 class TableWriter {
@@ -70,6 +77,10 @@ class TableWriter {
   /// How long packets live; from the next write on.
   void set_packet_life(FabricClock::duration life) { under_way_.set_life(life); }
 
+  /// From here on, LIDs of which a write would lead out of this port, which is not Active, are left as they
+  /// are.
+  void keep_off(const PortRef& port) { inactive_.insert(port); }
+  void keep_off_nothing() { inactive_.clear(); }
   /// Survey and routes are of the same fabric. Switches that the survey has not are left out.
   void write(std::shared_ptr<const Survey> survey, std::shared_ptr<const Routes> routes, Waits waits,
              Instant now, Done done);
@@ -99,8 +110,9 @@ class TableWriter {
  private:
   struct Table {
     std::vector<std::uint8_t> bytes;
-    std::vector<bool> known;   ///< by block
-    std::vector<bool> silent;  ///< likewise: could not be read in this run
+    std::vector<bool> known;          ///< by block
+    std::vector<bool> silent;         ///< likewise: could not be read in this run
+    std::vector<Instant> settled_at;  ///< likewise: no earlier Set can arrive after this
   };
   struct BlockOf {
     std::uint32_t sw = 0;
@@ -117,6 +129,10 @@ class TableWriter {
   [[nodiscard]] bool is_silent(const routing::BlockRef& at) const;
   void take(BlockOf at, const transport::Completion& completion);
   void plan_stages();
+  void leave_out(std::vector<routing::EntryWrite>& stage);
+  [[nodiscard]] bool is_mute(std::uint32_t sw) const;
+  [[nodiscard]] Instant settled_at(const routing::EntryWrite& write) const;
+  [[nodiscard]] Instant earliest(std::span<const routing::EntryWrite> stage) const;
   void write_stage(const std::vector<routing::EntryWrite>& stage, Instant now);
   void postpone(std::vector<routing::EntryWrite>& stage, Instant now);
   void resume_or_finish(Instant now);
@@ -153,6 +169,8 @@ class TableWriter {
   Waits waits_ = Waits::Leave;
   routing::PacketsUnderWay under_way_;
   bool begun_ = false;
+  std::set<PortRef> inactive_;
+  std::vector<char> left_out_;  ///< by LID: one of its entries would lead out of such a port
   /// Stages that must wait, and all later ones of their LIDs.
   std::vector<std::vector<routing::EntryWrite>> later_;
   std::vector<char> is_later_;  ///< by LID

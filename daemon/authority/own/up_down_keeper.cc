@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "authority/own/mute_hosts.h"
+#include "authority/own/mute_nodes.h"
 #include "authority/own/survey_change.h"
 
 namespace heddle::provision {
@@ -42,12 +42,17 @@ std::optional<routing::LinkSet> UpDownKeeper::links_up(const Fabric& fabric) con
     const bool counts = counts_ == Counts::Active ? is_active(fabric, link) : is_up(fabric, link);
     if (counts) up.insert(full_->port(a).link);
   }
-  for (const MuteHost& mute : mute_hosts(*full_, fabric)) up.insert(mute.link);
   return up;
 }
 
 Result<void> UpDownKeeper::begin(const Fabric& seen) {
-  const auto kept = full_ ? with_mute_hosts(*full_, seen) : std::make_shared<const Fabric>(seen);
+  const auto kept = full_ ? with_mute_nodes(*full_, up_, seen) : std::make_shared<const Fabric>(seen);
+  // Those of the links whose ends are both mute that forwarded: by the snapshot that goes.
+  std::vector<LinkRef> forwarding;
+  if (full_) {
+    for (const LinkIndex link : mute_nodes(*full_, up_, seen).links)
+      forwarding.push_back(link_ref(*full_, full_->link(link)));
+  }
   const Fabric& fabric = *kept;
   std::size_t known = 0;
   for (const Node& node : fabric.nodes()) {
@@ -76,6 +81,11 @@ Result<void> UpDownKeeper::begin(const Fabric& seen) {
   if (ranks_.size() > full_->switch_count() + most_gone) {
     std::erase_if(ranks_, [this](const auto& rank) { return full_->find_node(rank.first) == no_node; });
   }
+  up_ = routing::LinkSet::none(*full_);
+  for (const LinkRef& ref : forwarding) {
+    const PortIndex port = full_->find_port(ref.a);
+    if (port != no_port && full_->port(port).link != no_link) up_.insert(full_->port(port).link);
+  }
   return {};
 }
 
@@ -94,6 +104,12 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
   if (!up) {
     if (auto begun = begin(fabric); !begun) return fail(begun.error());
     up = links_up(fabric);
+  }
+  mute_.clear();
+  const MuteNodes mute = mute_nodes(*full_, up_, fabric);
+  for (const LinkIndex link : mute.links) up->insert(link);
+  for (const NodeIndex node : mute.nodes) {
+    if (full_->node(node).type == NodeType::Switch) mute_.push_back(full_->node(node).guid);
   }
   up_ = *up;
   overridden_ = false;

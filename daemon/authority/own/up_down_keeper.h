@@ -55,14 +55,16 @@ class UpDownKeeper {
   [[nodiscard]] const std::vector<LinkRef>& closed() const { return closed_; }
   [[nodiscard]] unsigned planes() const { return static_cast<unsigned>(avoided_.size()); }
 
-  /// Tables over the links that count and are not avoided, and to hosts that are mute. Begins anew when the
-  /// snapshot has a node, a LID or a cable that the kept one has not. Errors: of UpDownRouter::make.
+  /// Tables over the links that count and are not avoided, and over those of nodes that are mute. Begins anew
+  /// when the snapshot has a node, a LID or a cable that the kept one has not. Errors: of UpDownRouter::make.
   [[nodiscard]] Result<Routes> route(const Fabric& fabric);
 
   /// The kept snapshot, with everything that was ever there since it began; null before the first route().
   [[nodiscard]] const std::shared_ptr<const Fabric>& full() const { return full_; }
   /// Its links that counted for the last route().
   [[nodiscard]] const routing::LinkSet& up() const { return up_; }
+  /// Switches that do not answer, and that packets pass all the same (mute_nodes.h): at the last route().
+  [[nodiscard]] const std::vector<NodeGuid>& mute() const { return mute_; }
   /// Host switches, in pairs, between which the links of the last route() leave no legal path, in some plane.
   [[nodiscard]] std::size_t unconnected() const;
   /// Whether the last route() had to use links that it was to avoid, lest hosts be cut off.
@@ -84,6 +86,7 @@ class UpDownKeeper {
   std::vector<LinkRef> closed_;
   std::optional<unsigned> idle_plane_;
   routing::LinkSet up_;
+  std::vector<NodeGuid> mute_;
   bool overridden_ = false;
   std::size_t beginnings_ = 0;
 };

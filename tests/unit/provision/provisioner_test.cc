@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "authority/own/subnet_manager.h"
+#include "authority/own/up_down_keeper.h"
 #include "discovery/discovery.h"
 #include "routing/minhop.h"
 #include "support/sim_world.h"
@@ -255,6 +256,173 @@ TEST(Provisioner, LostMadsAndADeadSwitchDoNotStopIt) {
   }
   // Everything that does not pass the dead switch works.
   EXPECT_GT(report.links_raised, world.truth().links().size());
+}
+
+/// Routed as the daemon does, with its timers.
+struct KeptWorld {
+  explicit KeptWorld(std::string_view generator, const ProvisionOptions& options = {})
+      : world{generator, options, {}, [this](const Fabric& fabric) { return keeper.route(fabric); }} {
+    world.sim.next_deadline = [this] { return world.sm.next_deadline(); };
+    world.sim.on_timer = [this](Instant now) { world.sm.on_timer(now); };
+  }
+  void settle() {
+    ASSERT_TRUE(world.sim.run([&] { return !world.sm.busy() && !world.discovery.busy(); }));
+  }
+  [[nodiscard]] LinkIndex switch_link(std::size_t nth) const {
+    const Fabric& truth = world.truth();
+    for (std::uint32_t i = 0; i < truth.links().size(); ++i) {
+      const Link& link = truth.link(LinkIndex{i});
+      const bool between = truth.node(link.a.node).type == NodeType::Switch &&
+                           truth.node(link.b.node).type == NodeType::Switch;
+      if (between && nth-- == 0) return LinkIndex{i};
+    }
+    return no_link;
+  }
+
+  UpDownKeeper keeper;
+  World world;
+};
+
+// Whoever was taken for gone, with all that it leads to, forwarded all the time.
+TEST(Provisioner, ASwitchThatDoesNotAnswerGoesOnForwarding) {
+  for (const std::size_t nth : {2U, 8U, 12U}) {
+    KeptWorld kept{"torus:4x4,hosts=1,links=1"};
+    World& world = kept.world;
+    ASSERT_FALSE(world.bring_up().failure);
+    const NodeIndex silent = world.switch_at(nth);
+    world.sim.fabric.set_agent_faults(silent, {.mute_sma = true});
+    const ProvisionReport& report = world.bring_up();
+    ASSERT_FALSE(report.failure);
+    EXPECT_EQ(report.survey->fabric->find_node(world.truth().node(silent).guid), no_node);
+    EXPECT_EQ(report.blocks_written, 0U);
+    expect_works(world);
+    world.sim.fabric.set_agent_faults(silent, {});
+    world.bring_up();
+    kept.settle();
+    expect_works(world);
+  }
+}
+
+// The sweep goes on, and what is ordered meanwhile makes tables anew.
+TEST(Provisioner, NothingIsLedOutOfAPortThatASweepUnderWayFoundDown) {
+  KeptWorld kept{"torus:3x3,hosts=1,links=1"};
+  World& world = kept.world;
+  ASSERT_FALSE(world.bring_up().failure);
+  const Fabric& truth = world.truth();
+  for (std::size_t nth = 0; nth < 18; ++nth) {
+    const LinkEnd end = truth.link(kept.switch_link(nth)).a;
+    world.sm.keep_off(truth.ref(end));
+    std::optional<Result<void>> done;
+    world.sm.rewrite_tables(world.sim.now, [&](const Result<void>& result, Instant) { done = result; });
+    ASSERT_TRUE(world.sim.run([&] { return done.has_value(); }));
+    EXPECT_TRUE(*done);
+    EXPECT_THAT(world.sim.fabric.forwarding_table(end.node), testing::Not(testing::Contains(end.port)));
+    // The sweep's own survey says what is so.
+    world.bring_up();
+    kept.settle();
+    expect_works(world);
+  }
+}
+
+// Stages of a change that was under way when ports were found down.
+TEST(Provisioner, AStageThatWouldLeadOutOfADeadPortIsLeftOut) {
+  KeptWorld kept{"torus:4x4,hosts=1,links=1"};
+  World& world = kept.world;
+  ASSERT_FALSE(world.bring_up().failure);
+  const Fabric& truth = world.truth();
+  // Block 0 holds all LIDs.
+  std::map<std::vector<PortNum>, std::vector<std::uint8_t>> sent;
+  world.sim.on_send = [&](const mad::Packet& packet) {
+    const mad::Header header = mad::read_header(packet.mad);
+    if (header.method != mad::Method::Set || !mad::is_smp(header) ||
+        static_cast<mad::SmAttr>(header.attribute) != mad::SmAttr::LinearForwardingTable)
+      return;
+    const auto route = mad::read_directed_route(packet.mad);
+    const auto data = mad::smp_data(packet.mad);
+    sent[{route.initial_path.begin() + 1, route.initial_path.begin() + 1 + route.hop_count}] = {data.begin(),
+                                                                                                data.end()};
+  };
+  const auto through = [&](LinkEnd end) {
+    std::set<std::size_t> lids;
+    const auto table = world.sim.fabric.forwarding_table(end.node);
+    for (std::size_t lid = 0; lid < table.size(); ++lid)
+      if (table[lid] == end.port) lids.insert(lid);
+    return lids;
+  };
+  std::size_t left_out = 0;
+  for (std::size_t nth = 0; nth < 32; ++nth) {
+    const Survey& survey = *world.reports.back().survey;
+    kept.keeper.avoid(0, {link_ref(truth, truth.link(kept.switch_link(nth)))});
+    std::optional<Result<void>> done;
+    sent.clear();
+    world.sm.rewrite_tables(world.sim.now, [&](const Result<void>& result, Instant) { done = result; });
+    // The first stage is on its way.
+    std::map<LinkEnd, std::set<std::size_t>> had;
+    for (std::size_t each = 0; each < 32; ++each) {
+      const Link& link = truth.link(kept.switch_link(each));
+      for (const LinkEnd end : {link.a, link.b}) {
+        had[end] = through(end);
+        const NodeIndex there = survey.fabric->find_node(truth.node(end.node).guid);
+        const auto on_its_way = sent.find(survey.node(there).path);
+        for (std::size_t lid = 0; on_its_way != sent.end() && lid < on_its_way->second.size(); ++lid)
+          if (on_its_way->second[lid] == end.port.raw()) had[end].insert(lid);
+        world.sm.keep_off(truth.ref(end));
+      }
+    }
+    ASSERT_TRUE(world.sim.run([&] { return done.has_value(); }));
+    for (const auto& [end, before] : had) {
+      for (const std::size_t lid : through(end)) EXPECT_TRUE(before.contains(lid));
+    }
+    left_out += *done ? 0 : 1;
+    kept.keeper.avoid(0, {});
+    world.bring_up();
+    kept.settle();
+    expect_works(world);
+  }
+  EXPECT_GT(left_out, 0U);
+}
+
+// A Set that was repeated before its answer came, or given up, may arrive after others.
+TEST(Provisioner, ABlockIsNotChangedAgainWhileAnEarlierSetMayArrive) {
+  ProvisionOptions options;
+  options.packet_life = 200ms;
+  KeptWorld kept{"torus:3x3,hosts=1,links=1", options};
+  World& world = kept.world;
+  ASSERT_FALSE(world.bring_up().failure);
+  struct Block {
+    std::vector<std::uint8_t> content;
+    Instant last;
+    std::size_t times = 0;
+  };
+  std::map<std::pair<std::vector<PortNum>, std::uint32_t>, Block> blocks;
+  std::size_t repeated = 0;
+  world.sim.on_send = [&](const mad::Packet& packet) {
+    const mad::Header header = mad::read_header(packet.mad);
+    if (header.method != mad::Method::Set || !mad::is_smp(header) ||
+        static_cast<mad::SmAttr>(header.attribute) != mad::SmAttr::LinearForwardingTable)
+      return;
+    const auto route = mad::read_directed_route(packet.mad);
+    Block& block = blocks[{{route.initial_path.begin(), route.initial_path.end()}, header.modifier}];
+    const auto data = mad::smp_data(packet.mad);
+    const std::vector<std::uint8_t> content(data.begin(), data.end());
+    if (content != block.content && block.times > 1) {
+      ++repeated;
+      EXPECT_GE(world.sim.now - block.last, options.packet_life);
+    }
+    if (content != block.content) block = {content, {}, 0};
+    block.last = world.sim.now;
+    ++block.times;
+  };
+  sim::MadFaults faults;
+  faults.lost = Ratio{0.05};
+  world.sim.fabric.set_mad_faults(faults);
+  for (std::size_t nth = 0; nth < 54; ++nth) {
+    const LinkRef link = link_ref(world.truth(), world.truth().link(kept.switch_link(nth % 18)));
+    kept.keeper.avoid(0, {link});
+    world.sm.rewrite_tables(world.sim.now, [](const Result<void>&, Instant) {});
+    kept.settle();
+  }
+  EXPECT_GT(repeated, 0U);
 }
 
 TEST(Provisioner, LidConflictIsResolved) {

@@ -1,5 +1,6 @@
 #include "authority/own/up_down_keeper.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fabric/generators.h"
@@ -178,6 +179,64 @@ TEST_F(UpDownKeeperTest, AHostThatDoesNotAnswerKeepsItsEntries) {
   const auto graph = routing::SwitchGraph::make(*other.full());
   const auto sw = graph->find(other.full()->find_node(full->node(at.node).guid));
   EXPECT_EQ(found->tables.port(sw, port.lid), at.port);
+}
+
+// Its neighbours say that its links are Active: packets pass, and the hosts behind it are there.
+TEST_F(UpDownKeeperTest, ASwitchThatDoesNotAnswerKeepsItsEntriesAndThoseBehindIt) {
+  const LinkIndex cable = a_switch_link();
+  const LinkEnd a = full->link(cable).a;
+  const LinkEnd b = full->link(cable).b;
+  const auto before = keeper.route(*full);
+  ASSERT_TRUE(before);
+  for (const NodeIndex silent : {a.node, b.node}) {
+    // Nobody behind it can be asked either: hosts that have no other cable.
+    auto seen = without(*full, silent);
+    for (std::uint32_t i = 0; i < seen->nodes().size();) {
+      const Node& node = seen->nodes()[i];
+      if (node.type != NodeType::Switch &&
+          seen->port(seen->port_index(NodeIndex{i}, PortNum{1})).link == no_link) {
+        seen = without(*seen, NodeIndex{i});
+      } else {
+        ++i;
+      }
+    }
+    const auto mute = keeper.route(*seen);
+    ASSERT_TRUE(mute);
+    EXPECT_EQ(mute->tables, before->tables);
+    EXPECT_EQ(keeper.mute(), std::vector{full->node(silent).guid});
+    ASSERT_TRUE(keeper.route(*full));
+    EXPECT_THAT(keeper.mute(), testing::IsEmpty());
+  }
+  EXPECT_EQ(keeper.beginnings(), 1U);
+  // A neighbour that says Down takes that link away, and no other.
+  const LinkEnd other = *full->peer(full->port(full->port_index(a)).link == cable ? a : b);
+  const auto down = keeper.route(*without(*full, other.node, full->ref(*full->peer(other))));
+  ASSERT_TRUE(down);
+  EXPECT_FALSE(keeper.up().contains(cable));
+  EXPECT_NE(down->tables, before->tables);
+}
+
+TEST_F(UpDownKeeperTest, ASwitchWhoseNeighboursSayDownIsGone) {
+  const LinkEnd a = full->link(a_switch_link()).a;
+  ASSERT_TRUE(keeper.route(*full));
+  FabricBuilder builder;
+  const auto lacking = without(*full, a.node);
+  for (const Node& node : lacking->nodes()) {
+    const NodeIndex index = *builder.add_node(node);
+    for (unsigned p = 0; p <= node.port_count; ++p) {
+      Port port = lacking->port(PortIndex{node.first_port.raw() + p});
+      if (p > 0 && port.link == no_link) port.state = PortState::Down;
+      ASSERT_TRUE(builder.set_port(index, port));
+    }
+  }
+  for (const Link& link : lacking->links())
+    ASSERT_TRUE(builder.add_link(link.a, link.b, link.width, link.speed));
+  ASSERT_TRUE(keeper.route(*builder.build()));
+  EXPECT_THAT(keeper.mute(), testing::IsEmpty());
+  for (unsigned p = 1; p <= full->node(a.node).port_count; ++p) {
+    const LinkIndex link = full->port(LinkEnd{a.node, PortNum{static_cast<std::uint8_t>(p)}}).link;
+    EXPECT_FALSE(link != no_link && keeper.up().contains(link));
+  }
 }
 
 TEST_F(UpDownKeeperTest, AHostWhoseLinkIsDownHasNone) {
