@@ -111,7 +111,15 @@ void LinkRuns::look_at_window(Instant now) {
   for (const ItemPtr& item : refused) {
     end(*item, Error{ErrorCode::Unreachable, "OpenSM's plugin was lost before the links went off"}, now);
   }
-  if (!ready.empty()) drive(std::move(ready), now);
+  // Each run by itself: one of which a link never trains holds up no other.
+  while (!ready.empty()) {
+    const auto rest =
+        std::stable_partition(ready.begin(), ready.end(),
+                              [run = ready.front()->run](const ItemPtr& item) { return item->run == run; });
+    std::vector<ItemPtr> items(ready.begin(), rest);
+    ready.erase(ready.begin(), rest);
+    drive(std::move(items), now);
+  }
 }
 
 void LinkRuns::drive(std::vector<ItemPtr> items, Instant now) {

@@ -173,6 +173,11 @@ void Governor::Impl::handle(const SwitchFound& event) {
   for (LinkRecord& link : records) {
     if (link.ref.a.node != event.node && link.ref.b.node != event.node) continue;
     if (std::exchange(link.in_vain, false) && link.retry_at) link.retry_at = now_;
+    if (link.state == LinkState::Opening && link.off.port.node == event.node) {
+      // It was ordered at the other end, while this one, which is disabled, was out of sight.
+      move(link, LinkState::Off);
+      link.wanted = true;
+    }
     if (link.state != LinkState::Lost) continue;
     if (lost_switches.contains(link.ref.a.node) || lost_switches.contains(link.ref.b.node)) continue;
     link.mode = link.full;

@@ -528,13 +528,19 @@ void Provisioner::set_tops(Instant now) {
 
 /// A link trains at both ends. One that was Active when it was read has not been read since the other was: it
 /// bounced in between, and takes no packets until it is raised as well.
+/// And where nobody is known behind an Active port of a switch, that may have gone down since it was read:
+/// who was there is mute only if it has not.
 void Provisioner::look_at_far_ends(Instant now) {
   std::vector<LinkEnd> ends;
   for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
     const std::vector<SurveyPort>& ports = survey_->nodes[i].ports;
     for (std::size_t p = 1; p < ports.size(); ++p) {
-      if (!ports[p].known || ports[p].info.state != PortState::Init) continue;
-      const auto peer = survey_->fabric->peer({NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}});
+      if (!ports[p].known) continue;
+      const LinkEnd end{NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}};
+      const auto peer = survey_->fabric->peer(end);
+      if (!peer && ports[p].info.state == PortState::Active && survey_->nodes[i].is_switch())
+        ends.push_back(end);
+      if (ports[p].info.state != PortState::Init) continue;
       if (peer && survey_->port(*peer).known && survey_->port(*peer).info.state == PortState::Active)
         ends.push_back(*peer);
     }

@@ -303,6 +303,24 @@ TEST(Provisioner, ASwitchThatDoesNotAnswerGoesOnForwarding) {
   }
 }
 
+// A partial sweep has missed it, and has not read its neighbours.
+TEST(Provisioner, AsksTheNeighboursWhetherASwitchIsGone) {
+  KeptWorld kept{"torus:4x4,hosts=1,links=1"};
+  World& world = kept.world;
+  ASSERT_FALSE(world.bring_up().failure);
+  const NodeIndex victim = world.switch_at(8);
+  world.sim.fabric.set_agent_faults(victim, {.mute_sma = true});
+  const auto survey = world.bring_up().survey;
+  ASSERT_EQ(kept.keeper.mute(), std::vector{world.truth().node(victim).guid});
+  world.sim.fabric.kill(victim, world.sim.ps());
+  world.sim.engine.unsolicited_to([](const mad::Packet&, Instant) {});
+  world.sm.configure(survey, world.sim.now);
+  const ProvisionReport& report = world.finish();
+  EXPECT_FALSE(report.failure);
+  EXPECT_THAT(kept.keeper.mute(), testing::IsEmpty());
+  EXPECT_GT(report.blocks_written, 0U);
+}
+
 // The sweep goes on, and what is ordered meanwhile makes tables anew.
 TEST(Provisioner, NothingIsLedOutOfAPortThatASweepUnderWayFoundDown) {
   KeptWorld kept{"torus:3x3,hosts=1,links=1"};
