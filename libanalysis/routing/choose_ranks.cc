@@ -53,7 +53,8 @@ class Outcome {
       : full_{graph, ranks, nullptr},
         mends_{graph, ranks, full_},
         topology_{graph, destinations, ranks, full_, mends_},
-        home_{home_by_chains(graph, destinations, ranks, full_)},
+        chains_{home_by_chains(graph, destinations, ranks, full_)},
+        home_{chains_},
         largest_{balance(topology_, rounds, home_)},
         left_{std::count_if(mends_.left().begin(), mends_.left().end(), [&](const auto& pair) {
           return graph.hosts_at(pair.first) != 0 && graph.hosts_at(pair.second) != 0;
@@ -67,6 +68,8 @@ class Outcome {
     return largest_ < other.largest_ * noticeable && shift(all) > other.shift(all);
   }
 
+  [[nodiscard]] MadeForOrder take() && { return {std::move(mends_), std::move(chains_)}; }
+
  private:
   Ratio shift(const LinkSet& all) {
     if (!shift_) {
@@ -79,7 +82,8 @@ class Outcome {
   LegalPaths full_;
   Mends mends_;
   FullTopology topology_;
-  ForwardingTables home_;
+  ForwardingTables chains_;
+  ForwardingTables home_;  ///< balanced
   double largest_;
   std::ptrdiff_t left_;
   std::optional<Ratio> shift_;
@@ -87,9 +91,9 @@ class Outcome {
 
 }  // namespace
 
-Ranks choose_ranks(const SwitchGraph& graph, const Destinations& destinations, const LinkSet& all) {
+ChosenOrder choose_ranks(const SwitchGraph& graph, const Destinations& destinations, const LinkSet& all) {
   std::vector<Ranks> candidates = rank_candidates(graph);
-  if (candidates.size() == 1) return std::move(candidates.front());
+  if (candidates.size() == 1) return {std::move(candidates.front()), std::nullopt};
   const unsigned rounds = balance_rounds(graph, destinations) / part_of_rounds;
   const double least = whole_lid_bound(graph);
   std::vector<Trial> trials;
@@ -117,7 +121,7 @@ Ranks choose_ranks(const SwitchGraph& graph, const Destinations& destinations, c
     best = &trial;
     best_outcome = std::move(outcome);
   }
-  return std::move(best->ranks);
+  return {std::move(best->ranks), std::move(*best_outcome).take()};
 }
 
 }  // namespace heddle::routing

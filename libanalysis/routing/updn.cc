@@ -17,11 +17,13 @@
 namespace heddle::routing {
 namespace {
 
-Result<Ranks> make_ranks(const SwitchGraph& graph, const Destinations& destinations, const LinkSet& all,
-                         const UpDownOptions& options) {
+Result<ChosenOrder> make_ranks(const SwitchGraph& graph, const Destinations& destinations, const LinkSet& all,
+                               const UpDownOptions& options) {
   if (options.ranks.empty()) {
     if (options.roots.empty()) return choose_ranks(graph, destinations, all);
-    return rank_from_roots(graph, options.roots);
+    auto ranks = rank_from_roots(graph, options.roots);
+    if (!ranks) return fail(ranks.error());
+    return ChosenOrder{std::move(*ranks), std::nullopt};
   }
   const std::unordered_map<NodeGuid, std::uint16_t> given(options.ranks.begin(), options.ranks.end());
   std::vector<std::uint16_t> rank;
@@ -34,7 +36,7 @@ Result<Ranks> make_ranks(const SwitchGraph& graph, const Destinations& destinati
     }
     rank.push_back(it->second);
   }
-  return Ranks(graph, std::move(rank));
+  return ChosenOrder{Ranks(graph, std::move(rank)), std::nullopt};
 }
 
 }  // namespace
@@ -54,12 +56,13 @@ struct UpDownRouter::State {
   ForwardingTables tables;
   std::vector<Plane> planes;
 
-  State(SwitchGraph g, Destinations d, Ranks r)
+  State(SwitchGraph g, Destinations d, ChosenOrder order)
       : graph{std::move(g)},
         destinations{std::move(d)},
-        ranks{std::move(r)},
+        ranks{std::move(order.ranks)},
         full{graph, ranks, nullptr},
-        mends{graph, ranks, full} {}
+        mends{order.made ? std::move(order.made->mends) : Mends{graph, ranks, full}},
+        home{order.made ? std::move(order.made->chains) : home_by_chains(graph, destinations, ranks, full)} {}
 
   [[nodiscard]] FullTopology topology() const { return {graph, destinations, ranks, full, mends}; }
 };
@@ -78,10 +81,9 @@ Result<UpDownRouter> UpDownRouter::make(const Fabric& fabric, const UpDownOption
   if (!graph) return fail(graph.error());
   Destinations destinations(*graph);
   const LinkSet all = LinkSet::all(fabric);
-  auto ranks = make_ranks(*graph, destinations, all, options);
-  if (!ranks) return fail(ranks.error());
-  auto state = std::make_unique<State>(std::move(*graph), std::move(destinations), std::move(*ranks));
-  state->home = home_by_chains(state->graph, state->destinations, state->ranks, state->full);
+  auto order = make_ranks(*graph, destinations, all, options);
+  if (!order) return fail(order.error());
+  auto state = std::make_unique<State>(std::move(*graph), std::move(destinations), std::move(*order));
   if (!is_regular_tree(state->graph, state->ranks)) {
     balance(state->topology(), balance_rounds(state->graph, state->destinations), state->home);
   }

@@ -3,7 +3,10 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstdlib>
+
 #include "fabric/generators.h"
+#include "fabric/source.h"
 #include "regulation/governor.h"
 #include "routing/quality.h"
 
@@ -22,8 +25,9 @@ struct Scene {
   std::vector<Exempt> exempt;
   routing::LinkSet all;
 
-  Scene(const std::string& spec, double load, std::uint8_t lmc = 0)
-      : fabric{*assign_lids(**generate(spec), lmc)} {
+  /// `source`: a generator or a file.
+  Scene(const std::string& source, double load, std::uint8_t lmc = 0)
+      : fabric{*assign_lids(*load_fabric(source).value().fabric, lmc)} {
     NetworkOptions options;
     options.managers = {manager()};
     options.planes = 1U << lmc;
@@ -162,6 +166,19 @@ BENCHMARK_CAPTURE(fast_back, ports_46000, large)->Unit(benchmark::kMillisecond)-
 BENCHMARK_CAPTURE(fast_back, torus_8x8, paper)->Unit(benchmark::kMillisecond)->Iterations(20);
 
 }  // namespace
+
+/// What HEDDLE_FABRIC names: a file or a generator.
+void add_file(const char* source) {
+  for (const auto& [name, policy] : {std::pair{"plan/file_trunk", SelectPolicy::Trunk},
+                                     std::pair{"plan/file_general", SelectPolicy::General}}) {
+    benchmark::RegisterBenchmark(name, plan, source, policy)->Unit(benchmark::kMillisecond)->Iterations(2);
+  }
+}
+
 }  // namespace heddle::regulation
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  if (const char* const source = std::getenv("HEDDLE_FABRIC")) heddle::regulation::add_file(source);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -1,13 +1,16 @@
 /// Time of routing, rerouting and proving on full trees. Targets (one core): 11,664 hosts routed in 0.3 s,
 /// with LMC 1 in 0.5 s; 16,000 hosts with LMC 1 in 0.8 s below 400 MB; one link in 5 ms; a proof in 1 s.
-/// tests/bench/opensm_ratio.sh puts OpenSM's time beside it.
+/// tests/bench/opensm_ratio.sh puts OpenSM's time beside it. HEDDLE_FABRIC=FILE adds that fabric (RouteFile,
+/// OneLinkFile); selene-compute is to be routed in 0.3 s, and a link of it to be changed in 10 ms.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/random.h"
 #include "fabric/generators.h"
+#include "fabric/source.h"
 #include "routing/proof.h"
 #include "routing/quality.h"
 #include "routing/update_plan.h"
@@ -62,10 +65,9 @@ BENCHMARK(Route)
     ->Unit(benchmark::kMillisecond);
 
 /// One link off, or on again.
-void OneLink(benchmark::State& state) {
-  const auto fabric = tree(state.range(0), state.range(1));
-  auto router = UpDownRouter::make(*fabric).value();
-  const LinkSet all = LinkSet::all(*fabric);
+void one_link(benchmark::State& state, const Fabric& fabric) {
+  auto router = UpDownRouter::make(fabric).value();
+  const LinkSet all = LinkSet::all(fabric);
   Random random(1);
   std::size_t blocks = 0;
   bool off = false;
@@ -73,13 +75,14 @@ void OneLink(benchmark::State& state) {
   for (auto _ : state) {
     state.PauseTiming();
     active = all;
-    if (!off) active.erase(random_switch_link(*fabric, random));
+    if (!off) active.erase(random_switch_link(fabric, random));
     off = !off;
     state.ResumeTiming();
     blocks = std::max(blocks, router.update(active).size());
   }
   state.counters["most_blocks"] = static_cast<double>(blocks);
 }
+void OneLink(benchmark::State& state) { one_link(state, *tree(state.range(0), state.range(1))); }
 BENCHMARK(OneLink)
     ->ArgNames({"hosts", "lmc"})
     ->Args({11664, 0})
@@ -118,7 +121,37 @@ void Transition(benchmark::State& state) {
 }
 BENCHMARK(Transition)->ArgNames({"hosts", "lmc"})->Args({11664, 0})->Unit(benchmark::kMillisecond);
 
+std::shared_ptr<const Fabric> described(const char* source, std::int64_t lmc) {
+  return assign_lids(*load_fabric(source).value().fabric, static_cast<std::uint8_t>(lmc)).value();
+}
+void RouteFile(benchmark::State& state, const char* source) {
+  const auto fabric = described(source, state.range(0));
+  for (auto _ : state) {
+    auto router = UpDownRouter::make(*fabric).value();
+    benchmark::DoNotOptimize(router.tables().row(SwitchIndex{0}).data());
+  }
+}
+void OneLinkFile(benchmark::State& state, const char* source) {
+  one_link(state, *described(source, state.range(0)));
+}
+
 }  // namespace
+
+void add_file(const char* source) {
+  for (const auto& [name, run] :
+       {std::pair{"RouteFile", &RouteFile}, std::pair{"OneLinkFile", &OneLinkFile}}) {
+    benchmark::RegisterBenchmark(name, run, source)
+        ->ArgName("lmc")
+        ->Arg(0)
+        ->Arg(1)
+        ->Unit(benchmark::kMillisecond);
+  }
+}
+
 }  // namespace heddle::routing
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  if (const char* const source = std::getenv("HEDDLE_FABRIC")) heddle::routing::add_file(source);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}
