@@ -81,7 +81,8 @@ class Operator(unittest.TestCase):
     def test_a_second_daemon_on_the_same_socket_is_refused(self):
         second = subprocess.run(
             [HEDDLED, "--set", "fabric.backend=sim", "--set", "fabric.generate=tree:k=2,n=2", "--set",
-             f"control.socket={self.daemon.socket}"], capture_output=True, text=True, timeout=20, check=False)
+             f"control.socket={self.daemon.socket}", "--set", f"state.directory={self.daemon.directory / 'second'}"],
+            capture_output=True, text=True, timeout=20, check=False)
         self.assertEqual(second.returncode, 1)
         self.assertIn("another heddled listens", second.stderr)
 
