@@ -45,7 +45,8 @@ def configure(**settings):
 
 
 def install():
-    """What the packages put there."""
+    """What the packages put there, on a host that never had it."""
+    shutil.rmtree("/var/lib/heddle", ignore_errors=True)
     shutil.copy(BUILD / "daemon/app/heddled", "/usr/sbin/heddled")
     for source, place in ((BUILD / "systemd/heddled.service", "/usr/lib/systemd/system"),
                           (SOURCE / "systemd/60-heddle.rules", "/usr/lib/udev/rules.d")):
