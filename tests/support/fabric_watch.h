@@ -66,6 +66,7 @@ class FabricWatch final : public sim::ChangeListener {
   void mend(LinkIndex link, Picoseconds at) {
     fabric_.mend(link, at);
     cut_.erase(link);
+    returning_.insert(link);
   }
   void kill(NodeIndex node, Picoseconds at) {
     dead_.insert(node);
@@ -75,9 +76,17 @@ class FabricWatch final : public sim::ChangeListener {
   void revive(NodeIndex node, Picoseconds at) {
     fabric_.revive(node, at);
     dead_.erase(node);
+    const Fabric& plain = fabric_.description();
+    for (unsigned p = 1; p <= plain.node(node).port_count; ++p) {
+      const Port& port = plain.port(LinkEnd{node, PortNum{static_cast<std::uint8_t>(p)}});
+      if (port.link != no_link) returning_.insert(port.link);
+    }
     fault_ = true;  // its tables are empty
   }
 
+  /// Faults come and go without rest from here on: tables are judged as they are, without those of the last
+  /// rest.
+  void never_rests() { rests_ = false; }
   [[nodiscard]] bool is_faulty(LinkIndex link) const { return by_fault(link); }
   /// Where packets between these host ports do not arrive, faults or not.
   [[nodiscard]] std::vector<std::string> apart(const std::vector<PortIndex>& hosts) const {
@@ -141,7 +150,8 @@ class FabricWatch final : public sim::ChangeListener {
   }
   [[nodiscard]] bool by_fault(LinkIndex link) const {
     const Link& cable = fabric_.description().link(link);
-    return cut_.contains(link) || dead_.contains(cable.a.node) || dead_.contains(cable.b.node);
+    return cut_.contains(link) || returning_.contains(link) || dead_.contains(cable.a.node) ||
+           dead_.contains(cable.b.node);
   }
 
   /// The description with the LIDs that are programmed.
@@ -180,6 +190,14 @@ class FabricWatch final : public sim::ChangeListener {
 
   void check() {
     learn_lids();
+    std::erase_if(returning_, [this](LinkIndex link) {
+      const Link& cable = fabric_.description().link(link);
+      const auto physical = [&](LinkEnd end) {
+        return fabric_.port_info(fabric_.description().port_index(end)).physical;
+      };
+      const bool trained = physical(cable.a) == PhysState::LinkUp && physical(cable.b) == PhysState::LinkUp;
+      return trained || physical(cable.a) == PhysState::Disabled || physical(cable.b) == PhysState::Disabled;
+    });
     const routing::ForwardingTables now = tables();
     auto up = routing::LinkSet::none(*with_lids_);
     for (std::uint32_t i = 0; i < with_lids_->links().size(); ++i) {
@@ -245,6 +263,7 @@ class FabricWatch final : public sim::ChangeListener {
     const std::vector<const routing::ForwardingTables*> both{&at_rest_, &now};
     const std::vector<const routing::ForwardingTables*> one{&now};
     for (const auto& together : {one, both}) {
+      if (together.size() == 2 && !rests_) continue;
       routing::ProofOptions options;
       options.active = together.size() == 1 ? &up : nullptr;
       options.most_findings = 1;
@@ -447,10 +466,12 @@ class FabricWatch final : public sim::ChangeListener {
   sim::ChangeListener* next_;
   bool watching_ = false;
   bool fault_ = false;
+  bool rests_ = true;
   Picoseconds at_{0};
   std::size_t instants_ = 0;
   std::string context_;
   std::set<LinkIndex> cut_;
+  std::set<LinkIndex> returning_;  ///< of a fault that is over, until they have trained or a Set took them
   std::set<NodeIndex> dead_;
   std::shared_ptr<const Fabric> with_lids_;
   std::unique_ptr<routing::SwitchGraph> graph_;

@@ -231,6 +231,10 @@ class RegulatedWorld {
       return target.lmc == 0 || static_cast<unsigned>(lid.raw() - target.base.raw()) % 2 == traffic_plane;
     });
   }
+  /// Hears of every MAD before it leaves the daemon, and before the daemon sees it.
+  enum class Way : std::uint8_t { Sent, Received };
+  std::function<void(Way, const mad::Packet&)> on_wire;
+
   /// The daemon is gone from one instant to the next; the fabric goes on.
   void kill() { daemon.reset(); }
 
@@ -335,6 +339,8 @@ inline TestDaemon::TestDaemon(RegulatedWorld& world)
                                          world_.fate.on_answer(number) == Fate::Verdict::Lost) {
                                        return;
                                      }
+                                     if (world_.on_wire)
+                                       world_.on_wire(RegulatedWorld::Way::Received, packet);
                                      engine.on_packet(packet, RegulatedWorld::instant(at));
                                    })},
       journal{std::make_unique<MortalJournal>(journal::open_journal(world.path, {{}, Instant{}}).value(),
@@ -356,6 +362,7 @@ inline TestDaemon::TestDaemon(RegulatedWorld& world)
   provision::OwnFabricOptions own;
   own.provision.ports.lmc = world.options.lmc;
   own.provision.verify_within = world.options.verify_within;
+  own.provision.packet_life = world.options.governor.packet_life;
   own.driver = world.options.driver;
   own.planes = planes;
   authority = std::make_unique<provision::OwnFabric>(own, engine, *this, *this, moves ? this : nullptr,
@@ -447,6 +454,7 @@ inline Result<void> TestDaemon::send(const mad::Packet& packet) {
   if (world_.fate.dead) return {};
   const std::uint64_t number = world_.fate.requests++;
   if (!world_.fate.on_request || world_.fate.on_request(number, packet) == Fate::Verdict::Goes) {
+    if (world_.on_wire) world_.on_wire(RegulatedWorld::Way::Sent, packet);
     world_.fabric.send(world_.ps(), client_, packet);
   }
   world_.fate.pass(Fate::Moment::AfterMad);

@@ -1,0 +1,83 @@
+#include "swarm/plan.h"
+
+#include <fmt/format.h>
+
+namespace heddle::swarm {
+
+using namespace std::chrono_literals;
+
+Plan plan_of(std::uint64_t seed) {
+  Dice dice{seed};
+  Plan plan;
+  plan.seed = seed;
+  switch (dice.below(8)) {
+    case 0:
+      plan.fabric = "torus:4x4,hosts=1,links=2";
+      break;
+    case 1:
+      plan.fabric = "torus:4x4,hosts=1,links=1";
+      break;
+    case 2:
+      plan.fabric = "torus:3x3,hosts=2,links=2";
+      break;
+    case 3:
+      plan.fabric = "tree:k=4,n=2";
+      break;
+    case 4:
+      plan.fabric = "tree:k=3,n=3";
+      break;
+    case 5:
+      plan.fabric = "xgft:3;3,3,2;1,2,2";
+      break;
+    case 6:
+      plan.fabric = fmt::format("grown:seed={},hosts=40", seed % 1000);
+      break;
+    default:
+      plan.fabric = fmt::format("random:switches=10,hosts=20,links=20,seed={}", seed);
+      break;
+  }
+  test::WorldOptions& world = plan.world;
+  world.lmc = static_cast<std::uint8_t>(dice.below(2));
+  world.agents = test::HostAgents::Absent;
+  world.sampling = 200ms;
+  world.light_sweep = 400ms;
+  world.verify_within = 10s;
+  world.sim.training_delay = 100ms;
+  world.sim.seed = seed;
+  world.sim.mad_latency = Picoseconds{5us};
+  world.sim.smp_service = Picoseconds{5us};
+  world.engine.timeout = 100ms;
+  regulation::GovernorOptions& governor = world.governor;
+  governor.mode = regulation::Mode::Enforce;
+  governor.select.policy =
+      dice.chance(0.5) ? regulation::SelectPolicy::General : regulation::SelectPolicy::Trunk;
+  governor.quiet = 600ms;
+  governor.plan_every = 600ms;
+  governor.least_on = 100ms;
+  governor.least_off = 100ms;
+  governor.drain = 100ms;
+  governor.wake = 100ms;
+  governor.break_even = 1;
+  governor.retry_after = 1s;
+  governor.most_transitions = 100'000;
+  governor.packet_life = std::vector<std::chrono::nanoseconds>{5ms, 20ms, 100ms, 1s}[dice.below(4)];
+  plan.lossy = dice.chance(0.35);
+  plan.cuts = dice.chance(0.6);
+  plan.kills = dice.chance(0.5);
+  plan.orders = dice.chance(0.8);
+  return plan;
+}
+
+std::string describe(const Plan& plan) {
+  std::string words = fmt::format(
+      "{}, LMC {}, {}, packets live {} ms", plan.fabric, plan.world.lmc,
+      plan.world.governor.select.policy == regulation::SelectPolicy::General ? "general" : "trunk",
+      std::chrono::duration_cast<std::chrono::milliseconds>(plan.world.governor.packet_life).count());
+  if (plan.orders) words += ", operators";
+  if (plan.cuts) words += ", cuts";
+  if (plan.kills) words += ", kills";
+  if (plan.lossy) words += ", MADs lost";
+  return words;
+}
+
+}  // namespace heddle::swarm

@@ -1,0 +1,47 @@
+/// What a world is to be, drawn from its number alone.
+#pragma once
+
+#include <gtest/gtest.h>  // of what the worlds of the scenarios expect
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "support/regulated_world.h"
+
+namespace heddle::swarm {
+
+/// The same numbers everywhere: what the standard's distributions make of an engine is up to the library.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_{seed * 0x9e3779b97f4a7c15ULL + 1} {}
+
+  /// 0 .. limit - 1.
+  std::size_t below(std::size_t limit) { return static_cast<std::size_t>(engine_() % limit); }
+  bool chance(double of_one) { return static_cast<double>(engine_() >> 11U) * 0x1p-53 < of_one; }
+  template <class T>
+  const T& one_of(const std::vector<T>& items) {
+    return items[below(items.size())];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+struct Plan {
+  std::uint64_t seed = 0;
+  std::string fabric;
+  test::WorldOptions world;
+  bool lossy = false;   ///< 2 % of MADs lost, 1 % late by 50 ms
+  bool cuts = false;    ///< cables and switches that go and come
+  bool kills = false;   ///< of the daemon
+  bool orders = false;  ///< operators, in pairs
+};
+
+[[nodiscard]] Plan plan_of(std::uint64_t seed);
+/// In words, for people.
+[[nodiscard]] std::string describe(const Plan& plan);
+
+}  // namespace heddle::swarm

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Plays worlds of the swarm and has each judged twice: by the watch of the simulator's state while it is played, and by the
+watcher of the wire from what was recorded, at every instant and for as long as packets live.
+
+    tools/swarm --seeds 1..1000 --for 10m --jobs 2
+
+Prints a line for each world that was not well, with what plays it again, and the sum by kind of storm."""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = pathlib.Path(os.environ["HEDDLE_BUILD"])
+WORLD = BUILD / "tests/swarm/swarm_world"
+CHECK = BUILD / "tests/wire/wire_check"
+
+
+def seeds_of(text):
+    seeds = []
+    for part in text.split(","):
+        first, _, last = part.partition("..")
+        seeds += range(int(first), int(last or first) + 1)
+    return seeds
+
+
+def seconds_of(text):
+    number, unit = re.fullmatch(r"([\d.]+)([smh]?)", text).groups()
+    return float(number) * {"": 1, "s": 1, "m": 60, "h": 3600}[unit]
+
+
+def play(seed, seconds, kept):
+    """The figures of a world, and what was wrong with it."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix=f"heddle-swarm-{seed}-"))
+    again = f"swarm_world --seed {seed} --seconds {seconds:g} --directory DIRECTORY"
+    try:
+        done = subprocess.run([WORLD, "--seed", str(seed), "--seconds", str(seconds), "--directory", directory],
+                              capture_output=True, text=True, timeout=600)
+    except subprocess.TimeoutExpired:
+        return {"seed": seed, "world": "?", "wrong": ["does not end within 600 s"], "again": again, "watched": {}}
+    if done.returncode not in (0, 1):
+        return {"seed": seed, "world": "?", "wrong": [f"ended with {done.returncode}: {done.stderr[-2000:]}"], "again": again, "watched": {}}
+    world = json.loads(done.stdout)
+    world |= {"again": again, "watched": {}}
+    # A world's clock is exact: what waits for as long as packets live goes on in the very nanosecond in which the last one is gone.
+    for what, lag in (("at 0", 0), ("while packets live", world["packet_life_us"] - 1)):
+        judged = subprocess.run([CHECK, "--fabric", directory / "fabric.net", "--recordings", directory, "--commands",
+                                 directory / "commands", "--lag", str(lag)], capture_output=True, text=True, timeout=600)
+        if judged.returncode not in (0, 1):
+            world["wrong"].append(f"wire_check, {what}: {judged.stderr}")
+            continue
+        counts = json.loads(judged.stdout.splitlines()[-1])
+        world["watched"][what] = counts
+        for kind, count in counts["violations"].items():
+            world["wrong"].append(f"wire_check, {what}: {kind} {count['times']} times")
+    if world["wrong"] and kept:
+        world["again"] += f"; what it recorded is in {directory}"
+    else:
+        shutil.rmtree(directory, ignore_errors=True)
+    return world
+
+
+def storm_of(world):
+    """The column of the sum."""
+    storms = [word for word in ("operators", "cuts", "kills", "MADs lost") if word in world["world"]]
+    return ", ".join(storms) or "loads alone"
+
+
+def main():
+    options = argparse.ArgumentParser(prog="tools/swarm", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--seeds", type=seeds_of, default=seeds_of("1..100"), help="A..B, or one; several with commas")
+    options.add_argument("--for", dest="limit", type=seconds_of, default=0, help="begin none after that; s, m and h count")
+    options.add_argument("--seconds", type=float, default=20, help="of a storm, in the world's time")
+    options.add_argument("--jobs", type=int, default=1)
+    options.add_argument("--keep", action="store_true", help="recordings of worlds that were not well")
+    given = options.parse_args()
+    began, total, wrong = time.monotonic(), collections.defaultdict(collections.Counter), 0
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        def next_world(seed):
+            late = given.limit and time.monotonic() - began > given.limit
+            return None if late else play(seed, given.seconds, given.keep)
+        for world in pool.map(next_world, given.seeds):
+            if world is None:
+                continue
+            column = total[storm_of(world)]
+            column["worlds"] += 1
+            column["not well"] += bool(world["wrong"])
+            for what, counts in world["watched"].items():
+                column[f"instants {what}"] += counts["instants"]
+            if world["wrong"]:
+                wrong += 1
+                print(f"seed {world['seed']} ({world['world']}): {'; '.join(world['wrong'][:4])}\n  again: {world['again']}", flush=True)
+    for storm, column in sorted(total.items()):
+        print(f"{storm}: {', '.join(f'{name} {count}' for name, count in column.items())}")
+    whole = sum(total.values(), collections.Counter())
+    print(f"all: {', '.join(f'{name} {count}' for name, count in whole.items())}; {time.monotonic() - began:.0f} s")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
