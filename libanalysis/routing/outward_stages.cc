@@ -11,7 +11,7 @@
 namespace heddle::routing {
 namespace {
 
-constexpr std::uint32_t nowhere = 0xffffffffU;
+constexpr std::uint32_t not_reached = 0xffffffffU;
 
 /// One LID's switches: when each of them is written.
 class Outward {
@@ -40,7 +40,7 @@ class Outward {
     for (std::uint32_t s = 0; s < changed_.size(); ++s) {
       if (changed_[s] == 0) continue;
       const bool waits = reached_[s] == 0 || !after_[s].empty();
-      by_level[reached_[s] != 0 ? level_[s] : nowhere].push_back(
+      by_level[reached_[s] != 0 ? level_[s] : not_reached].push_back(
           {SwitchIndex{s}, lid, after.port(SwitchIndex{s}, lid), waits ? Change::Loses : Change::Keeps});
     }
     if (stages.size() < by_level.size()) stages.resize(by_level.size());
@@ -66,19 +66,19 @@ class Outward {
     for (std::uint32_t s = 0; s < changed_.size(); ++s) {
       way.clear();
       std::uint32_t at = s;
-      while (at != nowhere && reached_[at] == 0 && way.size() <= changed_.size()) {
+      while (at != not_reached && reached_[at] == 0 && way.size() <= changed_.size()) {
         way.push_back(at);
         at = new_[at];
       }
-      if (at == nowhere || reached_[at] == 0) continue;
+      if (at == not_reached || reached_[at] == 0) continue;
       for (const std::uint32_t each : way) reached_[each] = 1;
     }
   }
 
   [[nodiscard]] std::uint32_t next(const Target& target, std::uint32_t s, PortNum out) const {
-    if (s == target.at.raw()) return nowhere;
+    if (s == target.at.raw()) return not_reached;
     const std::uint32_t hop = map_.hop(s, out.raw());
-    return hop == HopMap::none ? nowhere : map_.peer(hop);
+    return hop == HopMap::none ? not_reached : map_.peer(hop);
   }
 
   /// By switch, those that send it packets, are written too, and whose packets it must not turn.
@@ -86,7 +86,7 @@ class Outward {
     for (auto& senders : after_) senders.clear();
     for (std::uint32_t s = 0; s < changed_.size(); ++s) {
       const std::uint32_t over = old_[s];
-      if (changed_[s] == 0 || over == nowhere || over == target.at.raw()) continue;
+      if (changed_[s] == 0 || over == not_reached || over == target.at.raw()) continue;
       if (reached_[s] == 0 || changed_[over] == 0 || reached_[over] == 0) continue;
       if (!is_allowed(s, over, new_[over])) after_[over].push_back(s);
     }
@@ -111,7 +111,7 @@ class Outward {
     if (level_[s] != unknown) return level_[s];
     level_[s] = in_hand;
     std::uint32_t found = 0;
-    if (new_[s] != nowhere) {
+    if (new_[s] != not_reached) {
       const auto behind = level(new_[s]);
       if (!behind) return std::nullopt;
       found = *behind + changed_[new_[s]];

@@ -12,7 +12,7 @@ namespace {
 using What = MeterBank::What;
 constexpr PortIndex all_flows{0};
 /// Of a LinearForwardingTable (IBA 14.2.5.6).
-constexpr std::uint32_t lids_per_block = 64;
+constexpr std::uint32_t lids_of_block = 64;
 constexpr MeterBank::Key delivered_key{What::Data, Vl{0}};
 constexpr MeterBank::Key lost_key{What::Discard, Vl{0}};
 
@@ -299,7 +299,7 @@ void FlowPlane::gather_into(NodeIndex index) {
 void FlowPlane::keep_gathered_of(std::uint32_t block) {
   if (block == Change::every_block) return;
   std::erase_if(gathered_,
-                [&](std::uint32_t id) { return flows_[id].to_lid.raw() / lids_per_block != block; });
+                [&](std::uint32_t id) { return flows_[id].to_lid.raw() / lids_of_block != block; });
 }
 
 void FlowPlane::retrace_gathered() {
