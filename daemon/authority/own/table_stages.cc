@@ -105,11 +105,20 @@ void TableWriter::next_stage(Instant now) {
   }
 }
 
+/// At this end or at the other: a sweep under way may have asked one of them only.
+bool TableWriter::is_inactive(const routing::EntryWrite& write) const {
+  if (inactive_.contains({routes_->tables.switches()[write.sw.raw()], write.port})) return true;
+  const NodeIndex node = switches_[write.sw.raw()];
+  if (node == no_node || write.port.raw() > survey_->fabric->node(node).port_count) return false;
+  const auto peer = survey_->fabric->peer({node, write.port});
+  return peer && inactive_.contains(survey_->fabric->ref(*peer));
+}
+
 /// Takes LIDs that would be led out of a port that is not Active out of the stage, and out of all later ones.
 void TableWriter::leave_out(std::vector<routing::EntryWrite>& stage) {
   if (inactive_.empty()) return;
   for (const routing::EntryWrite& write : stage) {
-    if (!inactive_.contains({routes_->tables.switches()[write.sw.raw()], write.port})) continue;
+    if (!is_inactive(write)) continue;
     left_out_[write.lid.raw()] = 1;
     report_.left_out = true;
   }

@@ -77,8 +77,8 @@ class TableWriter {
   /// How long packets live; from the next write on.
   void set_packet_life(FabricClock::duration life) { under_way_.set_life(life); }
 
-  /// From here on, LIDs of which a write would lead out of this port, which is not Active, are left as they
-  /// are.
+  /// From here on, LIDs of which a write would lead out of this port, which is not Active, or to it are left
+  /// as they are.
   void keep_off(const PortRef& port) { inactive_.insert(port); }
   void keep_off_nothing() { inactive_.clear(); }
   /// Survey and routes are of the same fabric. Switches that the survey has not are left out.
@@ -130,6 +130,7 @@ class TableWriter {
   void take(BlockOf at, const transport::Completion& completion);
   void plan_stages();
   void leave_out(std::vector<routing::EntryWrite>& stage);
+  [[nodiscard]] bool is_inactive(const routing::EntryWrite& write) const;
   [[nodiscard]] bool is_mute(std::uint32_t sw) const;
   [[nodiscard]] Instant settled_at(const routing::EntryWrite& write) const;
   [[nodiscard]] Instant earliest(std::span<const routing::EntryWrite> stage) const;

@@ -374,17 +374,17 @@ TEST(Provisioner, AStageThatWouldLeadOutOfADeadPortIsLeftOut) {
     std::optional<Result<void>> done;
     sent.clear();
     world.sm.rewrite_tables(world.sim.now, [&](const Result<void>& result, Instant) { done = result; });
-    // The first stage is on its way.
+    // The first stage is on its way. Of each link, the sweep has asked one end.
     std::map<LinkEnd, std::set<std::size_t>> had;
     for (std::size_t each = 0; each < 32; ++each) {
       const Link& link = truth.link(kept.switch_link(each));
+      world.sm.keep_off(truth.ref(nth % 2 == 0 ? link.a : link.b));
       for (const LinkEnd end : {link.a, link.b}) {
         had[end] = through(end);
         const NodeIndex there = survey.fabric->find_node(truth.node(end.node).guid);
         const auto on_its_way = sent.find(survey.node(there).path);
         for (std::size_t lid = 0; on_its_way != sent.end() && lid < on_its_way->second.size(); ++lid)
           if (on_its_way->second[lid] == end.port.raw()) had[end].insert(lid);
-        world.sm.keep_off(truth.ref(end));
       }
     }
     ASSERT_TRUE(world.sim.run([&] { return done.has_value(); }));
