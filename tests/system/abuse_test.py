@@ -11,6 +11,7 @@ import re
 import shutil
 import socket
 import ssl
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -371,7 +372,8 @@ class CrowdTest(DoorsCase):
                 daemon.heddle("status")
                 operator.append(time.monotonic() - at)
                 at = time.monotonic()
-                done = subprocess.run(["curl", "-s", "-m", "20", "--compressed", "-o", "/dev/null", "-w", "%{http_code}",
+                # As it comes: what unpacking costs is the scraper's.
+                done = subprocess.run(["curl", "-s", "-m", "20", "-H", "Accept-Encoding: gzip", "-o", "/dev/null", "-w", "%{http_code}",
                                        f"http://127.0.0.1:{daemon.port}/metrics"], capture_output=True, text=True, check=False)
                 scraper.append((done.stdout, time.monotonic() - at))
                 time.sleep(1)
@@ -384,14 +386,15 @@ class CrowdTest(DoorsCase):
         late = after["overruns"] - before["overruns"]
         print(f"\n{spec}: {clients} clients, {elapsed:.0f} s: {swept} sweeps, {late} late; memory {idle:.0f} MB idle, "
               f"{peak.megabytes:.0f} MB at most, /metrics has {largest / 1e6:.0f} MB; status within {max(operator):.2f} s, "
-              f"a scrape within {max(took for _, took in scraper):.2f} s", file=sys.stderr)
+              f"a scrape within {max(took for _, took in scraper):.2f} s, "
+              f"one in two within {statistics.median(took for _, took in scraper):.2f} s", file=sys.stderr)
         self.assertEqual({code for code, _ in scraper}, {"200"})
         self.assertLess(peak.megabytes - idle, 2 * largest / 1e6 + (clients * 64 + 32768) / 1024)
         self.assertGreater(swept, elapsed / 3)
         if night:  # on a machine that has nothing else to do
             self.assertLessEqual(late, swept / 50)
             self.assertLess(max(operator), 1)
-            self.assertLess(max(took for _, took in scraper), 5)
+            self.assertLess(max(took for _, took in scraper), 3)
 
 
 if __name__ == "__main__":
