@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace heddle::swarm {
 
 using namespace std::chrono_literals;
@@ -62,6 +64,8 @@ Plan plan_of(std::uint64_t seed) {
   governor.most_transitions = 100'000;
   governor.packet_life = std::vector<std::chrono::nanoseconds>{5ms, 20ms, 100ms, 1s}[dice.below(4)];
   plan.lossy = dice.chance(0.35);
+  // A MAD is a packet too: with faults, none may be later than packets live.
+  if (plan.lossy) governor.packet_life = std::max<std::chrono::nanoseconds>(governor.packet_life, 100ms);
   plan.cuts = dice.chance(0.6);
   plan.kills = dice.chance(0.5);
   plan.orders = dice.chance(0.8);

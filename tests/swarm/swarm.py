@@ -50,10 +50,10 @@ def play(seed, seconds, kept):
         return {"seed": seed, "world": "?", "wrong": [f"ended with {done.returncode}: {done.stderr[-2000:]}"], "again": again, "watched": {}}
     world = json.loads(done.stdout)
     world |= {"again": again, "watched": {}}
-    # A world's clock is exact: what waits for as long as packets live goes on in the very nanosecond in which the last one is gone.
+    # Nothing but the daemon sends a MAD again, and none is later than packets live. A world's clock is exact: what waits for as long as packets live goes on in the very nanosecond in which the last one is gone.
     for what, lag in (("at 0", 0), ("while packets live", world["packet_life_us"] - 1)):
         judged = subprocess.run([CHECK, "--fabric", directory / "fabric.net", "--recordings", directory, "--commands",
-                                 directory / "commands", "--lag", str(lag)], capture_output=True, text=True, timeout=600)
+                                 directory / "commands", "--lag", str(lag), "--flight", str(world["packet_life_us"])], capture_output=True, text=True, timeout=600)
         if judged.returncode not in (0, 1):
             world["wrong"].append(f"wire_check, {what}: {judged.stderr}")
             continue

@@ -152,6 +152,14 @@ class Planted(Judged):
         self.repeated_set(40_000_000)
         self.expect("off", options=("--late", "60000"))
 
+    def test_a_set_that_nobody_answered_and_that_is_too_old_to_come(self):
+        self.wire.send_table("d", with_entries("d", lid3=3))
+        self.wire.time += 200_000_000
+        self.without_link_cd()
+        self.wire.disable("c", 2)
+        self.expect("off")
+        self.expect(options=("--flight", "100000"))
+
     def test_nobody_knows_how_late_a_repeated_set_may_be(self):
         self.repeated_set(70_000_000)
         self.expect("off")
@@ -260,6 +268,17 @@ class Planted(Judged):
         self.wire.write_table("c", UP_DOWN["c"])
         self.wire.write_table("b", with_entries("b", lid4=2))
         self.expect(options=("--lag", "500"))
+
+    def test_an_entry_that_was_there_before_and_is_again(self):
+        """b leads LID 4 to c, then not, then again; c to b in between. Nobody runs in circles, but who was led back by c may wait for
+        who came to it."""
+        self.wire.write_table("b", with_entries("b", lid4=2))
+        self.wire.time += 1_000_000
+        self.wire.write_table("b", UP_DOWN["b"])
+        self.wire.write_table("c", with_entries("c", lid4=3))
+        self.wire.write_table("c", UP_DOWN["c"])
+        self.wire.write_table("b", with_entries("b", lid4=2))
+        self.expect("deadlock", options=("--lag", "500"))
 
 
 class Faults(Judged):

@@ -18,6 +18,7 @@ struct Options {
   std::string commands;
   double lag_us = 0;
   double late_us = 0;
+  double flight_us = static_cast<double>(Timing{}.flight) / 1e3;
   double back_within_s = 0;
   std::string ignored;
 };
@@ -39,7 +40,9 @@ void ignore(const std::string& list, Report& report) {
 class Check {
  public:
   Check(const Topology& topology, const Options& options)
-      : world_{topology, static_cast<Time>(options.lag_us * 1e3), static_cast<Time>(options.late_us * 1e3)},
+      : world_{topology,
+               {static_cast<Time>(options.lag_us * 1e3), static_cast<Time>(options.late_us * 1e3),
+                static_cast<Time>(options.flight_us * 1e3)}},
         rules_{.back_within = static_cast<Time>(options.back_within_s * 1e9)},
         report_{world_},
         unicast_{world_, rules_, report_},
@@ -115,6 +118,8 @@ int run(int argc, char** argv) {
   app.add_option(
       "--late", options.late_us,
       "How late a MAD can be that its program has sent again, in microseconds; 0: as late as it likes");
+  app.add_option("--flight", options.flight_us,
+                 "How late a MAD can be of which nobody heard again, in microseconds");
   app.add_option("--back-within", options.back_within_s,
                  "In how many seconds what a cut broke must be back where cables allow it");
   app.add_option("--ignore", options.ignored, "Kinds that do not count, separated by commas");

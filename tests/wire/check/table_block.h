@@ -17,7 +17,17 @@ namespace wire {
 /// No end is known.
 inline constexpr Time forever = std::numeric_limits<Time>::max();
 
-/// A value that an entry may have, and since when it may.
+/// How long things may be under way.
+struct Timing {
+  Time lag = 0;   ///< packets that were sent on by an entry that is gone
+  Time late = 0;  ///< a Set that its program has sent again; 0: nobody says
+  /// A Set of which nobody heard again. What libumad2sim's server asks again by itself ends after four times
+  /// 200 ms; a request whose program was killed is never heard of, and cannot arrive later than this.
+  Time flight = 1'500'000'000;
+};
+
+/// A value that an entry may have, and since when it may. One that it had before and has again is another:
+/// nobody was sent on by it in between.
 struct Candidate {
   std::uint16_t value = 0;
   Time since = 0;
@@ -28,15 +38,14 @@ class TableBlock {
  public:
   enum class Width : std::uint8_t { Lft = 1, Mft = 2 };  ///< bytes of an entry
 
-  /// `late`: 0, where nobody says how late a MAD can be.
-  TableBlock(Width width, Time late)
-      : width_{static_cast<std::size_t>(width)}, late_{late}, entries_(block_bytes / width_) {}
+  TableBlock(Width width, const Timing& timing)
+      : width_{static_cast<std::size_t>(width)}, timing_{timing}, entries_(block_bytes / width_) {}
 
   using Request = std::uint64_t;
   void sent(Request request, int process, const Bytes& content, Time now);
-  void answered(Request request, Time asked, const Bytes& content, Time now, Time lag);
+  void answered(Request request, Time asked, const Bytes& content, Time now);
   void timed_out(Request request, Time now);
-  void read(Time asked, const Bytes& content, Time now, Time lag);
+  void read(Time asked, const Bytes& content);
   /// The node lost its memory: every entry has this value.
   void forget(std::uint8_t filling, Time now);
 
@@ -58,25 +67,18 @@ class TableBlock {
     int process;
     Time overtaken = 0;  ///< when the program's own repetition was answered; 0: none was
   };
-  struct Past {
-    Bytes content;
-    Time replaced;
-    Time until;  ///< then no packet is under way any more that it sent on
-  };
-
-  void settle(const Bytes& content, Time now, Time lag);
+  void settle(const Bytes& content);
   [[nodiscard]] bool is_over(const Pending& each, Time asked) const;
-  void drop_pending_before(Time asked, Time now, Time lag);
+  void drop_pending_before(Time asked);
   [[nodiscard]] std::uint16_t value(const Bytes& content, std::size_t index) const;
 
   std::size_t width_;
-  Time late_;
+  Timing timing_;
   bool known_ = false;
   bool was_known_ = false;
   Bytes settled_{};
   Time last_answer_ = 0;
   std::vector<Pending> pending_;
-  std::vector<Past> past_;
   std::vector<std::vector<Candidate>> entries_;
   std::vector<std::size_t> changed_;
 };

@@ -67,10 +67,9 @@ std::string describe(std::uint16_t attribute, std::uint32_t modifier, const Mad&
 
 }  // namespace
 
-World::World(const Topology& topology, Time lag, Time late)
+World::World(const Topology& topology, const Timing& timing)
     : topology_{topology},
-      lag_{lag},
-      late_{late},
+      timing_{timing},
       links_(topology.cables().size()),
       owners_(lid_limit),
       lfts_(topology.switches().size()) {}
@@ -181,9 +180,9 @@ void World::answer(std::size_t index, const Record& record, const Mad& mad) {
     return;
   }
   if (request.is_set)
-    block(at).answered(request.number, request.asked, mad.data, now, lag_);
+    block(at).answered(request.number, request.asked, mad.data, now);
   else
-    block(at).read(request.asked, mad.data, now, lag_);
+    block(at).read(request.asked, mad.data);
   update(at, now);
 }
 
@@ -248,13 +247,13 @@ int World::base_lid(int lid) const {
 TableBlock& World::block(const BlockAt& at) {
   if (at.is_multicast) {
     auto& place = mfts_[at];
-    if (!place) place = std::make_unique<TableBlock>(TableBlock::Width::Mft, late_);
+    if (!place) place = std::make_unique<TableBlock>(TableBlock::Width::Mft, timing_);
     return *place;
   }
   auto& table = lfts_[static_cast<std::size_t>(at.switch_number)];
   if (table.size() <= at.number) table.resize(at.number + 1);
   auto& place = table[at.number];
-  if (!place) place = std::make_unique<TableBlock>(TableBlock::Width::Lft, late_);
+  if (!place) place = std::make_unique<TableBlock>(TableBlock::Width::Lft, timing_);
   return *place;
 }
 

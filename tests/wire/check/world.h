@@ -36,7 +36,7 @@ struct Changes {
 class World {
  public:
   /// `lag`: how long packets live; `late`: see TableBlock.
-  World(const Topology& topology, Time lag, Time late);
+  World(const Topology& topology, const Timing& timing);
 
   void apply(std::size_t index, const Record& record);
   void begin(const Command& command);
@@ -47,7 +47,7 @@ class World {
   [[nodiscard]] Changes take_changes() { return std::exchange(changes_, {}); }
 
   static constexpr int lid_limit = 0xc000;
-  [[nodiscard]] Time lag() const { return lag_; }
+  [[nodiscard]] Time lag() const { return timing_.lag; }
   [[nodiscard]] const Topology& topology() const { return topology_; }
   [[nodiscard]] const Link& link(int cable) const { return links_[static_cast<std::size_t>(cable)]; }
   /// node -1: nobody's.
@@ -104,8 +104,7 @@ class World {
   void remark(std::size_t index, const Request& request, const char* what, const Mad& mad);
 
   const Topology& topology_;
-  Time lag_;
-  Time late_;
+  Timing timing_;
   Changes changes_;
   std::vector<Link> links_;
   std::vector<End> owners_;
