@@ -80,7 +80,7 @@ def ours(path, directory):
 
 
 def theirs(path, engine, options):
-    """None where the engine gives up, or is not done in time."""
+    """None where the engine gives up."""
     with ServedFabric(path) as served:
         served.leave_unjudged()  # engines of OpenSM's own write tables in no order that anybody promised
         settings = served.directory / "opensm.conf"
@@ -99,7 +99,9 @@ def theirs(path, engine, options):
                 if used[words] is None and words in log and os.path.exists(f"/proc/{opensm.pid}/task"):
                     used[words] = sum(busy(opensm).values())
         tables = served.directory / "opensm-lfts.dump"
-        if opensm.poll() is None or not tables.exists() or "tables configured on all" not in served.log_text():
+        if opensm.poll() is None:
+            raise RuntimeError(f"not done in {patience:.0f} s")
+        if not tables.exists() or "tables configured on all" not in served.log_text():
             return None
         seconds = used["tables configured on all"] - used["building routing with"] if all(used.values()) else 0
         return judged(path, tables) | {"seconds": seconds}
@@ -108,10 +110,11 @@ def theirs(path, engine, options):
 def row(name, figures):
     if figures is None:
         return f"| | {name} | - | - | - | - | does not apply | | |"
+    took = f"{figures['seconds']:.2f} s" if figures["seconds"] >= 0.05 else "< 0.05 s"
     complete = "yes" if figures["complete"] else f"{figures['broken']} broken"
     return (f"| | {name} | {figures['load']:.3f} | {100 * figures['bisection']:.1f} % | {100 * figures['mean']:.1f} % | "
             f"{100 * figures['worst']:.1f} % | {complete} | {'yes' if figures['acyclic'] else 'no'} | "
-            f"{figures['seconds']:.2f} s |")
+            f"{took} |")
 
 
 def main():
