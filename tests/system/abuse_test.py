@@ -184,9 +184,9 @@ class DoorsTest(DoorsCase):
 
         def status(daemon, path, groups, gid=NOBODY):
             method = "POST" if path == "/v1/qos/forget" else "GET"
-            done = subprocess.run(["curl", "-s", "-m", "10", "-X", method, "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket",
-                                   str(daemon.socket), f"http://h{path}"], user=NOBODY, group=gid, extra_groups=groups,
-                                  capture_output=True, text=True, check=False)
+            done = subprocess.run(["curl", "-s", "-m", "10", "-X", method, "-o", "/dev/null", "-w", "%{http_code}",
+                                   "--unix-socket", str(daemon.socket), f"http://h{path}"],
+                                  user=NOBODY, group=gid, extra_groups=groups, capture_output=True, text=True, check=False)
             return done.stdout
 
         daemon = self.start({**SMALL, "control.group": group.gr_name})
@@ -208,7 +208,8 @@ class DoorsTest(DoorsCase):
         """An abstract socket has no permissions."""
         name = f"@heddle-abuse-{os.getpid()}"
         daemon = self.start({**SMALL, "opensm.plugin": "true", "opensm.socket": name})
-        say_hello = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.settimeout(1); s.connect('\\0' + sys.argv[1][1:]); "
+        say_hello = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.settimeout(1); "
+                     "s.connect('\\0' + sys.argv[1][1:]); "
                      "s.sendall(b'{\"event\":\"hello\",\"protocol\":1,\"state\":\"master\"}\\n'); sys.exit(len(s.recv(1)))")
 
         def hello(**who):
@@ -373,8 +374,9 @@ class CrowdTest(DoorsCase):
                 operator.append(time.monotonic() - at)
                 at = time.monotonic()
                 # As it comes: what unpacking costs is the scraper's.
-                done = subprocess.run(["curl", "-s", "-m", "20", "-H", "Accept-Encoding: gzip", "-o", "/dev/null", "-w", "%{http_code}",
-                                       f"http://127.0.0.1:{daemon.port}/metrics"], capture_output=True, text=True, check=False)
+                done = subprocess.run(["curl", "-s", "-m", "20", "-H", "Accept-Encoding: gzip", "-o", "/dev/null",
+                                       "-w", "%{http_code}", f"http://127.0.0.1:{daemon.port}/metrics"],
+                                      capture_output=True, text=True, check=False)
                 scraper.append((done.stdout, time.monotonic() - at))
                 time.sleep(1)
         for process in crowd:
