@@ -58,6 +58,7 @@ void Provisioner::run(std::shared_ptr<const Survey> survey, Instant now) {
   writer_.keep_off_nothing();
   report_ = {};
   report_.begun = now;
+  if (last_) survey = with_unheard_ports(*last_, std::move(survey));
   survey_ = std::make_shared<Survey>(*survey);
   failed_.assign(survey_->fabric->ports().size(), 0);
   routes_.reset();
@@ -604,6 +605,7 @@ void Provisioner::finish(Instant now) {
   busy_ = false;
   if (!lids_.lids.empty() && !report_.failure) survey_->fabric = fabric_with_lids();
   report_.survey = std::exchange(survey_, nullptr);
+  if (!report_.failure) last_ = report_.survey;
   if (routes_) report_.tables = {routes_, &routes_->tables};
   report_.routes = routes_;
   report_.ended = now;

@@ -177,7 +177,8 @@ class Provisioner {
   std::shared_ptr<const Routes> last_routes_;  ///< of the last run that made any
 
   // What outlives a run.
-  std::set<PortRef> inactive_;  ///< found since the survey that was configured
+  std::shared_ptr<const Survey> last_;  ///< that was configured
+  std::set<PortRef> inactive_;          ///< found since the survey that was configured
   LidsByPort remembered_;
 };
 

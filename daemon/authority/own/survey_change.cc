@@ -49,6 +49,42 @@ std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey,
   return completed;
 }
 
+std::shared_ptr<const Survey> with_unheard_ports(const Survey& before, std::shared_ptr<const Survey> survey) {
+  const Fabric& fabric = *survey->fabric;
+  std::shared_ptr<Survey> changed;
+  std::vector<KnownLink> missing;
+  for (std::uint32_t i = 0; i < survey->nodes.size(); ++i) {
+    const SurveyNode& node = survey->nodes[i];
+    const NodeIndex there = before.fabric->find_node(node.guid());
+    if (!node.is_switch() || there == no_node || before.node(there).ports.size() != node.ports.size())
+      continue;
+    for (std::size_t p = 1; p < node.ports.size(); ++p) {
+      const LinkEnd was{there, PortNum{static_cast<std::uint8_t>(p)}};
+      const auto peer = before.fabric->peer(was);
+      if (node.ports[p].known || !before.port(was).known || !peer) continue;
+      const PortIndex here = fabric.port_index({NodeIndex{i}, was.port});
+      const PortIndex far = fabric.find_port(before.fabric->ref(*peer));
+      if (far == no_port || fabric.port(far).state != PortState::Active) continue;
+      if (fabric.port(far).link != fabric.port(here).link) continue;
+      if (!changed) changed = std::make_shared<Survey>(*survey);
+      changed->nodes[i].ports[p] = before.port(was);
+      if (fabric.port(far).link != no_link) continue;
+      const Link& link = before.fabric->link(before.fabric->port(was).link);
+      missing.push_back({link_ref(*before.fabric, link), link.width, link.speed});
+    }
+  }
+  if (!changed) return survey;
+  changed->fabric = rebuild(
+      fabric, fabric.epoch(),
+      [&](LinkEnd end, Port& port) {
+        const SurveyPort& known = changed->port(end);
+        if (known.known) port.state = known.info.state;
+        if (known.known) port.physical = known.info.physical;
+      },
+      missing);
+  return changed;
+}
+
 bool is_up(const Fabric& fabric, const Link& link) {
   return fabric.port(link.a).state != PortState::Down && fabric.port(link.b).state != PortState::Down;
 }

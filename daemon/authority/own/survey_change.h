@@ -25,6 +25,11 @@ using authority::KnownLink;
 [[nodiscard]] std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey,
                                                      std::span<const KnownLink> links);
 
+/// Ports of switches that did not say what state they are in, though their neighbours say that the links to
+/// them are Active, are as they were in `before`.
+[[nodiscard]] std::shared_ptr<const Survey> with_unheard_ports(const Survey& before,
+                                                               std::shared_ptr<const Survey> survey);
+
 /// The same with the shortest directed routes over links that are Active and not in `avoid`; over others that
 /// are up where there is none; nodes to which none leads keep theirs. The epoch is one more.
 [[nodiscard]] std::shared_ptr<const Survey> with_routes_avoiding(const Survey& survey,
