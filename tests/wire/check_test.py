@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from synthetic import ACTIVE, DOWN, INIT, NONE, Fabric, Recording
+from synthetic import ACTIVE, ARMED, DOWN, INIT, NONE, Fabric, Recording
 
 CHECKER = pathlib.Path(os.environ["HEDDLE_BUILD"]) / "tests/wire/wire_check"
 
@@ -152,6 +152,13 @@ class Planted(Judged):
         self.repeated_set(40_000_000)
         self.expect("off", options=("--late", "60000"))
 
+    def test_what_a_refused_set_asked_for_is_not_there(self):
+        """A late copy of Armed comes to a port that is Active."""
+        self.wire.refused(self.wire.set_port("c", 2, state=ARMED))
+        self.wire.time += 20_000_000
+        self.wire.write_table("c", with_entries("c", lid1=2))
+        self.expect()
+
     def test_a_set_that_nobody_answered_and_that_is_too_old_to_come(self):
         self.wire.send_table("d", with_entries("d", lid3=3))
         self.wire.time += 200_000_000
@@ -288,6 +295,28 @@ class Faults(Judged):
         self.without_link_cd()
         self.wire.write_table("a", with_entries("a", lid2=0xFF))
         self.expect("dead-end")
+
+    def test_packets_that_a_cut_has_caught_are_its_own(self):
+        """b sends LID 4 by c, whose link is cut: what is under way then may be turned by the repair."""
+        self.wire.write_table("b", with_entries("b", lid4=2))
+        self.wire.time += 5_000_000
+        self.wire.command("cut", "c", 2)
+        self.wire.see("c", 2, DOWN)
+        self.wire.write_table("b", UP_DOWN["b"])
+        self.without_link_cd()
+        self.wire.command("mend", "c", 2)
+        self.wire.activate("c", 2)
+        self.wire.activate("d", 3)
+        self.wire.write_table("d", UP_DOWN["d"])
+        self.wire.write_table("c", with_entries("c", lid1=2))
+        self.expect(options=("--lag", "2000"))
+
+    def test_packets_that_no_cut_has_caught_wait_for_each_other(self):
+        self.wire.write_table("b", with_entries("b", lid4=2))
+        self.wire.time += 5_000_000
+        self.wire.write_table("b", UP_DOWN["b"])
+        self.wire.write_table("c", with_entries("c", lid1=2))
+        self.expect("deadlock", options=("--lag", "2000"))
 
     def test_a_cut_that_is_known_is_not_written(self):
         self.wire.command("cut", "c", 2)

@@ -6,7 +6,7 @@ import struct
 SENT, RECEIVED, CONTROL_RECEIVED = 1, 2, 4
 PORT_INFO, LFT, MFT = 0x15, 0x19, 0x1B
 GET, SET, ANSWER = 0x01, 0x02, 0x81
-DOWN, INIT, ACTIVE = 1, 2, 4
+DOWN, INIT, ARMED, ACTIVE = 1, 2, 3, 4
 POLLING, DISABLED, LINK_UP = 2, 3, 5
 NONE = 0xFF
 TIMED_OUT = 110
@@ -75,10 +75,11 @@ class Recording:
         self.records.append(struct.pack("=QBBHI", self.time, kind, 0, len(data), 0) + data)
         self.time += self.step
 
-    def mad(self, kind, target, method, attribute, modifier, data, tid, status=0):
+    def mad(self, kind, target, method, attribute, modifier, data, tid, status=0, refusal=0):
         route = self.fabric.route(self.origin, target)
         mad = bytearray(256)
         mad[0:4] = bytes([1, 0x81, 1, method])
+        struct.pack_into(">H", mad, 4, refusal)
         mad[7] = len(route)
         struct.pack_into(">QHHI", mad, 8, 0x1234_0000_0000 + tid, attribute, 0, modifier)
         mad[32:36] = bytes([255] * 4)
@@ -96,6 +97,11 @@ class Recording:
     def answer(self, asked, data=None):
         target, attribute, modifier, sent, tid = asked
         self.mad(RECEIVED, target, ANSWER, attribute, modifier, sent if data is None else data, tid)
+
+    def refused(self, asked):
+        """An answer that repeats what was asked: some attribute value is not valid (IBA 13.4.7)."""
+        target, attribute, modifier, sent, tid = asked
+        self.mad(RECEIVED, target, ANSWER, attribute, modifier, sent, tid, refusal=0x1C)
 
     def lost(self, asked):
         """What the server says of a request that nobody answers."""

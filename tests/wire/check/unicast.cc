@@ -172,6 +172,7 @@ void Unicast::check_lid(int lid, Time now) {
 void Unicast::judge(int lid, int source, Pair& pair, unsigned flags, Time now) {
   unsigned wrong = 0;
   if (flags == 0) {
+    if (pair.standing == Standing::Broken) pair.back_since = now;
     pair.standing = Standing::Established;
   } else if (pair.standing == Standing::Established) {
     if ((flags & Excused) != 0 || !is_judged(lid, source))
@@ -238,9 +239,11 @@ std::vector<Dependencies::Edge> Unicast::edges_of(int lid) {
   std::vector<Place> queue;
   std::set<Place> reached;
   for (int s = 0; s < topology_.switch_count(); ++s) {
-    if (!is_judged(lid, s) || pairs[static_cast<std::size_t>(s)].standing != Standing::Established) continue;
-    reached.emplace(s, 0);
-    queue.emplace_back(s, 0);
+    const Pair& pair = pairs[static_cast<std::size_t>(s)];
+    if (!is_judged(lid, s) || pair.standing != Standing::Established) continue;
+    const Place first{s, pair.back_since <= horizon_ ? 0 : pair.back_since};
+    reached.insert(first);
+    queue.push_back(first);
   }
   const auto each_hop = [&](Place from, const std::function<void(Channel, Place)>& then) {
     const auto* const entries = world_.entry(from.first, lid);

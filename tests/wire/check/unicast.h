@@ -54,6 +54,8 @@ class Unicast {
     Standing standing = Standing::Never;
     unsigned wrong = 0;  ///< flags that are reported already
     Time since = 0;
+    /// What was sent before, a fault has caught; 0: none ever has.
+    Time back_since = 0;
   };
   /// At a switch, with entries that are there at this time or later.
   struct State {

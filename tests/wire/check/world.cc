@@ -198,6 +198,12 @@ void World::port_set(Request& request, const Mad& mad, Time now) {
 
 void World::port_answer(const Request& request, const Mad& mad, Time now) {
   const End port = request.target;
+  if (mad.status != 0) {
+    // Refused, it repeats what was asked.
+    const int cable = topology_.cable_at(port);
+    if (cable >= 0 && request.takes_link) links_[static_cast<std::size_t>(cable)].taking_ended(now);
+    return;
+  }
   const bool has_lid = port.port == 0 || !topology_.is_switch(port.node);
   if (has_lid) {
     const int lid = mad.data[lid_offset] << 8 | mad.data[lid_offset + 1];
