@@ -84,9 +84,13 @@ void QosService::verify_in_turn(Instant now) {
   if (settings_.verify_interval != settings_.verify_interval.zero())
     verify_alarm_.set(now + settings_.verify_interval);
   // At a pace one may take longer than the interval.
-  if (!survey_ || keeper_.assignments().empty() || keeper_.busy()) return;
-  verified_once_ = true;
-  (void)keeper_.verify(survey_, now, [this](const vlarb::Outcome& outcome) { told("", outcome); });
+  if (!survey_ || keeper_.assignments().empty() || verifying_) return;
+  verified_once_ = verifying_ = true;
+  const auto begun = keeper_.verify(survey_, now, [this](const vlarb::Outcome& outcome) {
+    verifying_ = false;
+    told("", outcome);
+  });
+  if (!begun) verifying_ = false;
   settle();
 }
 

@@ -95,6 +95,7 @@ class QosService final : public control::QosControl {
   std::shared_ptr<const Survey> survey_;
   std::string broken_file_;  ///< why what was pushed before is not known
   bool verified_once_ = false;
+  bool verifying_ = false;  ///< in turn
   bool stopped_ = false;
 };
 
