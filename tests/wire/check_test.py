@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from synthetic import ACTIVE, ARMED, DOWN, INIT, NONE, Fabric, Recording
+from synthetic import ACTIVE, ARMED, DOWN, GET, INIT, LINK_UP, NONE, PORT_INFO, Fabric, Recording
 
 CHECKER = pathlib.Path(os.environ["HEDDLE_BUILD"]) / "tests/wire/wire_check"
 
@@ -155,6 +155,16 @@ class Planted(Judged):
     def test_what_a_refused_set_asked_for_is_not_there(self):
         """A late copy of Armed comes to a port that is Active."""
         self.wire.refused(self.wire.set_port("c", 2, state=ARMED))
+        self.wire.time += 20_000_000
+        self.wire.write_table("c", with_entries("c", lid1=2))
+        self.expect()
+
+    def test_answers_that_come_in_another_order_than_they_were_asked_for(self):
+        first = self.wire.ask("c", GET, PORT_INFO, 2)
+        armed = self.wire.set_port("c", 2, state=ARMED)
+        self.wire.activate("c", 2)
+        self.wire.answer(first, self.wire.port_info(state=ACTIVE, physical=LINK_UP))
+        self.wire.answer(armed, self.wire.port_info(state=ARMED, physical=LINK_UP))
         self.wire.time += 20_000_000
         self.wire.write_table("c", with_entries("c", lid1=2))
         self.expect()

@@ -3,6 +3,7 @@
 /// by both ends. What a test cut, and what fell by itself, is told apart from what a Set took away.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "check/recording.h"
@@ -39,7 +40,7 @@ class Link {
     was_heard_ = true;
     if (is_active && cuts_ == 0) {
       active_[end] = true;
-      active_asked_[end] = asked;
+      active_asked_[end] = std::max(active_asked_[end], asked);  // answers may overtake each other
       if (is_usable()) is_held_ = fell_ = training_ = false;
       return;
     }
