@@ -82,7 +82,7 @@ TEST(OutwardStages, WhatLosesItsPathWaitsForPackets) {
   const auto fabric = assign_lids(**generate("xgft:3;3,3,2;1,2,2"), 0).value();
   const auto graph = SwitchGraph::make(*fabric).value();
   const auto router = UpDownRouter::make(*fabric).value();
-  const ForwardingTables after = router.tables();
+  const ForwardingTables& after = router.tables();
   const UpdateOrder order{graph, router.ranks(), router.mends()};
   for (std::uint32_t l = 0; l < fabric->links().size(); ++l) {
     LinkSet without = LinkSet::all(*fabric);
@@ -109,7 +109,7 @@ TEST(OutwardStages, LidsDoNotWaitForEachOther) {
   const auto fabric = assign_lids(**generate("tree:k=3,n=3"), 0).value();
   const auto graph = SwitchGraph::make(*fabric).value();
   const auto router = UpDownRouter::make(*fabric).value();
-  const ForwardingTables after = router.tables();
+  const ForwardingTables& after = router.tables();
   const UpdateOrder order{graph, router.ranks(), router.mends()};
   for (const Target& target : graph.targets()) {
     ForwardingTables before = after;
@@ -141,7 +141,7 @@ TEST(OutwardStages, NoMixtureTakesAPathAway) {
     for (std::uint32_t s = 0; s < graph.size(); ++s)
       options.ranks.emplace_back(graph.guid(SwitchIndex{s}), static_cast<std::uint16_t>(random.below(100)));
     const auto router = UpDownRouter::make(*fabric).value();
-    const ForwardingTables ordered = router.tables();
+    const ForwardingTables& ordered = router.tables();
     const UpdateOrder order{graph, router.ranks(), router.mends()};
     const ForwardingTables other = UpDownRouter::make(*fabric, options)->tables();
     std::vector<Lid> lids;

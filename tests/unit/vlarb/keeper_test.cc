@@ -11,7 +11,6 @@ namespace heddle::vlarb {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
