@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 from daemon_under_test import HEDDLE, Daemon
-from served_fabric import Programs, ServedFabric
+from served_fabric import Programs, ServedFabric, wait_until
 
 REQUEST = """
 [port]
@@ -222,6 +222,7 @@ class ThroughLibibumad(Tables):
         self.served.start("opensm", "-e", "-f", self.served.directory / "osm.log", "-p", "9", node="host-1 mlx5_0")
         self.daemon.wait_for(lambda status: status["subnet_manager"]["role"] == "observer"
                              and status["subnet_manager"]["answers"], "observing")
+        wait_until(lambda: all(node["lid"] for node in self.daemon.json("nodes")["nodes"]), 20, "seeing OpenSM's LIDs")
         before = self.query("vlarb", self.lid("switch"), "1")
         answer = self.daemon.json("qos", "push", str(self.plan))
         self.assertIn("another subnet manager is master", answer["not_written"])
