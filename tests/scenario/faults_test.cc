@@ -81,15 +81,18 @@ TEST_F(Faults, ASwitchThatIsLostInEachStageAndComesBack) {
   }
 }
 
-/// A subnet manager with the highest priority, at another host.
+/// A subnet manager with the highest priority, at another host; it takes the fabric when it is handed over.
 class OtherManager {
  public:
-  OtherManager(RegulatedWorld& world, PortIndex port) : world_{world} {
+  using State = mad::SmInfo::State;
+  OtherManager(RegulatedWorld& world, PortIndex port, State begins = State::Master)
+      : state{begins}, world_{world} {
     client_ = *world.fabric.attach(port, [this](const mad::Packet& packet, Picoseconds at) {
       const mad::Header asked = mad::read_header(packet.mad);
-      if (asked.method != mad::Method::Get ||
+      if (mad::is_response(asked.method) ||
           asked.attribute != static_cast<std::uint16_t>(mad::SmAttr::SmInfo))
         return;
+      if (asked.method == mad::Method::Set) state = State::Master;
       mad::Packet answer = packet;
       answer.address.dlid = packet.address.slid;
       answer.address.slid = packet.address.dlid;
@@ -104,7 +107,7 @@ class OtherManager {
       mad::SmInfo info;
       info.guid = PortGuid{1};
       info.priority = 15;
-      info.state = mad::SmInfo::State::Master;
+      info.state = state;
       mad::encode(info, mad::smp_data(answer.mad));
       world_.fabric.send(at, client_, answer);
     });
@@ -113,6 +116,8 @@ class OtherManager {
   ~OtherManager() { world_.fabric.detach(client_); }
   OtherManager(const OtherManager&) = delete;
   OtherManager& operator=(const OtherManager&) = delete;
+
+  State state;
 
  private:
   RegulatedWorld& world_;
@@ -131,6 +136,17 @@ TEST_F(Faults, MastershipThatIsLostInEachStageBringsEveryLinkBack) {
     EXPECT_TRUE(world.links_off().empty()) << to_string(when) << "\n" << events();
     EXPECT_THAT(world.watch.violations(), ::testing::IsEmpty()) << events();
   }
+}
+
+// It may have seen this daemon before that had a LID, and tells nobody that it stands by.
+TEST_F(Faults, AHigherManagerIsLookedAtUntilItStandsByAndThenHasTheFabric) {
+  RegulatedWorld& world = begin();
+  OtherManager other{world, hosts_.back(), OtherManager::State::Discovering};
+  world.run_for(5s);
+  EXPECT_TRUE(world.daemon->authority->may_write());
+  other.state = OtherManager::State::Standby;
+  EXPECT_TRUE(world.run([&] { return !world.daemon->authority->may_write(); }, 2s)) << events();
+  EXPECT_EQ(other.state, OtherManager::State::Master);
 }
 
 TEST_F(Faults, AHostWhoseAgentIsSilentStopsTheChangeBeforeAnyLinkGoes) {

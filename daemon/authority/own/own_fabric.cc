@@ -9,6 +9,12 @@ namespace heddle::provision {
 
 using authority::Mastership;
 
+namespace {
+
+constexpr FabricClock::duration successors_every = std::chrono::seconds{1};
+
+}  // namespace
+
 OwnFabric::OwnFabric(const OwnFabricOptions& options, transport::TransactionEngine& engine,
                      transport::Transport& transport, authority::Seat& seat, regulate::PathMigrator* migrator,
                      Configured configured)
@@ -65,6 +71,9 @@ std::shared_ptr<const Survey> OwnFabric::complete(std::shared_ptr<const Survey> 
 void OwnFabric::on_configured(const ProvisionReport& report) {
   yields_ = report.failure && report.failure->code == ErrorCode::Refused;
   could_not_do_.clear();
+  successors_ = report.successors;
+  look_at_successors_.reset();
+  if (!yields_ && !successors_.empty()) look_at_successors_ = report.ended + successors_every;
   if (!yields_) {
     if (report.failure) could_not_do_.push_back({ProblemKind::Configuring, report.failure->message});
     for (const Trouble& trouble : report.troubles) {
@@ -114,12 +123,18 @@ void OwnFabric::on_inactive(const PortRef& port) { manager_.keep_off(port); }
 void OwnFabric::on_timer(Instant now) {
   manager_.on_timer(now);
   if (actuator_) actuator_->on_timer(now);
+  if (look_at_successors_ && *look_at_successors_ <= now) {
+    look_at_successors_.reset();
+    seat_.look_at(successors_, now);
+  }
 }
 
 std::optional<Instant> OwnFabric::next_deadline() const {
   auto first = manager_.next_deadline();
   const auto other = actuator_ ? actuator_->next_deadline() : std::nullopt;
-  if (other && (!first || *other < *first)) first = other;
+  for (const auto& at : {other, look_at_successors_}) {
+    if (at && (!first || *at < *first)) first = at;
+  }
   return first;
 }
 

@@ -79,6 +79,8 @@ class OwnFabric final : public authority::Authority {
   authority::FabricListener* listener_ = nullptr;
   std::optional<authority::Mastership> mastership_;  ///< as the listener was told
   bool yields_ = false;
+  std::vector<NodeGuid> successors_;
+  std::optional<Instant> look_at_successors_;
   Problems could_not_do_;  ///< of the last configuration
 };
 

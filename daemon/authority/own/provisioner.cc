@@ -208,6 +208,7 @@ void Provisioner::elect(Instant now) {
                     .others = report_.other_sms,
                     .silent = std::exchange(pass_over_silent_, false) ? std::vector<std::string>{}
                                                                       : std::exchange(silent_sms_, {})};
+  report_.successors = successors(election);
   if (auto allowed = may_be_master(election); !allowed) {
     yield(allowed.error(), now);
   } else if (const auto other = heir(election)) {

@@ -52,6 +52,7 @@ struct ProvisionReport {
   std::shared_ptr<const Routes> routes;  ///< whose tables they are
   std::vector<Trouble> troubles;
   std::vector<OtherSm> other_sms;
+  std::vector<NodeGuid> successors;  ///< to be looked at again soon
   std::size_t ports_set = 0;
   std::size_t blocks_read = 0;
   std::size_t blocks_written = 0;

@@ -48,4 +48,14 @@ std::optional<OtherSm> heir(const Election& election) {
   return first;
 }
 
+std::vector<NodeGuid> successors(const Election& election) {
+  std::vector<NodeGuid> nodes;
+  if (election.standing != Standing::Master) return nodes;
+  for (const OtherSm& other : election.others) {
+    const bool comes = other.info.state == State::Discovering || other.info.state == State::Standby;
+    if (comes && precedes(other.info, election.priority, election.own)) nodes.push_back(other.where.node);
+  }
+  return nodes;
+}
+
 }  // namespace heddle::provision

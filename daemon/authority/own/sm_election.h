@@ -43,4 +43,9 @@ struct Election {
 /// stand by: a fabric whose master goes before that has none until a time-out of the other has passed.
 [[nodiscard]] std::optional<OtherSm> heir(const Election& election);
 
+/// Nodes at which to look again soon: of those that come before a master, and are discovering or stand by.
+/// They tell a master of themselves by a trap, to the LID that they have seen; before it had one, nobody
+/// hears that.
+[[nodiscard]] std::vector<NodeGuid> successors(const Election& election);
+
 }  // namespace heddle::provision
