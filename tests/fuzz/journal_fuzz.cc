@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "fuzz/fuzz_target.h"
 #include "journal/journal.h"
@@ -17,16 +18,30 @@ namespace {
 using namespace heddle;
 namespace fs = std::filesystem;
 
+/// In memory, where there is such a place: a disk would be waited for.
+class Directory {
+ public:
+  Directory()
+      : path_{(fs::is_directory("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path()) /
+              ("heddle-journal-fuzz-" + std::to_string(getpid()))} {
+    fs::create_directories(path_);
+  }
+  ~Directory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
 std::string directory() {
-  static const std::string path = [] {
-    // In memory, where there is such a place: a disk would be waited for.
-    const fs::path base = fs::is_directory("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path();
-    const fs::path own = base / ("heddle-journal-fuzz-" + std::to_string(getpid()));
-    fs::create_directories(own);
-    std::atexit([] { fs::remove_all(directory()); });
-    return own.string();
-  }();
-  return path;
+  static const Directory own;
+  return own.path();
 }
 
 std::string good_file() {
