@@ -27,13 +27,18 @@ CHECK = BUILD / "tests/wire/wire_check"
 def seeds_of(text):
     seeds = []
     for part in text.split(","):
-        first, _, last = part.partition("..")
-        seeds += range(int(first), int(last or first) + 1)
+        numbers = re.fullmatch(r"(\d+)(?:\.\.(\d+))?", part)
+        if not numbers or (numbers[2] and int(numbers[2]) < int(numbers[1])):
+            raise argparse.ArgumentTypeError(f"{part!r} is no number and no range as in 1..100, the smaller one first")
+        seeds += range(int(numbers[1]), int(numbers[2] or numbers[1]) + 1)
     return seeds
 
 
 def seconds_of(text):
-    number, unit = re.fullmatch(r"([\d.]+)([smh]?)", text).groups()
+    words = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
+    if not words:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time as in 90s, 10m or 2h")
+    number, unit = words.groups()
     return float(number) * {"": 1, "s": 1, "m": 60, "h": 3600}[unit]
 
 
@@ -82,6 +87,9 @@ def main():
     options.add_argument("--jobs", type=int, default=1)
     options.add_argument("--keep", action="store_true", help="recordings of worlds that were not well")
     given = options.parse_args()
+    for program in (WORLD, CHECK):
+        if not program.exists():
+            options.error(f"{program} is not there: build swarm_world and wire_check, or name another build with --build")
     began, total, wrong = time.monotonic(), collections.defaultdict(collections.Counter), 0
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         def next_world(seed):
