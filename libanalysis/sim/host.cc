@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include "fabric/unique_names.h"
+
 namespace heddle::sim {
 namespace {
 
@@ -39,6 +41,18 @@ Result<NodeIndex> find_named(const Fabric& fabric, std::string_view name) {
   for (std::uint32_t n = 0; n < fabric.nodes().size(); ++n) {
     if (fabric.node(NodeIndex{n}).description == name) return NodeIndex{n};
   }
+  NodeIndex found = no_node;
+  const auto parts = name_and_digits(name);
+  for (std::uint32_t n = 0; parts && n < fabric.nodes().size(); ++n) {
+    const Node& node = fabric.node(NodeIndex{n});
+    if (node.description != parts->name || !parts->fit(node.guid)) continue;
+    if (found != no_node) {
+      return fail(ErrorCode::Conflict,
+                  fmt::format("several nodes are called \"{}\": give more digits", name));
+    }
+    found = NodeIndex{n};
+  }
+  if (found != no_node) return found;
   return fail(ErrorCode::NotFound,
               fmt::format("no node is called \"{}\": give its description or its GUID as 0x...", name));
 }
