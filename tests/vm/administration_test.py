@@ -69,7 +69,9 @@ class Administration(unittest.TestCase):
             agent = port.register(ADMINISTRATION, version=2)
 
             def ask(attribute, components, record=b"", **more):
-                self.assertEqual(port.send(agent, question(attribute, components, record, **more), manager, 300, 3), 0)
+                # Emulated and beside others that compute, answering may take long; waiting for none may not.
+                patience = (300, 3) if "sm_key" in more else (5000, 5)
+                self.assertEqual(port.send(agent, question(attribute, components, record, **more), manager, *patience), 0)
                 status, mad = port.receive()
                 return status, struct.unpack_from(">H", mad, 4)[0] if mad else None
 
@@ -97,17 +99,17 @@ class Administration(unittest.TestCase):
                 subprocess.run(["ip", "address", "add", f"10.9.0.{number + 1}/24", "dev", name], check=True)
                 subprocess.run(["ip", "link", "set", name, "up"], check=True)
             for name in names:
-                wait_until(lambda: "LOWER_UP" in link(name), 20, f"{name}'s joining the broadcast group: {link(name)}")
-            wait_until(lambda: len(members(fabric)) == 2, 10, f"both members: {members(fabric)}")
+                wait_until(lambda: "LOWER_UP" in link(name), 60, f"{name}'s joining the broadcast group: {link(name)}")
+            wait_until(lambda: len(members(fabric)) == 2, 30, f"both members: {members(fabric)}")
             self.assertRegex(members(fabric)[0], r"(?i)mlid\.+0xc000")
 
             def delivers():
                 _, text, _ = fabric.run("ibroute", "-M", "-D", "0,1")
                 return re.search(r"^0xc000", text, re.M)
-            wait_until(delivers, 10, "the group in the tables")
-            self.assertEqual(daemon.json("status")["problems"], [])
+            wait_until(delivers, 30, "the group in the tables")
+            daemon.wait_for(lambda status: status["problems"] == [], "no problem")
             subprocess.run(["ip", "link", "set", names[1], "down"], check=True)
-            wait_until(lambda: len(members(fabric)) == 1, 20, "leaving")
+            wait_until(lambda: len(members(fabric)) == 1, 60, "leaving")
         finally:
             subprocess.run(["modprobe", "-r", "ib_ipoib"], check=True)
 
@@ -117,12 +119,12 @@ class Administration(unittest.TestCase):
         try:
             name = interfaces()[1]
             subprocess.run(["ip", "link", "set", name, "up"], check=True)
-            wait_until(lambda: "LOWER_UP" in link(name), 20, "joining")
+            wait_until(lambda: "LOWER_UP" in link(name), 60, "joining")
             daemon.process.kill()
             daemon.process.wait(10)
             with heddled(**{"sm.mode": "auto"}) as second:
                 second.wait_for(lambda status: status["subnet_manager"]["role"] == "master", "being master")
-                wait_until(lambda: len(members(fabric)) == 1, 30, f"registering anew: {members(fabric)}")
+                wait_until(lambda: len(members(fabric)) == 1, 90, f"registering anew: {members(fabric)}")
         finally:
             subprocess.run(["modprobe", "-r", "ib_ipoib"], check=True)
 
