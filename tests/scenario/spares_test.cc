@@ -32,13 +32,6 @@ class Spares : public Story, public ::testing::WithParamInterface<Shape> {
   [[nodiscard]] const Fabric& truth() const { return world_->fabric.description(); }
   [[nodiscard]] bool is_switch(NodeIndex node) const { return truth().node(node).type == NodeType::Switch; }
 
-  /// Names of tests with parameters have slashes.
-  static std::string file() {
-    std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::replace(name.begin(), name.end(), '/', '-');
-    return fmt::format("{}heddle-spares-{}.db", ::testing::TempDir(), name);
-  }
-
   /// Nobody has turned anything off for a while.
   void turn_off_what_may_be() {
     WorldOptions options;
@@ -48,7 +41,7 @@ class Spares : public Story, public ::testing::WithParamInterface<Shape> {
     options.sim.training_delay = training;
     world_.reset();
     flows_.clear();
-    world_ = std::make_unique<RegulatedWorld>(GetParam().spec, options, file());
+    world_ = std::make_unique<RegulatedWorld>(GetParam().spec, options, journal_file());
     world_->start();
     ASSERT_TRUE(world_->run([&] { return world_->daemon->quiet(); }));
     hosts_ = sim::host_ports(truth());
@@ -165,7 +158,6 @@ class Spares : public Story, public ::testing::WithParamInterface<Shape> {
   void TearDown() override {
     fmt::print("{} at LMC {}: {} cases, slowest {:.3f} s, {} host ports that nothing could reach\n",
                GetParam().spec, GetParam().lmc, cases_, seconds(slowest_), lost_);
-    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file() + suffix);
   }
 
   std::size_t cases_ = 0;

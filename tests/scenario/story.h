@@ -11,6 +11,7 @@
 
 #include "sim/scenario_hosts.h"
 #include "support/regulated_world.h"
+#include "support/scratch.h"
 
 namespace heddle::test {
 
@@ -48,15 +49,7 @@ inline regulation::GovernorOptions quick() {
 
 class Story : public ::testing::Test {
  protected:
-  static std::string journal_file() {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    std::string name = fmt::format("heddle-{}-{}.db", test->test_suite_name(), test->name());
-    std::replace(name.begin(), name.end(), '/', '-');  // tests of several instances
-    return ::testing::TempDir() + name;
-  }
-  void TearDown() override {
-    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(journal_file() + suffix);
-  }
+  [[nodiscard]] std::string journal_file() const { return directory_ / "journal.db"; }
 
   /// Begins with everything on and regulation as `options` say.
   RegulatedWorld& begin(std::string_view generator, const WorldOptions& options) {
@@ -112,6 +105,7 @@ class Story : public ::testing::Test {
     return text;
   }
 
+  test::Scratch directory_;
   std::unique_ptr<RegulatedWorld> world_;
   std::vector<PortIndex> hosts_;
   std::vector<sim::TrafficId> flows_;

@@ -10,6 +10,7 @@
 
 #include "heddle/command.h"
 #include "heddle/json_access.h"
+#include "support/scratch.h"
 
 namespace heddle::cli {
 namespace {
@@ -35,10 +36,8 @@ Outcome heddle(std::vector<const char*> arguments) {
 
 class FabricCommands : public testing::Test {
  protected:
-  void TearDown() override { std::filesystem::remove(file); }
-
-  const std::string file =
-      testing::TempDir() + "heddle-" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".net";
+  const test::Scratch directory;
+  const std::string file = directory / "fabric.net";
 };
 
 TEST_F(FabricCommands, GenerateExportAndDiffAgree) {

@@ -6,6 +6,7 @@
 
 #include "heddle/command.h"
 #include "heddle/json_access.h"
+#include "support/scratch.h"
 #include "unit/cli/fake_daemon.h"
 
 namespace heddle::cli {
@@ -154,7 +155,8 @@ TEST(RegulationCommands, TheDaemonsObjectionIsWhatIsSaid) {
 }
 
 TEST(RegulationCommands, AbsentOrOddAnswersEndInASentence) {
-  const std::string nobody = ::testing::TempDir() + "heddle-nobody.sock";
+  const test::Scratch directory;
+  const std::string nobody = directory / "control.sock";
   for (const char* command : {"regulate", "plan", "energy", "events", "restore"}) {
     const Ran ran = run(nobody, {command});
     EXPECT_EQ(ran.status, Status::Failed) << command;

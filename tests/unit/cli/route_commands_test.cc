@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/parse.hpp>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <vector>
 
 #include "heddle/command.h"
 #include "heddle/json_access.h"
+#include "support/scratch.h"
 
 namespace heddle::cli {
 namespace {
@@ -35,20 +35,14 @@ RouteOutcome run_heddle(std::vector<std::string> arguments) {
 
 class RouteCommands : public testing::Test {
  protected:
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
-  std::string file(const std::string& name) {
-    std::filesystem::create_directories(directory_);
-    return directory_ + "/" + name;
-  }
+  std::string file(const std::string& name) const { return directory_ / name; }
   std::string written(const std::string& name, const std::string& text) {
     std::ofstream{file(name)} << text;
     return file(name);
   }
 
  private:
-  const std::string directory_ =
-      testing::TempDir() + "heddle-" + testing::UnitTest::GetInstance()->current_test_info()->name();
+  const test::Scratch directory_;
 };
 
 TEST_F(RouteCommands, WhatIsComputedIsProved) {

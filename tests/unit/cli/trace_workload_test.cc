@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "support/scratch.h"
+
 namespace heddle::cli {
 namespace {
 
@@ -40,8 +42,7 @@ flit_bytes = 128
 class TraceWorkload : public testing::Test {
  protected:
   std::string file(const std::string& name, const std::string& text) {
-    const std::string path =
-        testing::TempDir() + testing::UnitTest::GetInstance()->current_test_info()->name() + "-" + name;
+    const std::string path = directory_ / name;
     std::ofstream{path} << text;
     return path;
   }
@@ -57,6 +58,9 @@ class TraceWorkload : public testing::Test {
     const auto result = packet::run_point(*experiment, *site, {}, trace_workloads());
     return result ? result->workload : result.error().message;
   }
+
+ private:
+  const test::Scratch directory_;
 };
 
 // The last two leave at 27 and arrive at 29; every message takes two ticks.

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -17,6 +16,7 @@
 #include <thread>
 
 #include "control/target.h"
+#include "support/scratch.h"
 
 namespace heddle::control {
 namespace {
@@ -53,13 +53,10 @@ std::string exchange(asio::io_context& io, const typename Protocol::endpoint& en
 
 class HttpTest : public testing::Test {
  protected:
-  std::string directory =
-      std::filesystem::temp_directory_path() / ("heddle-http-" + std::to_string(getpid()));
-  std::string path = directory + "/control.sock";
+  test::Scratch directory;
+  std::string path = directory / "control.sock";
   asio::io_context io;
 
-  void SetUp() override { std::filesystem::create_directories(directory); }
-  void TearDown() override { std::filesystem::remove_all(directory); }
   std::string ask(const std::string& bytes) {
     return exchange<asio::local::stream_protocol>(io, asio::local::stream_protocol::endpoint{path}, bytes);
   }

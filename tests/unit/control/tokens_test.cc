@@ -2,10 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "support/scratch.h"
 
 namespace heddle::control {
 namespace {
@@ -38,7 +39,8 @@ TEST(Tokens, ErrorsNameTheLineAndRepeatNothingOfIt) {
 }
 
 TEST(Tokens, AFileThatOthersMayReadIsRefused) {
-  const auto path = fs::temp_directory_path() / ("heddle-tokens-" + std::to_string(getpid()));
+  const test::Scratch directory;
+  const fs::path path = directory / "tokens";
   std::ofstream{path} << "a " << hash_of_secret << "\n";
   fs::permissions(path, fs::perms::owner_read | fs::perms::others_read);
   const auto open = Tokens::load(path);

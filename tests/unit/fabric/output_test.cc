@@ -9,6 +9,7 @@
 #include "fabric/ibnetdiscover.h"
 #include "fabric/source.h"
 #include "fabric/summary.h"
+#include "support/scratch.h"
 
 namespace heddle {
 namespace {
@@ -55,22 +56,20 @@ TEST(Dot, DrawsNodesAndCables) {
 class LoadFabric : public testing::Test {
  protected:
   void SetUp() override {
-    std::filesystem::create_directories(directory + "/parts");
+    std::filesystem::create_directories(directory / "parts");
     write("main.net", "include \"parts/one.net\"\nSwitch 4 \"b\"\n[1] \"a\"[1]\n");
     write("parts/one.net", "Switch 4 \"a\"\n[1] \"b\"[1]\n");
   }
-  void TearDown() override { std::filesystem::remove_all(directory); }
 
   void write(const std::string& name, std::string_view text) const {
-    std::ofstream{directory + "/" + name} << text;
+    std::ofstream{directory / name} << text;
   }
 
-  const std::string directory = testing::TempDir() + "heddle-load-fabric-" +
-                                testing::UnitTest::GetInstance()->current_test_info()->name();
+  const test::Scratch directory;
 };
 
 TEST_F(LoadFabric, ReadsFilesAndWhatTheyInclude) {
-  const auto parsed = load_fabric(directory + "/main.net");
+  const auto parsed = load_fabric(directory / "main.net");
   ASSERT_TRUE(parsed) << parsed.error().message;
   EXPECT_EQ(parsed->fabric->links().size(), 1U);
 }
@@ -81,10 +80,10 @@ TEST_F(LoadFabric, TakesGeneratorsToo) {
 }
 
 TEST_F(LoadFabric, NamesTheFileThatCannotBeRead) {
-  EXPECT_THAT(load_fabric(directory + "/none").error().message, HasSubstr("none: cannot be opened"));
-  EXPECT_THAT(load_fabric(directory).error().message, HasSubstr("is a directory"));
+  EXPECT_THAT(load_fabric(directory / "none").error().message, HasSubstr("none: cannot be opened"));
+  EXPECT_THAT(load_fabric(directory.path()).error().message, HasSubstr("is a directory"));
   write("main.net", "\ninclude \"gone.net\"\n");
-  EXPECT_THAT(load_fabric(directory + "/main.net").error().message,
+  EXPECT_THAT(load_fabric(directory / "main.net").error().message,
               testing::AllOf(HasSubstr("main.net:2: "), HasSubstr("gone.net: cannot be opened")));
 }
 

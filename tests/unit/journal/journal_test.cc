@@ -10,6 +10,8 @@
 #include <fstream>
 #include <set>
 
+#include "support/scratch.h"
+
 namespace heddle::journal {
 namespace {
 
@@ -19,14 +21,6 @@ using ::testing::HasSubstr;
 
 class JournalTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    directory_ = fs::path(::testing::TempDir()) / (std::string("heddle-journal-") + test->name());
-    fs::remove_all(directory_);
-    fs::create_directories(directory_);
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
   [[nodiscard]] std::string path() const { return directory_ / "journal.db"; }
   [[nodiscard]] std::unique_ptr<Journal> open() const {
     auto journal = open_journal(path(), {});
@@ -34,7 +28,7 @@ class JournalTest : public ::testing::Test {
     return journal ? std::move(*journal) : nullptr;
   }
 
-  fs::path directory_;
+  test::Scratch directory_;
 };
 
 LinkRef link(std::uint64_t a, std::uint64_t b) {
@@ -170,7 +164,7 @@ TEST_F(JournalTest, FitsIntoASmallDirectory) {
         journal->write(regulation::Intent{regulation::ChangeId{i}, Instant{}, {off(link(i, i))}, {}}));
     ASSERT_TRUE(journal->write(regulation::Outcome{regulation::ChangeId{i}, Instant{}, {}, {}, ""}));
     std::uintmax_t size = 0;
-    for (const auto& file : fs::directory_iterator(directory_)) size += file.file_size();
+    for (const auto& file : fs::directory_iterator(directory_.path())) size += file.file_size();
     ASSERT_LT(size, room) << "after " << i << " changes";
   }
 }
@@ -183,7 +177,7 @@ TEST_F(JournalTest, IsItsOwnersAlone) {
   fs::permissions(path(), mine | fs::perms::group_read | fs::perms::others_read);
   const auto journal = open();
   EXPECT_EQ(mode(), mine);
-  for (const auto& file : fs::directory_iterator(directory_))
+  for (const auto& file : fs::directory_iterator(directory_.path()))
     EXPECT_EQ(file.status().permissions(), mine) << file.path();
 }
 
@@ -303,7 +297,7 @@ TEST_F(JournalTest, ATornLogLosesWholeChangesOnly) {
 }
 
 TEST_F(JournalTest, NamesADirectoryThatIsNotThere) {
-  const auto journal = open_journal(directory_ / "missing" / "journal.db", {});
+  const auto journal = open_journal(directory_.path() / "missing" / "journal.db", {});
   ASSERT_FALSE(journal);
   EXPECT_EQ(journal.error().code, ErrorCode::Io);
   EXPECT_THAT(journal.error().message, HasSubstr("missing/journal.db"));

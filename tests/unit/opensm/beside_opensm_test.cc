@@ -9,6 +9,7 @@
 #include "discovery/discovery.h"
 #include "support/desks.h"
 #include "support/managed_world.h"
+#include "support/scratch.h"
 #include "support/sim_world.h"
 
 namespace heddle::opensm {
@@ -27,10 +28,6 @@ class Beside : public testing::Test,
                private authority::FabricListener {
  protected:
   void SetUp() override {
-    directory_ = std::filesystem::path(testing::TempDir()) /
-                 (std::string("beside-") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::remove_all(directory_);
-    std::filesystem::create_directories(directory_);
     store_.emplace(directory_ / "plan.json", test::at_once());
     make();
   }
@@ -39,7 +36,6 @@ class Beside : public testing::Test,
                     *store_, nullptr, OpenSmActuatorOptions{});
     beside_->regulate_with(*this, {});
   }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
 
   void say(PluginEvent::Kind kind, const char* state) {
     PluginEvent event;
@@ -77,7 +73,7 @@ class Beside : public testing::Test,
     evidence_.insert(evidence_.end(), off.begin(), off.end());
   }
 
-  std::filesystem::path directory_;
+  test::Scratch directory_;
 };
 
 TEST_F(Beside, SaysThatThePluginIsAwayAfterTwentySeconds) {

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "authority/own/port_settings.h"
 #include "authority/own/table_writer.h"
 #include "authority/plan_file.h"
@@ -12,6 +10,7 @@
 #include "discovery/discovery.h"
 #include "sim/bring_up.h"
 #include "support/desks.h"
+#include "support/scratch.h"
 #include "support/sim_world.h"
 
 namespace heddle::opensm {
@@ -30,10 +29,6 @@ class World final : private PluginPort, private regulate::FabricSeat {
       : sim{generator},
         discovery_{sim.engine, {}, [this](const discovery::SweepReport& report) { current = report.survey; }},
         writer_{sim.engine, 0} {
-    directory_ = std::filesystem::path(testing::TempDir()) /
-                 (std::string("actuator-") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::remove_all(directory_);
-    std::filesystem::create_directories(directory_);
     sim::bring_up(sim.fabric, {static_cast<std::uint8_t>(planes > 1 ? 1 : 0), Lid{1}});
     discovery_.full(sim.now);
     EXPECT_TRUE(sim.run([this] { return current != nullptr; }));
@@ -54,7 +49,6 @@ class World final : private PluginPort, private regulate::FabricSeat {
     route();
     run([this] { return routings == 1; });
   }
-  ~World() { std::filesystem::remove_all(directory_); }
 
   [[nodiscard]] bool connected() const override { return is_connected; }
   void tell(PluginCommand command) override {
@@ -181,7 +175,7 @@ class World final : private PluginPort, private regulate::FabricSeat {
   void adopt(std::shared_ptr<const Survey> survey) override { current = std::move(survey); }
   void look_at(const std::vector<NodeGuid>&, Instant) override {}
 
-  std::filesystem::path directory_;
+  test::Scratch directory_;
   discovery::Discovery discovery_;
   provision::TableWriter writer_;
   plugin::RouteMaker maker_;

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "support/scratch.h"
+
 namespace heddle::opensm {
 namespace {
 
@@ -13,15 +15,9 @@ using testing::HasSubstr;
 
 class PlanFile : public testing::Test {
  protected:
-  void SetUp() override {
-    directory_ = std::filesystem::path(testing::TempDir()) /
-                 testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::create_directories(directory_);
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
   [[nodiscard]] std::string path() const { return directory_ / "plan.json"; }
 
-  std::filesystem::path directory_;
+  test::Scratch directory_;
 };
 
 plan::Plan of_epoch(std::uint64_t epoch) {

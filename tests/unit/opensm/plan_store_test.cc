@@ -8,6 +8,7 @@
 
 #include "authority/plan_file.h"
 #include "support/desks.h"
+#include "support/scratch.h"
 
 namespace heddle::opensm {
 namespace {
@@ -17,13 +18,6 @@ using Part = PlanStore::Part;
 
 class Store : public testing::Test {
  protected:
-  void SetUp() override {
-    directory_ = std::filesystem::path(testing::TempDir()) /
-                 (std::string("store-") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::remove_all(directory_);
-    std::filesystem::create_directories(directory_);
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
   [[nodiscard]] std::string path() const { return directory_ / "plan.json"; }
   [[nodiscard]] plan::Plan on_disk() const { return read_plan(path()).value(); }
 
@@ -41,7 +35,7 @@ class Store : public testing::Test {
     return said.value();
   }
 
-  std::filesystem::path directory_;
+  test::Scratch directory_;
 };
 
 TEST_F(Store, EachPartStaysWhenTheOtherChanges) {

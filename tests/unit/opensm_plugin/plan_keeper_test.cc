@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "core/route_maker.h"
+#include "support/scratch.h"
 #include "unit/opensm_plugin/subnets.h"
 
 namespace heddle::plugin {
@@ -17,21 +18,13 @@ using testing::HasSubstr;
 
 class PlanFiles : public testing::Test {
  protected:
-  void SetUp() override {
-    directory_ = std::filesystem::path(testing::TempDir()) /
-                 (std::string("keeper-") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::remove_all(directory_);
-    std::filesystem::create_directories(directory_);
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   [[nodiscard]] std::string path() const { return directory_ / "plan.json"; }
   void put(const std::string& text) {
     std::ofstream(path() + ".tmp", std::ios::binary) << text;
     std::filesystem::rename(path() + ".tmp", path());
   }
 
-  std::filesystem::path directory_;
+  test::Scratch directory_;
 };
 
 std::string text_of(std::uint64_t epoch) {

@@ -1,12 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "heddle/command.h"
 #include "support/golden.h"
+#include "support/scratch.h"
 
 namespace heddle::cli {
 namespace {
@@ -21,17 +21,10 @@ struct Outcome {
 
 class QosCommand : public testing::Test {
  protected:
-  QosCommand() {
-    directory_ = std::filesystem::temp_directory_path() /
-                 ("heddle_qos_" + std::string{testing::UnitTest::GetInstance()->current_test_info()->name()});
-    std::filesystem::create_directories(directory_);
-  }
-  ~QosCommand() override { std::filesystem::remove_all(directory_); }
-
   std::string file(const std::string& name, const std::string& text) {
-    const auto path = directory_ / name;
+    const std::string path = directory_ / name;
     std::ofstream{path} << text;
-    return path.string();
+    return path;
   }
 
   /// Configuration A of facts/qos.md 2.
@@ -69,7 +62,7 @@ class QosCommand : public testing::Test {
   }
 
  private:
-  std::filesystem::path directory_;
+  test::Scratch directory_;
 };
 
 TEST_F(QosCommand, AnalyzeConfigurationA) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include "support/scratch.h"
 
 namespace heddle::regulate {
 namespace {
@@ -20,13 +20,7 @@ class Idle final : public Actuator {
 
 class Evidence : public testing::Test {
  protected:
-  void SetUp() override {
-    file_ =
-        std::filesystem::path(testing::TempDir()) /
-        (std::string("evidence-") + testing::UnitTest::GetInstance()->current_test_info()->name() + ".db");
-    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file_.string() + suffix);
-    journal_ = journal::open_journal(file_, {}).value();
-  }
+  void SetUp() override { journal_ = journal::open_journal(directory_ / "journal.db", {}).value(); }
   void tell() {
     journal::Scribe scribe{*journal_, Desk{[](const auto& work, const auto& then) {
                                              work();
@@ -40,7 +34,7 @@ class Evidence : public testing::Test {
     regulator.on_evidence({record}, Instant{});
   }
 
-  std::filesystem::path file_;
+  test::Scratch directory_;
   std::unique_ptr<journal::Journal> journal_;
   Idle actuator_;
 };

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/printable.h"
 #include "fabric/generators.h"
 #include "journal/scribe.h"
+#include "support/scratch.h"
 
 namespace heddle::regulate {
 namespace {
@@ -32,7 +32,6 @@ class Recorder final : public Actuator {
 class RegulatorTest : public testing::Test {
  protected:
   RegulatorTest() {
-    std::filesystem::create_directories(directory_);
     journal_ = journal::open_journal(directory_ / "journal.db", {}).value();
     known_.reference = fabric_;
     known_.up = routing::LinkSet::all(*fabric_);
@@ -49,10 +48,9 @@ class RegulatorTest : public testing::Test {
                                     [] { return Instant{}; }});
     regulator_.emplace(RegulatorOptions{}, *scribe_, actuator_, [](const journal::Event&) {});
   }
-  ~RegulatorTest() override { std::filesystem::remove_all(directory_); }
 
   std::shared_ptr<const Fabric> fabric_ = assign_lids(**generate("tree:k=4,n=2"), 0).value();
-  std::filesystem::path directory_ = std::filesystem::path(testing::TempDir()) / "heddle-regulator";
+  test::Scratch directory_;
   std::unique_ptr<journal::Journal> journal_;
   std::optional<journal::Scribe> scribe_;
   Recorder actuator_;

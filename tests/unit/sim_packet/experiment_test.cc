@@ -10,6 +10,7 @@
 
 #include "routing/lft_dump.h"
 #include "sim/packet/results.h"
+#include "support/scratch.h"
 
 namespace heddle::packet {
 namespace {
@@ -104,7 +105,8 @@ TEST(Experiment, TablesComeFromADumpAsOpenSmWritesIt) {
   const auto site = prepare(*by_engine);
   ASSERT_TRUE(site) << site.error().message;
   const auto graph = *routing::SwitchGraph::make(*site->fabric);
-  const std::string file = testing::TempDir() + "packet-experiment-lfts.dump";
+  const test::Scratch directory;
+  const std::string file = directory / "lfts.dump";
   std::ofstream{file} << routing::write_lft_dump(*site->fabric, graph, site->programming.forwarding);
   const auto from_dump = read_experiment("lfts = \"" + file + "\"\n" + small, "e.toml");
   ASSERT_TRUE(from_dump) << from_dump.error().message;
@@ -124,7 +126,7 @@ TEST(Experiment, TablesComeFromADumpAsOpenSmWritesIt) {
   EXPECT_THAT(error(std::string(small) + "[[link_change]]\nlink = \"leaf-0/3\"\nreroute = true\n"),
               HasSubstr("reroute: "));
   std::ofstream{file} << "rubbish\n";
-  EXPECT_THAT(prepare(*from_dump).error().message, HasSubstr("packet-experiment-lfts.dump:1: "));
+  EXPECT_THAT(prepare(*from_dump).error().message, HasSubstr("lfts.dump:1: "));
 }
 
 TEST(Experiment, EstimatesAreStudents) {

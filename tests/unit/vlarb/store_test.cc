@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "support/managed_world.h"
+#include "support/scratch.h"
 
 namespace heddle::vlarb {
 namespace {
@@ -14,13 +15,13 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Store, WhatIsStoredIsLoaded) {
-  const std::string path = testing::TempDir() + "heddle-qos-store.json";
+  const test::Scratch directory;
+  const std::string path = directory / "qos.json";
   qos::Programming other = four_lanes();
   other.tables.limit = qos::HighLimit{200};
   const std::vector<Assignment> assignments{for_ports(""), for_ports("ca,leaf-*/[12]", other)};
   ASSERT_TRUE(store(path, assignments));
   const auto loaded = load(path);
-  std::remove(path.c_str());
   ASSERT_TRUE(loaded) << loaded.error().message;
   ASSERT_EQ(loaded->size(), 2U);
   EXPECT_TRUE((*loaded)[0].ports.all());
