@@ -260,7 +260,7 @@ void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample
   sampling_watch_.saw(*sample, sampler_.statistics().late_sweeps);
   problem_metrics_->set(problems());
   metrics_.publish(sample, sampler_.statistics(), engine_);
-  doors_.answers().outdate();
+  doors_.answers().sampled();
   page_.publish(sample);
   if (regulation_) regulation_->on_sample(sample);
   spdlog::debug("sweep {} in {:.1f} ms, {} ports failed", sample->number,

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "control/paces.h"
+
 namespace heddle::control {
 namespace {
 
@@ -43,6 +45,17 @@ struct Answers::State : std::enable_shared_from_this<State> {
     std::vector<Respond> asked;
     std::size_t expected = 0;  ///< bytes
     std::uint64_t generation = 0;
+    Time begun{};
+    Time until{};  ///< a reader who asks before that takes it, whatever the latest sample
+  };
+
+  struct Steady {
+    Order order;  ///< but for `make`
+    Time::duration took{};
+  };
+  struct Prepared {
+    std::shared_ptr<const SharedBody> body;
+    Time until;
   };
 
   struct Made {
@@ -82,7 +95,9 @@ struct Answers::State : std::enable_shared_from_this<State> {
     std::erase_if(made, [](const Made& each) { return each.body.expired(); });
     for (auto it = made.begin(); it != made.end() && held(lane) + bytes > most_bytes(lane);) {
       const auto body = it->body.lock();
-      const bool current = std::ranges::any_of(ready, [&](const auto& each) { return each.second == body; });
+      const bool current =
+          std::ranges::any_of(ready, [&](const auto& each) { return each.second == body; }) ||
+          std::ranges::any_of(prepared, [&](const auto& each) { return each.second.body == body; });
       if (!body || current || clock() - it->at < grace || (lane == Lane::Views && it->lane != lane)) {
         ++it;
         continue;
@@ -95,14 +110,27 @@ struct Answers::State : std::enable_shared_from_this<State> {
 
   void serve(Order order, Respond respond) {
     if (order.encoding == Encoding::Gzip) order.key.insert(0, gzip_key);
+    if (order.again && order.encoding == Encoding::Gzip) {
+      paces.asked(order.key, order.peer, clock());
+      auto& known = steady[order.key].order;
+      if (!known.again) {
+        known = order;
+        known.access = Access::Read;
+        known.make = nullptr;
+      }
+    }
     if (const auto it = ready.find(order.key); it != ready.end())
       return respond(response_with(order, it->second));
+    if (const auto it = prepared.find(order.key);
+        it != prepared.end() && order.access == Access::Read && clock() < it->second.until) {
+      return respond(response_with(order, it->second.body));
+    }
     Queue& lane = queue(order.lane);
     // One that was begun for the sample before this one will do for a reader, but not for somebody who has
     // perhaps just changed something.
     const std::uint64_t late = order.access == Access::Read ? 1 : 0;
     if (lane.running && lane.running->order.key == order.key &&
-        lane.running->generation + late >= generation) {
+        (lane.running->generation + late >= generation || (late > 0 && clock() < lane.running->until))) {
       lane.running->asked.push_back(std::move(respond));
       return;
     }
@@ -122,7 +150,36 @@ struct Answers::State : std::enable_shared_from_this<State> {
       if (!matters || !make_room(order.lane, bytes, std::chrono::seconds{0}))
         return respond(try_later(std::chrono::seconds{2}, "clients are still taking earlier large answers"));
     }
-    enqueue(lane, std::make_shared<Job>(Job{std::move(order), {std::move(respond)}, bytes, generation}));
+    enqueue(lane,
+            std::make_shared<Job>(Job{std::move(order), {std::move(respond)}, bytes, generation, clock()}));
+  }
+
+  void sampled() {
+    const Time now = clock();
+    const auto interval = now - std::exchange(sampled_at, now);
+    std::erase_if(prepared, [&](const auto& each) { return each.second.until < now; });
+    // Half as long again as the last time: then it is there in time also where others want the processor.
+    Time::duration lead{};
+    for (const auto& [key, each] : steady) lead = std::max(lead, each.took + each.took / 2);
+    lead = std::min<Time::duration>(lead, limits.longest_lead);
+    for (const Paces::Due& due : paces.due(now, now + interval + lead)) prepare(due);
+  }
+
+  void prepare(const Paces::Due& due) {
+    const Order& order = steady.at(due.key).order;
+    Queue& lane = queue(order.lane);
+    for (const auto& job : lane.waiting) {
+      if (job->order.key != due.key) continue;
+      job->until = std::max(job->until, due.until);
+      return;
+    }
+    const auto expected = sizes.find(path_of(due.key));
+    const std::size_t bytes = expected == sizes.end() ? 0 : expected->second;
+    // Nobody waits for it yet.
+    if (lane.waiting.size() >= limits.waiting || !make_room(order.lane, bytes, limits.grace)) return;
+    auto job = std::make_shared<Job>(Job{order, {}, bytes, generation, clock(), due.until});
+    job->order.make = order.again();
+    enqueue(lane, std::move(job));
   }
 
   [[nodiscard]] std::shared_ptr<const SharedBody> newest(const std::string& key) const {
@@ -187,6 +244,9 @@ struct Answers::State : std::enable_shared_from_this<State> {
       sizes[path_of(job->order.key)] = body->bytes();
       made.push_back({job->order.key, body, which, clock()});
       if (job->generation == generation) ready[job->order.key] = body;
+      if (clock() < job->until) prepared[job->order.key] = {body, job->until};
+      if (const auto it = steady.find(job->order.key); it != steady.end())
+        it->second.took = clock() - job->begun;
     }
     for (const auto& respond : job->asked)
       respond(failure ? error_response(*failure) : response_with(job->order, body));
@@ -210,6 +270,10 @@ struct Answers::State : std::enable_shared_from_this<State> {
   std::deque<Made> made;                                           ///< oldest first; perhaps gone
   std::map<std::string, std::size_t> sizes;                        ///< by path, of the last one made
   std::array<Queue, 2> queues;
+  Paces paces;
+  std::map<std::string, Steady> steady;      ///< what can be made without being asked for; by key
+  std::map<std::string, Prepared> prepared;  ///< by key
+  Time sampled_at = clock();
 };
 
 Answers::Answers(Elsewhere elsewhere, Back back, Clock clock, AnswerLimits limits)
@@ -223,6 +287,11 @@ void Answers::outdate() {
   state_->ready.clear();
 }
 
+void Answers::sampled() {
+  outdate();
+  state_->sampled();
+}
+
 std::size_t Answers::bytes() const { return *state_->ledger; }
 
 Answers::Order order_for(const Request& request, Answers::Make make) {
@@ -233,6 +302,7 @@ Answers::Order order_for(const Request& request, Answers::Make make) {
   Answers::Order order;
   order.key = std::move(key);
   order.access = request.access;
+  order.peer = request.peer;
   order.encoding = request.takes_gzip ? Encoding::Gzip : Encoding::Plain;
   order.make = std::move(make);
   return order;

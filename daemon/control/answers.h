@@ -2,7 +2,8 @@
 /// things, and shared by those who take it. What they hold altogether is bounded by twice the largest: when
 /// that is reached, answers of earlier samples are withdrawn from those who still take them, or given to
 /// newcomers as well. /metrics has a lane of its own, so that no number of other questions delays it. Where
-/// one is there uncompressed, a compressed one is made of it.
+/// one is there uncompressed, a compressed one is made of it. What somebody asks for at a steady pace is made
+/// before the next time, from the sample before that or the one before it: so a scraper waits for nothing.
 ///
 /// One thread, that of the daemon; only what makes an answer runs elsewhere.
 #pragma once
@@ -35,6 +36,8 @@ struct AnswerLimits {
   std::size_t least_bytes = 32U << 20U;
   /// A body is not withdrawn earlier than this after it was made.
   std::chrono::seconds grace{10};
+  /// What is expected to be asked for is not begun earlier than this and a sample before that.
+  std::chrono::seconds longest_lead{5};
 };
 
 class Answers {
@@ -55,6 +58,10 @@ class Answers {
     std::string content_type = "application/json";
     std::vector<std::pair<std::string, std::string>> headers{};
     Make make;
+    /// Who asks, and how the same is made of a later sample, on the daemon's thread, while there are Answers.
+    /// None, or not compressed: it is made only when somebody asks.
+    Peer peer{};
+    std::function<Make()> again{};
   };
 
   Answers(Elsewhere elsewhere, Back back, Clock clock = std::chrono::steady_clock::now,
@@ -67,6 +74,8 @@ class Answers {
   void serve(Order order, Respond respond);
   /// What has been made is not the latest any more.
   void outdate();
+  /// There is a new sample: outdates what was made, and makes what will soon be asked for.
+  void sampled();
 
   /// Bytes of all bodies that are alive.
   [[nodiscard]] std::size_t bytes() const;

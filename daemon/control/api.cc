@@ -96,6 +96,7 @@ Handler api_handler(Daemon& daemon) {
       auto order = order_for(request, daemon.metrics());
       order.key = request.path;  // whatever the query says
       order.lane = Lane::Metrics;
+      order.again = [&daemon] { return daemon.metrics(); };
       order.content_type = "text/plain; version=0.0.4; charset=utf-8";
       return daemon.answers().serve(std::move(order), respond);
     }

@@ -44,9 +44,37 @@ class AnswersTest : public testing::Test {
       out.write(std::string(bytes, 'x'));
       return {};
     };
+    serve(std::move(order));
+  }
+  void serve(Answers::Order order) {
     got.emplace_back();
     const std::size_t place = got.size() - 1;
     answers.serve(std::move(order), [this, place](Response response) { got[place] = std::move(response); });
+  }
+  /// For the number of the latest sample, as a scraper does.
+  void scrape(Encoding encoding = Encoding::Gzip) {
+    const auto make = [this]() -> Answers::Make {
+      return [this, number = samples](BodyWriter& out) -> Result<void> {
+        made.push_back("/metrics");
+        out.write(std::to_string(number));
+        return {};
+      };
+    };
+    serve({.key = "/metrics",
+           .encoding = encoding,
+           .lane = Lane::Metrics,
+           .make = make(),
+           .peer = "scraper",
+           .again = make});
+  }
+  /// Samples follow each other once a second; what is to be made is made at once.
+  void pass(int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      now += std::chrono::seconds{1};
+      ++samples;
+      answers.sampled();
+      run_all();
+    }
   }
   void run_one() {
     ASSERT_FALSE(jobs.empty());
@@ -61,6 +89,7 @@ class AnswersTest : public testing::Test {
   std::deque<std::function<void()>> jobs;
   std::vector<std::string> made;
   std::deque<Response> got;
+  int samples = 0;
   std::chrono::steady_clock::time_point now{};
   Answers answers{[this](Lane, std::function<void()> job) { jobs.push_back(std::move(job)); }, back_at_once(),
                   [this] { return now; }, limits};
@@ -189,6 +218,79 @@ TEST_F(AnswersTest, ACompressedAnswerIsMadeAnewWhereThePlainOneIsWithdrawnMeanwh
   run_all();
   EXPECT_EQ(made.size(), 2U);
   EXPECT_EQ(unpacked(body_of(got[1])), std::string(5000, 'x'));
+}
+
+/// It waited as long as a large answer takes, each time, and longer among many others.
+TEST_F(AnswersTest, WhatIsAskedForAtASteadyPaceIsReadyBeforeItIsAskedFor) {
+  for (int i = 0; i < 3; ++i) {
+    pass(15);
+    now += std::chrono::milliseconds{300};
+    scrape();
+    run_all();
+    now -= std::chrono::milliseconds{300};
+    EXPECT_EQ(made.size(), static_cast<std::size_t>(i) + 1);
+  }
+  pass(15);
+  EXPECT_EQ(made.size(), 4U) << "of one sample only";
+  now += std::chrono::milliseconds{301};
+  scrape();
+  EXPECT_TRUE(jobs.empty());
+  EXPECT_EQ(unpacked(body_of(got[3])), "60");
+  EXPECT_EQ(made.size(), 4U);
+}
+
+TEST_F(AnswersTest, WhatTakesLongIsBegunASampleEarlierAndGoodForOneMore) {
+  const auto scrape_slowly = [this] {
+    now += std::chrono::milliseconds{100};
+    scrape();
+    now += std::chrono::milliseconds{400};
+    run_all();
+    now -= std::chrono::milliseconds{500};
+  };
+  for (int i = 0; i < 3; ++i) {
+    pass(15);
+    scrape_slowly();
+  }
+  pass(14);
+  EXPECT_EQ(made.size(), 4U) << "it will be asked for 0.1 s after the next sample, and takes 0.4 s";
+  pass(1);
+  now += std::chrono::milliseconds{100};
+  scrape();
+  EXPECT_TRUE(jobs.empty());
+  EXPECT_EQ(unpacked(body_of(got[3])), "59");
+  // Later in that sample it is too old.
+  now += std::chrono::milliseconds{800};
+  scrape();
+  run_all();
+  EXPECT_EQ(unpacked(body_of(got[4])), "60");
+}
+
+TEST_F(AnswersTest, NothingIsMadeBeforeForWhoeverDoesNotCompressOrHasNoPace) {
+  for (int i = 0; i < 4; ++i) {
+    pass(15);
+    scrape(Encoding::Plain);
+    run_all();
+  }
+  EXPECT_EQ(made.size(), 4U);
+  for (const int gap : {3, 9, 4, 12, 7}) {
+    pass(gap);
+    scrape();
+    run_all();
+  }
+  pass(30);
+  EXPECT_EQ(made.size(), 9U);
+}
+
+TEST_F(AnswersTest, WhoStopsAskingCostsOneAnswer) {
+  for (int i = 0; i < 3; ++i) {
+    pass(15);
+    scrape();
+    run_all();
+  }
+  pass(100);
+  EXPECT_EQ(made.size(), 4U);
+  got.clear();
+  EXPECT_EQ(answers.bytes(), 0U) << "nor does it take memory";
 }
 
 TEST_F(AnswersTest, AFailureIsToldToAllAndNotKept) {
