@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
+#include "base/random.h"
 #include "routing/hop_map.h"
 
 namespace heddle::routing {
@@ -128,39 +130,78 @@ Loads load_of(const SwitchGraph& graph, const ForwardingTables& tables, std::spa
   return loads;
 }
 
-double lower_bound(const SwitchGraph& graph, const LinkSet& active) {
-  const std::size_t n = graph.size();
-  const auto hosts = static_cast<double>(graph.host_count());
-  double bound = 0;
-  std::vector<std::uint8_t> inside(n);
-  std::vector<std::uint32_t> to_inside(n);
-  for (std::uint32_t seed = 0; seed < n; ++seed) {
-    // Grow by the switch that has the most cables into the set, as long as the set has not half of the hosts.
-    std::fill(inside.begin(), inside.end(), std::uint8_t{0});
-    std::fill(to_inside.begin(), to_inside.end(), 0U);
-    std::vector<std::uint32_t> edge;
+namespace {
+
+/// Sets of switches grown from one, each time by the switch that has the most cables into the set.
+class Growth {
+ public:
+  Growth(const SwitchGraph& graph, const LinkSet& active)
+      : graph_{graph}, active_{active}, inside_(graph.size()), pull_(graph.size()) {
+    Random random(1);
+    for (std::size_t s = 0; s < graph.size(); ++s) mark_.push_back(random());
+  }
+
+  /// The largest bound by a set around `seed`, as long as the set has not half of the hosts.
+  double from(std::uint32_t seed) {
+    std::fill(inside_.begin(), inside_.end(), std::uint8_t{0});
+    std::fill(pull_.begin(), pull_.end(), std::uint8_t{0});
+    const auto hosts = static_cast<double>(graph_.host_count());
+    double bound = 0;
     double held = 0;
     std::int64_t cut = 0;
-    std::uint32_t next = seed;
-    while (next != n) {
-      inside[next] = 1;
-      held += graph.hosts_at(SwitchIndex{next});
-      for (const Hop& hop : graph.hops(SwitchIndex{next})) {
-        if (!active.contains(hop.link)) continue;
-        const std::uint32_t peer = hop.peer.raw();
-        cut += inside[peer] != 0 ? -1 : 1;
-        if (to_inside[peer]++ == 0) edge.push_back(peer);
-      }
-      if (held > 0 && held < hosts && cut > 0) {
+    std::uint64_t set = 0;
+    for (std::uint32_t next = seed; next != none; next = strongest()) {
+      cut += take(next);
+      held += graph_.hosts_at(SwitchIndex{next});
+      if (held > 0 && held < hosts && cut > 0)
         bound = std::max(bound, held * (hosts - held) / static_cast<double>(cut));
-      }
       if (held * 2 >= hosts) break;
-      next = static_cast<std::uint32_t>(n);
-      for (const std::uint32_t s : edge) {
-        if (inside[s] == 0 && (next == n || to_inside[s] > to_inside[next])) next = s;
-      }
+      // What follows depends on the set alone, and was looked at when another seed grew to it.
+      set ^= mark_[next];
+      if (!known_.insert(set).second) break;
     }
+    return bound;
   }
+
+ private:
+  static constexpr std::uint32_t none = 0xffffffffU;
+
+  /// By how many cables more leave the set afterwards.
+  std::int64_t take(std::uint32_t s) {
+    inside_[s] = 1;
+    pull_[s] = 0;
+    std::int64_t more = 0;
+    for (const Hop& hop : graph_.hops(SwitchIndex{s})) {
+      if (!active_.contains(hop.link)) continue;
+      const std::uint32_t peer = hop.peer.raw();
+      more += inside_[peer] != 0 ? -1 : 1;
+      if (inside_[peer] == 0) ++pull_[peer];
+    }
+    return more;
+  }
+
+  /// The first of those with the most cables into the set; none where there is no such cable.
+  [[nodiscard]] std::uint32_t strongest() const {
+    std::uint8_t most = 0;
+    for (const std::uint8_t cables : pull_) most = std::max(most, cables);
+    if (most == 0) return none;
+    return static_cast<std::uint32_t>(std::find(pull_.begin(), pull_.end(), most) - pull_.begin());
+  }
+
+  const SwitchGraph& graph_;
+  const LinkSet& active_;
+  std::vector<std::uint8_t> inside_;
+  std::vector<std::uint8_t> pull_;  ///< of switches outside: cables into the set; a switch has fewer than 255
+  std::vector<std::uint64_t> mark_;
+  std::unordered_set<std::uint64_t> known_;  ///< sets, each as what its switches' marks come to
+};
+
+}  // namespace
+
+double lower_bound(const SwitchGraph& graph, const LinkSet& active) {
+  Growth growth(graph, active);
+  double bound = 0;
+  for (std::uint32_t seed = 0; seed < graph.size(); ++seed) bound = std::max(bound, growth.from(seed));
   return bound;
 }
 
