@@ -4,7 +4,7 @@
 
 namespace heddle::routing {
 
-Dependencies::Dependencies(const SwitchGraph& graph, unsigned vls) : graph_{graph}, vls_{vls}, width_{0} {
+Dependencies::Dependencies(const SwitchGraph& graph, unsigned vls) : graph_{&graph}, vls_{vls}, width_{0} {
   for (std::uint32_t s = 0; s < graph.size(); ++s) {
     const auto hops = graph.hops(SwitchIndex{s});
     width_ = std::max(width_, hops.size() * vls);
@@ -23,7 +23,7 @@ std::vector<Dependencies::Edge> Dependencies::find_cycle() const {
     std::size_t edge;
   };
   enum : std::uint8_t { Unseen, OnPath, Done };
-  std::vector<std::uint8_t> state(graph_.hop_count() * vls_, Unseen);
+  std::vector<std::uint8_t> state(graph_->hop_count() * vls_, Unseen);
   std::vector<Step> path;
   for (std::size_t start = 0; start < state.size(); ++start) {
     if (state[start] != Unseen) continue;
@@ -40,7 +40,7 @@ std::vector<Dependencies::Edge> Dependencies::find_cycle() const {
         continue;
       }
       const SwitchIndex at{peer_[step.channel / vls_]};
-      const std::size_t next = (graph_.first_hop(at) + step.edge / vls_) * vls_ + step.edge % vls_;
+      const std::size_t next = (graph_->first_hop(at) + step.edge / vls_) * vls_ + step.edge % vls_;
       if (state[next] == OnPath) {
         auto first = path.begin();
         while (first->channel != next) ++first;

@@ -33,7 +33,7 @@ class Dependencies {
   [[nodiscard]] std::vector<Edge> find_cycle() const;
 
  private:
-  const SwitchGraph& graph_;
+  const SwitchGraph* graph_;
   unsigned vls_;
   std::size_t width_;  ///< edges that a channel can have
   std::vector<std::uint32_t> local_;

@@ -11,21 +11,11 @@
 #include <span>
 #include <vector>
 
-#include "routing/mends.h"
-#include "routing/ranks.h"
-#include "routing/switch_graph.h"
+#include "routing/lid_rounds.h"
 #include "routing/tables.h"
 #include "routing/update_plan.h"
 
 namespace heddle::routing {
-
-/// What the new tables are made for. What it refers to must outlive the call.
-struct UpdateOrder {
-  const SwitchGraph& graph;
-  const Ranks& ranks;
-  const Mends& mends;
-  const LinkSet* up = nullptr;  ///< links that forward; null: all
-};
 
 struct OutwardStages {
   /// Of a LID, switches that have no path any more come last, when packets that were led there are gone.

@@ -40,6 +40,7 @@ void PacketsUnderWay::wrote(Lid lid, Instant at) {
 Instant PacketsUnderWay::earliest(std::span<const EntryWrite> stage) const {
   Instant first{};
   for (const EntryWrite& write : stage) {
+    if (write.change == Change::Follows) first = std::max(first, gone());
     if (write.change != Change::Loses) continue;
     const std::size_t lid = write.lid.raw();
     first = std::max(first, (lid < written_.size() ? written_[lid] : begun_) + life_);

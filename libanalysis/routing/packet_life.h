@@ -5,7 +5,8 @@
 /// in a queue has seen two of them. It looks at the tables in the order of time, so what a switch gains is
 /// there for whoever was led to it. Only an entry that takes a way down, or any way, from a switch can meet
 /// a packet that was led there by an entry that is gone: so such entries, and no others, are written when
-/// everything that was written for their LID before is older than a packet can be.
+/// everything that was written for their LID before is older than a packet can be; and what follows a round
+/// of other LIDs (lid_rounds.h), when everything that was written for any is.
 ///
 /// Pure: time comes in as an argument.
 #pragma once

@@ -4,58 +4,41 @@
 #include <cstdint>
 #include <utility>
 
-#include "routing/dependencies.h"
-#include "routing/hop_map.h"
+#include "routing/lid_rounds.h"
 
 namespace heddle::routing {
 namespace {
 
-/// Dependencies of what stands, what is wanted, and what may be in between.
-class Union {
- public:
-  Union(const SwitchGraph& graph, const ForwardingTables& before, const ForwardingTables& after)
-      : graph_{graph}, before_{before}, after_{after}, map_{graph}, dependencies_{graph} {}
+using Stages = std::vector<std::vector<EntryWrite>>;
 
-  [[nodiscard]] bool is_acyclic(std::span<const Lid> outward) {
-    std::vector<char> is_outward(std::size_t{graph_.top_lid().raw()} + 1, 0);
-    for (const Lid lid : outward) is_outward[lid.raw()] = 1;
-    for (const Target& target : graph_.targets()) {
-      for (unsigned i = 0; i < target.lid_count(); ++i) {
-        const Lid lid{static_cast<std::uint16_t>(target.base.raw() + i)};
-        add(target, lid, is_outward[lid.raw()] != 0);
+/// Those of the same number together.
+Stages join(Stages stages, const Stages& more) {
+  if (stages.size() < more.size()) stages.resize(more.size());
+  for (std::size_t i = 0; i < more.size(); ++i)
+    stages[i].insert(stages[i].end(), more[i].begin(), more[i].end());
+  return stages;
+}
+
+/// One round after the other: the first write of each LID waits for all that was before, also for packets of
+/// tables that are gone by now; but what is broken is not to wait.
+void split(const LidRounds& rounds, UpdatePlan& plan) {
+  Stages stages;
+  std::vector<char> has_begun(rounds.of.size(), 0);
+  for (std::size_t round = 0; round < rounds.count; ++round) {
+    for (const auto& stage : plan.stages) {
+      std::vector<EntryWrite> writes;
+      for (EntryWrite write : stage) {
+        if (rounds.of[write.lid.raw()] != round) continue;
+        const bool broken = std::binary_search(rounds.broken.begin(), rounds.broken.end(), write.lid);
+        if (!broken && has_begun[write.lid.raw()] == 0) write.change = Change::Follows;
+        writes.push_back(write);
       }
-    }
-    return dependencies_.find_cycle().empty();
-  }
-
- private:
-  void add(const Target& target, Lid lid, bool outward) {
-    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      if (s == target.at.raw()) continue;
-      const std::uint32_t old_hop = hop(before_, s, lid);
-      const std::uint32_t new_hop = hop(after_, s, lid);
-      follow(target, lid, before_, old_hop);
-      follow(target, lid, after_, new_hop);
-      follow(target, lid, after_, old_hop);
-      // Written outward, a switch with its new entry leads to such as have theirs.
-      if (!outward) follow(target, lid, before_, new_hop);
+      for (const EntryWrite& write : writes) has_begun[write.lid.raw()] = 1;
+      if (!writes.empty()) stages.push_back(std::move(writes));
     }
   }
-  void follow(const Target& target, Lid lid, const ForwardingTables& onward, std::uint32_t by) {
-    if (by == HopMap::none || map_.peer(by) == target.at.raw()) return;
-    const std::uint32_t next = hop(onward, map_.peer(by), lid);
-    if (next != HopMap::none) dependencies_.add(by, next, lid);
-  }
-  [[nodiscard]] std::uint32_t hop(const ForwardingTables& tables, std::uint32_t s, Lid lid) const {
-    return map_.hop(s, tables.port(SwitchIndex{s}, lid).raw());
-  }
-
-  const SwitchGraph& graph_;
-  const ForwardingTables& before_;
-  const ForwardingTables& after_;
-  HopMap map_;
-  Dependencies dependencies_;
-};
+  plan.stages = std::move(stages);
+}
 
 }  // namespace
 
@@ -74,7 +57,7 @@ SafeUpdate plan_safe_update(const UpdateOrder& order, const ForwardingTables& be
   const OutwardStages mended = outward_stages(order, before, after, left.pausing);
   // Beside LIDs that follow another order a pause would keep nothing free of cycles.
   if (!mended.turning.empty() && left.refused.empty() &&
-      !Union(order.graph, before, after).is_acyclic(left.pausing)) {
+      !mixtures_are_acyclic(order, {before, after, join(update.plan.stages, mended.stages)})) {
     update.pausing = left.paused = mended.turning;
     update.plan = plan();
   }
@@ -86,11 +69,18 @@ SafeUpdate plan_safe_update(const UpdateOrder& order, const ForwardingTables& be
   }
   update.unordered = std::move(left.refused);
   const OutwardStages staged = outward_stages(order, before, after, outward);
-  auto& all = update.plan.stages;
-  if (all.size() < staged.stages.size()) all.resize(staged.stages.size());
-  for (std::size_t i = 0; i < staged.stages.size(); ++i)
-    all[i].insert(all[i].end(), staged.stages[i].begin(), staged.stages[i].end());
+  update.plan.stages = join(std::move(update.plan.stages), staged.stages);
   update.plan.staged_lids += outward.size();
+  if (!update.left_out.empty()) return update;
+  const TableChange change{before, after, update.plan.stages};
+  if (!has_foreign_turns(order, change)) return update;
+  const LidRounds rounds = make_rounds(order, change);
+  update.circular = rounds.circular;
+  if (rounds.count == 1) return update;
+  for (std::size_t lid = 0; lid < rounds.of.size(); ++lid) {
+    if (rounds.of[lid] > 0) update.following.emplace_back(static_cast<std::uint16_t>(lid));
+  }
+  split(rounds, update.plan);
   return update;
 }
 

@@ -4,6 +4,8 @@
 /// A mend that would have to pause, because it and what it leads to change together, need not where its LID
 /// can be written outward with no turn that is not allowed, or where the dependencies of all that may be in
 /// use meanwhile have no cycle: hosts that only the mend joins miss no packet then.
+///
+/// LIDs that must not change at the same time do so in rounds (lid_rounds.h).
 #pragma once
 
 #include <cstddef>
@@ -23,6 +25,8 @@ struct SafeUpdate {
   UpdatePlan plan;
   std::vector<Lid> unordered;  ///< whose tables follow no known order
   std::vector<Lid> pausing;  ///< hosts that a mend joins miss packets for these while the plan is carried out
+  std::vector<Lid> following;  ///< of later rounds, whose first writes are such as Change::Follows
+  std::vector<Lid> circular;   ///< of the last round, where it can make a circle of dependencies
   /// In no stage: unordered ones, where there are more than most_outward.
   std::vector<Lid> left_out;
 };

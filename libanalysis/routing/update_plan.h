@@ -24,9 +24,10 @@ namespace heddle::routing {
 
 /// What a write does to the way that a switch has for a LID.
 enum class Change : std::uint8_t {
-  Gains,  ///< a way down, or any way
-  Keeps,  ///< its direction
-  Loses,  ///< its way down, or any: no packet may still be on its way there (packet_life.h)
+  Gains,   ///< a way down, or any way
+  Keeps,   ///< its direction
+  Loses,   ///< its way down, or any: no packet may still be on its way there (packet_life.h)
+  Follows  ///< all that was planned before it, of any LID: none of those packets may be left (lid_rounds.h)
 };
 
 struct EntryWrite {

@@ -48,12 +48,13 @@ void TableWriter::plan(Instant now) {
   is_later_.assign(wanted.stride(), 0);
   is_idle_.assign(wanted.stride(), false);
   left_out_.assign(wanted.stride(), 0);
+  is_round_incomplete_ = false;
   report_.order = WriteOrder::Any;
-  if (anything && routes_->order) plan_stages();
+  if (anything && routes_->order) plan_stages(now);
   next_stage(now);
 }
 
-void TableWriter::plan_stages() {
+void TableWriter::plan_stages(Instant now) {
   const routing::SwitchGraph& graph = routes_->order->graph();
   routing::SafeUpdate update =
       routing::plan_safe_update({graph, routes_->order->ranks(), routes_->order->mends(), &routes_->up},
@@ -61,6 +62,7 @@ void TableWriter::plan_stages() {
   report_.order = WriteOrder::Staged;
   plan_ = std::move(update.plan);
   report_.stages = plan_.stages.size();
+  keep_rounds(update.following, now);
   // Tables of somebody else, or of ours from before it began anew, may follow no order that is known. But
   // where a switch does not say what it holds, it is only our own picture that is wrong.
   for (const Lid lid : update.unordered) {
@@ -80,9 +82,26 @@ void TableWriter::plan_stages() {
   }
 }
 
+/// A run that leaves later rounds to another one, or is overtaken, leaves packets to it that no table shows.
+void TableWriter::keep_rounds(const std::vector<Lid>& following, Instant now) {
+  if (now >= under_way_.gone()) following_.clear();
+  std::set<Lid> first = following_;
+  for (auto& stage : plan_.stages) {
+    for (routing::EntryWrite& write : stage) {
+      if (first.contains(write.lid)) write.change = routing::Change::Follows;
+    }
+    for (const routing::EntryWrite& write : stage) first.erase(write.lid);
+  }
+  following_.insert(following.begin(), following.end());
+}
+
 void TableWriter::next_stage(Instant now) {
   while (stage_ < plan_.stages.size()) {
     std::vector<routing::EntryWrite> stage = std::move(plan_.stages[stage_++]);
+    // What it follows is still as it was.
+    for (const routing::EntryWrite& write : stage) {
+      if (write.change == routing::Change::Follows && is_round_incomplete_) left_out_[write.lid.raw()] = 1;
+    }
     for (const routing::EntryWrite& write : stage) {
       const auto block = static_cast<std::uint16_t>(block_of_lid(write.lid));
       if (!is_silent({write.sw, block})) continue;
@@ -90,9 +109,8 @@ void TableWriter::next_stage(Instant now) {
       report_.left_out = true;
     }
     leave_out(stage);
-    std::erase_if(stage, [&](const routing::EntryWrite& write) {
-      return held_[block_of_lid(write.lid)] != 0 || node_of(write.sw.raw()) == nullptr;
-    });
+    std::erase_if(stage,
+                  [&](const routing::EntryWrite& write) { return node_of(write.sw.raw()) == nullptr; });
     postpone(stage, now);
     if (stage.empty()) continue;
     write_stage(stage, now);
@@ -114,15 +132,17 @@ bool TableWriter::is_inactive(const routing::EntryWrite& write) const {
   return peer && inactive_.contains(survey_->fabric->ref(*peer));
 }
 
-/// Takes LIDs that would be led out of a port that is not Active out of the stage, and out of all later ones.
+/// Takes LIDs that are held, or would be led out of a port that is not Active, out of the stage and of all
+/// later ones.
 void TableWriter::leave_out(std::vector<routing::EntryWrite>& stage) {
-  if (inactive_.empty()) return;
   for (const routing::EntryWrite& write : stage) {
-    if (!is_inactive(write)) continue;
-    left_out_[write.lid.raw()] = 1;
-    report_.left_out = true;
+    if (!inactive_.empty() && is_inactive(write)) left_out_[write.lid.raw()] = 1;
+    if (left_out_[write.lid.raw()] != 0) report_.left_out = true;
   }
-  std::erase_if(stage, [&](const routing::EntryWrite& write) { return left_out_[write.lid.raw()] != 0; });
+  const auto left = std::erase_if(stage, [&](const routing::EntryWrite& write) {
+    return left_out_[write.lid.raw()] != 0 || held_[block_of_lid(write.lid)] != 0;
+  });
+  if (left > 0) is_round_incomplete_ = true;
 }
 
 Instant TableWriter::settled_at(const routing::EntryWrite& write) const {
@@ -140,8 +160,8 @@ Instant TableWriter::earliest(std::span<const routing::EntryWrite> stage) const 
 /// Takes what must wait, with all that belongs to its LID, out of the stage.
 void TableWriter::postpone(std::vector<routing::EntryWrite>& stage, Instant now) {
   for (const routing::EntryWrite& write : stage) {
-    const bool meets_packets = write.change == routing::Change::Loses && carries(write.lid) &&
-                               under_way_.earliest({&write, 1}) > now;
+    const bool follows = write.change == routing::Change::Follows && !later_.empty();
+    const bool meets_packets = carries(write.lid) && (follows || under_way_.earliest({&write, 1}) > now);
     if (meets_packets || settled_at(write) > now) is_later_[write.lid.raw()] = 1;
   }
   const auto later = std::stable_partition(

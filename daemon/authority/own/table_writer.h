@@ -128,7 +128,8 @@ class TableWriter {
   void confirm(std::uint64_t tag, const transport::Completion& completion);
   [[nodiscard]] bool is_silent(const routing::BlockRef& at) const;
   void take(BlockOf at, const transport::Completion& completion);
-  void plan_stages();
+  void plan_stages(Instant now);
+  void keep_rounds(const std::vector<Lid>& following, Instant now);
   void leave_out(std::vector<routing::EntryWrite>& stage);
   [[nodiscard]] bool is_inactive(const routing::EntryWrite& write) const;
   [[nodiscard]] bool is_mute(std::uint32_t sw) const;
@@ -170,8 +171,11 @@ class TableWriter {
   Waits waits_ = Waits::Leave;
   routing::PacketsUnderWay under_way_;
   bool begun_ = false;
+  std::set<Lid> following_;  ///< that wait for packets of other LIDs, also where a plan was not carried out
   std::set<PortRef> inactive_;
-  std::vector<char> left_out_;  ///< by LID: one of its entries would lead out of such a port
+  std::vector<char>
+      left_out_;  ///< by LID: one of its entries would lead out of such a port, or it follows such
+  bool is_round_incomplete_ = false;  ///< some LID of the plan was left out or held
   /// Stages that must wait, and all later ones of their LIDs.
   std::vector<std::vector<routing::EntryWrite>> later_;
   std::vector<char> is_later_;  ///< by LID

@@ -1,0 +1,239 @@
+#include "routing/lid_rounds.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include "routing/dependencies.h"
+#include "routing/hop_map.h"
+
+namespace heddle::routing {
+namespace {
+
+/// Each costs a walk over the whole graph of dependencies: what is not decided after so many waits for the
+/// next round.
+constexpr std::size_t most_trials = 512;
+
+/// Entries by which a LID is led.
+enum class Led : std::uint8_t { Before, Both, After };
+
+class Mixtures {
+ public:
+  Mixtures(const UpdateOrder& order, const TableChange& change)
+      : order_{order},
+        change_{change},
+        map_{order.graph},
+        forwards_(order.graph.hop_count(), 1),
+        targets_(std::size_t{order.graph.top_lid().raw()} + 1, nullptr),
+        row_of_(targets_.size(), unchanged) {
+    for (const Target& target : order.graph.targets()) {
+      for (unsigned i = 0; i < target.lid_count(); ++i)
+        targets_[std::size_t{target.base.raw()} + i] = &target;
+    }
+    for (std::uint32_t s = 0; order.up != nullptr && s < order.graph.size(); ++s) {
+      std::size_t hop = order.graph.first_hop(SwitchIndex{s});
+      for (const Hop& each : order.graph.hops(SwitchIndex{s}))
+        forwards_[hop++] = order.up->contains(each.link) ? 1 : 0;
+    }
+    for (std::size_t stage = 0; stage < change.stages.size(); ++stage) {
+      for (const EntryWrite& write : change.stages[stage]) note(write, static_cast<std::uint16_t>(stage));
+    }
+  }
+
+  /// That change, ascending.
+  [[nodiscard]] std::vector<Lid> lids() const {
+    std::vector<Lid> result;
+    for (std::size_t lid = 0; lid < row_of_.size(); ++lid) {
+      if (row_of_[lid] != unchanged) result.emplace_back(static_cast<std::uint16_t>(lid));
+    }
+    return result;
+  }
+  [[nodiscard]] const std::vector<const Target*>& targets() const { return targets_; }
+
+  void add(Lid lid, Led led, Dependencies& into) const {
+    const Target* const target = targets_[lid.raw()];
+    if (target == nullptr) return;
+    for (std::uint32_t s = 0; s < order_.graph.size(); ++s) {
+      if (s == target->at.raw()) continue;
+      const std::uint32_t old_hop = hop(change_.before, s, lid);
+      const std::uint32_t new_hop = hop(change_.after, s, lid);
+      if (led != Led::After) follow(*target, lid, change_.before, old_hop, into);
+      if (led != Led::Before) follow(*target, lid, change_.after, new_hop, into);
+      if (led != Led::Both || row_of_[lid.raw()] == unchanged) continue;
+      const Written here = written(lid, s);
+      // By the old entry, then by a new one: unless that waits until such packets are gone.
+      if (old_hop != HopMap::none) {
+        const Written there = written(lid, map_.peer(old_hop));
+        if (!there.waits || here.stage >= there.stage) follow(*target, lid, change_.after, old_hop, into);
+      }
+      // By the new entry, then by one that is still old.
+      if (new_hop != HopMap::none && here.stage <= written(lid, map_.peer(new_hop)).stage)
+        follow(*target, lid, change_.before, new_hop, into);
+    }
+  }
+
+  /// By LID: the entry of some switch leads over a link that is down; packets are turned as the order
+  /// forbids.
+  [[nodiscard]] bool is_broken(Lid lid) const {
+    if (order_.up == nullptr) return false;
+    for (std::uint32_t s = 0; s < order_.graph.size(); ++s) {
+      const std::uint32_t hop = map_.hop(s, change_.before.port(SwitchIndex{s}, lid).raw());
+      if (hop != HopMap::none && forwards_[hop] == 0) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool is_foreign(Lid lid) const {
+    const Target* const target = targets_[lid.raw()];
+    for (std::uint32_t s = 0; target != nullptr && s < order_.graph.size(); ++s) {
+      const std::uint32_t by = s == target->at.raw() ? HopMap::none : hop(change_.before, s, lid);
+      if (by == HopMap::none || map_.peer(by) == target->at.raw()) continue;
+      const SwitchIndex over{map_.peer(by)};
+      const std::uint32_t next = hop(change_.before, over.raw(), lid);
+      if (next == HopMap::none) continue;
+      const SwitchIndex to{map_.peer(next)};
+      const bool turns_up = order_.ranks.above(SwitchIndex{s}, over) && order_.ranks.above(to, over);
+      if (turns_up && !order_.mends.turns(SwitchIndex{s}, over, to)) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::uint32_t unchanged = 0xffffffffU;
+
+  /// Of a switch and a LID: when its entry is written.
+  struct Written {
+    std::uint16_t stage = 0;  ///< the first one where it is not at all
+    bool waits = false;
+  };
+  void note(const EntryWrite& write, std::uint16_t stage) {
+    std::uint32_t& row = row_of_[write.lid.raw()];
+    if (row == unchanged) {
+      row = static_cast<std::uint32_t>(written_.size() / order_.graph.size());
+      written_.resize(written_.size() + order_.graph.size());
+    }
+    written_[row * order_.graph.size() + write.sw.raw()] = {
+        stage, write.change == Change::Loses || write.change == Change::Follows};
+  }
+  [[nodiscard]] Written written(Lid lid, std::uint32_t s) const {
+    return written_[row_of_[lid.raw()] * order_.graph.size() + s];
+  }
+  /// What leads over a link that is down waits for nothing.
+  [[nodiscard]] std::uint32_t hop(const ForwardingTables& tables, std::uint32_t s, Lid lid) const {
+    const std::uint32_t found = map_.hop(s, tables.port(SwitchIndex{s}, lid).raw());
+    return found != HopMap::none && forwards_[found] != 0 ? found : HopMap::none;
+  }
+  void follow(const Target& target, Lid lid, const ForwardingTables& onward, std::uint32_t by,
+              Dependencies& into) const {
+    if (by == HopMap::none || map_.peer(by) == target.at.raw()) return;
+    const std::uint32_t next = hop(onward, map_.peer(by), lid);
+    if (next != HopMap::none) into.add(by, next, lid);
+  }
+
+  const UpdateOrder& order_;
+  const TableChange& change_;
+  HopMap map_;
+  std::vector<char> forwards_;  ///< by hop
+  std::vector<const Target*> targets_;
+  std::vector<std::uint32_t> row_of_;  ///< by LID
+  std::vector<Written> written_;
+};
+
+class RoundMaker {
+ public:
+  RoundMaker(const UpdateOrder& order, const TableChange& change)
+      : order_{order}, mixtures_{order, change}, now_{order.graph} {}
+
+  LidRounds make() {
+    LidRounds rounds;
+    led_.assign(mixtures_.targets().size(), Led::Before);
+    rounds.of.assign(led_.size(), 0);
+    std::vector<Lid> left = in_order();
+    const std::vector<Lid> all = left;
+    now_ = standing();
+    if (!now_.find_cycle().empty()) return rounds;
+    for (std::size_t round = 0; !left.empty(); ++round) {
+      deferred_.clear();
+      trials_ = most_trials;
+      take(left);
+      rounds.count = round + 1;
+      for (const Lid lid : left) rounds.of[lid.raw()] = round;
+      if (deferred_.size() == left.size()) {
+        rounds.circular = left;
+        break;
+      }
+      for (const Lid lid : left) led_[lid.raw()] = Led::After;
+      for (const Lid lid : deferred_) led_[lid.raw()] = Led::Before;
+      left = deferred_;
+      now_ = standing();
+    }
+    std::copy_if(all.begin(), all.end(), std::back_inserter(rounds.broken),
+                 [&](Lid lid) { return rounds.of[lid.raw()] == 0 && mixtures_.is_broken(lid); });
+    std::sort(rounds.broken.begin(), rounds.broken.end());
+    return rounds;
+  }
+
+ private:
+  /// LIDs that are broken, then those whose turns are in the way of others, then all the others.
+  [[nodiscard]] std::vector<Lid> in_order() const {
+    std::vector<Lid> lids = mixtures_.lids();
+    const auto whole =
+        std::stable_partition(lids.begin(), lids.end(), [&](Lid lid) { return mixtures_.is_broken(lid); });
+    std::stable_partition(whole, lids.end(), [&](Lid lid) { return mixtures_.is_foreign(lid); });
+    return lids;
+  }
+  [[nodiscard]] Dependencies standing() const {
+    Dependencies result(order_.graph);
+    for (std::size_t lid = 0; lid < led_.size(); ++lid)
+      mixtures_.add(Lid{static_cast<std::uint16_t>(lid)}, led_[lid], result);
+    return result;
+  }
+  /// Adds all that close no circle with what is there.
+  void take(std::span<const Lid> lids) {
+    if (lids.empty()) return;
+    if (trials_ > 0) {
+      --trials_;
+      Dependencies with = now_;
+      for (const Lid lid : lids) mixtures_.add(lid, Led::Both, with);
+      if (with.find_cycle().empty()) {
+        now_ = std::move(with);
+        return;
+      }
+      if (lids.size() > 1) {
+        take(lids.first(lids.size() / 2));
+        take(lids.subspan(lids.size() / 2));
+        return;
+      }
+    }
+    deferred_.insert(deferred_.end(), lids.begin(), lids.end());
+  }
+
+  const UpdateOrder& order_;
+  Mixtures mixtures_;
+  Dependencies now_;
+  std::vector<Led> led_;  ///< by LID, when the round begins
+  std::vector<Lid> deferred_;
+  std::size_t trials_ = 0;
+};
+
+}  // namespace
+
+bool mixtures_are_acyclic(const UpdateOrder& order, const TableChange& change) {
+  const Mixtures mixtures(order, change);
+  Dependencies all(order.graph);
+  for (std::size_t lid = 0; lid < mixtures.targets().size(); ++lid)
+    mixtures.add(Lid{static_cast<std::uint16_t>(lid)}, Led::Both, all);
+  return all.find_cycle().empty();
+}
+
+bool has_foreign_turns(const UpdateOrder& order, const TableChange& change) {
+  const Mixtures mixtures(order, change);
+  const std::vector<Lid> lids = mixtures.lids();
+  return std::any_of(lids.begin(), lids.end(), [&](Lid lid) { return mixtures.is_foreign(lid); });
+}
+
+LidRounds make_rounds(const UpdateOrder& order, const TableChange& change) {
+  return RoundMaker(order, change).make();
+}
+
+}  // namespace heddle::routing

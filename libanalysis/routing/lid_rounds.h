@@ -1,0 +1,57 @@
+/// Which LIDs may change at the same time. Two sets of tables may each be free of circles of dependencies and
+/// not be so together: those of before follow other mends than the wanted ones (mends.h), because these were
+/// made for a topology that has more cables. Then LIDs change in rounds, and a round begins when no packet of
+/// those before it is left: what a LID was led by may close a circle with what another one is to be led by,
+/// and must be gone first.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "routing/link_set.h"
+#include "routing/mends.h"
+#include "routing/ranks.h"
+#include "routing/switch_graph.h"
+#include "routing/tables.h"
+#include "routing/update_plan.h"
+
+namespace heddle::routing {
+
+/// What the new tables are made for. What it refers to must outlive the call.
+struct UpdateOrder {
+  const SwitchGraph& graph;
+  const Ranks& ranks;
+  const Mends& mends;
+  const LinkSet* up = nullptr;  ///< links that forward; null: all
+};
+
+/// From one set of tables to another, in these stages: as they are carried out if all LIDs change together.
+struct TableChange {
+  const ForwardingTables& before;
+  const ForwardingTables& after;
+  std::span<const std::vector<EntryWrite>> stages;
+};
+
+/// Whether the dependencies of all packets have no circle, whatever they meet: entries of before, of after,
+/// or some of either, as the stages allow it.
+[[nodiscard]] bool mixtures_are_acyclic(const UpdateOrder& order, const TableChange& change);
+
+/// Whether packets of a LID that changes are turned before in a way that neither the order nor its mends
+/// allow.
+[[nodiscard]] bool has_foreign_turns(const UpdateOrder& order, const TableChange& change);
+
+struct LidRounds {
+  /// By LID, the round that it changes in; 0 for all others.
+  std::vector<std::size_t> of;
+  std::size_t count = 1;
+  std::vector<Lid> broken;  ///< ascending: of the first round, that lead over a link that is down
+  /// Where no order of LIDs is free of circles: those of the last round.
+  std::vector<Lid> circular;
+};
+
+/// One round where that does, and where `before` has circles already. Of LIDs whose order does not matter,
+/// those that lead over a link that is down come first.
+[[nodiscard]] LidRounds make_rounds(const UpdateOrder& order, const TableChange& change);
+
+}  // namespace heddle::routing

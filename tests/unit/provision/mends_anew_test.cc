@@ -1,0 +1,121 @@
+// What happens to tables when a cable comes that was not there when the mends were made: the keeper begins
+// anew with other mends, and both sets of tables stand in the fabric while one replaces the other.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "authority/own/up_down_keeper.h"
+#include "fabric/generators.h"
+#include "routing/dependencies.h"
+#include "routing/hop_map.h"
+#include "routing/safe_update.h"
+
+namespace heddle::provision {
+namespace {
+
+using routing::Change;
+using routing::EntryWrite;
+using routing::ForwardingTables;
+using routing::HopMap;
+using routing::SwitchIndex;
+
+std::shared_ptr<const Fabric> before_cable(const Fabric& fabric, LinkIndex missing) {
+  FabricBuilder builder;
+  for (const Node& node : fabric.nodes()) {
+    const NodeIndex index = *builder.add_node(node);
+    for (unsigned p = 0; p <= node.port_count; ++p)
+      EXPECT_TRUE(builder.set_port(index, fabric.port(PortIndex{node.first_port.raw() + p})));
+  }
+  for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
+    const Link& link = fabric.link(LinkIndex{i});
+    if (LinkIndex{i} == missing) continue;
+    EXPECT_TRUE(builder.add_link(link.a, link.b, link.width, link.speed));
+  }
+  return builder.build();
+}
+
+/// The dependencies of packets that were sent by any of some tables, one after the other, and go on by the
+/// same or a later one.
+class History {
+ public:
+  explicit History(const routing::SwitchGraph& graph) : graph_{graph}, map_{graph} {}
+
+  void begin(const ForwardingTables& tables) { tables_ = {tables}; }
+  void then(const ForwardingTables& tables) { tables_.push_back(tables); }
+  [[nodiscard]] const ForwardingTables& last() const { return tables_.back(); }
+
+  [[nodiscard]] bool has_circle() const {
+    routing::Dependencies all(graph_);
+    for (const routing::Target& target : graph_.targets()) {
+      for (unsigned i = 0; i < target.lid_count(); ++i)
+        follow(target, Lid{static_cast<std::uint16_t>(target.base.raw() + i)}, all);
+    }
+    return !all.find_cycle().empty();
+  }
+
+ private:
+  void follow(const routing::Target& target, Lid lid, routing::Dependencies& all) const {
+    for (std::size_t first = 0; first < tables_.size(); ++first) {
+      for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+        const std::uint32_t by = hop(first, s, lid);
+        if (s == target.at.raw() || by == HopMap::none || map_.peer(by) == target.at.raw()) continue;
+        for (std::size_t later = first; later < tables_.size(); ++later) {
+          const std::uint32_t next = hop(later, map_.peer(by), lid);
+          if (next != HopMap::none) all.add(by, next, lid);
+        }
+      }
+    }
+  }
+  [[nodiscard]] std::uint32_t hop(std::size_t at, std::uint32_t s, Lid lid) const {
+    return map_.hop(s, tables_[at].port(SwitchIndex{s}, lid).raw());
+  }
+
+  const routing::SwitchGraph& graph_;
+  HopMap map_;
+  std::vector<ForwardingTables> tables_;
+};
+
+class MendsAnew : public testing::TestWithParam<const char*> {};
+
+TEST_P(MendsAnew, TablesOfBeforeMakeNoCircleWithThoseThatReplaceThem) {
+  const auto fabric = assign_lids(**generate(GetParam())).value();
+  std::size_t rounds = 0;
+  for (std::uint32_t i = 0; i < fabric->links().size(); ++i) {
+    const Link& link = fabric->link(LinkIndex{i});
+    const auto is_switch = [&](LinkEnd end) { return fabric->node(end.node).type == NodeType::Switch; };
+    if (!is_switch(link.a) || !is_switch(link.b)) continue;
+    UpDownKeeper keeper(1);
+    const auto before = keeper.route(*before_cable(*fabric, LinkIndex{i}));
+    ASSERT_TRUE(before);
+    const auto after = keeper.route(*fabric);
+    ASSERT_TRUE(after);
+    ASSERT_EQ(keeper.beginnings(), 2U);
+    const routing::UpDownRouter& order = *after->order;
+    const auto update =
+        routing::plan_safe_update({order.graph(), order.ranks(), order.mends(), &after->up}, before->tables,
+                                  after->tables, routing::differing_blocks(before->tables, after->tables));
+    EXPECT_TRUE(update.circular.empty()) << "cable " << i;
+    rounds += update.following.empty() ? 0 : 1;
+    History history(order.graph());
+    history.begin(before->tables);
+    for (const auto& stage : update.plan.stages) {
+      ForwardingTables tables = history.last();
+      routing::apply(stage, tables);
+      const bool follows = std::any_of(stage.begin(), stage.end(), [](const EntryWrite& write) {
+        return write.change == Change::Follows;
+      });
+      if (follows) history.begin(ForwardingTables(history.last()));
+      history.then(tables);
+      EXPECT_FALSE(history.has_circle()) << "cable " << i;
+    }
+    EXPECT_EQ(history.last(), after->tables);
+  }
+  RecordProperty("with_rounds", static_cast<int>(rounds));
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, MendsAnew,
+                         testing::Values("torus:4x4,hosts=1,links=1", "xgft:3;3,3,2;1,2,2",
+                                         "random:switches=10,hosts=20,links=20,seed=26"));
+
+}  // namespace
+}  // namespace heddle::provision
