@@ -10,7 +10,7 @@
 
 namespace {
 
-std::string json(const heddle::swarm::Plan& plan, const heddle::swarm::Outcome& outcome) {
+std::string json(const heddle::swarm::Plan& plan, const heddle::swarm::Outcome& outcome, std::size_t count) {
   boost::json::object steps;
   for (const auto& [what, times] : outcome.done) steps[what] = times;
   return boost::json::serialize(
@@ -18,6 +18,7 @@ std::string json(const heddle::swarm::Plan& plan, const heddle::swarm::Outcome& 
                           {"world", describe(plan)},
                           {"instants", outcome.instants},
                           {"steps", steps},
+                          {"step_count", count},
                           {"packet_life_us", plan.world.governor.packet_life.count() / 1000},
                           {"wrong", boost::json::value_from(outcome.wrong)}});
 }
@@ -33,11 +34,36 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", seconds, "How long the storm lasts, of the world's time");
   app.add_option("--directory", directory, "For recordings, commands and the fabric; must be there")
       ->required();
+  std::vector<std::size_t> only;
+  bool calm = false;
+  const auto* some =
+      app.add_option("--only", only, "Of the steps of its storm, those with these numbers; in the same time")
+          ->delimiter(',');
+  app.add_flag("--calm", calm, "No MADs are lost or late");
   app.footer("Prints a line of JSON. Exit status: 0 all well, 1 something was wrong.");
   CLI11_PARSE(app, argc, argv);
-  const heddle::swarm::Plan plan = heddle::swarm::plan_of(seed);
-  heddle::swarm::Storm storm{plan, directory};
-  const auto outcome = storm.run(std::chrono::milliseconds{static_cast<std::int64_t>(seconds * 1e3)});
-  std::cout << json(plan, outcome) << '\n';
+  heddle::swarm::Plan plan = heddle::swarm::plan_of(seed);
+  const std::chrono::milliseconds length{static_cast<std::int64_t>(seconds * 1e3)};
+  heddle::swarm::Outcome outcome;
+  std::size_t count = 0;
+  if (some->count() == 0 && !calm) {
+    heddle::swarm::Storm storm{plan, directory};
+    outcome = storm.run(length);
+    count = storm.steps().size();
+  } else {
+    // What a step is comes out of the whole storm only.
+    const std::string apart = directory + "/whole";
+    std::filesystem::create_directory(apart);
+    heddle::swarm::Storm whole{plan, apart};
+    (void)whole.run(length);
+    std::filesystem::remove_all(apart);
+    if (calm) plan.lossy = false;
+    count = whole.steps().size();
+    std::set<std::size_t> kept(only.begin(), only.end());
+    for (std::size_t i = 0; some->count() == 0 && i < count; ++i) kept.insert(i);
+    heddle::swarm::Storm storm{plan, directory};
+    outcome = storm.repeat(whole.steps(), kept);
+  }
+  std::cout << json(plan, outcome, count) << '\n';
   return outcome.wrong.empty() ? 0 : 1;
 }

@@ -47,11 +47,11 @@ Storm::Storm(const Plan& plan, std::string directory)
   };
 }
 
-Outcome Storm::run(FabricClock::duration length) {
+bool Storm::begin() {
   start_daemon();
   if (!world_.run([&] { return world_.daemon->quiet(); })) {
     outcome_.wrong.push_back("the fabric never came up");
-    return outcome_;
+    return false;
   }
   world_.watch.begin();
   world_.watch.never_rests();
@@ -64,15 +64,40 @@ Outcome Storm::run(FabricClock::duration length) {
     world_.fabric.set_mad_faults(faults);
     world_.watch.fault();
   }
-  for (const Instant end = world_.now + length; world_.now < end;) {
-    step();
-    world_.run_for(std::chrono::milliseconds{20 + dice_.below(380)});
-  }
+  return true;
+}
+
+Outcome Storm::end() {
   settle();
   expect_all_well();
   outcome_.instants = world_.watch.instants();
   for (const std::string& violation : world_.watch.violations()) outcome_.wrong.push_back(violation);
   return outcome_;
+}
+
+Outcome Storm::run(FabricClock::duration length) {
+  if (!begin()) return outcome_;
+  for (const Instant end = world_.now + length; world_.now < end;) {
+    Step step = draw();
+    ++outcome_.done[step.what];
+    step.act(*this);
+    step.then = std::chrono::milliseconds{20 + dice_.below(380)};
+    steps_.push_back(step);
+    world_.run_for(step.then);
+  }
+  return end();
+}
+
+Outcome Storm::repeat(const std::vector<Step>& steps, const std::set<std::size_t>& only) {
+  if (!begin()) return outcome_;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (only.contains(i)) {
+      ++outcome_.done[steps[i].what];
+      steps[i].act(*this);
+    }
+    world_.run_for(steps[i].then);
+  }
+  return end();
 }
 
 void Storm::start_daemon() {
@@ -81,8 +106,8 @@ void Storm::start_daemon() {
   world_.start();
 }
 
-void Storm::step() {
-  std::vector<std::pair<void (Storm::*)(), const char*>> steps(4, {&Storm::load, "load"});
+Step Storm::draw() {
+  std::vector<std::pair<Act (Storm::*)(), const char*>> steps(4, {&Storm::load, "load"});
   steps.emplace_back(&Storm::change_mode, "mode");
   if (plan_.orders) steps.insert(steps.end(), 5, {&Storm::order, "order"});
   if (plan_.cuts) {
@@ -91,87 +116,114 @@ void Storm::step() {
   }
   if (plan_.kills) steps.emplace_back(&Storm::kill_daemon, "kill");
   const auto& [what, word] = dice_.one_of(steps);
-  ++outcome_.done[word];
-  (this->*what)();
+  return {word, (this->*what)()};
 }
 
-void Storm::load() {
+Storm::Act Storm::load() {
   const bool fewer = !flows_.empty() && dice_.chance(0.5);
   if (fewer) {
-    for (const sim::TrafficId flow : flows_) world_.plane.remove(flow, world_.ps());
-    flows_.clear();
-    return;
+    return [](Storm& storm) {
+      for (const sim::TrafficId flow : storm.flows_) storm.world_.plane.remove(flow, storm.world_.ps());
+      storm.flows_.clear();
+    };
   }
   const double share = std::vector<double>{0.9, 0.4, 0.1, 0.02}[dice_.below(4)];
   const std::size_t far = 1 + dice_.below(hosts_.size() - 1);
-  for (std::size_t i = 0; i < hosts_.size(); ++i) {
-    const Port& port = truth().port(hosts_[i]);
-    const auto flow = world_.plane.add({.from = hosts_[i],
-                                        .to = hosts_[(i + far) % hosts_.size()],
-                                        .demand = data_rate(port.width, port.speed) * share},
-                                       world_.ps());
-    if (flow) flows_.push_back(*flow);
-  }
+  return [share, far](Storm& storm) {
+    const auto& hosts = storm.hosts_;
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      const Port& port = storm.truth().port(hosts[i]);
+      const auto flow = storm.world_.plane.add({.from = hosts[i],
+                                                .to = hosts[(i + far) % hosts.size()],
+                                                .demand = data_rate(port.width, port.speed) * share},
+                                               storm.world_.ps());
+      if (flow) storm.flows_.push_back(*flow);
+    }
+  };
 }
 
-void Storm::order() {
-  if (cables_.empty()) return;
+Storm::Act Storm::order() {
   using regulation::Wish;
-  for (int i = 0; i < 2; ++i) {
+  std::vector<std::pair<LinkIndex, Wish>> wishes;
+  for (int i = 0; i < 2 && !cables_.empty(); ++i) {
     const Wish wish = std::vector<Wish>{Wish::Off, Wish::Off, Wish::On, Wish::Pin}[dice_.below(4)];
-    const Link& link = truth().link(dice_.one_of(cables_));
-    world_.daemon->regulator().set_override(link_ref(truth(), link),
-                                            {wish, "a storm", "operator", std::nullopt},
-                                            regulation::Force::No, world_.now, unheard);
+    wishes.emplace_back(dice_.one_of(cables_), wish);
   }
+  return [wishes](Storm& storm) {
+    for (const auto& [link, wish] : wishes) {
+      storm.world_.daemon->regulator().set_override(link_ref(storm.truth(), storm.truth().link(link)),
+                                                    {wish, "a storm", "operator", std::nullopt},
+                                                    regulation::Force::No, storm.world_.now, unheard);
+    }
+  };
 }
 
-void Storm::change_mode() {
-  regulate::Regulator& regulator = world_.daemon->regulator();
-  if (dice_.chance(0.3)) regulator.restore("operator", regulate::Regulator::Adopt::No, world_.now, unheard);
+Storm::Act Storm::change_mode() {
+  const bool restores = dice_.chance(0.3);
   const auto mode = dice_.chance(0.33) ? regulation::Mode::Advise : regulation::Mode::Enforce;
-  regulator.set_mode(mode, "operator", world_.now, unheard);
+  return [restores, mode](Storm& storm) {
+    regulate::Regulator& regulator = storm.world_.daemon->regulator();
+    const Instant now = storm.world_.now;
+    if (restores) regulator.restore("operator", regulate::Regulator::Adopt::No, now, unheard);
+    regulator.set_mode(mode, "operator", now, unheard);
+  };
 }
 
 /// One cable at a time: what more of them cut off no spare can reach.
-void Storm::cut_or_mend() {
-  if (cables_.empty()) return;
-  const bool mends = !cut_.empty();
-  const LinkIndex link = mends ? cut_.back() : dice_.one_of(cables_);
+Storm::Act Storm::cut_or_mend() {
+  if (cables_.empty()) return [](Storm&) {};
+  if (!cut_.empty()) return [link = cut_.back()](Storm& storm) { storm.mend(link); };
+  return [link = dice_.one_of(cables_)](Storm& storm) { storm.cut(link); };
+}
+
+void Storm::cut(LinkIndex link) {
+  if (!cut_.empty()) return;
   const LinkEnd end = truth().link(link).a;
-  commands_.say(mends ? "mend" : "cut", name(end.node), end.port, world_.ps());
-  if (mends) {
-    world_.watch.mend(link, world_.ps());
-    cut_.pop_back();
-  } else {
-    world_.watch.cut(link, world_.ps());
-    cut_.push_back(link);
-  }
+  commands_.say("cut", name(end.node), end.port, world_.ps());
+  world_.watch.cut(link, world_.ps());
+  cut_.push_back(link);
 }
 
-void Storm::kill_or_revive() {
-  if (!dead_.empty()) {
-    commands_.say("revive", name(dead_.back()), PortNum{0}, world_.ps());
-    world_.watch.revive(dead_.back(), world_.ps());
-    dead_.pop_back();
-  } else if (cut_.empty() && !switches_.empty()) {
-    dead_.push_back(dice_.one_of(switches_));
-    commands_.say("kill", name(dead_.back()), PortNum{0}, world_.ps());
-    world_.watch.kill(dead_.back(), world_.ps());
-  }
+void Storm::mend(LinkIndex link) {
+  if (std::erase(cut_, link) == 0) return;
+  const LinkEnd end = truth().link(link).a;
+  commands_.say("mend", name(end.node), end.port, world_.ps());
+  world_.watch.mend(link, world_.ps());
 }
 
-void Storm::kill_daemon() {
-  world_.watch.fault();  // what it knew of faults, it has to find anew
-  world_.kill();
-  world_.run_for(std::chrono::milliseconds{dice_.below(300)});
-  start_daemon();
+Storm::Act Storm::kill_or_revive() {
+  if (!dead_.empty()) return [node = dead_.back()](Storm& storm) { storm.revive(node); };
+  if (!cut_.empty() || switches_.empty()) return [](Storm&) {};
+  return [node = dice_.one_of(switches_)](Storm& storm) { storm.kill(node); };
+}
+
+void Storm::kill(NodeIndex node) {
+  if (!dead_.empty() || !cut_.empty()) return;
+  dead_.push_back(node);
+  commands_.say("kill", name(node), PortNum{0}, world_.ps());
+  world_.watch.kill(node, world_.ps());
+}
+
+void Storm::revive(NodeIndex node) {
+  if (std::erase(dead_, node) == 0) return;
+  commands_.say("revive", name(node), PortNum{0}, world_.ps());
+  world_.watch.revive(node, world_.ps());
+}
+
+Storm::Act Storm::kill_daemon() {
+  const auto away = std::chrono::milliseconds{dice_.below(300)};
+  return [away](Storm& storm) {
+    storm.world_.watch.fault();  // what it knew of faults, it has to find anew
+    storm.world_.kill();
+    storm.world_.run_for(away);
+    storm.start_daemon();
+  };
 }
 
 void Storm::settle() {
   world_.fabric.set_mad_faults({});
-  while (!cut_.empty()) cut_or_mend();
-  while (!dead_.empty()) kill_or_revive();
+  while (!cut_.empty()) mend(cut_.back());
+  while (!dead_.empty()) revive(dead_.back());
   // An order stands until the next start; a restore ends all of them.
   world_.run([&] { return world_.daemon->configured; }, 60s);
   world_.daemon->regulator().restore("operator", regulate::Regulator::Adopt::No, world_.now, unheard);

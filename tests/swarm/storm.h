@@ -1,8 +1,11 @@
 /// A world from its plan, a storm over it, and what must be true when the storm has passed.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,22 +20,44 @@ struct Outcome {
   std::vector<std::string> wrong;  ///< by that watch, or not well when the storm had passed
 };
 
+class Storm;
+
+/// What is done to a world at a moment of its storm, with all that was drawn for it: it can be done again in
+/// a storm from which others were left out.
+struct Step {
+  const char* what = "";
+  std::function<void(Storm&)> act;
+  FabricClock::duration then{};  ///< that passes before the next one
+};
+
 class Storm {
  public:
   /// Recordings, the fabric and the commands go into this directory.
   Storm(const Plan& plan, std::string directory);
   /// So long, and then until everything has settled.
   Outcome run(FabricClock::duration length);
+  /// Of another storm over the same world: what that one did, in the same time, but only the steps with these
+  /// numbers.
+  Outcome repeat(const std::vector<Step>& steps, const std::set<std::size_t>& only);
+  /// That were done, in order.
+  [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
 
  private:
+  using Act = std::function<void(Storm&)>;
+  [[nodiscard]] bool begin();
+  Outcome end();
   void start_daemon();
-  void step();
-  void load();
-  void order();
-  void change_mode();
-  void cut_or_mend();
-  void kill_or_revive();
-  void kill_daemon();
+  Step draw();
+  Act load();
+  Act order();
+  Act change_mode();
+  Act cut_or_mend();
+  Act kill_or_revive();
+  Act kill_daemon();
+  void cut(LinkIndex link);
+  void mend(LinkIndex link);
+  void kill(NodeIndex node);
+  void revive(NodeIndex node);
   void settle();
   void expect_all_well();
   [[nodiscard]] bool is_switch(NodeIndex node) const { return truth().node(node).type == NodeType::Switch; }
@@ -53,6 +78,7 @@ class Storm {
   std::vector<sim::TrafficId> flows_;
   std::vector<LinkIndex> cut_;
   std::vector<NodeIndex> dead_;
+  std::vector<Step> steps_;
   Outcome outcome_;
 };
 

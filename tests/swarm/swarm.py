@@ -4,7 +4,12 @@ watcher of the wire from what was recorded, at every instant and for as long as 
 
     tools/swarm --seeds 1..1000 --for 10m --jobs 2
 
-Prints a line for each world that was not well, with what plays it again, and the sum by kind of storm."""
+Prints a line for each world that was not well, with what plays it again, and the sum by kind of storm. With --shrink that line has the
+fewest steps of the storm that are found to go wrong in the same way.
+
+    tools/swarm --fresh 20 --for 60s --jobs 2
+
+plays seeds that the commit and the date give, and fails of what known_defects.txt does not know."""
 
 import argparse
 import collections
@@ -19,9 +24,13 @@ import sys
 import tempfile
 import time
 
+import fresh
+import shrink
+
 BUILD = pathlib.Path(os.environ["HEDDLE_BUILD"])
 WORLD = BUILD / "tests/swarm/swarm_world"
 CHECK = BUILD / "tests/wire/wire_check"
+STORM = 20  # seconds
 
 
 def seeds_of(text):
@@ -42,12 +51,17 @@ def seconds_of(text):
     return float(number) * {"": 1, "s": 1, "m": 60, "h": 3600}[unit]
 
 
-def play(seed, seconds, kept):
-    """The figures of a world, and what was wrong with it."""
+def line_of(seed, seconds, some=()):
+    """What plays this world again."""
+    return " ".join(["tools/swarm", "--keep", "--seeds", str(seed), *(["--seconds", f"{seconds:g}"] if seconds != STORM else []), *some])
+
+
+def play(seed, seconds, kept, some=()):
+    """The figures of a world, and what was wrong with it. `some`: swarm_world's options for a part of its storm."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix=f"heddle-swarm-{seed}-"))
-    again = f"swarm_world --seed {seed} --seconds {seconds:g} --directory DIRECTORY"
+    again = line_of(seed, seconds, some)
     try:
-        done = subprocess.run([WORLD, "--seed", str(seed), "--seconds", str(seconds), "--directory", directory],
+        done = subprocess.run([WORLD, "--seed", str(seed), "--seconds", str(seconds), "--directory", directory, *some],
                               capture_output=True, text=True, timeout=600)
     except subprocess.TimeoutExpired:
         return {"seed": seed, "world": "?", "wrong": ["does not end within 600 s"], "again": again, "watched": {}}
@@ -73,6 +87,21 @@ def play(seed, seconds, kept):
     return world
 
 
+def shrunk(world, seconds, limit):
+    """The line that plays the world again, with as little of its storm as goes wrong in the same way within `limit` seconds."""
+    kinds, seed = shrink.kinds_of(world["wrong"]), world["seed"]
+
+    def fails(options):
+        return not kinds.isdisjoint(shrink.kinds_of(play(seed, seconds, False, options)["wrong"]))
+
+    def options_of(steps, calm):
+        return [*(["--only", ",".join(map(str, steps))] if steps else []), *(["--calm"] if calm else [])]
+    count = world.get("step_count", 0)
+    calm = "MADs lost" in world["world"] and fails(["--calm"])
+    steps, played = shrink.shrink(count, lambda some: fails(options_of(some, calm)), limit)
+    return f"{line_of(seed, seconds, options_of(steps, calm))}  ({len(steps)} of {count} steps, {played} storms played)"
+
+
 def storm_of(world):
     """The column of the sum."""
     storms = [word for word in ("operators", "cuts", "kills", "MADs lost") if word in world["world"]]
@@ -83,10 +112,20 @@ def main():
     options = argparse.ArgumentParser(prog="tools/swarm", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--seeds", type=seeds_of, default=seeds_of("1..100"), help="A..B, or one; several with commas")
     options.add_argument("--for", dest="limit", type=seconds_of, default=0, help="begin none after that; s, m and h count")
-    options.add_argument("--seconds", type=float, default=20, help="of a storm, in the world's time")
+    options.add_argument("--seconds", type=float, default=STORM, help="of a storm, in the world's time")
     options.add_argument("--jobs", type=int, default=1)
     options.add_argument("--keep", action="store_true", help="recordings of worlds that were not well")
+    options.add_argument("--only", help="of the steps of a storm, those with these numbers: 3,17,20")
+    options.add_argument("--calm", action="store_true", help="no MADs are lost or late")
+    options.add_argument("--shrink", type=seconds_of, metavar="TIME", default=0, help="for each world that was not well, look so long for a smaller storm")
+    options.add_argument("--fresh", type=int, metavar="COUNT", help="so many seeds that nobody chose; what is known to be wrong fails nothing")
+    options.add_argument("--word", help="which ones: those of this word, and not of the commit and the date")
     given = options.parse_args()
+    known, some = [], [*(["--only", given.only] if given.only else []), *(["--calm"] if given.calm else [])]
+    if given.fresh:
+        word = given.word or fresh.word_of_today(pathlib.Path(__file__).parent)
+        given.seeds, known = fresh.seeds_from(word, given.fresh), fresh.read_known(fresh.KNOWN.read_text())
+        print(f"fresh seeds of {word}: {','.join(map(str, given.seeds))}", flush=True)
     for program in (WORLD, CHECK):
         if not program.exists():
             options.error(f"{program} is not there: build swarm_world and wire_check, or name another build with --build")
@@ -94,7 +133,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         def next_world(seed):
             late = given.limit and time.monotonic() - began > given.limit
-            return None if late else play(seed, given.seconds, given.keep)
+            return None if late else play(seed, given.seconds, given.keep, some)
         for world in pool.map(next_world, given.seeds):
             if world is None:
                 continue
@@ -104,8 +143,12 @@ def main():
             for what, counts in world["watched"].items():
                 column[f"instants {what}"] += counts["instants"]
             if world["wrong"]:
-                wrong += 1
-                print(f"seed {world['seed']} ({world['world']}): {'; '.join(world['wrong'][:4])}\n  again: {world['again']}", flush=True)
+                is_known = fresh.is_known(world, known)
+                wrong += not is_known
+                # Shrunk is what nobody knows; all of it where nothing is known.
+                again = shrunk(world, given.seconds, given.shrink) if given.shrink and not is_known else world["again"]
+                print(f"seed {world['seed']} ({world['world']}){', which is known' if is_known else ''}: {'; '.join(world['wrong'][:4])}\n"
+                      f"  again: {again}", flush=True)
     for storm, column in sorted(total.items()):
         print(f"{storm}: {', '.join(f'{name} {count}' for name, count in column.items())}")
     whole = sum(total.values(), collections.Counter())
