@@ -164,7 +164,7 @@ class Planner {
 
   [[nodiscard]] bool is_broken(std::uint32_t s) const { return any_broken_ && broken_[s] != 0; }
 
-  /// Whether there were any.
+  /// What leads to a switch without a way is broken as well. Whether there is any.
   bool forget_broken_ways(const Target& target, const std::uint8_t* before) {
     bool any = false;
     for (auto it = ranks_.order().rbegin(); it != ranks_.order().rend(); ++it) {
@@ -178,6 +178,21 @@ class Planner {
       if (broken_[s] == 0) continue;
       old_[s] = {};
       any = true;
+    }
+    // And what leads up to a switch that leads nowhere, from the top; then mends, in the order of their
+    // paths.
+    const auto leads_to_none = [&](std::uint32_t s) {
+      if (s == target.at.raw() || old_[s].next == nowhere || old_[old_[s].next].way != Way::None) return;
+      old_[s] = {};
+      broken_[s] = 1;
+      any = true;
+    };
+    for (const SwitchIndex s : ranks_.order()) {
+      if (old_[s.raw()].way == Way::Up) leads_to_none(s.raw());
+    }
+    if (mends_ == nullptr) return any;
+    for (const Mends::Mend& mend : mends_->to(target.at)) {
+      if (old_[mend.at.raw()].way == Way::Mended) leads_to_none(mend.at.raw());
     }
     return any;
   }

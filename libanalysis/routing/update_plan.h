@@ -62,7 +62,7 @@ struct LeftOut {
                                              const ForwardingTables& before, const ForwardingTables& after,
                                              const Mends* mends = nullptr);
 /// For whoever knows the blocks in which the tables may differ; others are not looked at. What leads, by way
-/// of switches below, over a link that is not in `up` (null: all are), or to a switch without an entry, leads
+/// of others, over a link that is not in `up` (null: all are), or to a switch without an entry, leads
 /// nowhere already: what becomes of such entries comes first, among what is gained, and none of it counts as
 /// lost. With `left_out`, no LID is an error.
 [[nodiscard]] Result<UpdatePlan> plan_update(const SwitchGraph& graph, const Ranks& ranks,
