@@ -2,8 +2,9 @@
 
 import unittest
 
+from kernel_fabric import KernelFabric  # says where the following are
+
 from daemon_under_test import Daemon
-from kernel_fabric import KernelFabric
 from plugin_fabric import WithPlugin
 from plugin_loop import FAST, LoopTest
 
