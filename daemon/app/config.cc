@@ -232,6 +232,9 @@ Result<void> check_config(const Config& config) {
   if (auto good = regulation::check(governor_options(config)); !good) {
     return fail("[regulation]", good.error());
   }
+  if (auto good = metrics::check_families(config.metrics.selection.families); !good) {
+    return fail("metrics.families", good.error());
+  }
   const auto& tls = config.metrics.tls;
   if (tls.cert_file.empty() != tls.key_file.empty()) {
     return fail(ErrorCode::Invalid, "metrics.tls.cert_file and metrics.tls.key_file go together");

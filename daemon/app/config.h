@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "control/tls.h"
+#include "metrics/selection.h"
 #include "power/power_model.h"
 #include "regulation/governor_options.h"
 #include "sim/plane_kind.h"
@@ -93,6 +94,8 @@ struct Config {
   struct {
     std::string listen = "127.0.0.1:9683";
     EnergyDetail energy = EnergyDetail::Link;
+    heddle::metrics::Selection selection;
+    std::string fabric;
     std::string tokens_file;
     control::TlsFiles tls;
   } metrics;

@@ -127,6 +127,26 @@ const std::vector<Key>& keys() {
                                 std::array{Choice<EnergyDetail>{"total", EnergyDetail::Total},
                                            Choice<EnergyDetail>{"switch", EnergyDetail::Switch},
                                            Choice<EnergyDetail>{"link", EnergyDetail::Link}})},
+      {"metrics.families",
+       "Which metrics there are: groups (traffic, errors, state, info, load, energy, daemon), names, or "
+       "patterns\nsuch as \"heddle_link_*\". None named: all.",
+       "[]", list_key([](Config& c) -> std::vector<std::string>& { return c.metrics.selection.families; })},
+      {"metrics.ports",
+       "Whose ports have series: \"all\", \"switch\" (of switches), \"uplink\" (of switches, that lead to "
+       "switches).",
+       "\"all\"",
+       choice_key<metrics::PortChoice>(
+           [](Config& c) -> metrics::PortChoice& { return c.metrics.selection.ports; },
+           std::array{Choice<metrics::PortChoice>{"all", metrics::PortChoice::All},
+                      Choice<metrics::PortChoice>{"switch", metrics::PortChoice::Switch},
+                      Choice<metrics::PortChoice>{"uplink", metrics::PortChoice::Uplink}})},
+      {"metrics.skip_zero_errors",
+       "Leave out error counters that have not grown. One that does begins with 0, for a minute, and stays.",
+       "false", yes_no_key([](Config& c) -> bool& { return c.metrics.selection.skip_zero_errors; })},
+      {"metrics.fabric",
+       "With it every metric has a label \"fabric\" of this value, for a Prometheus that has several "
+       "fabrics.",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.metrics.fabric; })},
       {"metrics.tokens_file",
        "Lines of \"NAME SHA256\": with it everything on metrics.listen needs a bearer token with one of "
        "these\n"

@@ -108,7 +108,8 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                     if (sampler_.latest()) page_.publish(sampler_.latest());
                   }},
       notifier_{io},
-      metrics_{[this](const Node& node) { return names_.of(node); }},
+      metrics_{[this](const Node& node) { return names_.of(node); },
+               {config_.metrics.selection, config_.metrics.fabric}},
       page_{*this, [this](std::function<void()> then) { asio::post(io_, std::move(then)); }},
       doors_{io} {
   backend_->transport().receive_with(entering(

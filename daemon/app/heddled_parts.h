@@ -66,7 +66,8 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
 
   [[nodiscard]] control::DaemonState state() const override;
   [[nodiscard]] control::Answers& answers() override { return doors_.answers(); }
-  [[nodiscard]] control::Answers::Make metrics() override;
+  [[nodiscard]] Result<Scrape> metrics(const std::map<std::string, std::string>& query,
+                                       bool open_metrics) override;
   Result<void> look_at_queues(const std::vector<PortIndex>& ports, sampling::QueueProbe::Done done) override;
   control::QosControl* qos() override { return &qos_; }
   Result<std::string> take_subnet(const std::string& by) override;

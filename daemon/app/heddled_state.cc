@@ -104,9 +104,15 @@ Result<void> Heddled::Parts::look_at_queues(const std::vector<PortIndex>& ports,
   });
 }
 
-control::Answers::Make Heddled::Parts::metrics() {
-  return [this](control::BodyWriter& out) -> Result<void> {
-    metrics::Exposition text = metrics_.scrape();
+Result<control::Daemon::Scrape> Heddled::Parts::metrics(const std::map<std::string, std::string>& query,
+                                                        bool open_metrics) {
+  auto selection = metrics::narrowed(metrics_.selection(), query);
+  if (!selection) return fail(selection.error());
+  if (open_metrics) selection->format = metrics::Format::OpenMetrics;
+  Scrape scrape{
+      selection->key(), std::string{content_type(selection->format)}, selection->collected.empty(), {}};
+  scrape.make = [this, selection = *std::move(selection)](control::BodyWriter& out) -> Result<void> {
+    metrics::Exposition text = metrics_.scrape(selection);
     std::string part;
     for (bool more = true; more; part.clear()) {
       more = text.next(part);
@@ -114,6 +120,7 @@ control::Answers::Make Heddled::Parts::metrics() {
     }
     return {};
   };
+  return scrape;
 }
 
 }  // namespace heddle::app

@@ -69,6 +69,23 @@ Answers::Order long_order(const LongRoute& route, Daemon& daemon, const Request&
   return order;
 }
 
+/// The query in the key is as it is understood: what it says besides makes no other answer.
+void answer_scrape(Daemon& daemon, const Request& request, const Respond& respond) {
+  auto scrape = daemon.metrics(request.query, request.takes_open_metrics);
+  if (!scrape) return respond(error_response(scrape.error()));
+  auto order = order_for(request, std::move(scrape->make));
+  order.key = request.path + scrape->key;
+  order.content_type = scrape->content_type;
+  order.headers.emplace_back("Vary", "Accept");
+  if (scrape->usual) {
+    order.lane = Lane::Metrics;
+    order.again = [&daemon, query = request.query, open_metrics = request.takes_open_metrics] {
+      return daemon.metrics(query, open_metrics).value().make;  // it was right before
+    };
+  }
+  daemon.answers().serve(std::move(order), respond);
+}
+
 void look_into_queues(Daemon& daemon, const Request& request, const Respond& respond) {
   // PortSamplesControl is written at the port: this one changes the fabric, if only for a moment.
   if (request.access < Access::Change) {
@@ -93,12 +110,7 @@ Handler api_handler(Daemon& daemon) {
     const auto wrong = [&] { respond(wrong_method(std::string{reading})); };
     if (request.path == "/metrics") {
       if (request.post) return wrong();
-      auto order = order_for(request, daemon.metrics());
-      order.key = request.path;  // whatever the query says
-      order.lane = Lane::Metrics;
-      order.again = [&daemon] { return daemon.metrics(); };
-      order.content_type = "text/plain; version=0.0.4; charset=utf-8";
-      return daemon.answers().serve(std::move(order), respond);
+      return answer_scrape(daemon, request, respond);
     }
     if (request.path == "/v1/queues") {
       if (request.post) return wrong();

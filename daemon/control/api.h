@@ -2,7 +2,9 @@
 /// what only reads, TCP.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "control/answers.h"
@@ -18,8 +20,15 @@ namespace heddle::control {
 class Daemon : public RegulationDesk {
  public:
   [[nodiscard]] virtual DaemonState state() const = 0;
-  /// Writes the text of /metrics; on any thread.
-  [[nodiscard]] virtual Answers::Make metrics() = 0;
+  struct Scrape {
+    std::string key;  ///< same text, same key
+    std::string content_type;
+    bool usual = true;   ///< one of the few that monitoring asks for
+    Answers::Make make;  ///< writes the text; on any thread
+  };
+  /// What /metrics answers. Errors: Invalid for a query that asks for what there is not.
+  [[nodiscard]] virtual Result<Scrape> metrics(const std::map<std::string, std::string>& query,
+                                               bool open_metrics) = 0;
   /// Looks into the transmit queues of these ports of state().fabric. Errors: of sampling::QueueProbe,
   /// Unreachable while the fabric is not sampled yet.
   virtual Result<void> look_at_queues(const std::vector<PortIndex>& ports,

@@ -36,6 +36,7 @@ struct Request {
   std::string if_none_match{};   ///< the header of this name: entity tags that the client has
   Peer peer{};                   ///< who asks: a user or an address
   bool takes_gzip = false;
+  bool takes_open_metrics = false;  ///< rather than plain text
 };
 
 /// Part of a body; many clients may be sent the same one.

@@ -155,7 +155,8 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
                           access_,
                           std::string{message[boost::beast::http::field::if_none_match]},
                           peer_,
-                          takes_gzip(message)};
+                          takes_gzip(message),
+                          takes_open_metrics(message)};
     parser_.reset();
     // The handler may take its time; an answer has its deadlines from its beginning.
     lowest().expires_never();

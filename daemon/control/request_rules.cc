@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/rfc7230.hpp>
 #include <boost/beast/http/verb.hpp>
+#include <charconv>
 #include <iterator>
 #include <string>
 
@@ -78,6 +80,41 @@ std::string_view view(beast::string_view text) { return {text.data(), text.size(
 /// "0", "0.0" and so on: not acceptable.
 bool is_zero(std::string_view weight) { return weight.find_first_not_of("0.") == std::string_view::npos; }
 
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// What stands before the next `mark`, and takes both away.
+std::string_view taken_to(std::string_view& text, char mark) {
+  const auto end = std::min(text.find(mark), text.size());
+  const std::string_view part = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return trimmed(part);
+}
+
+/// The largest that `accept` gives this media type by its name; 0 where it is not named.
+double weight_of(std::string_view accept, std::string_view type) {
+  double most = 0;
+  while (!accept.empty()) {
+    std::string_view range = taken_to(accept, ',');
+    const std::string_view name = taken_to(range, ';');
+    double weight = 1;
+    while (!range.empty()) {
+      const std::string_view parameter = taken_to(range, ';');
+      if (!parameter.starts_with("q=")) continue;
+      const auto [end, wrong] =
+          std::from_chars(parameter.data() + 2, parameter.data() + parameter.size(), weight);
+      if (wrong != std::errc{}) weight = 0;
+    }
+    if (beast::iequals(beast::string_view{name.data(), name.size()},
+                       beast::string_view{type.data(), type.size()}))
+      most = std::max(most, weight);
+  }
+  return most;
+}
+
 }  // namespace
 
 bool takes_gzip(const RequestHead& head) {
@@ -89,6 +126,12 @@ bool takes_gzip(const RequestHead& head) {
     return true;
   }
   return false;
+}
+
+bool takes_open_metrics(const RequestHead& head) {
+  const std::string_view accept = view(head[http::field::accept]);
+  const double weight = weight_of(accept, "application/openmetrics-text");
+  return weight > 0 && weight >= weight_of(accept, "text/plain");
 }
 
 std::optional<Response> refusal(const RequestHead& head, Access access, const DoorRules& rules) {

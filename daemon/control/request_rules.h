@@ -29,5 +29,7 @@ struct DoorRules {
 
 /// Whether the answer may be compressed (RFC 9110, 12.5.3).
 [[nodiscard]] bool takes_gzip(const RequestHead& head);
+/// Rather than plain text, as Prometheus does: by the weights of the Accept header (RFC 9110, 12.5.1).
+[[nodiscard]] bool takes_open_metrics(const RequestHead& head);
 
 }  // namespace heddle::control

@@ -48,7 +48,9 @@ Result<Target> parse_target(std::string_view target) {
     const auto key = decode(pair.substr(0, equals), Plus::IsSpace);
     const auto value = decode(pair.substr(std::min(equals + 1, pair.size())), Plus::IsSpace);
     if (!key || !value) return bad();
-    if (!key->empty()) parsed.query[*key] = *value;
+    if (key->empty()) continue;
+    const auto [it, first] = parsed.query.try_emplace(*key, *value);
+    if (!first) it->second = key->ends_with("[]") ? it->second + ',' + *value : *value;
   }
   return parsed;
 }

@@ -11,6 +11,7 @@ namespace heddle::control {
 
 struct Target {
   std::string path;
+  /// Of several values of a name the last one; all of them, with commas, where the name ends with "[]".
   std::map<std::string, std::string> query;
 };
 

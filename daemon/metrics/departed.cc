@@ -14,7 +14,8 @@ void Departures::follow(const Labels& before, const Labels& after) {
     for (std::uint32_t p = 1; p <= node.port_count; ++p) {
       const PortIndex port{node.first_port.raw() + p};
       if (old.port(port).link == no_link) continue;
-      gone.ports.push_back({.type = node.type,
+      gone.ports.push_back({.node = node.guid,
+                            .type = node.type,
                             .guid = before.guid(port),
                             .port = old.port(port).num,
                             .name = before.name(NodeIndex{n})});

@@ -12,6 +12,7 @@
 namespace heddle::metrics {
 
 struct DepartedPort {
+  NodeGuid node;
   NodeType type = NodeType::ChannelAdapter;
   std::string guid;  ///< as in Labels
   PortNum port;

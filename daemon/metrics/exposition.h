@@ -10,12 +10,9 @@
 
 namespace heddle::metrics {
 
-/// Of the text format that is written.
-inline constexpr std::string_view content_type = "text/plain; version=0.0.4; charset=utf-8";
-
 class Exposition {
  public:
-  /// `daemon` comes first, as it is. `source.sample` may be null: then nothing else comes.
+  /// `daemon` comes first, as it is. `source.sample` may be null: then no more than an end comes.
   Exposition(std::string daemon, Source source);
 
   /// Appends at least `least` bytes, and little more, to `out`. False when that was the end.
@@ -29,6 +26,7 @@ class Exposition {
   std::size_t family_ = 0;
   std::size_t node_ = 0;
   bool headed_ = false;  ///< of the family under way
+  bool ended_ = false;
 };
 
 }  // namespace heddle::metrics

@@ -19,19 +19,28 @@ std::string_view name_label(const Family& family) {
   return family.of == Of::Switches ? "switch" : family.of == Of::Hosts ? "hca" : "node";
 }
 
+bool leads_to_a_switch(const Fabric& fabric, const Port& port) {
+  const auto peer = fabric.peer({port.node, port.num});
+  return peer && fabric.node(peer->node).type == NodeType::Switch;
+}
+
 template <class Each>
 void each_port(const Source& source, NodeIndex index, Each each) {
-  const Node& node = source.labels->fabric().node(index);
+  const Fabric& fabric = source.labels->fabric();
+  const Node& node = fabric.node(index);
+  const bool uplinks_only = source.selection.ports == PortChoice::Uplink;
   for (std::uint32_t p = 1; p <= node.port_count; ++p) {
-    const PortIndex port{node.first_port.raw() + p};
-    each(port, source.labels->fabric().port(port), source.sample->port(port));
+    const PortIndex index_of_port{node.first_port.raw() + p};
+    const Port& port = fabric.port(index_of_port);
+    if (uplinks_only && !leads_to_a_switch(fabric, port)) continue;
+    each(index_of_port, port, source.sample->port(index_of_port));
   }
 }
 
 template <class Number>
 void port_line(const Family& family, const Source& source, PortIndex index, const Port& port, Number value,
                std::string& out) {
-  begin_port_line(out, family.name, source.labels->guid(index), port.num);
+  begin_port_line(out, family.name, source.first_label, source.labels->guid(index), port.num);
   append_label(out, name_label(family), source.labels->name(port.node));
   end_line(out, value);
 }
@@ -41,7 +50,12 @@ void write_counter(const Family& family, const Source& source, NodeIndex node, s
   const bool words = family.counter == Counter::XmitData || family.counter == Counter::RcvData;
   each_port(source, node, [&](PortIndex index, const Port& port, const PortSample& sample) {
     if ((sample.known & mask(family.counter)) == 0) return;
-    port_line(family, source, index, port, words ? sample.totals[i] * 4 : sample.totals[i], out);
+    std::uint64_t total = sample.totals[i];
+    if (source.errors && (skippable & mask(family.counter)) != 0) {
+      if ((source.errors->all[index.raw()] & mask(family.counter)) == 0) return;
+      if ((source.errors->zero[index.raw()] & mask(family.counter)) != 0) total = 0;
+    }
+    port_line(family, source, index, port, words ? total * 4 : total, out);
   });
 }
 
@@ -54,8 +68,8 @@ void write_state(const Family& family, const Source& source, NodeIndex node, std
 void write_departed_states(const Family& family, const Source& source, NodeIndex, std::string& out) {
   const bool switches = family.name.starts_with("infiniband_switch");
   for (const DepartedPort& port : *source.departed) {
-    if ((port.type == NodeType::Switch) != switches) continue;
-    begin_port_line(out, family.name, port.guid, port.port);
+    if ((port.type == NodeType::Switch) != switches || !source.selection.wants_node(port.node)) continue;
+    begin_port_line(out, family.name, source.first_label, port.guid, port.port);
     append_label(out, switches ? "switch" : "hca", port.name);
     end_line(out, std::uint64_t{0});
   }
@@ -84,7 +98,7 @@ void write_uplink(const Family& family, const Source& source, NodeIndex node, st
     const auto peer = fabric.peer({port.node, port.num});
     if (!peer) return;
     const PortIndex far = fabric.port_index(*peer);
-    begin_port_line(out, family.name, source.labels->guid(index), port.num);
+    begin_port_line(out, family.name, source.first_label, source.labels->guid(index), port.num);
     append_label(out, name_label(family), source.labels->name(node));
     append_label(out, "uplink", source.labels->name(peer->node));
     append_label(out, "uplink_guid", source.labels->guid(far));
@@ -101,7 +115,7 @@ void write_uplink(const Family& family, const Source& source, NodeIndex node, st
 void write_info(const Family& family, const Source& source, NodeIndex node, std::string& out) {
   const Fabric& fabric = source.labels->fabric();
   const auto line = [&](PortIndex port) {
-    out.append(family.name).append("{guid=\"").append(source.labels->guid(port)).append("\"");
+    begin_line(out, family.name, source.first_label, "guid", source.labels->guid(port));
     append_label(out, name_label(family), source.labels->name(node));
     out.append(",lid=\"");
     append_number(out, std::uint64_t{lid_of(fabric, port).raw()});
@@ -134,8 +148,8 @@ void write_switch_figure(const Family& family, const Source& source, NodeIndex n
   const load::Figures& figures = source.sample->nodes[node.raw()];
   const auto line = [&](std::string_view stat, float value) {
     if (!is_known(value)) return;
-    out.append(family.name).append("{guid=\"");
-    out.append(source.labels->guid(source.labels->fabric().node(node).first_port)).append("\"");
+    begin_line(out, family.name, source.first_label, "guid",
+               source.labels->guid(source.labels->fabric().node(node).first_port));
     append_label(out, "switch", source.labels->name(node));
     append_label(out, "stat", stat);
     end_line(out, value);
@@ -149,9 +163,9 @@ void write_locality(const Family& family, const Source& source, NodeIndex, std::
   if (!sample.set_names) return;
   const auto line = [&](const std::string& set, std::string_view kind, float value) {
     if (!is_known(value)) return;
-    out.append(family.name).append("{set=\"");
-    append_label_value(out, set);
-    out += '"';
+    std::string name;
+    append_label_value(name, set);
+    begin_line(out, family.name, source.first_label, "set", name);
     append_label(out, "kind", kind);
     end_line(out, value);
   };
@@ -252,10 +266,12 @@ std::span<const Family> families() {
   return all;
 }
 
-void append_head(const Family& family, std::string& out) {
+void append_head(const Family& family, Format format, std::string& out) {
   if (family.help.empty()) return;
-  out.append("# HELP ").append(family.name).append(" ").append(family.help);
-  out.append("\n# TYPE ").append(family.name);
+  std::string_view name = family.name;
+  if (format == Format::OpenMetrics && family.type == Family::Type::Counter) name = without_total(name);
+  out.append("# HELP ").append(name).append(" ").append(family.help);
+  out.append("\n# TYPE ").append(name);
   out.append(family.type == Family::Type::Counter ? " counter\n" : " gauge\n");
 }
 

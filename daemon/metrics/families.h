@@ -10,7 +10,9 @@
 
 #include "load/sample.h"
 #include "metrics/departed.h"
+#include "metrics/error_series.h"
 #include "metrics/labels.h"
+#include "metrics/selection.h"
 
 namespace heddle::metrics {
 
@@ -19,6 +21,9 @@ struct Source {
   std::shared_ptr<const load::Sample> sample;
   std::shared_ptr<const Labels> labels;
   std::shared_ptr<const std::vector<DepartedPort>> departed;
+  Selection selection{};
+  std::shared_ptr<const ErrorSeries::Shown> errors{};  ///< none: all are shown
+  std::string first_label{};  ///< of every line, with a comma after it: fabric="...",
 };
 
 struct Family {
@@ -42,6 +47,7 @@ struct Family {
 /// In the order in which they are exported.
 [[nodiscard]] std::span<const Family> families();
 
-void append_head(const Family& family, std::string& out);
+/// OpenMetrics calls a counter without its _total, and ends with an EOF.
+void append_head(const Family& family, Format format, std::string& out);
 
 }  // namespace heddle::metrics

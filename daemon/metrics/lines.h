@@ -25,9 +25,17 @@ inline void append_number(std::string& out, float value) {
   out.append(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
-/// `name{guid="...",port="..."`, to be followed by further labels and end_line().
-inline void begin_port_line(std::string& out, std::string_view name, std::string_view guid, PortNum port) {
-  out.append(name).append("{guid=\"").append(guid).append("\",port=\"");
+/// `name{label="value"`, to be followed by further labels and end_line(); `first` comes before, as it is.
+inline void begin_line(std::string& out, std::string_view name, std::string_view first,
+                       std::string_view label, std::string_view value) {
+  out.append(name).append("{").append(first).append(label).append("=\"").append(value);
+  out += '"';
+}
+/// `name{guid="...",port="..."`, likewise.
+inline void begin_port_line(std::string& out, std::string_view name, std::string_view first,
+                            std::string_view guid, PortNum port) {
+  begin_line(out, name, first, "guid", guid);
+  out.append(",port=\"");
   append_number(out, std::uint64_t{port.raw()});
   out += '"';
 }

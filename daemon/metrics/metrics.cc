@@ -1,16 +1,18 @@
 #include "metrics/metrics.h"
 
 #include <prometheus/collectable.h>
-#include <prometheus/text_serializer.h>
-
-#include <sstream>
 
 #include "metrics/daemon_families.h"
+#include "metrics/part_text.h"
 
 namespace heddle::metrics {
 
-Metrics::Metrics(Labels::NameOf name_of)
-    : name_of_{std::move(name_of)}, figures_{std::make_shared<DaemonFigures>()} {
+Metrics::Metrics(Labels::NameOf name_of, MetricsOptions options)
+    : options_{std::move(options)},
+      first_label_{first_label(options_.fabric)},
+      errors_{std::make_unique<ErrorSeries>()},
+      name_of_{std::move(name_of)},
+      figures_{std::make_shared<DaemonFigures>()} {
   source_.departed = departures_.ports();
 }
 Metrics::~Metrics() = default;
@@ -35,6 +37,7 @@ void Metrics::publish(std::shared_ptr<const load::Sample> sample, const sampling
                                                                      .window = engine.window(),
                                                                      .at = std::chrono::system_clock::now()});
   Source source{.sample = std::move(sample), .labels = std::move(labels), .departed = departures_.ports()};
+  source.first_label = first_label_;
   const std::lock_guard lock{mutex_};
   std::swap(source_, source);
   std::swap(figures_, figures);
@@ -45,7 +48,7 @@ void Metrics::add(std::shared_ptr<prometheus::Collectable> part) {
   parts_.push_back(std::move(part));
 }
 
-Exposition Metrics::scrape() const {
+Exposition Metrics::scrape(const Selection& selection) const {
   Source source;
   std::shared_ptr<const DaemonFigures> figures;
   std::vector<std::shared_ptr<prometheus::Collectable>> parts;
@@ -55,6 +58,8 @@ Exposition Metrics::scrape() const {
     figures = figures_;
     parts = parts_;
   }
+  source.selection = selection;
+  if (selection.skip_zero_errors && source.sample) source.errors = errors_->look(*source.sample);
   auto families = daemon_families(*figures, source.sample.get());
   const auto append = [&](std::vector<prometheus::MetricFamily> more) {
     families.insert(families.end(), std::make_move_iterator(more.begin()),
@@ -62,9 +67,7 @@ Exposition Metrics::scrape() const {
   };
   append(process_families());
   for (const auto& part : parts) append(part->Collect());
-  std::ostringstream text;
-  prometheus::TextSerializer{}.Serialize(text, families);
-  return {std::move(text).str(), std::move(source)};
+  return {part_text(std::move(families), selection, options_.fabric), std::move(source)};
 }
 
 }  // namespace heddle::metrics

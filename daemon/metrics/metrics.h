@@ -23,9 +23,16 @@ namespace heddle::metrics {
 
 struct DaemonFigures;
 
+struct MetricsOptions {
+  /// What scrapes get that ask for nothing else; others narrow it.
+  Selection selection{};
+  /// A label of this value is on every line; none where it is empty.
+  std::string fabric{};
+};
+
 class Metrics {
  public:
-  explicit Metrics(Labels::NameOf name_of = {});
+  explicit Metrics(Labels::NameOf name_of = {}, MetricsOptions options = {});
   ~Metrics();
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
@@ -39,12 +46,19 @@ class Metrics {
   /// daemon. Any thread.
   void add(std::shared_ptr<prometheus::Collectable> part);
 
+  /// What scrapes get that ask for nothing else.
+  [[nodiscard]] const Selection& selection() const { return options_.selection; }
+
   /// Any thread, at any time.
-  [[nodiscard]] Exposition scrape() const;
+  [[nodiscard]] Exposition scrape(const Selection& selection) const;
+  [[nodiscard]] Exposition scrape() const { return scrape(options_.selection); }
   /// The whole text; large for large fabrics (about 3 KiB a port).
   [[nodiscard]] std::string render() const { return scrape().rest(); }
 
  private:
+  const MetricsOptions options_;
+  const std::string first_label_;
+  const std::unique_ptr<ErrorSeries> errors_;
   Labels::NameOf name_of_;
   bool renamed_ = false;
   Departures departures_;

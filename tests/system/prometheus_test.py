@@ -1,5 +1,6 @@
 """A real Prometheus scrapes heddled; what it answers is what `heddle links --json` says."""
 
+import contextlib
 import json
 import pathlib
 import shutil
@@ -11,7 +12,7 @@ import unittest
 import urllib.parse
 import urllib.request
 
-from daemon_under_test import Daemon
+from daemon_under_test import HEDDLE, SOURCE, Daemon
 
 SCENARIO = """
 [[phase]]
@@ -27,13 +28,13 @@ def free_port():
 
 
 class Prometheus:
-    """A context: prometheus scrapes its targets every 200 ms, and evaluates rules as often."""
+    """A context: prometheus scrapes its targets every 200 ms, and evaluates rules as often. `params` go into each query."""
 
-    def __init__(self, *targets, rules=()):
+    def __init__(self, *targets, rules=(), params=None):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heddle-prometheus-"))
         self.port = free_port()
         config = {"global": {"evaluation_interval": "200ms"}, "rule_files": [str(file) for file in rules],
-                  "scrape_configs": [{"job_name": "heddle", "scrape_interval": "200ms", "scrape_timeout": "200ms",
+                  "scrape_configs": [{"job_name": "heddle", "scrape_interval": "200ms", "scrape_timeout": "200ms", "params": params or {},
                                       "static_configs": [{"targets": list(targets)}]}]}
         (self.directory / "prometheus.yml").write_text(json.dumps(config))  # JSON is YAML
         self.process = None
@@ -109,6 +110,54 @@ class Scraped(unittest.TestCase):
                 self.assertGreater(span, 0.5)
                 rate = (counted[scrapes[-1]] - counted[scrapes[0]]) / span
                 self.assertAlmostEqual(rate / 25e9, links[0]["a_to_b"]["utilization"], delta=0.01)
+
+    def test_shards_have_every_series_once(self):
+        if shutil.which("prometheus") is None:
+            self.skipTest("prometheus is not installed")
+        listen = f"127.0.0.1:{free_port()}"
+        settings = {"fabric.generate": "tree:k=4,n=2", "metrics.listen": listen, "sampling.interval": "200ms", "metrics.fabric": "hall"}
+        of_prometheus = ("up", "scrape_")
+
+        def series(prometheus):
+            return [tuple(sorted((name, value) for name, value in row["metric"].items() if name not in ("job", "instance")))
+                    for row in prometheus.query('{job="heddle"}')
+                    if not row["metric"]["__name__"].startswith(of_prometheus)]
+        with contextlib.ExitStack() as stack:
+            daemon = stack.enter_context(Daemon(settings))
+            daemon.wait_for_sweeps(3)
+            whole, first, second = (stack.enter_context(Prometheus(listen, params=params))
+                                    for params in (None, {"shard": ["1/2"]}, {"shard": ["2/2"]}))
+            for prometheus in (whole, first, second):
+                prometheus.wait_for("infiniband_switch_info")
+            halves = [series(first), series(second)]
+            for half in halves:
+                self.assertGreater(len(half), 100)
+            together = sorted(halves[0] + halves[1])
+            self.assertEqual(together, sorted(set(together)), "nothing is there twice")
+            self.assertEqual(together, sorted(series(whole)))
+            self.assertEqual({labels["fabric"] for labels in map(dict, together)}, {"hall"})
+
+
+class FirstError(unittest.TestCase):
+    """By night: the series is 0 for a minute."""
+
+    def test_the_alert_fires_on_the_first_error_of_a_series_that_was_not_there(self):
+        listen = f"127.0.0.1:{free_port()}"
+        name = f"first-error-{free_port()}"
+        settings = {"fabric.generate": "tree:k=2,n=2", "metrics.listen": listen, "sampling.interval": "200ms",
+                    "metrics.skip_zero_errors": "true", "fabric.serve": name}
+        counter = "infiniband_switch_port_local_link_integrity_errors_total"
+        with Daemon(settings) as daemon, Prometheus(listen, rules=[SOURCE / "tools/prometheus/heddle.alerts.yml"]) as prometheus:
+            daemon.wait_for_sweeps(5)
+            prometheus.wait_for("infiniband_switch_port_transmit_data_bytes_total")
+            self.assertEqual(prometheus.query(counter), [])
+            subprocess.run([HEDDLE, "sim", "--name", name, "fault", "errors", "leaf-1", "1", "local_link_integrity", "1"], check=True)
+            began = time.monotonic()
+            (row,) = prometheus.wait_for(counter)
+            self.assertEqual((row["metric"]["port"], row["value"][1]), ("1", "0"))
+            prometheus.wait_for(f"{counter} == 1", 90)
+            self.assertGreater(time.monotonic() - began, 55)
+            prometheus.wait_for('ALERTS{alertname="InfinibandSwitchIntegrityErrors"}', 30)
 
 
 if __name__ == "__main__":

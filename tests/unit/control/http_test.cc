@@ -15,6 +15,7 @@
 #include <future>
 #include <thread>
 
+#include "control/request_rules.h"
 #include "control/target.h"
 #include "support/scratch.h"
 
@@ -286,6 +287,32 @@ TEST_F(HttpTest, AnAnswerAfterTheServerIsGoneHarmsNobody) {
   late = nullptr;
   io.restart();
   io.poll();
+}
+
+TEST(Target, OfANameThatIsAListAllValuesCount) {
+  const auto target = parse_target("/metrics?collect[]=a&x=1&collect%5B%5D=b&x=2");
+  ASSERT_TRUE(target);
+  EXPECT_EQ(target->query.at("collect[]"), "a,b");
+  EXPECT_EQ(target->query.at("x"), "2");
+}
+
+TEST(Accept, OpenMetricsIsForWhoPrefersIt) {
+  const auto takes = [](const char* accept) {
+    RequestHead head;
+    head.set(boost::beast::http::field::accept, accept);
+    return takes_open_metrics(head);
+  };
+  // Prometheus 2.42, and 2.5 to 2.40.
+  EXPECT_TRUE(
+      takes("application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
+            "text/plain;version=0.0.4;q=0.5,*/*;q=0.1"));
+  EXPECT_TRUE(takes("application/openmetrics-text; version=0.0.1,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"));
+  EXPECT_TRUE(takes("Application/OpenMetrics-Text"));
+  for (const char* accept : {"", "*/*", "text/plain", "text/html,application/xml;q=0.9,*/*;q=0.8",
+                             ",;,;q=", "application/openmetrics-text;q=0", "application/openmetrics-text;q=x",
+                             "text/plain;version=0.0.4,application/openmetrics-text;q=0.5"}) {
+    EXPECT_FALSE(takes(accept)) << accept;
+  }
 }
 
 TEST(Target, QueryIsDecoded) {

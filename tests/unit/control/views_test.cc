@@ -212,11 +212,14 @@ class StillDaemon final : public Daemon {
     return {};
   }
   [[nodiscard]] Answers& answers() override { return answers_; }
-  [[nodiscard]] Answers::Make metrics() override {
-    return [](BodyWriter& out) {
-      out.write("up 1\n");
-      return Result<void>{};
-    };
+  [[nodiscard]] Result<Scrape> metrics(const std::map<std::string, std::string>& query,
+                                       bool open_metrics) override {
+    if (query.contains("shard")) return fail(ErrorCode::Invalid, "no shards here");
+    return Scrape{"", open_metrics ? "application/openmetrics-text" : "text/plain", true,
+                  [](BodyWriter& out) {
+                    out.write("up 1\n");
+                    return Result<void>{};
+                  }};
   }
   Result<std::string> take_subnet(const std::string& by) override {
     taken.push_back(by);
