@@ -81,7 +81,7 @@ std::string part_text(std::vector<prometheus::MetricFamily> families, const Sele
     if (fabric.empty()) continue;
     for (auto& metric : family.metric) metric.label.insert(metric.label.begin(), {"fabric", fabric});
   }
-  std::erase_if(families, [](const auto& family) { return family.metric.empty(); });
+  if (selection.shards > 1) std::erase_if(families, [](const auto& family) { return family.metric.empty(); });
   std::ostringstream text;
   prometheus::TextSerializer{}.Serialize(text, families);
   return selection.format == Format::Text ? std::move(text).str() : as_open_metrics(text.view());
