@@ -141,7 +141,7 @@ class Monitoring(unittest.TestCase):
         for path in sorted(DASHBOARDS.glob("*.json")):
             for panel in json.loads(path.read_text())["panels"]:
                 for target in panel["targets"]:
-                    variants = {re.sub(r"\$(node|switch)\b", name, target["expr"]).replace("$port", str(port))
+                    variants = {re.sub(r"\$(node|switch)\b", name, target["expr"]).replace("$port", str(port)).replace("$fabric", ".*")
                                 for name, port in names}
                     if not any(self.prometheus.query(variant) for variant in variants):
                         empty.append(f"{path.name}: {target['expr']}")

@@ -5,12 +5,23 @@ The JSON that Grafana imports is long and all alike; what differs is here."""
 
 import json
 import pathlib
+import re
 
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 
 
+# Of the fabrics that one Prometheus has (metrics.fabric); all of them, and those without that label, match ".*".
+FABRIC = 'fabric=~"$fabric"'
+
+
+def of_fabric(expr):
+    """`expr` with this label on each metric in it."""
+    return re.sub(r"\b((?:heddle|infiniband)[_:][a-z0-9_:]+)(\{(?=[^}])|\{\})?",
+                  lambda match: f"{match[1]}{{{FABRIC}" + ("," if match[2] == "{" else "}"), expr)
+
+
 def panel(title, unit, *queries, kind="timeseries", width=12, height=8, description=""):
-    targets = [{"refId": chr(ord("A") + i), "datasource": SOURCE, "expr": expr, "legendFormat": legend,
+    targets = [{"refId": chr(ord("A") + i), "datasource": SOURCE, "expr": of_fabric(expr), "legendFormat": legend,
                 "instant": kind in ("stat", "table"), "format": "table" if kind == "table" else "time_series"}
                for i, (expr, legend) in enumerate(queries)]
     made = {"title": title, "type": kind, "description": description, "datasource": SOURCE, "targets": targets,
@@ -30,6 +41,11 @@ def variable(name, query, label):
             "refresh": 2, "sort": 1, "includeAll": False, "multi": False}
 
 
+def every_fabric():
+    return {**variable("fabric", "label_values(heddle_fabric_links, fabric)", "Fabric"), "includeAll": True, "allValue": ".*",
+            "current": {"text": "All", "value": "$__all"}}
+
+
 def dashboard(name, title, panels, variables=()):
     x = y = row = 0
     for number, one in enumerate(panels, 1):
@@ -43,7 +59,7 @@ def dashboard(name, title, panels, variables=()):
     source = {"name": "datasource", "label": "Prometheus", "type": "datasource", "query": "prometheus"}
     board = {"uid": f"heddle-{name}", "title": title, "tags": ["heddle", "infiniband"], "schemaVersion": 38,
              "editable": True, "graphTooltip": 1, "refresh": "10s", "time": {"from": "now-1h", "to": "now"},
-             "templating": {"list": [source, *variables]},
+             "templating": {"list": [source, every_fabric(), *variables]},
              "links": [{"title": "Heddle", "type": "dashboards", "tags": ["heddle"], "asDropdown": True,
                         "includeVars": False, "keepTime": True}],
              "panels": panels}
@@ -94,7 +110,7 @@ dashboard("switch", "Heddle: switch", [
           (f"rate(infiniband_switch_port_receive_errors_total{{{SWITCH}}}[5m]) > 0", "receive, {{port}}"),
           (f"rate(infiniband_switch_port_transmit_discards_total{{{SWITCH}}}[5m]) > 0", "discards, {{port}}")),
     panel("Cabled to", "none", (f"infiniband_switch_uplink_info{{{SWITCH}}}", ""), kind="table"),
-], [variable("switch", "label_values(infiniband_switch_info, switch)", "Switch")])
+], [variable("switch", f"label_values(infiniband_switch_info{{{FABRIC}}}, switch)", "Switch")])
 
 dashboard("link", "Heddle: link", [
     panel("Utilization of the direction that leaves the port", "percentunit",
@@ -112,8 +128,8 @@ dashboard("link", "Heddle: link", [
           (f"increase(heddle_port_gaps_total{{{LINK}}}[5m])", "gaps")),
     panel("Cabled to", "none", ('infiniband_switch_uplink_info{switch="$node",port="$port"}', ""),
           ('infiniband_hca_uplink_info{hca="$node",port="$port"}', ""), kind="table"),
-], [variable("node", "label_values(heddle_link_utilization_ratio, node)", "Node"),
-    variable("port", 'label_values(heddle_link_utilization_ratio{node="$node"}, port)', "Port")])
+], [variable("node", f"label_values(heddle_link_utilization_ratio{{{FABRIC}}}, node)", "Node"),
+    variable("port", of_fabric('label_values(heddle_link_utilization_ratio{node="$node"}, port)'), "Port")])
 
 dashboard("daemon", "Heddle: the daemon", [
     stat("Sweep", "s", "heddle_sweep_duration_seconds"),
