@@ -5,6 +5,7 @@ import struct
 import subprocess
 import unittest
 
+from connection_manager import ConnectionManager
 from kernel_fabric import KernelFabric, heddled, wait_until
 from mad_port import ADMINISTRATION, DELETE, MadPort, SET, question
 
@@ -112,6 +113,28 @@ class Administration(unittest.TestCase):
             wait_until(lambda: len(members(fabric)) == 1, 60, "leaving")
         finally:
             subprocess.run(["modprobe", "-r", "ib_ipoib"], check=True)
+
+    def test_the_connection_manager_resolves_routes(self):
+        fabric, _ = self.manage(TREE, [HOST, OTHER])
+        subprocess.run(["modprobe", "-a", "ib_ipoib", "rdma_ucm"], check=True)
+        try:
+            near, far = interfaces()
+            subprocess.run(["ip", "address", "add", "10.9.0.1/24", "dev", near], check=True)
+            for name in (near, far):
+                subprocess.run(["ip", "link", "set", name, "up"], check=True)
+            wait_until(lambda: "LOWER_UP" in link(near), 60, "joining")
+            # Datagrams get lost here, and ARP's with them: the neighbour is told.
+            hardware = re.search(r"link/infiniband (\S+)", link(far))[1]
+            subprocess.run(["ip", "neighbour", "replace", "10.9.0.2", "lladdr", hardware, "dev", near, "nud", "permanent"], check=True)
+            with ConnectionManager() as manager:
+                first, = manager.paths("10.9.0.1", "10.9.0.2")[:1]
+                destination, source, to, by = struct.unpack_from(">16s16sHH", first, 8)
+                self.assertEqual((source, destination), (gid(fabric, "heddle0"), gid(fabric, "heddle1")))
+                self.assertEqual((by, to), tuple(int(fabric.port("lid", device), 16) for device in ("heddle0", "heddle1")))
+                with self.assertRaisesRegex(OSError, "not resolved|Network is unreachable"):
+                    manager.paths("10.9.0.1", "10.10.0.2", 2)
+        finally:
+            subprocess.run(["modprobe", "-r", "rdma_ucm", "rdma_cm", "ib_ipoib"], check=True)
 
     def test_ipoib_joins_again_when_the_daemon_has_been_killed(self):
         fabric, daemon = self.manage(TREE, [HOST, OTHER])
