@@ -313,9 +313,6 @@ unsigned balance_rounds(const SwitchGraph& graph, const Destinations& destinatio
   return static_cast<unsigned>(std::min(most_rounds, work_limit / std::max(work, 1.0)));
 }
 
-namespace {
-
-/// Takes LIDs off links that carry more than `limit`, from `home` on. The largest load then.
 double relieve(const FullTopology& full, double limit, unsigned rounds, ForwardingTables& home) {
   Balancer balancer(full, home);
   balancer.add_all();
@@ -333,8 +330,6 @@ double relieve(const FullTopology& full, double limit, unsigned rounds, Forwardi
   home = std::move(best);
   return least;
 }
-
-}  // namespace
 
 double balance(const FullTopology& full, unsigned rounds, ForwardingTables& home) {
   if (full.graph.hop_count() == 0) return 0;

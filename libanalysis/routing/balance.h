@@ -20,4 +20,8 @@ namespace heddle::routing {
 /// unit of quality.h. The result depends on the arguments only.
 double balance(const FullTopology& full, unsigned rounds, ForwardingTables& home);
 
+/// The first part of balance(): takes LIDs off links that carry more than `limit`, and leaves the others
+/// where they are. The largest load then.
+double relieve(const FullTopology& full, double limit, unsigned rounds, ForwardingTables& home);
+
 }  // namespace heddle::routing

@@ -9,6 +9,7 @@
 #include "routing/even_load.h"
 #include "routing/home.h"
 #include "routing/mends.h"
+#include "routing/order_search.h"
 #include "routing/permutations.h"
 #include "routing/quality.h"
 
@@ -22,6 +23,10 @@ constexpr double suits = 0.05;
 /// A load that is less by this factor is less.
 constexpr double noticeable = 1.002;
 constexpr unsigned shift_samples = 20;
+/// A largest load above this many times the bound is a reason to look for other orders.
+constexpr double too_much = 1.1;
+/// Where looking for them may end.
+constexpr double near_bound = 1.02;
 /// So much less than with even spreading the largest load may become by balancing.
 constexpr double most_balanced = 4;
 
@@ -49,31 +54,37 @@ double share_missing(const SwitchGraph& graph, const LegalPaths& full) {
 /// What a candidate comes to: fewer hosts that no path joins, then less load, then more for permutations.
 class Outcome {
  public:
-  Outcome(const SwitchGraph& graph, const Destinations& destinations, const Ranks& ranks, unsigned rounds)
+  Outcome(const SwitchGraph& graph, const Destinations& destinations, const LinkSet& all, const Ranks& ranks,
+          unsigned rounds)
       : full_{graph, ranks, nullptr},
         mends_{graph, ranks, full_},
         topology_{graph, destinations, ranks, full_, mends_},
         chains_{home_by_chains(graph, destinations, ranks, full_)},
         home_{chains_},
-        largest_{balance(topology_, rounds, home_)},
+        largest_{balanced(all, rounds)},
         left_{std::count_if(mends_.left().begin(), mends_.left().end(), [&](const auto& pair) {
           return graph.hosts_at(pair.first) != 0 && graph.hosts_at(pair.second) != 0;
         })} {}
 
   [[nodiscard]] bool joins_all() const { return left_ == 0; }
   [[nodiscard]] double largest() const { return largest_; }
-  [[nodiscard]] bool better_than(Outcome& other, const LinkSet& all) {
+  [[nodiscard]] bool better_than(Outcome& other) {
     if (left_ != other.left_) return left_ < other.left_;
     if (largest_ * noticeable < other.largest_) return true;
-    return largest_ < other.largest_ * noticeable && shift(all) > other.shift(all);
+    return largest_ < other.largest_ * noticeable && shift() > other.shift();
   }
 
   [[nodiscard]] MadeForOrder take() && { return {std::move(mends_), std::move(chains_)}; }
 
  private:
-  Ratio shift(const LinkSet& all) {
+  double balanced(const LinkSet& all, unsigned rounds) {
+    const double largest = balance(topology_, rounds, home_);
+    if (mends_.all().empty()) return largest;
+    mend_home(topology_, all, home_);
+    return all_to_all(topology_.graph, home_).largest();  // mends are as lumpy as whole LIDs are
+  }
+  Ratio shift() {
     if (!shift_) {
-      mend_home(topology_, all, home_);
       shift_ = shift_bandwidth(topology_.graph, home_, shift_samples).mean;
     }
     return *shift_;
@@ -116,10 +127,17 @@ ChosenOrder choose_ranks(const SwitchGraph& graph, const Destinations& destinati
       if (rounds == 0 && best_outcome->largest() <= noticeable * least) break;
       if (trial.even > (rounds == 0 ? 1 : most_balanced) * best_outcome->largest()) continue;
     }
-    auto outcome = std::make_unique<Outcome>(graph, destinations, trial.ranks, rounds);
-    if (best != nullptr && !outcome->better_than(*best_outcome, all)) continue;
+    auto outcome = std::make_unique<Outcome>(graph, destinations, all, trial.ranks, rounds);
+    if (best != nullptr && !outcome->better_than(*best_outcome)) continue;
     best = &trial;
     best_outcome = std::move(outcome);
+  }
+  const double bound = rounds == 0 ? 0 : std::max(least, lower_bound(graph, all));
+  if (rounds != 0 && (!best_outcome->joins_all() || best_outcome->largest() > too_much * bound)) {
+    if (auto ranks = better_order(graph, destinations, all, best->ranks, near_bound * bound)) {
+      auto outcome = std::make_unique<Outcome>(graph, destinations, all, *ranks, rounds);
+      if (outcome->better_than(*best_outcome)) return {std::move(*ranks), std::move(*outcome).take()};
+    }
   }
   return {std::move(best->ranks), std::move(*best_outcome).take()};
 }

@@ -78,23 +78,6 @@ Centre find_centre(const SwitchGraph& graph, const std::vector<SwitchIndex>& hos
   return centre;
 }
 
-/// The order of `before`, joined neighbours never on one level: each stands right above the highest of those
-/// below it.
-Ranks in_levels(const SwitchGraph& graph, const Ranks& before) {
-  std::vector<std::uint16_t> height(graph.size(), 0);
-  std::uint16_t highest = 0;
-  const auto order = before.order();
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    std::uint16_t& own = height[it->raw()];
-    for (const Hop& hop : graph.hops(*it)) {
-      if (before.above(*it, hop.peer)) own = std::max<std::uint16_t>(own, height[hop.peer.raw()] + 1U);
-    }
-    highest = std::max(highest, own);
-  }
-  for (std::uint16_t& each : height) each = static_cast<std::uint16_t>(highest - each);
-  return Ranks(graph, std::move(height));
-}
-
 /// Nearer to the hosts, as a sum, is higher. In a tree, these are its levels, and switches that hang
 /// elsewhere find their place without moving those of the tree.
 Ranks by_closeness(const SwitchGraph& graph, const std::vector<std::uint64_t>& sum) {
@@ -127,16 +110,6 @@ bool joins_all(const SwitchGraph& graph, const Ranks& ranks, const std::vector<S
   });
 }
 
-bool same_ways_up(const SwitchGraph& graph, const Ranks& x, const Ranks& y) {
-  for (std::uint32_t i = 0; i < graph.size(); ++i) {
-    const SwitchIndex s{i};
-    for (const Hop& hop : graph.hops(s)) {
-      if (x.above(s, hop.peer) != y.above(s, hop.peer)) return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 Ranks::Ranks(const SwitchGraph& graph, std::vector<std::uint16_t> rank)
@@ -146,6 +119,31 @@ Ranks::Ranks(const SwitchGraph& graph, std::vector<std::uint16_t> rank)
     return std::pair(rank_[x.raw()], graph.guid(x)) < std::pair(rank_[y.raw()], graph.guid(y));
   });
   for (std::uint32_t i = 0; i < order_.size(); ++i) position_[order_[i].raw()] = i;
+}
+
+Ranks in_levels(const SwitchGraph& graph, const Ranks& before) {
+  std::vector<std::uint16_t> height(graph.size(), 0);
+  std::uint16_t highest = 0;
+  const auto order = before.order();
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    std::uint16_t& own = height[it->raw()];
+    for (const Hop& hop : graph.hops(*it)) {
+      if (before.above(*it, hop.peer)) own = std::max<std::uint16_t>(own, height[hop.peer.raw()] + 1U);
+    }
+    highest = std::max(highest, own);
+  }
+  for (std::uint16_t& each : height) each = static_cast<std::uint16_t>(highest - each);
+  return Ranks(graph, std::move(height));
+}
+
+bool same_ways_up(const SwitchGraph& graph, const Ranks& x, const Ranks& y) {
+  for (std::uint32_t i = 0; i < graph.size(); ++i) {
+    const SwitchIndex s{i};
+    for (const Hop& hop : graph.hops(s)) {
+      if (x.above(s, hop.peer) != y.above(s, hop.peer)) return false;
+    }
+  }
+  return true;
 }
 
 Result<Ranks> rank_from_roots(const SwitchGraph& graph, std::span<const NodeGuid> roots) {

@@ -43,4 +43,11 @@ class Ranks {
 /// which end of every cable is up; one alone for a tree, damaged or not, that joins all hosts; never empty.
 [[nodiscard]] std::vector<Ranks> rank_candidates(const SwitchGraph& graph);
 
+/// The order of `before`, joined neighbours never on one level: each stands right above the highest of those
+/// below it.
+[[nodiscard]] Ranks in_levels(const SwitchGraph& graph, const Ranks& before);
+
+/// Whether both agree on which end of every cable is up.
+[[nodiscard]] bool same_ways_up(const SwitchGraph& graph, const Ranks& x, const Ranks& y);
+
 }  // namespace heddle::routing

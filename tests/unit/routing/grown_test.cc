@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "fabric/generators.h"
 #include "routing/minhop.h"
 #include "routing/proof.h"
@@ -21,20 +24,43 @@ std::shared_ptr<const Fabric> grown(unsigned seed, unsigned hosts) {
 /// Sizes that a unit test can afford, one for each seed.
 unsigned hosts_of(unsigned seed) { return 20 + seed * 37 % 230; }
 
+void expect_sound_tables(unsigned seed) {
+  SCOPED_TRACE(fmt::format("seed {}, {} hosts", seed, hosts_of(seed)));
+  const auto fabric = grown(seed, hosts_of(seed));
+  const auto router = UpDownRouter::make(*fabric).value();
+  ASSERT_TRUE(router.unconnected().empty());
+  const Proof proof = prove(router.graph(), router.tables());
+  ASSERT_TRUE(proof.holds()) << describe(proof.findings[0], *fabric, router.graph());
+  const Loads loads = all_to_all(router.graph(), router.tables());
+  EXPECT_EQ(loads.lost, 0);
+  const Loads cyclic = all_to_all(router.graph(), route_minhop(router.graph(), LinkSet::all(*fabric)));
+  EXPECT_LE(loads.largest(), 1.3 * cyclic.largest());
+}
+
 TEST(Grown, TablesAreCompleteAndAcyclicAndNearlyAsEvenAsMinhop) {
-  constexpr unsigned seeds = 60;
-  for (unsigned seed = 1; seed <= seeds; ++seed) {
+  const unsigned seeds = std::getenv("HEDDLE_NIGHT") == nullptr ? 60 : 300;
+  for (unsigned seed = 1; seed <= seeds; ++seed) expect_sound_tables(seed);
+  // No rule for all switches makes an order that is even enough there.
+  for (const unsigned seed : {172U, 246U, 254U}) expect_sound_tables(seed);
+}
+
+// Every rule for all switches leaves a link there that carries half as much again as it needs to.
+TEST(Grown, AnOrderIsMendedWhereOneSwitchIsInTheWrongPlace) {
+  for (const unsigned seed : {15U, 103U, 245U, 288U}) {
     SCOPED_TRACE(fmt::format("seed {}, {} hosts", seed, hosts_of(seed)));
     const auto fabric = grown(seed, hosts_of(seed));
     const auto router = UpDownRouter::make(*fabric).value();
-    ASSERT_TRUE(router.unconnected().empty());
-    const Proof proof = prove(router.graph(), router.tables());
-    ASSERT_TRUE(proof.holds()) << describe(proof.findings[0], *fabric, router.graph());
-    const Loads loads = all_to_all(router.graph(), router.tables());
-    EXPECT_EQ(loads.lost, 0);
-    const Loads cyclic = all_to_all(router.graph(), route_minhop(router.graph(), LinkSet::all(*fabric)));
-    EXPECT_LE(loads.largest(), 1.3 * cyclic.largest());
+    const double bound =
+        std::max(whole_lid_bound(router.graph()), lower_bound(router.graph(), LinkSet::all(*fabric)));
+    EXPECT_LE(all_to_all(router.graph(), router.tables()).largest(), 1.1 * bound);
   }
+}
+
+// The same bound from whichever switch sets are grown first: a ring of eight, cut in two by any two cables.
+TEST(LowerBound, IsWhatTheNarrowestSetMustPass) {
+  const auto fabric = assign_lids(**generate("torus:8,hosts=1")).value();
+  const auto graph = SwitchGraph::make(*fabric).value();
+  EXPECT_EQ(lower_bound(graph, LinkSet::all(*fabric)), 8);
 }
 
 TEST(Grown, AnyHostMayManageEverySwitchByLid) {
