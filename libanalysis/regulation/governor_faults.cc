@@ -64,7 +64,11 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
     link.off = {ref, ref.a, link.full, power::off_mode, Cause::Regulation, now_, ""};
     const bool down =
         fabric.port(cable.a).state == PortState::Down || fabric.port(cable.b).state == PortState::Down;
-    if (const auto off = memory.off.find(ref); off != memory.off.end() && down) {
+    const auto off = memory.off.find(ref);
+    if (off != memory.off.end() && (down || !off->second.mode.on())) {
+      // Up: it came in sight while it trained, or was turned on behind our back. Ordered on all the same, as
+      // whoever writes tables knows it as closed, and so that the journal learns of it.
+      link.wanted = !down && wish(ref) != Wish::Off;
       link.state = LinkState::Off;
       link.off = off->second;
       link.off_since = off->second.since;

@@ -174,6 +174,40 @@ TEST_P(StageFaultTest, TheTopologyIsFoundChanged) {
   world.expect_settled();
 }
 
+std::shared_ptr<const Fabric> without(const Fabric& fabric, LinkIndex link) {
+  FabricBuilder builder;
+  for (const Node& node : fabric.nodes()) {
+    const NodeIndex as = *builder.add_node(node);
+    for (unsigned p = 0; p <= node.port_count; ++p)
+      (void)builder.set_port(as, fabric.port(PortIndex{node.first_port.raw() + p}));
+  }
+  for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
+    const Link& each = fabric.link(LinkIndex{i});
+    if (LinkIndex{i} != link) (void)builder.add_link(each.a, each.b, each.width, each.speed);
+  }
+  return builder.build(fabric.epoch());
+}
+
+// Its switch was away when the daemon began, and powered it up: it counted as off for good, and was in no
+// order.
+TEST(OtherTopologyTest, WhatTheJournalHasOffAndComesInSightUpIsOn) {
+  GovernorOptions options = World::default_options();
+  options.mode = Mode::Advise;
+  World world{fabric_spec, options};
+  LinkIndex link{};
+  while (world.network->trunk_of(link) == Network::no_trunk) link = LinkIndex{link.raw() + 1};
+  const LinkRef ref = world.ref(link);
+  world.journal.off[ref] = {
+      ref,       ref.a,  power::mode_of(world.fabric->link(link)), power::off_mode, Cause::Operator,
+      world.now, "tried"};
+  world.journal.last = ChangeId{1};
+  world.tell(TopologyChanged{without(*world.fabric, link), {world.manager()}, {}});
+  world.tell(Restarted{world.journal, {}});
+  world.tell(TopologyChanged{world.fabric, {world.manager()}, {}});
+  world.expect_settled();
+  EXPECT_TRUE(world.journal.off.empty());
+}
+
 // It may only be cut off: the first thing that comes back is what may lead there, each link by itself and at
 // the end that is in sight, whatever end it was turned off at.
 TEST(LostSwitchTest, BringsBackEveryLinkThatMayLeadThere) {
