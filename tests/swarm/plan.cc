@@ -69,6 +69,9 @@ Plan plan_of(std::uint64_t seed) {
   plan.cuts = dice.chance(0.6);
   plan.kills = dice.chance(0.5);
   plan.orders = dice.chance(0.8);
+  if (seed < 1'000'000) return plan;
+  plan.disk = dice.chance(0.3);
+  plan.own = dice.chance(0.2);
   return plan;
 }
 
@@ -81,6 +84,8 @@ std::string describe(const Plan& plan) {
   if (plan.cuts) words += ", cuts";
   if (plan.kills) words += ", kills";
   if (plan.lossy) words += ", MADs lost";
+  if (plan.disk) words += ", disk";
+  if (plan.own) words += ", own cable";
   return words;
 }
 

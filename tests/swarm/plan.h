@@ -38,6 +38,9 @@ struct Plan {
   bool cuts = false;    ///< cables and switches that go and come
   bool kills = false;   ///< of the daemon
   bool orders = false;  ///< operators, in pairs
+  // Not in worlds below a million: those are what they were when their numbers were written down.
+  bool disk = false;  ///< full at times, or slow
+  bool own = false;   ///< the daemon's own cable, which goes and comes
 };
 
 [[nodiscard]] Plan plan_of(std::uint64_t seed);

@@ -41,6 +41,7 @@ Storm::Storm(const Plan& plan, std::string directory)
     if (is_switch(NodeIndex{i}) && NodeIndex{i} != own && is_unique(NodeIndex{i}))
       switches_.push_back(NodeIndex{i});
   }
+  if (is_unique(truth().link(seat.link).a.node)) own_ = seat.link;
   world_.on_wire = [this](test::RegulatedWorld::Way way, const mad::Packet& packet) {
     const bool sent = way == test::RegulatedWorld::Way::Sent;
     recording_->record(sent ? Recording::Kind::Sent : Recording::Kind::Received, packet, world_.ps());
@@ -115,6 +116,8 @@ Step Storm::draw() {
     steps.emplace_back(&Storm::kill_or_revive, "switch");
   }
   if (plan_.kills) steps.emplace_back(&Storm::kill_daemon, "kill");
+  if (plan_.disk) steps.insert(steps.end(), 2, {&Storm::change_disk, "disk"});
+  if (plan_.own) steps.emplace_back(&Storm::cut_own, "own cable");
   const auto& [what, word] = dice_.one_of(steps);
   return {word, (this->*what)()};
 }
@@ -220,8 +223,28 @@ Storm::Act Storm::kill_daemon() {
   };
 }
 
+Storm::Act Storm::change_disk() {
+  const bool full = dice_.chance(0.3);
+  const auto write = std::vector<std::chrono::milliseconds>{0ms, 0ms, 20ms, 400ms}[dice_.below(4)];
+  return [full, write](Storm& storm) { storm.set_disk(full, write); };
+}
+
+/// `write`: what one takes.
+void Storm::set_disk(bool full, FabricClock::duration write) {
+  world_.fate.refuses = [full](const regulation::Record&) { return full; };
+  world_.options.disk = write;
+}
+
+/// With it the daemon sees nothing, and must find everything again.
+Storm::Act Storm::cut_own() {
+  if (own_ == no_link || !dead_.empty()) return [](Storm&) {};
+  if (cut_.empty()) return [](Storm& storm) { storm.cut(storm.own_); };
+  return [](Storm& storm) { storm.mend(storm.own_); };
+}
+
 void Storm::settle() {
   world_.fabric.set_mad_faults({});
+  set_disk(false, 0ms);
   while (!cut_.empty()) mend(cut_.back());
   while (!dead_.empty()) revive(dead_.back());
   // An order stands until the next start; a restore ends all of them.
@@ -243,7 +266,37 @@ void Storm::expect_all_well() {
   for (const Problem& problem : world_.daemon->regulator().problems()) {
     outcome_.wrong.push_back("a problem that is none: " + problem.text);
   }
+  expect_true_picture();
   world_.watch.settled();
+}
+
+/// What the daemon believes of the fabric, beside what the simulator knows.
+void Storm::expect_true_picture() {
+  const authority::Seat& seat = *world_.daemon;
+  const auto survey = seat.survey();
+  if (!survey) {
+    outcome_.wrong.push_back("the daemon has no picture of the fabric");
+    return;
+  }
+  const Fabric& picture = *survey->fabric;
+  for (const Node& node : truth().nodes()) {
+    if (picture.find_node(node.guid) == no_node)
+      outcome_.wrong.push_back(node.description + " is not in the daemon's picture");
+  }
+  for (const Link& link : truth().links()) {
+    for (const LinkEnd& end : {link.a, link.b}) {
+      const PortIndex port = picture.find_port(truth().ref(end));
+      const bool active = port != no_port && picture.port(port).link != no_link &&
+                          picture.port(port).state == PortState::Active;
+      if (!active)
+        outcome_.wrong.push_back(fmt::format("{} port {} is not linked and Active in the daemon's picture",
+                                             name(end.node), end.port.raw()));
+    }
+  }
+  // A record that sweeps contradict is believed for a minute.
+  world_.run([&] { return world_.daemon->regulator().links_off().empty(); }, 120s);
+  const auto off = world_.daemon->regulator().links_off();
+  if (!off.empty()) outcome_.wrong.push_back(fmt::format("{} links count as off, and none is", off.size()));
 }
 
 }  // namespace heddle::swarm

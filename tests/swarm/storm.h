@@ -54,12 +54,16 @@ class Storm {
   Act cut_or_mend();
   Act kill_or_revive();
   Act kill_daemon();
+  Act change_disk();
+  Act cut_own();
   void cut(LinkIndex link);
   void mend(LinkIndex link);
   void kill(NodeIndex node);
   void revive(NodeIndex node);
   void settle();
+  void set_disk(bool full, FabricClock::duration write);
   void expect_all_well();
+  void expect_true_picture();
   [[nodiscard]] bool is_switch(NodeIndex node) const { return truth().node(node).type == NodeType::Switch; }
   [[nodiscard]] const Fabric& truth() const { return world_.fabric.description(); }
   [[nodiscard]] const std::string& name(NodeIndex node) const { return truth().node(node).description; }
@@ -74,6 +78,7 @@ class Storm {
   std::unique_ptr<Recording> recording_;
   std::vector<PortIndex> hosts_;
   std::vector<LinkIndex> cables_;    ///< between switches
+  LinkIndex own_ = no_link;          ///< the daemon's, where commands can name it
   std::vector<NodeIndex> switches_;  ///< without the daemon's own
   std::vector<sim::TrafficId> flows_;
   std::vector<LinkIndex> cut_;

@@ -104,7 +104,7 @@ def shrunk(world, seconds, limit):
 
 def storm_of(world):
     """The column of the sum."""
-    storms = [word for word in ("operators", "cuts", "kills", "MADs lost") if word in world["world"]]
+    storms = [word for word in ("operators", "cuts", "kills", "MADs lost", "disk", "own cable") if word in world["world"]]
     return ", ".join(storms) or "loads alone"
 
 
@@ -118,6 +118,7 @@ def main():
     options.add_argument("--only", help="of the steps of a storm, those with these numbers: 3,17,20")
     options.add_argument("--calm", action="store_true", help="no MADs are lost or late")
     options.add_argument("--shrink", type=seconds_of, metavar="TIME", default=0, help="for each world that was not well, look so long for a smaller storm")
+    options.add_argument("--json", action="store_true", help="a line of JSON for each world, and nothing else")
     options.add_argument("--fresh", type=int, metavar="COUNT", help="so many seeds that nobody chose; what is known to be wrong fails nothing")
     options.add_argument("--word", help="which ones: those of this word, and not of the commit and the date")
     given = options.parse_args()
@@ -137,6 +138,9 @@ def main():
         for world in pool.map(next_world, given.seeds):
             if world is None:
                 continue
+            if given.json:
+                print(json.dumps(world), flush=True)
+                continue
             column = total[storm_of(world)]
             column["worlds"] += 1
             column["not well"] += bool(world["wrong"])
@@ -149,6 +153,8 @@ def main():
                 again = shrunk(world, given.seconds, given.shrink) if given.shrink and not is_known else world["again"]
                 print(f"seed {world['seed']} ({world['world']}){', which is known' if is_known else ''}: {'; '.join(world['wrong'][:4])}\n"
                       f"  again: {again}", flush=True)
+    if given.json:
+        return 0
     for storm, column in sorted(total.items()):
         print(f"{storm}: {', '.join(f'{name} {count}' for name, count in column.items())}")
     whole = sum(total.values(), collections.Counter())
