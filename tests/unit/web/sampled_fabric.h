@@ -59,8 +59,8 @@ class StillDaemon final : public control::Daemon {
   explicit StillDaemon(control::DaemonState state) : state_{std::move(state)} {}
   [[nodiscard]] control::DaemonState state() const override { return state_; }
   [[nodiscard]] control::Answers& answers() override { return answers_; }
-  [[nodiscard]] control::Answers::Make metrics() override {
-    return [](control::BodyWriter&) { return Result<void>{}; };
+  [[nodiscard]] Result<Scrape> metrics(const std::map<std::string, std::string>&, bool) override {
+    return fail(ErrorCode::Unsupported, "no metrics here");
   }
   Result<void> look_at_queues(const std::vector<PortIndex>&, sampling::QueueProbe::Done) override {
     return fail(ErrorCode::Unsupported, "no queues here");
