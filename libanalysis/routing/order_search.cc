@@ -20,7 +20,7 @@ namespace {
 /// Relaxations of hops for one fabric: two to three seconds.
 constexpr double search_limit = 2e9;
 constexpr double passes_of_a_trial = 3;
-constexpr double most_trials = 80;
+constexpr double most_moves_tried = 80;
 /// Of relieving full links, in a trial: more on small fabrics.
 constexpr unsigned least_trial_rounds = 2;
 constexpr unsigned most_trial_rounds = 8;
@@ -30,7 +30,7 @@ constexpr std::size_t fullest_links = 12;
 /// A load that is less by this factor is less.
 constexpr double less_by = 1.002;
 
-bool all_alike(const SwitchGraph& graph) {
+bool switches_are_alike(const SwitchGraph& graph) {
   for (std::uint32_t s = 1; s < graph.size(); ++s) {
     const SwitchIndex first{0};
     const SwitchIndex each{s};
@@ -187,13 +187,13 @@ class OrderSearch {
 
 std::optional<Ranks> better_order(const SwitchGraph& graph, const Destinations& destinations,
                                   const LinkSet& all, const Ranks& start, double enough) {
-  if (graph.hop_count() == 0 || graph.size() >= 0xffff || all_alike(graph)) return std::nullopt;
+  if (graph.hop_count() == 0 || graph.size() >= 0xffff || switches_are_alike(graph)) return std::nullopt;
   double lids = 0;
   for (const Destination& lid : destinations.all()) lids += lid.kind == TargetKind::Host ? 1 : 0;
   const double pass = std::max(1.0, lids * static_cast<double>(graph.hop_count() + graph.size()));
-  const double trials = std::min(most_trials, search_limit / (passes_of_a_trial * pass));
+  const double trials = std::min(most_moves_tried, search_limit / (passes_of_a_trial * pass));
   const double rounds =
-      std::clamp<double>(search_limit / (4 * most_trials * pass), least_trial_rounds, most_trial_rounds);
+      std::clamp<double>(search_limit / (4 * most_moves_tried * pass), least_trial_rounds, most_trial_rounds);
   return OrderSearch(graph, destinations, all, enough, static_cast<unsigned>(rounds))
       .run(start, static_cast<unsigned>(trials));
 }
