@@ -13,7 +13,7 @@ namespace {
 
 /// Each costs a walk over the whole graph of dependencies: what is not decided after so many waits for the
 /// next round.
-constexpr std::size_t most_trials = 512;
+constexpr std::size_t most_rounds_tried = 512;
 
 /// Entries by which a LID is led.
 enum class Led : std::uint8_t { Before, Both, After };
@@ -154,7 +154,7 @@ class RoundMaker {
     if (!now_.find_cycle().empty()) return rounds;
     for (std::size_t round = 0; !left.empty(); ++round) {
       deferred_.clear();
-      trials_ = most_trials;
+      trials_ = most_rounds_tried;
       take(left);
       rounds.count = round + 1;
       for (const Lid lid : left) rounds.of[lid.raw()] = round;
