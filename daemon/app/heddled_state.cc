@@ -109,8 +109,11 @@ Result<control::Daemon::Scrape> Heddled::Parts::metrics(const std::map<std::stri
   auto selection = metrics::narrowed(metrics_.selection(), query);
   if (!selection) return fail(selection.error());
   if (open_metrics) selection->format = metrics::Format::OpenMetrics;
-  Scrape scrape{
-      selection->key(), std::string{content_type(selection->format)}, selection->collected.empty(), {}};
+  using Kind = Scrape::Kind;
+  const Kind kind = !selection->collected.empty() ? Kind::Chosen
+                    : selection->shards > 1       ? Kind::Shard
+                                                  : Kind::Whole;
+  Scrape scrape{selection->key(), std::string{content_type(selection->format)}, kind, {}};
   scrape.make = [this, selection = *std::move(selection)](control::BodyWriter& out) -> Result<void> {
     metrics::Exposition text = metrics_.scrape(selection);
     std::string part;

@@ -74,12 +74,17 @@ void answer_scrape(Daemon& daemon, const Request& request, const Respond& respon
   auto scrape = daemon.metrics(request.query, request.takes_open_metrics);
   if (!scrape) return respond(error_response(scrape.error()));
   auto order = order_for(request, std::move(scrape->make));
-  order.key = request.path + scrape->key;
+  order.key = request.path + '?' + scrape->key;
   order.content_type = scrape->content_type;
   order.headers.emplace_back("Vary", "Accept");
-  if (scrape->usual) {
-    order.lane = Lane::Metrics;
-    order.again = [&daemon, query = request.query, open_metrics = request.takes_open_metrics] {
+  // Parts have as many keys as there are parts: whoever asks for all of them is to keep nobody from the
+  // whole.
+  if (scrape->kind == Daemon::Scrape::Kind::Whole) order.lane = Lane::Metrics;
+  if (scrape->kind != Daemon::Scrape::Kind::Chosen) {
+    // No more of the query is kept than is understood.
+    std::map<std::string, std::string> query;
+    if (const auto shard = request.query.find("shard"); shard != request.query.end()) query.insert(*shard);
+    order.again = [&daemon, query = std::move(query), open_metrics = request.takes_open_metrics] {
       return daemon.metrics(query, open_metrics).value().make;  // it was right before
     };
   }

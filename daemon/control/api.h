@@ -23,7 +23,12 @@ class Daemon : public RegulationDesk {
   struct Scrape {
     std::string key;  ///< same text, same key
     std::string content_type;
-    bool usual = true;   ///< one of the few that monitoring asks for
+    enum class Kind : std::uint8_t {
+      Whole,   ///< what the configuration gives
+      Shard,   ///< a part of it by nodes: one of a bounded number
+      Chosen,  ///< by any words
+    };
+    Kind kind = Kind::Whole;
     Answers::Make make;  ///< writes the text; on any thread
   };
   /// What /metrics answers. Errors: Invalid for a query that asks for what there is not.

@@ -215,7 +215,7 @@ class StillDaemon final : public Daemon {
   [[nodiscard]] Result<Scrape> metrics(const std::map<std::string, std::string>& query,
                                        bool open_metrics) override {
     if (query.contains("shard")) return fail(ErrorCode::Invalid, "no shards here");
-    return Scrape{"", open_metrics ? "application/openmetrics-text" : "text/plain", true,
+    return Scrape{"", open_metrics ? "application/openmetrics-text" : "text/plain", Scrape::Kind::Whole,
                   [](BodyWriter& out) {
                     out.write("up 1\n");
                     return Result<void>{};
