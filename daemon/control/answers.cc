@@ -52,6 +52,7 @@ struct Answers::State : std::enable_shared_from_this<State> {
   struct Steady {
     Order order;  ///< but for `make`
     Time::duration took{};
+    Time asked{};
   };
   struct Prepared {
     std::shared_ptr<const SharedBody> body;
@@ -110,15 +111,7 @@ struct Answers::State : std::enable_shared_from_this<State> {
 
   void serve(Order order, Respond respond) {
     if (order.encoding == Encoding::Gzip) order.key.insert(0, gzip_key);
-    if (order.again && order.encoding == Encoding::Gzip) {
-      paces.asked(order.key, order.peer, clock());
-      auto& known = steady[order.key].order;
-      if (!known.again) {
-        known = order;
-        known.access = Access::Read;
-        known.make = nullptr;
-      }
-    }
+    remember(order);
     if (const auto it = ready.find(order.key); it != ready.end())
       return respond(response_with(order, it->second));
     if (const auto it = prepared.find(order.key);
@@ -158,6 +151,7 @@ struct Answers::State : std::enable_shared_from_this<State> {
     const Time now = clock();
     const auto interval = now - std::exchange(sampled_at, now);
     std::erase_if(prepared, [&](const auto& each) { return each.second.until < now; });
+    std::erase_if(steady, [&](const auto& each) { return now - each.second.asked > forgotten; });
     // Half as long again as the last time: then it is there in time also where others want the processor.
     Time::duration lead{};
     for (const auto& [key, each] : steady) lead = std::max(lead, each.took + each.took / 2);
@@ -166,7 +160,9 @@ struct Answers::State : std::enable_shared_from_this<State> {
   }
 
   void prepare(const Paces::Due& due) {
-    const Order& order = steady.at(due.key).order;
+    const auto known = steady.find(due.key);
+    if (known == steady.end()) return;
+    const Order& order = known->second.order;
     Queue& lane = queue(order.lane);
     for (const auto& job : lane.waiting) {
       if (job->order.key != due.key) continue;
@@ -180,6 +176,19 @@ struct Answers::State : std::enable_shared_from_this<State> {
     auto job = std::make_shared<Job>(Job{order, {}, bytes, generation, clock(), due.until});
     job->order.make = order.again();
     enqueue(lane, std::move(job));
+  }
+
+  /// Who asks, and for what: what has its pace is made before the next time.
+  void remember(const Order& order) {
+    const bool has_room = steady.size() < most_steady || steady.contains(order.key);
+    if (!order.again || order.encoding != Encoding::Gzip || !has_room) return;
+    paces.asked(order.key, order.peer, clock());
+    Steady& known = steady[order.key];
+    known.asked = clock();
+    if (known.order.again) return;
+    known.order = order;
+    known.order.access = Access::Read;
+    known.order.make = nullptr;
   }
 
   [[nodiscard]] std::shared_ptr<const SharedBody> newest(const std::string& key) const {
@@ -256,6 +265,9 @@ struct Answers::State : std::enable_shared_from_this<State> {
   static std::string path_of(const std::string& key) { return key.substr(0, key.find('?')); }
 
   static constexpr std::string_view gzip_key = "gzip ";
+  /// There are as many keys as ways to ask for a part of /metrics: what nobody asks for any more goes.
+  static constexpr std::size_t most_steady = 256;
+  static constexpr std::chrono::minutes forgotten{10};
 
   Elsewhere elsewhere;
   Back back;
