@@ -12,6 +12,14 @@ using routing::Hop;
 using routing::LinkSet;
 using routing::SwitchIndex;
 
+namespace {
+
+/// How many times its load with all links on a link that is too full may get by what the trunk rule does
+/// elsewhere.
+constexpr double most_more = 1.1;
+
+}  // namespace
+
 GeneralSearch::GeneralSearch(const SelectionProblem& problem, const SelectOptions& options)
     : problem_{problem},
       options_{options},
@@ -72,19 +80,48 @@ std::optional<Found> GeneralSearch::run() {
   return best;
 }
 
-/// What the trunk rule would do, where even spreading is not what tables do.
+/// What the trunk rule would do, where even spreading is not what tables do: by its own samples, which show
+/// less than the estimate where links are too full to carry it, and by the estimate.
 std::optional<Found> GeneralSearch::by_trunks(const Found& everything) {
+  const std::vector<double> present = evaluation_.table_loads(everything.active);
+  evaluation_.allow(fullest_of_trunk(network_, present));
+  MeasuredLoads estimated = *problem_.loads;
+  estimated.hop = present;
+  std::optional<Found> best = by_trunks(everything, estimated, present);
+  // Samples of what is on at present would leave out what is not.
+  if (*problem_.current == everything.active) {
+    if (auto found = by_trunks(everything, *problem_.loads, present);
+        found && (!best || watts(found->active) < watts(best->active)))
+      best = std::move(found);
+  }
+  return best;
+}
+
+std::optional<Found> GeneralSearch::by_trunks(const Found& everything, const MeasuredLoads& measured,
+                                              const std::vector<double>& present) {
   SelectionProblem from_all = problem_;
   from_all.current = &everything.active;
-  const std::vector<double> present = evaluation_.table_loads(everything.active);
-  MeasuredLoads measured = *problem_.loads;  // those of what is on at present would leave out what is not
-  measured.hop = present;
   from_all.loads = &measured;
-  evaluation_.allow(fullest_of_trunk(network_, present));
   TrunkChoice choice = choose_by_trunks(from_all, options_, present);
   if (choice.active == everything.active) return std::nullopt;
   std::vector<double> loads = settle_trunks(from_all, evaluation_, choice);
-  if (!evaluation_.bears(loads)) return std::nullopt;
+  // Paths that are mends follow what other trunks keep. A link that is too full with all links on, and stays
+  // on, may get a little more of them: the rule for trunks has nothing to put back there.
+  std::vector<double> judged = loads;
+  const double u_on = options_.thresholds.u_on.value();
+  for (const Trunk& trunk : network_.trunks()) {
+    const bool all_stay = std::all_of(trunk.links.begin(), trunk.links.end(), [&](LinkIndex link) {
+      return choice.active.contains(link) || !everything.active.contains(link);
+    });
+    if (!all_stay) continue;
+    for (const LinkIndex link : trunk.links) {
+      for (const std::uint32_t hop : {network_.up_hop(link), network_.down_hop(link)}) {
+        if (present[hop] > u_on * network_.capacity(link) && loads[hop] <= most_more * present[hop])
+          judged[hop] = std::min(loads[hop], present[hop]);
+      }
+    }
+  }
+  if (!evaluation_.bears(judged)) return std::nullopt;
   return Found{std::move(choice.active), std::move(loads)};
 }
 

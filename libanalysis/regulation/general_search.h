@@ -38,6 +38,8 @@ class GeneralSearch {
   // general_search.cc: from everything
   std::optional<Found> thinned(const Found& everything);
   std::optional<Found> by_trunks(const Found& everything);
+  std::optional<Found> by_trunks(const Found& everything, const MeasuredLoads& measured,
+                                 const std::vector<double>& present);
   std::optional<Found> settled(const Found& everything, routing::LinkSet active);
   void thin_out(Found& found);
 

@@ -18,7 +18,10 @@ class Settling {
   Loads run() {
     loads_ = loads();
     put_back();
-    if (evaluation_.model() == Evaluation::Model::Tables) try_others();
+    if (evaluation_.model() == Evaluation::Model::Tables) {
+      try_others();
+      put_back();  // what several trunks do at once may come to more than what each does
+    }
     mend_decisions();
     return std::move(loads_);
   }

@@ -145,7 +145,17 @@ void Detour::mend(SwitchIndex d, std::span<const std::uint8_t> home, std::span<c
     if (reached && !shortest_.empty()) {
       port = shortest_[next++ % shortest_.size()];
       const std::uint8_t at_home = home[lid.lid.raw()];
-      if (std::find(shortest_.begin(), shortest_.end(), at_home) != shortest_.end()) port = at_home;
+      same_peer_.clear();
+      for (const std::uint8_t other : shortest_) {
+        if (at_home != no_path.raw() && by_port_[other].peer == by_port_[at_home].peer)
+          same_peer_.push_back(other);
+      }
+      // As in deal(): what one trunk keeps does not change what others carry.
+      if (std::find(same_peer_.begin(), same_peer_.end(), at_home) != same_peer_.end()) {
+        port = at_home;
+      } else if (!same_peer_.empty()) {
+        port = same_peer_[next % same_peer_.size()];
+      }
     }
     set(lid.lid, port, row);
   }

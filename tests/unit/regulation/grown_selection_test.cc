@@ -97,6 +97,24 @@ TEST(GrownSelection, GeneralFindsASetEverywhereAndSavesNoLessThanTrunks) {
   EXPECT_GE(closed[closed.size() / 2], 0.5) << closed.size() << " fabrics";
 }
 
+// Full links carry less than the estimate sends over them, so that samples show less than it: the trunk rule
+// goes by these.
+TEST(GrownSelection, GeneralSavesNoLessThanTrunksWhereSamplesShowLessThanTheEstimate) {
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    const unsigned hosts = 20 + seed * 37 % 150;
+    SCOPED_TRACE(fmt::format("seed {}, {} hosts", seed, hosts));
+    GrownSite site{fmt::format("grown:seed={},hosts={}", seed, hosts)};
+    site.uniform(0.4);
+    for (double& load : site.loads.hop) load *= 0.6;
+    const auto trunk = site.select(SelectPolicy::Trunk);
+    const auto general = site.select(SelectPolicy::General);
+    ASSERT_TRUE(trunk);
+    ASSERT_TRUE(general) << general.error().message;
+    EXPECT_LE(general->watts.value(), trunk->watts.value() * (1 + 1e-9));
+    EXPECT_FALSE(broken_rule(*site.network, general->active));
+  }
+}
+
 // The trunk rule saves 25 % there, and so did the general policy.
 TEST(PublishedSelection, SuperpodKeepsLessThanItsTrunksDo) {
   const auto file = test::shared_data() / "fabrics" / "superpod-krskp-hdr-2022.ibnetdiscover";

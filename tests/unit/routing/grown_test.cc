@@ -79,6 +79,41 @@ TEST(Grown, AnyHostMayManageEverySwitchByLid) {
   }
 }
 
+// What a trunk keeps is nobody else's business, as for other paths.
+TEST(Grown, AMendThatLosesACableStaysWithTheRestOfItsTrunk) {
+  std::size_t tried = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}, {} hosts", seed, hosts_of(seed)));
+    const auto fabric = grown(seed, hosts_of(seed));
+    auto router = UpDownRouter::make(*fabric).value();
+    const SwitchGraph& graph = router.graph();
+    const ForwardingTables before = router.tables();
+    const Destinations destinations(graph);
+    std::size_t of_this = 0;
+    for (const Mends::Mend& mend : router.mends().all()) {
+      const auto ways = router.mends().ways(mend);
+      const Mends::Way& lost = ways.front();
+      const auto twins = std::count_if(ways.begin(), ways.end(),
+                                       [&](const Mends::Way& way) { return way.peer == lost.peer; });
+      if (twins < 2 || twins == std::ssize(ways) || ++of_this > 3) continue;
+      ++tried;
+      LinkSet active = LinkSet::all(*fabric);
+      active.erase(lost.link);
+      router.update(active);
+      for (const Destination& lid : destinations.at(mend.to)) {
+        if (before.port(mend.at, lid.lid) != lost.out) continue;
+        const PortNum now = router.tables().port(mend.at, lid.lid);
+        const auto way =
+            std::find_if(ways.begin(), ways.end(), [&](const Mends::Way& each) { return each.out == now; });
+        ASSERT_NE(way, ways.end());
+        EXPECT_EQ(way->peer, lost.peer);
+      }
+      router.update(LinkSet::all(*fabric));
+    }
+  }
+  EXPECT_GT(tried, 0U);
+}
+
 TEST(Grown, OneLinkChangesOnlyWhatDependsOnIt) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}, {} hosts", seed, hosts_of(seed)));
