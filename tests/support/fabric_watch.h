@@ -136,6 +136,18 @@ class FabricWatch final : public sim::ChangeListener {
   void say(std::string context) { context_ = std::move(context); }
 
  private:
+  /// A byte for every node: asked for each pair of a switch and a LID at every instant.
+  class NodeSet {
+   public:
+    explicit NodeSet(std::size_t nodes) : in_(nodes, 0) {}
+    [[nodiscard]] bool contains(NodeIndex node) const { return in_[node.raw()] != 0; }
+    /// Whether it was not there.
+    bool insert(NodeIndex node) { return std::exchange(in_[node.raw()], std::uint8_t{1}) == 0; }
+
+   private:
+    std::vector<std::uint8_t> in_;
+  };
+
   static constexpr std::size_t most_violations = 5;
   enum class Everybody : std::uint8_t { GetsIt, MayMissIt };
 
@@ -330,7 +342,8 @@ class FabricWatch final : public sim::ChangeListener {
   [[nodiscard]] std::string name(NodeIndex node) const { return with_lids_->node(node).description; }
 
   void check_routes(const routing::ForwardingTables& now) {
-    const std::set<NodeIndex> joined = joined_by_cables();
+    const NodeSet joined = joined_by_cables();
+    const auto seat = with_lids_->peer({with_lids_->port(daemon_).node, with_lids_->port(daemon_).num});
     for (const routing::Target& target : graph_->targets()) {
       const NodeIndex owner = with_lids_->port(target.port).node;
       const bool to_daemon = target.port == daemon_;
@@ -340,7 +353,6 @@ class FabricWatch final : public sim::ChangeListener {
         const routing::SwitchIndex from{s};
         const NodeIndex node = graph_->node(from);
         if (!joined.contains(node)) continue;
-        const auto seat = with_lids_->peer({with_lids_->port(daemon_).node, with_lids_->port(daemon_).num});
         const bool from_daemon = seat->node == node;
         const bool matters = to_daemon || from_daemon || (!to_switch && graph_->hosts_at(from) > 0);
         if (!matters) continue;
@@ -403,7 +415,7 @@ class FabricWatch final : public sim::ChangeListener {
   }
 
   void check_multicast(Everybody everybody) {
-    const std::set<NodeIndex> joined = joined_by_cables();
+    const NodeSet joined = joined_by_cables();
     for (const auto& [group, members] : group_members()) {
       for (const LinkEnd from : members) {
         if (!joined.contains(from.node)) continue;
@@ -419,36 +431,39 @@ class FabricWatch final : public sim::ChangeListener {
   }
 
   /// Nodes to which cables lead from the daemon, links that are off included, faults excluded.
-  [[nodiscard]] std::set<NodeIndex> joined_by_cables() const {
+  [[nodiscard]] NodeSet joined_by_cables() const {
     return flood([this](const Port& port) { return !by_fault(port.link); });
   }
 
   template <class Passes>
-  [[nodiscard]] std::set<NodeIndex> flood(Passes passes) const {
+  [[nodiscard]] NodeSet flood(Passes passes) const {
     const NodeIndex home = with_lids_->port(daemon_).node;
-    std::set<NodeIndex> met{home};
-    std::deque<NodeIndex> queue{home};
-    while (!queue.empty()) {
-      const NodeIndex at = queue.front();
-      queue.pop_front();
+    NodeSet met(with_lids_->nodes().size());
+    met.insert(home);
+    std::vector<NodeIndex> queue{home};
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      const NodeIndex at = queue[i];
       if (at != home && !is_switch(at)) continue;
       const Node& node = with_lids_->node(at);
       for (unsigned p = 1; p <= node.port_count; ++p) {
         const LinkEnd end{at, PortNum{static_cast<std::uint8_t>(p)}};
         const auto peer = with_lids_->peer(end);
         if (!peer || dead_.contains(peer->node) || !passes(with_lids_->port(end))) continue;
-        if (met.insert(peer->node).second) queue.push_back(peer->node);
+        if (met.insert(peer->node)) queue.push_back(peer->node);
       }
     }
     return met;
   }
 
   void check_reach() {
-    const std::set<NodeIndex> reached = flood([this](const Port& port) {
+    const NodeSet reached = flood([this](const Port& port) {
       const PortIndex at = with_lids_->port_index(port.node, port.num);
       return fabric_.port_info(at).physical == PhysState::LinkUp;
     });
-    for (const NodeIndex node : joined_by_cables()) {
+    const NodeSet joined = joined_by_cables();
+    for (std::uint32_t n = 0; n < with_lids_->nodes().size(); ++n) {
+      const NodeIndex node{n};
+      if (!joined.contains(node)) continue;
       if (reached.contains(node) || fault_ || !is_switch(node)) continue;
       violation(fmt::format("directed routes of the daemon do not reach {}", name(node)));
     }
