@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Takes mends back, one at a time (planted/*.patch), and counts the seeds until the swarm notices.
+
+    tools/swarm --planted [NAME...] [--most 300] [--jobs N]
+
+The source is copied to build/planted and built there, once as it is and once with each patch. Worlds 1, 2, ... are played with both: a
+defect is found when a kind of violation appears that none of these worlds has without it, or when many more of them are not well."""
+
+import argparse
+import concurrent.futures
+import filecmp
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import shrink
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parents[1]
+COPY = SOURCE / "build/planted"
+BUILD = COPY / "build/quick"
+PATCHES = HERE / "planted"
+STEPS = (10, 20, 40, 80, 150, 300, 600, 1200, 2000)  # seeds, after which it looks at what there is
+
+
+def run(*command, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **options)
+    if done.returncode != 0:
+        raise SystemExit(f"planted: {' '.join(map(str, command))}: {(done.stdout + done.stderr)[-2000:]}")
+    return done.stdout
+
+
+def build(jobs):
+    if not (BUILD / "build.ninja").exists():
+        run("cmake", "--preset", "dev", "-B", BUILD, "-DHEDDLE_PAGE=OFF", "-DCMAKE_UNITY_BUILD=ON",
+            "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16", "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g0", cwd=COPY)
+    run("cmake", "--build", BUILD, "-j", jobs, "--target", "swarm_world", "wire_check", cwd=COPY)
+
+
+def copy_source():
+    """What differs only, so that little is built again."""
+    names = {name for name in run("git", "-C", SOURCE, "ls-files", "-z").split("\0") if name}
+    # What is gone would be built all the same.
+    for top in {name.split("/")[0] for name in names if "/" in name}:
+        for there in (COPY / top).rglob("*"):
+            if there.is_file() and str(there.relative_to(COPY)) not in names:
+                there.unlink()
+    for name in names:
+        here, there = SOURCE / name, COPY / name
+        if not here.is_file() or (there.is_file() and filecmp.cmp(here, there, shallow=False)):
+            continue
+        there.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(here, there)
+
+
+class Worlds:
+    """What was wrong in worlds of one program."""
+
+    def __init__(self, program, pool):
+        self.program, self.pool, self.wrong = program, pool, {}
+
+    def play(self, count):
+        # Its own process: which build it plays is said once and for all in its environment.
+        seeds = [seed for seed in range(1, count + 1) if seed not in self.wrong]
+
+        def one(seed):
+            done = subprocess.run([sys.executable, str(HERE / "swarm.py"), "--seeds", str(seed), "--json"], capture_output=True, text=True,
+                                  env={**os.environ, "HEDDLE_BUILD": str(self.program), "PYTHONDONTWRITEBYTECODE": "1"}, check=False)
+            return json.loads(done.stdout.splitlines()[0])["wrong"]
+        for seed, wrong in zip(seeds, self.pool.map(one, seeds)):
+            self.wrong[seed] = shrink.kinds_of(wrong)
+
+    def bad(self, count):
+        return sum(bool(self.wrong[seed]) for seed in range(1, count + 1))
+
+
+def keep(name):
+    """The programs, apart from those that are built next."""
+    kept = COPY / "programs" / name
+    for program in ("tests/swarm/swarm_world", "tests/wire/wire_check"):
+        (kept / program).parent.mkdir(parents=True, exist_ok=True)
+        run("cp", BUILD / program, kept / program)
+    return kept
+
+
+def look(sound, planted, most):
+    """How many seeds it took, and by what it was seen; none: `most` were not enough."""
+    for count in [step for step in STEPS if step < most] + [most]:
+        planted.play(count)
+        sound.play(count)
+        usual = set().union(*(sound.wrong[seed] for seed in range(1, count + 1)))
+        for seed in range(1, count + 1):
+            unusual = planted.wrong[seed] - usual
+            if unusual:
+                return seed, min(unusual)
+        before, after = sound.bad(count), planted.bad(count)
+        if after > before + 3 * math.sqrt(before) + 3:
+            return count, f"{after} worlds not well, {before} without it"
+    return None, f"{planted.bad(most)} worlds not well, {sound.bad(most)} without it"
+
+
+def main():
+    options = argparse.ArgumentParser(prog="tools/swarm --planted", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("names", nargs="*", help=", ".join(sorted(patch.stem for patch in PATCHES.glob("*.patch"))))
+    options.add_argument("--most", type=int, default=2000, help="seeds for each")
+    options.add_argument("--jobs", type=int, default=2)
+    given = options.parse_args()
+    names = given.names or sorted(patch.stem for patch in PATCHES.glob("*.patch"))
+    missed = 0
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        copy_source()
+        build(given.jobs)
+        sound = Worlds(keep("sound"), pool)
+        for name in names:
+            began = time.monotonic()
+            patch = PATCHES / f"{name}.patch"
+            run("patch", "-p1", "--forward", "--no-backup-if-mismatch", "-i", patch, cwd=COPY)
+            try:
+                build(given.jobs)
+                seeds, how = look(sound, Worlds(keep(name), pool), given.most)
+            finally:
+                run("patch", "-p1", "-R", "--force", "--no-backup-if-mismatch", "-i", patch, cwd=COPY)
+            missed += seeds is None
+            print(f"{name}: {'found with ' + str(seeds) + ' seeds' if seeds else 'NOT FOUND with ' + str(given.most) + ' seeds'}: {how}; "
+                  f"{time.monotonic() - began:.0f} s", flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
