@@ -30,6 +30,13 @@ class Backend {
   [[nodiscard]] virtual std::optional<std::string> problem() const { return std::nullopt; }
   /// Moves connections of hosts between LID planes; null where no host has an agent for that.
   [[nodiscard]] virtual regulate::PathMigrator* migrator() { return nullptr; }
+  /// Ports of this host that lead to a fabric, are not this one or its spares, and that no daemon looks at;
+  /// which fabrics these are is not known here.
+  struct Rail {
+    std::string name;
+    PortGuid guid;
+  };
+  [[nodiscard]] virtual std::vector<Rail> other_rails() const { return {}; }
   /// What the description of a simulated fabric lost, sentences for the operator.
   [[nodiscard]] virtual std::vector<std::string> lost() const { return {}; }
   /// No handler of the backend runs any more.

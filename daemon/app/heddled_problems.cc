@@ -80,6 +80,15 @@ Problems Heddled::Parts::problems() const {
   append(authority_->problems());
   add_if(ProblemKind::Device, backend_->problem());
   add_if(ProblemKind::NoSwitch, no_switch());
+  for (const Backend::Rail& rail : backend_->other_rails()) {
+    // Two ports in one fabric are no two rails.
+    if (!survey_ || survey_->fabric->find_port(rail.guid) != no_port) continue;
+    add(ProblemKind::Rail,
+        fmt::format(
+            "port {} of this host leads to another fabric, at which no daemon looks: `systemctl enable "
+            "--now heddled@...` has one for it (docs/production-host.md)",
+            rail.name));
+  }
   add_if(ProblemKind::NoManager, nobody_manages());
   add_each(ProblemKind::Exposure, exposure(config_));
   add_each(ProblemKind::Qos, qos_.problems());

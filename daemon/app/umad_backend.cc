@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "app/backend.h"
 #include "transport/clock.h"
 #include "transport/failover_transport.h"
+#include "transport/port_mark.h"
 #include "transport/umad_transport.h"
 
 namespace heddle::app {
@@ -44,7 +46,17 @@ Access access_of(const Config& config) { return config.fabric.read_only ? Access
 /// instance while it resets its adapter.
 class PortWatch {
  public:
+  explicit PortWatch(std::vector<std::string> spares) : spares_{std::move(spares)} {}
   ~PortWatch() { thread_.join(); }
+
+  void use(const std::string& name) {
+    const std::lock_guard lock{mutex_};
+    in_use_ = name;
+  }
+  [[nodiscard]] std::vector<Backend::Rail> other_rails() const {
+    const std::lock_guard lock{mutex_};
+    return rails_;
+  }
 
   [[nodiscard]] bool active(const std::string& name) const {
     const std::lock_guard lock{mutex_};
@@ -63,13 +75,36 @@ class PortWatch {
     for (const auto& [name, active] : active_) names.push_back(name);
     boost::asio::post(thread_, [this, names = std::move(names)] {
       for (const std::string& name : names) know(name, transport::is_active(name));
+      if (looks_++ % looks_for_rails == 0) look_for_rails();
       const std::lock_guard own_lock{mutex_};
       looking_ = false;
     });
   }
 
  private:
+  /// Adapters come and go seldom.
+  static constexpr unsigned looks_for_rails = 6;
+
+  void look_for_rails() {
+    std::vector<Backend::Rail> rails;
+    std::string in_use;
+    {
+      const std::lock_guard lock{mutex_};
+      in_use = in_use_;
+    }
+    for (const auto& port : transport::other_rails(transport::all_umad_ports(), in_use, spares_)) {
+      const std::string name = transport::name_of(port);
+      if (!transport::PortMark::is_there(name)) rails.push_back({name, port.guid});
+    }
+    const std::lock_guard lock{mutex_};
+    rails_ = std::move(rails);
+  }
+
+  std::vector<std::string> spares_;
+  unsigned looks_ = 0;  ///< of the thread
   mutable std::mutex mutex_;
+  std::string in_use_;
+  std::vector<Backend::Rail> rails_;
   std::map<std::string, bool> active_;
   bool looking_ = false;
   boost::asio::thread_pool thread_{1};
@@ -80,7 +115,8 @@ class UmadBackend final : public Backend {
   UmadBackend(boost::asio::io_context& io, const Config& config)
       : io_{io},
         access_{access_of(config)},
-        patience_{std::chrono::ceil<std::chrono::milliseconds>(config.sampling.timeout)} {}
+        patience_{std::chrono::ceil<std::chrono::milliseconds>(config.sampling.timeout)},
+        ports_{names_of(config.fabric.device)} {}
 
   Result<void> open(const Config& config) {
     std::vector<FailoverTransport::Candidate> candidates;
@@ -113,6 +149,7 @@ class UmadBackend final : public Backend {
     ports_.look();
     return switches_ != before;
   }
+  [[nodiscard]] std::vector<Rail> other_rails() const override { return ports_.other_rails(); }
   [[nodiscard]] std::optional<std::string> problem() const override {
     if (!transport_->gone()) return std::nullopt;
     return fmt::format(
@@ -130,6 +167,9 @@ class UmadBackend final : public Backend {
     auto opened = UmadTransport::open(io_, clock_, *port, {.access = access_, .patience = patience_});
     if (!opened) return fail(opened.error());
     opened_ = found = transport::name_of(*port);
+    mark_.reset();
+    mark_.emplace(opened_);
+    ports_.use(opened_);
     ports_.know(found, port->active);
     return *std::move(opened);
   }
@@ -149,6 +189,7 @@ class UmadBackend final : public Backend {
   transport::SteadyClock clock_;
   PortWatch ports_;
   std::string opened_;  ///< "mlx5_0:1"
+  std::optional<transport::PortMark> mark_;
   std::size_t switches_ = 0;
   bool said_gone_ = false;
   std::unique_ptr<FailoverTransport> transport_;

@@ -6,6 +6,7 @@
 #include <infiniband/umad.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -46,25 +47,6 @@ Result<UmadPort> describe(const std::string& device, int number) {
   return found;
 }
 
-std::vector<UmadPort> all_ports() {
-  std::array<char[UMAD_CA_NAME_LEN], most_devices> names{};
-  const int devices = umad_get_cas_names(names.data(), static_cast<int>(names.size()));
-  std::vector<UmadPort> ports;
-  for (int d = 0; d < devices; ++d) {
-    umad_ca_t ca{};
-    if (umad_get_ca(names[static_cast<std::size_t>(d)], &ca) < 0) continue;
-    std::vector<int> numbers;
-    for (int p = 0; p <= ca.numports && p < UMAD_CA_MAX_PORTS; ++p) {
-      if (ca.ports[p] != nullptr) numbers.push_back(p);
-    }
-    umad_release_ca(&ca);
-    for (const int number : numbers) {
-      if (auto port = describe(names[static_cast<std::size_t>(d)], number)) ports.push_back(*std::move(port));
-    }
-  }
-  return ports;
-}
-
 std::optional<std::uint64_t> parse_guid(std::string_view text) {
   if (!text.starts_with("0x") && !text.starts_with("0X")) return std::nullopt;
   std::uint64_t guid = 0;
@@ -98,6 +80,39 @@ Result<UmadPort> infiniband_only(UmadPort port) {
 }
 
 }  // namespace
+
+std::vector<UmadPort> all_umad_ports() {
+  std::array<char[UMAD_CA_NAME_LEN], most_devices> names{};
+  const int devices = umad_get_cas_names(names.data(), static_cast<int>(names.size()));
+  std::vector<UmadPort> ports;
+  for (int d = 0; d < devices; ++d) {
+    umad_ca_t ca{};
+    if (umad_get_ca(names[static_cast<std::size_t>(d)], &ca) < 0) continue;
+    std::vector<int> numbers;
+    for (int p = 0; p <= ca.numports && p < UMAD_CA_MAX_PORTS; ++p) {
+      if (ca.ports[p] != nullptr) numbers.push_back(p);
+    }
+    umad_release_ca(&ca);
+    for (const int number : numbers) {
+      if (auto port = describe(names[static_cast<std::size_t>(d)], number)) ports.push_back(*std::move(port));
+    }
+  }
+  return ports;
+}
+
+std::vector<UmadPort> other_rails(const std::vector<UmadPort>& ports, std::string_view in_use,
+                                  const std::vector<std::string>& spares) {
+  std::vector<UmadPort> rails;
+  for (const UmadPort& port : ports) {
+    if (!port.active || !port.infiniband || name_of(port) == in_use) continue;
+    const bool spare = std::any_of(spares.begin(), spares.end(), [&](const std::string& name) {
+      const auto guid = parse_guid(name);
+      return name == name_of(port) || (guid && port.guid == PortGuid{*guid});
+    });
+    if (!spare) rails.push_back(port);
+  }
+  return rails;
+}
 
 std::string name_of(const UmadPort& port) { return fmt::format("{}:{}", port.device, port.port); }
 
@@ -135,7 +150,7 @@ Result<UmadPort> find_umad_port(std::string_view name) {
   if (umad_init() < 0) {
     return fail(ErrorCode::Io, "cannot use InfiniBand management: load the kernel module ib_umad");
   }
-  return choose_port(name, all_ports());
+  return choose_port(name, all_umad_ports());
 }
 
 bool is_active(const std::string& name) {

@@ -29,6 +29,12 @@ struct UmadPort {
 [[nodiscard]] Result<UmadPort> find_umad_port(std::string_view name);
 /// The same among ports that are known. Pure.
 [[nodiscard]] Result<UmadPort> choose_port(std::string_view name, const std::vector<UmadPort>& ports);
+/// All ports of this host, in the order of the kernel. Asks the driver: may take long.
+[[nodiscard]] std::vector<UmadPort> all_umad_ports();
+/// Those that lead to a fabric (Active, InfiniBand) and are neither `in_use` nor named, one by one, among the
+/// `spares`. Pure.
+[[nodiscard]] std::vector<UmadPort> other_rails(const std::vector<UmadPort>& ports, std::string_view in_use,
+                                                const std::vector<std::string>& spares);
 /// Whether the port named "mlx5_0:1" is Active: one small file. Asks the driver: may take long.
 [[nodiscard]] bool is_active(const std::string& name);
 [[nodiscard]] std::string name_of(const UmadPort& port);

@@ -33,6 +33,7 @@ enum class ProblemKind : std::uint8_t {
   OpenSmAway,     ///< there is no OpenSM with the plugin
   OpenSmStandby,  ///< the OpenSM beside us is not the master
   Configuring,    ///< part of what the subnet manager had to do was not done
+  Rail,           ///< a port of this host leads to a fabric that no daemon looks at
   // regulation and QoS
   NotRegulated,  ///< regulation is asked for, and this daemon is in no position to do it
   Tables,        ///< tables over the links that are on could not be written
@@ -67,6 +68,7 @@ inline constexpr std::array problem_names{
     ProblemName{ProblemKind::OpenSmAway, "opensm-away"},
     ProblemName{ProblemKind::OpenSmStandby, "opensm-standby"},
     ProblemName{ProblemKind::Configuring, "configuring"},
+    ProblemName{ProblemKind::Rail, "rail-without-daemon"},
     ProblemName{ProblemKind::NotRegulated, "not-regulated"},
     ProblemName{ProblemKind::Tables, "tables"},
     ProblemName{ProblemKind::LinksNotBack, "links-not-back"},

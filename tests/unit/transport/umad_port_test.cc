@@ -2,6 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "transport/port_mark.h"
 
 #include "transport/patience.h"
 #include "transport/umad_transport.h"
@@ -58,6 +63,39 @@ TEST(KernelTimeout, TheKernelKeepsARequestLongerThanItsAnswerIsWaitedFor) {
   for (const std::chrono::milliseconds timeout : {100ms, 600ms, 10000ms}) {
     EXPECT_GE(kernel_timeout(timeout), (slow_stretch + 1) * timeout) << "of a request that is slow";
   }
+}
+
+TEST(UmadPort, OtherRailsAreActiveAndNeitherInUseNorSpare) {
+  std::vector<UmadPort> ports;
+  for (const int number : {1, 2, 3, 4, 5}) {
+    UmadPort port;
+    port.device = "mlx5_0";
+    port.port = number;
+    port.guid = PortGuid{0x10U + static_cast<unsigned>(number)};
+    port.active = number != 3;
+    port.infiniband = number != 4;
+    ports.push_back(port);
+  }
+  const auto names = [&](const std::vector<std::string>& spares) {
+    std::string all;
+    for (const UmadPort& port : other_rails(ports, "mlx5_0:1", spares)) all += name_of(port) + " ";
+    return all;
+  };
+  EXPECT_EQ(names({""}), "mlx5_0:2 mlx5_0:5 ");
+  EXPECT_EQ(names({"mlx5_0:1", "mlx5_0:2"}), "mlx5_0:5 ");
+  EXPECT_EQ(names({"0x15"}), "mlx5_0:2 ");
+}
+
+TEST(PortMark, IsThereForAsLongAsItsHolder) {
+  const std::string port = "test_" + std::to_string(getpid()) + ":1";
+  EXPECT_FALSE(PortMark::is_there(port));
+  {
+    const PortMark mark{port};
+    EXPECT_TRUE(PortMark::is_there(port));
+    const PortMark second{port};
+    EXPECT_FALSE(PortMark::is_there(port + "0"));
+  }
+  EXPECT_FALSE(PortMark::is_there(port));
 }
 
 }  // namespace
