@@ -171,7 +171,7 @@ class TestDaemon final : public transport::Transport, public authority::Seat, pu
   void migrate(unsigned plane, Instant now, regulate::PathMigrator::Done done) override;
 
   struct DiskWork {
-    Instant done;
+    Instant done;  ///< of the first one; the others have not begun
     std::function<void()> work;
     std::function<void()> then;
   };
@@ -389,8 +389,7 @@ inline Desk TestDaemon::desk() {
   return {[this](std::function<void()> work, std::function<void()> then) {
             // What is written waits for what is being written, however fast the disk has become.
             if (world_.options.disk > FabricClock::duration{} || !disk_.empty()) {
-              const Instant begun = disk_.empty() ? world_.now : disk_.back().done;
-              disk_.push_back({begun + world_.options.disk, std::move(work), std::move(then)});
+              disk_.push_back({world_.now + world_.options.disk, std::move(work), std::move(then)});
               return;
             }
             work();
@@ -426,6 +425,7 @@ inline void TestDaemon::on_timers() {
   while (!disk_.empty() && due(disk_.front().done)) {
     const DiskWork write = std::move(disk_.front());
     disk_.pop_front();
+    if (!disk_.empty()) disk_.front().done = now + world_.options.disk;
     write.work();
     if (world_.fate.dead) return;
     write.then();
