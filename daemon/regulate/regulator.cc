@@ -57,7 +57,7 @@ void Regulator::on_fabric(const KnownFabric& known, Instant now) {
     ranks_wait_ = true;
     journal_.put_ranks(known.ranks, [this](const Result<void>& put) {
       ranks_wait_ = false;
-      if (!put) journal_trouble_ = put.error().message;
+      heed(put);
     });
   }
   const KnownFabric before = std::exchange(known_, known);
@@ -158,7 +158,7 @@ void Regulator::on_timer(Instant now) {
   }
   if (const auto due = governor_.next_deadline(); due && *due <= now) feed(regulation::Tick{}, now);
   if (save_at_ && *save_at_ <= now) save(now);
-  if (!unstored_.empty() && store_at_ <= now) store(now);
+  if (wants_the_disk() && store_at_ <= now) unstored_.empty() ? look_at_the_disk(now) : store(now);
 }
 
 std::optional<Instant> Regulator::next_deadline() const {
@@ -169,7 +169,7 @@ std::optional<Instant> Regulator::next_deadline() const {
   };
   for (const auto& [step, under_way] : steps_) sooner(under_way.until);
   sooner(save_at_);
-  if (!unstored_.empty()) sooner(store_at_);
+  if (wants_the_disk()) sooner(store_at_);
   return first;
 }
 
@@ -181,9 +181,7 @@ void Regulator::account(Instant now) {
 
 void Regulator::save(Instant now) {
   energy_.advance(now);
-  journal_.put_energy(energy_.record(), [this](const Result<void>& put) {
-    if (!put) journal_trouble_ = put.error().message;
-  });
+  journal_.put_energy(energy_.record(), [this](const Result<void>& put) { heed(put); });
   save_at_ = now + options_.save_energy_every;
 }
 

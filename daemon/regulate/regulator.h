@@ -124,6 +124,13 @@ class Regulator final : public authority::FabricListener {
 
   /// Hands over to the journal what is not stored.
   void store(Instant now);
+  /// What the disk says to any write: it is in trouble from the first that it refuses to the next that it
+  /// takes, as long as no record waits.
+  void heed(const Result<void>& stored);
+  /// Whether something waits for a disk that has refused it, or is not known to be well again.
+  [[nodiscard]] bool wants_the_disk() const { return !unstored_.empty() || !journal_trouble_.empty(); }
+  /// Writes what may be written again, to see whether it is taken.
+  void look_at_the_disk(Instant now);
   void begin(regulation::StepId step, Instant now);
   void order(regulation::StepId step, const std::vector<LinkOrder>& orders, Instant now);
   /// Nobody waits for it any more.

@@ -22,16 +22,27 @@ void Regulator::store(Instant now) {
     ++storing_;
     journal_.write(record, [this, record](const Result<void>& written) {
       --storing_;
-      if (!written) journal_trouble_ = written.error().message;
-      if (!written || !unstored_.empty()) {
-        unstored_.push_back(record);
-        return;
-      }
-      const auto kept = journal_.check();
-      if (!kept) journal_trouble_ = kept.error().message;
-      if (kept && storing_ == 0 && waiting_.empty()) journal_trouble_.clear();
+      if (!written || !unstored_.empty()) unstored_.push_back(record);
+      heed(written);
     });
   }
+}
+
+void Regulator::heed(const Result<void>& stored) {
+  const auto kept = stored ? journal_.check() : stored;
+  if (!kept) {
+    journal_trouble_ = kept.error().message;
+  } else if (unstored_.empty() && storing_ == 0 && waiting_.empty()) {
+    journal_trouble_.clear();
+  }
+}
+
+void Regulator::look_at_the_disk(Instant now) {
+  store_at_ = now + options_.store_again_after;
+  if (!known_.ranks.empty()) {
+    journal_.put_ranks(known_.ranks, [this](const Result<void>& put) { heed(put); });
+  }
+  save(now);
 }
 
 void Regulator::begin(regulation::StepId step, Instant now) {

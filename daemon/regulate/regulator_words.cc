@@ -82,9 +82,7 @@ void Regulator::perform(const regulation::Report& report, Instant now) {
 void Regulator::log(regulation::ReportKind kind, const std::string& links, const std::string& text,
                     Instant now) {
   const journal::Event event{0, options_.calendar.to_wall(now), std::string(to_string(kind)), links, text};
-  journal_.append(event, [this](const Result<void>& stored) {
-    if (!stored) journal_trouble_ = stored.error().message;
-  });
+  journal_.append(event, [this](const Result<void>& stored) { heed(stored); });
   log_(event);
 }
 

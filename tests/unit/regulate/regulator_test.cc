@@ -29,10 +29,43 @@ class Recorder final : public Actuator {
   std::vector<std::vector<LinkRef>> avoided;
 };
 
+/// A journal on a disk that may be full.
+class Disk final : public journal::Journal {
+ public:
+  explicit Disk(std::unique_ptr<journal::Journal> real) : real_{std::move(real)} {}
+
+  Result<void> write(const regulation::Record& record) override {
+    return full ? no_room() : real_->write(record);
+  }
+  [[nodiscard]] const regulation::Memory& memory() const override { return real_->memory(); }
+  Result<void> put_ranks(std::span<const journal::Rank> ranks) override {
+    return full ? no_room() : real_->put_ranks(ranks);
+  }
+  [[nodiscard]] Result<std::vector<journal::Rank>> ranks() const override { return real_->ranks(); }
+  Result<void> put_energy(const power::EnergyRecord& record) override {
+    return full ? no_room() : real_->put_energy(record);
+  }
+  [[nodiscard]] Result<power::EnergyRecord> energy() const override { return real_->energy(); }
+  Result<std::uint64_t> append(const journal::Event& event) override {
+    if (full) return fail(no_room().error());
+    return real_->append(event);
+  }
+  [[nodiscard]] Result<std::vector<journal::Event>> events(std::uint64_t after,
+                                                           std::size_t most) const override {
+    return real_->events(after, most);
+  }
+
+  bool full = false;
+
+ private:
+  static Result<void> no_room() { return fail(ErrorCode::Io, "the disk is full"); }
+  std::unique_ptr<journal::Journal> real_;
+};
+
 class RegulatorTest : public testing::Test {
  protected:
   RegulatorTest() {
-    journal_ = journal::open_journal(directory_ / "journal.db", {}).value();
+    journal_ = std::make_unique<Disk>(journal::open_journal(directory_ / "journal.db", {}).value());
     known_.reference = fabric_;
     known_.up = routing::LinkSet::all(*fabric_);
     for (const Node& node : fabric_->nodes()) {
@@ -51,7 +84,7 @@ class RegulatorTest : public testing::Test {
 
   std::shared_ptr<const Fabric> fabric_ = assign_lids(**generate("tree:k=4,n=2"), 0).value();
   test::Scratch directory_;
-  std::unique_ptr<journal::Journal> journal_;
+  std::unique_ptr<Disk> journal_;
   std::optional<journal::Scribe> scribe_;
   Recorder actuator_;
   KnownFabric known_;
@@ -72,6 +105,30 @@ TEST_F(RegulatorTest, AsksNobodyToAvoidWhatFell) {
   regulator_->on_fabric(known_, Instant{} + 2s);
   ASSERT_GT(actuator_.avoided.size(), before);
   EXPECT_THAT(actuator_.avoided.back(), testing::IsEmpty());
+}
+
+// Nothing else had to be written for a long time, and so the status went on saying that the disk is full
+// (worlds 1050230 and 1050674 of the swarm).
+TEST_F(RegulatorTest, SeesThatTheDiskHasRoomAgainThoughNothingHasToBeWritten) {
+  known_.ranks = {{known_.reference->nodes().front().guid, 3}};
+  journal_->full = true;
+  regulator_->on_fabric(known_, Instant{} + 1s);
+  const auto texts = [&] {
+    std::string all;
+    for (const Problem& problem : regulator_->problems()) all += problem.text + '|';
+    return all;
+  };
+  const auto pass_to = [&](Instant end) {
+    for (auto due = regulator_->next_deadline(); due && *due <= end; due = regulator_->next_deadline()) {
+      regulator_->on_timer(*due);
+    }
+  };
+  pass_to(Instant{} + 20s);
+  EXPECT_THAT(texts(), testing::HasSubstr("the disk is full"));
+  journal_->full = false;
+  pass_to(Instant{} + 30s);
+  EXPECT_THAT(texts(), testing::Not(testing::HasSubstr("the disk is full")));
+  EXPECT_EQ(journal_->ranks().value(), known_.ranks);
 }
 
 /// The same fabric, whose nodes call themselves what nobody should.
