@@ -16,7 +16,7 @@ sed -e "s|^ExecStart=[^ ]*|ExecStart=$HEDDLE_BUILD/daemon/app/heddled|" -e '/^Do
   "$HEDDLE_BUILD/systemd/heddled@.service" > "$unit/heddled@.service"
 systemd-analyze verify --man=no "$unit/heddled@rail1.service"
 systemd-analyze security --offline=yes --threshold=15 "$unit/heddled@.service" > /dev/null
-own=$(diff "$unit/heddled.service" "$unit/heddled@.service" | sed -n 's/^> \([A-Za-z]*\)=.*/\1/p' | sort | xargs)
+own=$({ diff "$unit/heddled.service" "$unit/heddled@.service" || true; } | sed -n 's/^> \([A-Za-z]*\)=.*/\1/p' | sort | xargs)
 [ "$own" = 'Description ExecStart RuntimeDirectory StateDirectory' ]
 mkdir "$unit/heddled.service.d"
 for drop_in in "$HEDDLE_SOURCE"/systemd/heddled.service.d/*.conf; do
