@@ -26,6 +26,7 @@ Evaluation::Evaluation(const SelectionProblem& problem, const SelectOptions& opt
       limit_[hop] = (1 - options.margin.value()) * ceiling_[hop];
     }
   }
+  u_on_ = ceiling_;
   if (network.graph().size() * network.graph().host_count() > most_walked_entries) model_ = Model::Spread;
   if (model_ == Model::Tables && options.next_plane != options.plane) next_plane_ = options.next_plane;
 }

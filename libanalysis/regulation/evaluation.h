@@ -43,6 +43,12 @@ class Evaluation {
   [[nodiscard]] bool bears(std::uint32_t hop, const std::vector<double>& loads) const {
     return loads[hop] <= ceiling_[hop] * (1 + 1e-9);
   }
+  /// Where paths that are mends follow what other trunks keep, they may bring a tenth more to a link that is
+  /// above u_on with all links on.
+  [[nodiscard]] bool bears_mends(std::uint32_t hop, const std::vector<double>& loads) const {
+    constexpr double most_more = 1.1;
+    return loads[hop] <= (ceiling_[hop] > u_on_[hop] ? most_more : 1 + 1e-9) * ceiling_[hop];
+  }
   /// Limits from here on also allow what these loads are, those of all links together.
   void allow(const std::vector<double>& loads);
   /// limit() without the margin, of all hops: nothing that is allowed carries more.
@@ -58,6 +64,7 @@ class Evaluation {
   unsigned spent_ = 0;
   std::vector<double> limit_;
   std::vector<double> ceiling_;
+  std::vector<double> u_on_;  ///< of its capacity, by hop
   std::optional<unsigned> next_plane_;
   std::optional<TableWalk> walk_;
   std::optional<TableWalk> next_walk_;

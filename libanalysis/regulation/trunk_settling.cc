@@ -50,8 +50,36 @@ class Settling {
         choice_.active.insert(*back);
         changed = true;
       }
-      if (!changed) return;
+      if (!changed && !shifted()) return;
+      if (!changed) put_back_everywhere();
       loads_ = loads();
+    }
+    if (!shifted()) return;
+    for (const Trunk& trunk : network_.trunks()) {
+      for (const LinkIndex link : trunk.links) {
+        if (problem_.current->contains(link)) choice_.active.insert(link);
+      }
+    }
+    loads_ = loads();
+  }
+
+  /// Whether a trunk has more than it may, and nothing of its own to put back: paths that are mends follow
+  /// what other trunks keep, and bring it more.
+  [[nodiscard]] bool shifted() const {
+    return std::ranges::any_of(network_.trunks(), [&](const Trunk& trunk) {
+      return std::ranges::any_of(trunk.links, [&](LinkIndex link) {
+        return choice_.active.contains(link) && (!evaluation_.bears_mends(network_.up_hop(link), loads_) ||
+                                                 !evaluation_.bears_mends(network_.down_hop(link), loads_));
+      });
+    });
+  }
+
+  void put_back_everywhere() {
+    for (const Trunk& trunk : network_.trunks()) {
+      const auto back = std::ranges::find_if(trunk.links, [&](LinkIndex link) {
+        return problem_.current->contains(link) && !choice_.active.contains(link);
+      });
+      if (back != trunk.links.end()) choice_.active.insert(*back);
     }
   }
 

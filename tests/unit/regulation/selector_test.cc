@@ -361,9 +361,11 @@ RC_GTEST_PROP(SelectorProperty, EverySelectionObeysEveryRule, ()) {
            << " switches, " << extra << " more links, seed " << seed << ", u_on "
            << options.thresholds.u_on.value() << ", before " << before << ", after "
            << site.busiest(selection->active) << "\n";
+  // What is too full with all links on may get a tenth more by mends (docs/regulation.md).
+  const double most = before > options.thresholds.u_on.value() ? 1.1 * before : before;
   // First what counterexamples are made smaller by: a failed expectation stays one.
-  RC_ASSERT(site.busiest(selection->active) <= std::max(options.thresholds.u_on.value(), before) + 1e-6);
-  expect_rules(site, *selection, options.thresholds.u_on.value(), before);
+  RC_ASSERT(site.busiest(selection->active) <= std::max(options.thresholds.u_on.value(), most) + 1e-6);
+  expect_rules(site, *selection, options.thresholds.u_on.value(), most);
   RC_ASSERT(!testing::Test::HasFailure());
   for (const LinkDecision& decision : selection->decisions) RC_ASSERT(!decision.reason.empty());
 }
