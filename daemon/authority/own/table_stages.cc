@@ -18,7 +18,43 @@ bool TableWriter::is_silent(const routing::BlockRef& at) const {
   return tables_[at.sw.raw()] != nullptr && tables_[at.sw.raw()]->silent[at.block];
 }
 
+/// A cable that is in use, and nobody known at its other end.
+bool TableWriter::somebody_is_unknown() const {
+  for (const NodeIndex node : switches_) {
+    if (node == no_node) continue;
+    const Node& sw = survey_->fabric->node(node);
+    for (std::uint32_t p = 1; p <= sw.port_count; ++p) {
+      const Port& port = survey_->fabric->port(PortIndex{sw.first_port.raw() + p});
+      if (port.state == PortState::Active && port.link == no_link) return true;
+    }
+  }
+  return false;
+}
+
+/// Whoever did not answer the sweep is in no survey, and goes on sending and receiving by the tables that
+/// stand: entries of LIDs that nobody is known to have stay as they are.
+void TableWriter::keep_lids_of_the_unknown() {
+  if (!somebody_is_unknown()) return;
+  const routing::ForwardingTables& wanted = routes_->tables;
+  std::vector<char> is_known(wanted.stride(), 0);
+  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+    const auto row = wanted.row(routing::SwitchIndex{s});
+    for (std::size_t lid = 0; lid < row.size(); ++lid) is_known[lid] |= row[lid] != no_path.raw() ? 1 : 0;
+  }
+  auto kept = std::make_shared<Routes>(*routes_);
+  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+    if (tables_[s] == nullptr) continue;
+    const Table& table = *tables_[s];
+    const auto row = kept->tables.row(routing::SwitchIndex{s});
+    for (std::size_t lid = 1; lid < row.size(); ++lid) {
+      if (is_known[lid] == 0 && table.known[lid / routing::lids_per_block]) row[lid] = table.bytes[lid];
+    }
+  }
+  routes_ = std::move(kept);
+}
+
 void TableWriter::plan(Instant now) {
+  keep_lids_of_the_unknown();
   const routing::ForwardingTables& wanted = routes_->tables;
   working_ = wanted;
   differing_.clear();

@@ -131,6 +131,8 @@ class TableWriter {
   void plan_stages(Instant now);
   void keep_rounds(const std::vector<Lid>& following, Instant now);
   void leave_out(std::vector<routing::EntryWrite>& stage);
+  [[nodiscard]] bool somebody_is_unknown() const;
+  void keep_lids_of_the_unknown();
   [[nodiscard]] bool is_inactive(const routing::EntryWrite& write) const;
   [[nodiscard]] bool is_mute(std::uint32_t sw) const;
   [[nodiscard]] Instant settled_at(const routing::EntryWrite& write) const;

@@ -283,6 +283,37 @@ struct KeptWorld {
   World world;
 };
 
+// Its answers were lost in the first sweep of a daemon that was just started, which knows of it only that a
+// port is Active (worlds 1020, 20046 and 1050220 of the swarm).
+TEST(Provisioner, AHostThatDoesNotAnswerIsGoneOnLedTo) {
+  World world{"tree:k=3,n=2"};
+  world.bring_up();
+  NodeIndex silent = no_node;  // the last one is not the daemon's own
+  for (std::uint32_t i = 0; i < world.truth().nodes().size(); ++i) {
+    if (world.truth().nodes()[i].type != NodeType::Switch) silent = NodeIndex{i};
+  }
+  world.sim.fabric.set_agent_faults(silent, {.mute_sma = true});
+  std::vector<discovery::SweepReport> sweeps;
+  discovery::Discovery second{world.sim.engine, {}, [&](const discovery::SweepReport& report) {
+                                sweeps.push_back(report);
+                              }};
+  second.full(world.sim.now);
+  ASSERT_TRUE(world.sim.run([&] { return !sweeps.empty(); }));
+  auto survey = std::make_shared<Survey>(*sweeps.back().survey);
+  ASSERT_EQ(survey->fabric->find_node(world.truth().node(silent).guid), no_node);
+  // As it is once the former program is gone: its claim to the port has gone with it.
+  for (auto& port : survey->nodes[survey->local.raw()].ports) {
+    port.info.capability_mask &= ~mad::port_cap::is_sm;
+  }
+  std::vector<ProvisionReport> reports;
+  Provisioner fresh{world.sim.engine, world.sim, {}, minhop,
+                    [&](const ProvisionReport& report) { reports.push_back(report); }};
+  fresh.run(survey, world.sim.now);
+  ASSERT_TRUE(world.sim.run([&] { return !reports.empty(); }));
+  EXPECT_FALSE(reports[0].failure);
+  expect_works(world);
+}
+
 // Whoever was taken for gone, with all that it leads to, forwarded all the time.
 TEST(Provisioner, ASwitchThatDoesNotAnswerGoesOnForwarding) {
   for (const std::size_t nth : {2U, 8U, 12U}) {
