@@ -30,7 +30,10 @@ void TableWriter::write(std::shared_ptr<const Survey> survey, std::shared_ptr<co
   switches_.clear();
   tables_.clear();
   // An earlier run of the program may have written the last of its entries just before.
-  if (!std::exchange(begun_, true)) under_way_.begin(now);
+  if (!began_) {
+    began_ = now;
+    under_way_.begin(now);
+  }
   for (const NodeGuid guid : routes_->tables.switches()) {
     switches_.push_back(survey_->fabric->find_node(guid));
     const bool mute = switches_.back() == no_node && is_mute(static_cast<std::uint32_t>(tables_.size()));
@@ -124,6 +127,7 @@ void TableWriter::take(BlockOf at, const Completion& completion) {
   std::copy(data.begin(), data.end(),
             table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * routing::lids_per_block));
   table.known[at.block] = true;
+  table.settled_at[at.block] = std::max(table.settled_at[at.block], *began_ + under_way_.life());
   ++report_.blocks_read;
 }
 

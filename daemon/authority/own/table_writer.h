@@ -13,7 +13,8 @@
 /// holds what it confirmed last.
 ///
 /// A Set that was given up, or repeated before its answer came, may arrive late: the block is not changed
-/// again before that is as old as a packet can be.
+/// again before that is as old as a packet can be. Nor are blocks that were found: whoever wrote them before
+/// may have been killed with such Sets under way.
 ///
 /// A state machine over the transaction engine, on its thread. One run at a time. Unicast only:
 /// multicast tables are MulticastWriter's.
@@ -157,6 +158,7 @@ class TableWriter {
   std::map<NodeGuid, Table> known_;  ///< what switches confirmed
 
   // Of the run.
+  std::optional<Instant> began_;  ///< the first write
   std::shared_ptr<const Survey> survey_;
   std::shared_ptr<const Routes> routes_;
   Done done_;
@@ -172,7 +174,6 @@ class TableWriter {
   std::vector<bool> is_idle_;  ///< by LID: carries nothing
   Waits waits_ = Waits::Leave;
   routing::PacketsUnderWay under_way_;
-  bool begun_ = false;
   std::set<Lid> following_;  ///< that wait for packets of other LIDs, also where a plan was not carried out
   std::set<PortRef> inactive_;
   std::vector<char>
