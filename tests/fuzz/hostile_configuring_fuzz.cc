@@ -78,6 +78,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       }};
   sweeps = &discovery;
   world.next_deadline = [&] { return manager.next_deadline(); };
+  world.on_timer = [&](Instant now) { manager.on_timer(now); };
   for (int sweep = 0; sweep < 2; ++sweep) {
     lying = false;
     discovery.full(world.now);
