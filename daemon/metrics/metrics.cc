@@ -2,13 +2,14 @@
 
 #include <prometheus/collectable.h>
 
+#include "base/printable.h"
 #include "metrics/daemon_families.h"
 #include "metrics/part_text.h"
 
 namespace heddle::metrics {
 
 Metrics::Metrics(Labels::NameOf name_of, MetricsOptions options)
-    : options_{std::move(options)},
+    : options_{std::move(options.selection), printable(options.fabric)},
       first_label_{first_label(options_.fabric)},
       errors_{std::make_unique<ErrorSeries>()},
       name_of_{std::move(name_of)},

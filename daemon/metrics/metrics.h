@@ -56,7 +56,7 @@ class Metrics {
   [[nodiscard]] std::string render() const { return scrape().rest(); }
 
  private:
-  const MetricsOptions options_;
+  const MetricsOptions options_;  ///< the fabric's name printable
   const std::string first_label_;
   const std::unique_ptr<ErrorSeries> errors_;
   Labels::NameOf name_of_;

@@ -135,6 +135,15 @@ TEST_F(SelectionTest, TheFabricsNameIsOnEveryLine) {
     EXPECT_THAT(line, HasSubstr("{fabric=\"hall \\\"2\\\"\"")) << line;
 }
 
+// Families of two makers: one wrote control sequences as they came, the other question marks.
+TEST_F(SelectionTest, TheFabricsNameIsPrintableAndTheSameOnEveryLine) {
+  Metrics named{{}, {.fabric = "a\x1b[2J\nb"}};
+  named.publish(a_sample(a_fabric()), {}, engine_);
+  for (const auto& line : series(named.render())) {
+    EXPECT_THAT(line, HasSubstr("{fabric=\"a?[2J?b\""));
+  }
+}
+
 TEST_F(SelectionTest, OpenMetricsCallsCountersWithoutTotalAndHasAnEnd) {
   const std::string text = scrape({.format = Format::OpenMetrics});
   EXPECT_TRUE(text.ends_with("\n# EOF\n"));
