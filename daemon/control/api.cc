@@ -74,12 +74,14 @@ void answer_scrape(Daemon& daemon, const Request& request, const Respond& respon
   auto scrape = daemon.metrics(request.query, request.takes_open_metrics);
   if (!scrape) return respond(error_response(scrape.error()));
   auto order = order_for(request, std::move(scrape->make));
-  order.key = request.path + '?' + scrape->key;
+  // What is before the question mark says how large it will be: a part is no measure of the whole.
+  const bool whole = scrape->kind == Daemon::Scrape::Kind::Whole;
+  order.key = request.path + (whole ? "?" : " in parts?") + scrape->key;
   order.content_type = scrape->content_type;
   order.headers.emplace_back("Vary", "Accept");
   // Parts have as many keys as there are parts: whoever asks for all of them is to keep nobody from the
   // whole.
-  if (scrape->kind == Daemon::Scrape::Kind::Whole) order.lane = Lane::Metrics;
+  if (whole) order.lane = Lane::Metrics;
   if (scrape->kind != Daemon::Scrape::Kind::Chosen) {
     // No more of the query is kept than is understood.
     std::map<std::string, std::string> query;
