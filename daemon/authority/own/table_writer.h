@@ -156,9 +156,9 @@ class TableWriter {
   std::uint64_t m_key_;
   Batch batch_;
   std::map<NodeGuid, Table> known_;  ///< what switches confirmed
+  std::optional<Instant> began_;     ///< the first write
 
   // Of the run.
-  std::optional<Instant> began_;  ///< the first write
   std::shared_ptr<const Survey> survey_;
   std::shared_ptr<const Routes> routes_;
   Done done_;
@@ -176,8 +176,8 @@ class TableWriter {
   routing::PacketsUnderWay under_way_;
   std::set<Lid> following_;  ///< that wait for packets of other LIDs, also where a plan was not carried out
   std::set<PortRef> inactive_;
-  std::vector<char>
-      left_out_;  ///< by LID: one of its entries would lead out of such a port, or it follows such
+  /// By LID: one of its entries would lead out of such a port, or it follows such.
+  std::vector<char> left_out_;
   bool is_round_incomplete_ = false;  ///< some LID of the plan was left out or held
   /// Stages that must wait, and all later ones of their LIDs.
   std::vector<std::vector<routing::EntryWrite>> later_;
