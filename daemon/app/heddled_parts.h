@@ -129,6 +129,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   [[nodiscard]] Problems problems() const;
   [[nodiscard]] std::optional<std::string> no_switch() const;
   [[nodiscard]] std::optional<std::string> why_not_regulated() const;
+  [[nodiscard]] std::vector<std::string> rails_without_daemon() const;
   [[nodiscard]] control::SubnetManagerState subnet_manager_state() const;
 
   boost::asio::io_context& io_;

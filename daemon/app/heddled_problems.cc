@@ -60,6 +60,19 @@ std::optional<std::string> Heddled::Parts::why_not_regulated() const {
   return fmt::format("regulation.mode is \"enforce\", and {}: no link is turned off", why);
 }
 
+std::vector<std::string> Heddled::Parts::rails_without_daemon() const {
+  std::vector<std::string> all;
+  for (const Backend::Rail& rail : backend_->other_rails()) {
+    // Two ports in one fabric are no two rails.
+    if (!survey_ || survey_->fabric->find_port(rail.guid) != no_port) continue;
+    all.push_back(fmt::format(
+        "port {} of this host leads to another fabric, at which no daemon looks: `systemctl enable "
+        "--now heddled@...` has one for it (docs/production-host.md)",
+        rail.name));
+  }
+  return all;
+}
+
 Problems Heddled::Parts::problems() const {
   Problems all;
   const auto add = [&](ProblemKind kind, std::string text) { all.push_back({kind, std::move(text)}); };
@@ -80,15 +93,7 @@ Problems Heddled::Parts::problems() const {
   append(authority_->problems());
   add_if(ProblemKind::Device, backend_->problem());
   add_if(ProblemKind::NoSwitch, no_switch());
-  for (const Backend::Rail& rail : backend_->other_rails()) {
-    // Two ports in one fabric are no two rails.
-    if (!survey_ || survey_->fabric->find_port(rail.guid) != no_port) continue;
-    add(ProblemKind::Rail,
-        fmt::format(
-            "port {} of this host leads to another fabric, at which no daemon looks: `systemctl enable "
-            "--now heddled@...` has one for it (docs/production-host.md)",
-            rail.name));
-  }
+  add_each(ProblemKind::Rail, rails_without_daemon());
   add_if(ProblemKind::NoManager, nobody_manages());
   add_each(ProblemKind::Exposure, exposure(config_));
   add_each(ProblemKind::Qos, qos_.problems());
