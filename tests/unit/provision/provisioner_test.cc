@@ -71,6 +71,25 @@ class World {
   SubnetManager sm;
 };
 
+/// As it is once the program that found this is gone: its claim to the port has gone with it.
+std::shared_ptr<const Survey> after_its_end(const Survey& found) {
+  auto survey = std::make_shared<Survey>(found);
+  for (auto& port : survey->nodes[survey->local.raw()].ports) {
+    port.info.capability_mask &= ~mad::port_cap::is_sm;
+  }
+  return survey;
+}
+
+/// What the next program finds in its first sweep.
+std::shared_ptr<const Survey> found_anew(World& world) {
+  std::shared_ptr<const Survey> found;
+  discovery::Discovery discovery{
+      world.sim.engine, {}, [&](const discovery::SweepReport& report) { found = report.survey; }};
+  discovery.full(world.sim.now);
+  EXPECT_TRUE(world.sim.run([&] { return found != nullptr; }));
+  return found ? after_its_end(*found) : nullptr;
+}
+
 std::string texts(const ProvisionReport& report) {
   std::string all;
   for (const auto& trouble : report.troubles) all += trouble.text + "\n";
@@ -179,11 +198,7 @@ TEST(Provisioner, ARestartedManagerKeepsWhatItFinds) {
                     [&](const ProvisionReport& report) { reports.push_back(report); }};
   world.discovery.full(world.sim.now);
   world.finish();
-  // As it is once the former program is gone: its claim to the port has gone with it.
-  auto survey = std::make_shared<Survey>(*world.discovery.survey());
-  for (auto& port : survey->nodes[survey->local.raw()].ports) {
-    port.info.capability_mask &= ~mad::port_cap::is_sm;
-  }
+  const auto survey = after_its_end(*world.discovery.survey());
   fresh.run(survey, world.sim.now);
   ASSERT_TRUE(world.sim.run([&] { return !reports.empty(); }));
   EXPECT_FALSE(reports[0].failure);
@@ -293,17 +308,9 @@ TEST(Provisioner, AHostThatDoesNotAnswerIsGoneOnLedTo) {
     if (world.truth().nodes()[i].type != NodeType::Switch) silent = NodeIndex{i};
   }
   world.sim.fabric.set_agent_faults(silent, {.mute_sma = true});
-  std::vector<discovery::SweepReport> sweeps;
-  discovery::Discovery second{
-      world.sim.engine, {}, [&](const discovery::SweepReport& report) { sweeps.push_back(report); }};
-  second.full(world.sim.now);
-  ASSERT_TRUE(world.sim.run([&] { return !sweeps.empty(); }));
-  auto survey = std::make_shared<Survey>(*sweeps.back().survey);
+  const auto survey = found_anew(world);
+  ASSERT_TRUE(survey);
   ASSERT_EQ(survey->fabric->find_node(world.truth().node(silent).guid), no_node);
-  // As it is once the former program is gone: its claim to the port has gone with it.
-  for (auto& port : survey->nodes[survey->local.raw()].ports) {
-    port.info.capability_mask &= ~mad::port_cap::is_sm;
-  }
   std::vector<ProvisionReport> reports;
   Provisioner fresh{world.sim.engine, world.sim, {}, minhop, [&](const ProvisionReport& report) {
                       reports.push_back(report);
@@ -516,16 +523,8 @@ TEST(Provisioner, ABlockThatWasFoundIsNotChangedWhileASetOfBeforeMayArrive) {
   options.packet_life = 200ms;
   World world{"torus:4x4,hosts=1,links=1", options};
   world.bring_up();
-  std::vector<discovery::SweepReport> sweeps;
-  discovery::Discovery second{
-      world.sim.engine, {}, [&](const discovery::SweepReport& report) { sweeps.push_back(report); }};
-  second.full(world.sim.now);
-  ASSERT_TRUE(world.sim.run([&] { return !sweeps.empty(); }));
-  // As it is once the former program is gone: its claim to the port has gone with it.
-  auto survey = std::make_shared<Survey>(*sweeps.back().survey);
-  for (auto& port : survey->nodes[survey->local.raw()].ports) {
-    port.info.capability_mask &= ~mad::port_cap::is_sm;
-  }
+  const auto survey = found_anew(world);
+  ASSERT_TRUE(survey);
   UpDownKeeper keeper;  // deals LIDs in another way than minhop
   std::vector<ProvisionReport> reports;
   SubnetManager fresh{world.sim.engine, world.sim, options,
