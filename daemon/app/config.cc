@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "app/config_reload.h"
 #include "app/config_values.h"
 #include "base/nearest.h"
 
@@ -270,10 +271,28 @@ regulation::GovernorOptions governor_options(const Config& config) {
   return options;
 }
 
+namespace {
+
+std::string_view when_it_counts(Effect effect) {
+  switch (effect) {
+    case Effect::AtStart:
+      return "";
+    case Effect::AtOnce:
+      return "# Takes effect at once.\n";
+    case Effect::ByStart:
+      return "# Takes effect at once: the daemon ends in order and starts anew.\n";
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string default_config_text() {
   std::string text = fmt::format(
       "# Configuration of heddled. Every key is here, with its default.\n"
-      "# 'heddled --check-config' checks a file; SIGHUP makes the daemon read it again.\n"
+      "# 'heddled --check-config' checks a file; SIGHUP makes the daemon read it again. What changes takes "
+      "effect at the\n"
+      "# next start, where a key does not say otherwise.\n"
       "\n# Of this file's keys: a later version is refused.\nversion = {}\n",
       config_version);
   std::string section;
@@ -289,6 +308,7 @@ std::string default_config_text() {
       text += fmt::format("# {}\n", doc.substr(0, end));
       doc.remove_prefix(std::min(end + 1, doc.size()));
     }
+    text += when_it_counts(effect_of(key.name));
     text += fmt::format("{} = {}\n", key.name.substr(dot + 1), key.example);
   }
   text +=

@@ -9,10 +9,15 @@
 
 namespace heddle::app {
 
-/// Keys that take effect when the configuration is read again; all others do at the next start.
-[[nodiscard]] bool takes_effect_at_once(std::string_view key);
+/// When a key that is given otherwise takes effect in a daemon that reads its configuration again.
+enum class Effect : std::uint8_t {
+  AtStart,  ///< at the next one
+  AtOnce,
+  ByStart,  ///< at once: the daemon ends in order and starts anew, with all that waited for a start
+};
+[[nodiscard]] Effect effect_of(std::string_view key);
 
-/// Keys that are given otherwise than they were at the start, and take effect at the next one. In order.
-[[nodiscard]] std::vector<std::string> waiting_for_a_start(const Config& started, const Config& fresh);
+/// Keys that are given otherwise than they were at the start, and have this effect. In order.
+[[nodiscard]] std::vector<std::string> changed(const Config& started, const Config& fresh, Effect effect);
 
 }  // namespace heddle::app

@@ -197,6 +197,7 @@ void Heddled::Parts::settle() {
   authority_alarm_.set(authority_->next_deadline());
   qos_.settle();
   if (regulation_) regulation_->settle();
+  if (regulation_rests_ && !authority_->is_configuring()) return finish();
   if (in_force_.opensm_metrics) {
     in_force_.opensm_metrics->set({authority_->is_ready(), plans_.trouble().empty()});
   }
@@ -269,6 +270,7 @@ void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample
 }
 
 void Heddled::Parts::reload() {
+  if (stop_asked_) return;
   notifier_.reloading();
   auto fresh = source_.load();
   if (!fresh) {
@@ -278,7 +280,10 @@ void Heddled::Parts::reload() {
                     fresh.error().message);
   } else {
     reload_wrong_.reset();
-    if (const auto waiting = waiting_for_a_start(config_, *fresh); !waiting.empty()) {
+    if (const auto keys = changed(config_, *fresh, Effect::ByStart); !keys.empty()) {
+      return start_anew(keys);
+    }
+    if (const auto waiting = changed(config_, *fresh, Effect::AtStart); !waiting.empty()) {
       reload_wrong_ =
           fmt::format("of the configuration file, what was changed of {} takes effect at the next start",
                       fmt::join(waiting, ", "));
@@ -298,6 +303,10 @@ void Heddled::Parts::reload() {
     config_.qos = fresh->qos;
     qos_.set_verify_interval(config_.qos.verify_interval);
     config_.sets = fresh->sets;
+    const auto mode = fresh->regulation.governor.mode;
+    if (std::exchange(config_.regulation.governor.mode, mode) != mode && regulation_) {
+      regulation_->set_mode(mode);
+    }
     config_.log = fresh->log;
     spdlog::set_level(spdlog::level::from_str(config_.log.level));
     const Instant now = clock_.now();
@@ -310,10 +319,20 @@ void Heddled::Parts::reload() {
   notifier_.ready();
 }
 
+/// As whoever ends and is started again, but that nobody may take up what is under way: it is ended first.
+void Heddled::Parts::start_anew(const std::vector<std::string>& keys) {
+  spdlog::warn("reload: {} changed: this daemon ends in order and starts anew", fmt::join(keys, ", "));
+  stop_asked_ = starts_anew_ = true;
+  if (!regulation_ || !regulation_->stop(Regulation::Changes::End, [this] { regulation_rests_ = true; })) {
+    regulation_rests_ = true;
+  }
+}
+
 void Heddled::Parts::stop() {
+  if (std::exchange(starts_anew_, false)) return notifier_.stopping();  // it is ending
   if (!std::exchange(stop_asked_, true)) {
     notifier_.stopping();
-    if (regulation_ && regulation_->stop([this] { finish(); })) {
+    if (regulation_ && regulation_->stop(Regulation::Changes::GoOn, [this] { finish(); })) {
       spdlog::info("bringing links back before ending; a second signal ends at once");
       return;
     }
@@ -358,6 +377,7 @@ Heddled::~Heddled() = default;
 void Heddled::reload() {
   parts_->on_event([this] { parts_->reload(); });
 }
+bool Heddled::starts_anew() const { return parts_->starts_anew(); }
 void Heddled::stop() {
   parts_->on_event([this] { parts_->stop(); });
 }

@@ -21,8 +21,11 @@ class Heddled {
   Heddled(const Heddled&) = delete;
   Heddled& operator=(const Heddled&) = delete;
 
-  /// Takes over what can change while running; says in the log what cannot. A bad file changes nothing.
+  /// Takes over what can change while running, or ends in order to be started anew; says in the log what
+  /// takes effect at the next start only. A bad file changes nothing.
   void reload();
+  /// It has ended because what was reloaded takes a start.
+  [[nodiscard]] bool starts_anew() const;
   /// Ends everything in order; the io_context runs out of work.
   void stop();
 

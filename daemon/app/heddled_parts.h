@@ -47,6 +47,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   void begin();
   void reload();
   void stop();
+  [[nodiscard]] bool starts_anew() const { return starts_anew_; }
 
   /// All that happens enters here: packets, alarms, commands, signals, lines of the plugin. Afterwards the
   /// alarms stand for what the parts wait for.
@@ -114,6 +115,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
     using discovery::Manner;
     discovery_.set_manner(authority_->owns_fabric() ? Manner::Owner : Manner::Guest, now);
   }
+  void start_anew(const std::vector<std::string>& keys);
   void finish();
   void on_unsolicited(const mad::Packet& packet, Instant at);
   void on_sweep(const discovery::SweepReport& report);
@@ -180,6 +182,8 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   std::size_t most_switches_ = 0;            ///< that a survey had since the start
   unsigned entered_ = 0;                     ///< on_event() within on_event()
   bool stop_asked_ = false;
+  bool starts_anew_ = false;
+  bool regulation_rests_ = false;  ///< before starting anew
   bool stopping_ = false;
 };
 

@@ -8,8 +8,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
-#include <functional>
 #include <iostream>
+#include <memory>
+#include <utility>
 
 #include "app/heddled.h"
 #include "app/options.h"
@@ -25,32 +26,55 @@ void set_up_log() {
   spdlog::set_default_logger(logger);
 }
 
-int run(const ConfigSource& source) {
-  set_up_log();
-  boost::asio::io_context io{1};
-  // Before the daemon says that it is ready: from then on signals may come.
-  boost::asio::signal_set reload{io, SIGHUP};
-  boost::asio::signal_set end{io, SIGINT, SIGTERM};
-  const auto daemon = Heddled::start(io, source);
-  if (!daemon) {
-    std::cerr << "heddled: " << daemon.error().message << '\n';
-    return 1;
+/// A daemon's life, from its start to its end. Signals count from before it says that it is ready.
+class Life {
+ public:
+  heddle::Result<void> start(const ConfigSource& source) {
+    auto daemon = Heddled::start(io_, source);
+    if (!daemon) return heddle::fail(daemon.error());
+    daemon_ = *std::move(daemon);
+    await_reload();
+    await_end();
+    return {};
   }
-  std::function<void()> await_reload = [&] {
-    reload.async_wait([&](const boost::system::error_code& wrong, int) {
+  void run() { io_.run(); }
+  [[nodiscard]] bool starts_anew() const { return daemon_->starts_anew(); }
+
+ private:
+  void await_reload() {
+    reload_.async_wait([this](const boost::system::error_code& wrong, int) {
       if (wrong) return;
-      (*daemon)->reload();
+      daemon_->reload();
       await_reload();
     });
-  };
-  await_reload();
-  end.async_wait([&](const boost::system::error_code& wrong, int) {
-    if (wrong) return;
-    reload.cancel();
-    (*daemon)->stop();
-  });
-  io.run();
-  return 0;
+  }
+  void await_end() {
+    end_.async_wait([this](const boost::system::error_code& wrong, int) {
+      if (wrong) return;
+      daemon_->stop();
+      await_end();
+    });
+  }
+
+  boost::asio::io_context io_{1};
+  boost::asio::signal_set reload_{io_, SIGHUP};
+  boost::asio::signal_set end_{io_, SIGINT, SIGTERM};
+  std::unique_ptr<Heddled> daemon_;
+};
+
+int run(const ConfigSource& source) {
+  set_up_log();
+  for (auto life = std::make_unique<Life>();;) {
+    if (auto started = life->start(source); !started) {
+      std::cerr << "heddled: " << started.error().message << '\n';
+      return 1;
+    }
+    life->run();
+    if (!life->starts_anew()) return 0;
+    // The next one hears signals before this one is deaf.
+    auto next = std::make_unique<Life>();
+    life = std::move(next);
+  }
 }
 
 }  // namespace

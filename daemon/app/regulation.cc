@@ -69,7 +69,7 @@ void Regulation::settle() {
   auto next = regulator_.next_deadline();
   if (stopped_) {
     const Instant now = around_.clock.now();
-    if (regulator().idle() || *stop_by_ <= now) {
+    if (has_stopped() || *stop_by_ <= now) {
       regulator().save(now);
       std::exchange(stopped_, nullptr)();
       return;
@@ -117,14 +117,20 @@ void Regulation::publish() {
   metrics_->publish(std::move(figures));
 }
 
-bool Regulation::stop(std::function<void()> done) {
+bool Regulation::has_stopped() const {
+  return on_stop_ == OnStop::Leave ? regulator().at_rest() : regulator().idle();
+}
+
+bool Regulation::stop(Changes changes, std::function<void()> done) {
+  using Links = regulation::Stopping::Links;
   const Instant now = around_.clock.now();
-  if (on_stop_ == OnStop::Leave) {
+  const Links links = on_stop_ == OnStop::Leave ? Links::Stay : Links::ComeBack;
+  if (links == Links::Stay && changes == Changes::GoOn) {
     regulator().save(now);
     return false;
   }
-  regulator().stop(now);
-  if (regulator().idle()) return false;
+  regulator().stop(links, now);
+  if (has_stopped()) return false;
   stopped_ = std::move(done);
   stop_by_ = now + longest_stop;
   return true;

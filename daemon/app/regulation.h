@@ -42,10 +42,15 @@ class Regulation {
   /// After each event: sets the alarm for what it waits for.
   void settle();
 
-  /// Brings links back if the configuration says so, and calls `done` when that has come about, or after a
-  /// while. False: there is nothing to wait for, and `done` is not called.
-  bool stop(std::function<void()> done);
+  /// What is under way goes on where somebody takes it up again; it is ended where nobody does.
+  enum class Changes : std::uint8_t { GoOn, End };
+  /// Brings links back if the configuration says so, or leaves them, and calls `done` when that has come
+  /// about, or after a while. False: there is nothing to wait for, and `done` is not called.
+  bool stop(Changes changes, std::function<void()> done);
 
+  void set_mode(regulation::Mode mode) {
+    regulator_.set_mode(mode, "the configuration", around_.clock.now(), [](const Result<std::string>&) {});
+  }
   [[nodiscard]] regulate::Regulator& regulator() { return regulator_; }
   [[nodiscard]] const regulate::Regulator& regulator() const { return regulator_; }
   [[nodiscard]] std::shared_ptr<metrics::RegulationMetrics> metrics() const { return metrics_; }
@@ -54,6 +59,8 @@ class Regulation {
   Regulation(const Around& around, const Config& config, std::unique_ptr<journal::Journal> journal,
              const journal::Calendar& calendar);
   void publish();
+  /// There is nothing more to wait for.
+  [[nodiscard]] bool has_stopped() const;
 
   Around around_;
   OnStop on_stop_;

@@ -72,10 +72,12 @@ class Regulator final : public authority::FabricListener {
   /// Adopt: also ports that are disabled, and not by this program as far as is known.
   enum class Adopt : std::uint8_t { No, DisabledPorts };
   void restore(const std::string& by, Adopt adopt, Instant now, Reply reply);
-  /// What regulation turned off comes back; see idle().
-  void stop(Instant now);
+  /// Nothing more is decided, and what regulation turned off comes back, or not; see idle() and at_rest().
+  void stop(regulation::Stopping::Links links, Instant now);
   /// No step is under way.
   [[nodiscard]] bool idle() const { return steps_.empty() && due_.empty(); }
+  /// Nor any change.
+  [[nodiscard]] bool at_rest() const { return idle() && governor_.stage() == regulation::Stage::Idle; }
   /// Brings the energy account up to date and onto the disk.
   void save(Instant now);
 

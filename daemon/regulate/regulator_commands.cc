@@ -65,8 +65,8 @@ std::string Regulator::adopt(const std::string& by, Instant now) {
   return text;
 }
 
-void Regulator::stop(Instant now) {
-  feed(regulation::Stopping{}, now);
+void Regulator::stop(regulation::Stopping::Links links, Instant now) {
+  feed(regulation::Stopping{links}, now);
   save(now);
 }
 

@@ -86,8 +86,12 @@ struct Restore {
   std::string by;
   CommandId command{};
 };
-/// The daemon is about to stop: what regulation turned off comes back, and nothing more is decided.
-struct Stopping {};
+/// The daemon is about to stop: what regulation turned off comes back, or stays off, a change under way is
+/// finished or undone, and nothing more is decided.
+struct Stopping {
+  enum class Links : std::uint8_t { ComeBack, Stay };
+  Links links = Links::ComeBack;
+};
 /// After TopologyChanged, before anything else: what the journal holds, and which links are down.
 struct Restarted {
   Memory memory;

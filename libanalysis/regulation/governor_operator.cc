@@ -129,9 +129,13 @@ void Governor::Impl::handle(const Restore& event) {
                      taken.size()));
 }
 
-void Governor::Impl::handle(const Stopping&) {
+void Governor::Impl::handle(const Stopping& event) {
   is_stopping_ = true;
-  bring_back(Whose::Regulation, "the daemon stops");
+  if (event.links == Stopping::Links::ComeBack) {
+    bring_back(Whose::Regulation, "the daemon stops");
+  } else {
+    call_off("the daemon stops");
+  }
 }
 
 }  // namespace heddle::regulation

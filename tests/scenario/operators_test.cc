@@ -228,11 +228,30 @@ TEST_F(Operators, RestoreBringsEverythingBackAndOnlyAdvisesFromThereOn) {
   EXPECT_EQ(world.daemon->regulator().governor().mode(), regulation::Mode::Advise);
 }
 
+// A change that has begun is finished or undone, and no other begins.
+TEST_F(Operators, StoppingThatLeavesLinksOffEndsWhatIsUnderWay) {
+  using regulation::Stage;
+  for (const Stage when :
+       {Stage::Writing, Stage::Migrating, Stage::Rewriting, Stage::Draining, Stage::Closing}) {
+    RegulatedWorld& world = begin();
+    traffic(0.05);
+    ASSERT_TRUE(world.run([&] { return world.daemon->regulator().governor().stage() == when; }, 1min));
+    world.daemon->regulator().stop(regulation::Stopping::Links::Stay, world.now);
+    ASSERT_TRUE(world.run([&] { return world.daemon->regulator().at_rest(); }, 1min)) << to_string(when);
+    EXPECT_TRUE(world.daemon->journal->memory().open.empty()) << events();
+    const std::size_t off = world.links_off().size();
+    EXPECT_EQ(world.daemon->journal->memory().off.size(), off) << events();
+    world.run_for(60s);
+    EXPECT_EQ(world.links_off().size(), off) << to_string(when) << "\n" << events();
+    expect_well();
+  }
+}
+
 TEST_F(Operators, StoppingBringsBackWhatRegulationTurnedOff) {
   RegulatedWorld& world = begin();
   traffic(0.05);
   ASSERT_TRUE(comes_to(4));
-  world.daemon->regulator().stop(world.now);
+  world.daemon->regulator().stop(regulation::Stopping::Links::ComeBack, world.now);
   ASSERT_TRUE(comes_to(0)) << events();
   expect_well();
 }

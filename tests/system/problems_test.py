@@ -48,7 +48,7 @@ class Problems(unittest.TestCase):
         with Daemon(QUICK) as daemon:
             self.nothing_wrong(daemon)
             file = daemon.directory / "heddle.toml"
-            for text, words in (('[regulation]\nmode = "off"\n', "changed of regulation.mode takes effect at the next start"),
+            for text, words in (('[regulation]\nu_on = 0.8\n', "changed of regulation.u_on takes effect at the next start"),
                                 ("nonsense", "could not be read again")):
                 file.write_text(text)
                 daemon.process.send_signal(signal.SIGHUP)
