@@ -165,9 +165,10 @@ class Assembly {
     nodes_[queue.front().raw()].path.clear();
     for (std::size_t i = 0; i < queue.size(); ++i) {
       const SurveyNode& from = nodes_[queue[i].raw()];
-      // Only switches forward directed routes, and the local node begins them.
+      // Only switches forward directed routes, and the local node begins them: at the port that we sit on.
       if (!from.is_switch() && i > 0) continue;
       for (std::size_t p = 1; p < from.ports.size(); ++p) {
+        if (!from.is_switch() && p != from.info.local_port.raw()) continue;
         const NodeIndex to = behind[first_port_[queue[i].raw()] + p];
         if (to == no_node || reached[to.raw()] != 0) continue;
         reached[to.raw()] = 1;

@@ -196,9 +196,10 @@ void Sweep::find_ways() {
   reached[local->second] = 1;
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const SurveyNode& from = nodes_[queue[i]];
-    // Only switches forward directed routes, and the local node begins them.
+    // Only switches forward directed routes, and the local node begins them: at the port that we sit on.
     if (!from.is_switch() && i > 0) continue;
     for (std::size_t p = 1; p < from.ports.size(); ++p) {
+      if (!from.is_switch() && p != from.info.local_port.raw()) continue;
       const auto& peer = from.ports[p].peer;
       const auto to = peer ? index_.find(peer->node) : index_.end();
       if (to == index_.end() || reached[to->second] != 0) continue;

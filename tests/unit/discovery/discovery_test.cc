@@ -17,9 +17,10 @@ using namespace std::chrono_literals;
 class World {
  public:
   explicit World(std::string_view generator, const sim::Options& options = {}, SweepOptions sweeps = {})
-      : sim{generator, options}, discovery{sim.engine, sweeps, [this](const SweepReport& report) {
-                                             reports.push_back(report);
-                                           }} {}
+      : World{*generate(generator), options, sweeps} {}
+  World(std::shared_ptr<const Fabric> description, const sim::Options& options, SweepOptions sweeps)
+      : sim{std::move(description), options},
+        discovery{sim.engine, sweeps, [this](const SweepReport& report) { reports.push_back(report); }} {}
 
   const SweepReport& full() {
     discovery.full(sim.now);
@@ -715,6 +716,54 @@ TEST_F(LightSweepTest, WaysOverACutLinkAreFoundAnewWithoutAFullSweep) {
     EXPECT_EQ(report.survey->fabric->nodes().size(), world.truth().nodes().size()) << "link " << i;
     world.sim.fabric.mend(LinkIndex{i}, world.ps());
     expect_same_graph(*world.light().survey->fabric, world.truth());
+  }
+}
+
+/// A host with a cable to each of three switches, which are joined to one another.
+std::shared_ptr<const Fabric> three_ways() {
+  FabricBuilder builder;
+  const auto add = [&](NodeType type, std::uint64_t guid) {
+    Node node;
+    node.type = type;
+    node.guid = NodeGuid{guid};
+    node.port_count = 3;
+    node.description = "node " + std::to_string(guid);
+    return *builder.add_node(node);
+  };
+  const NodeIndex host = add(NodeType::ChannelAdapter, 1);
+  const NodeIndex a = add(NodeType::Switch, 11);
+  const NodeIndex b = add(NodeType::Switch, 12);
+  const NodeIndex c = add(NodeType::Switch, 13);
+  const auto join = [&](NodeIndex x, unsigned p, NodeIndex y, unsigned q) {
+    (void)builder.add_link({x, PortNum{static_cast<std::uint8_t>(p)}},
+                           {y, PortNum{static_cast<std::uint8_t>(q)}}, LinkWidth::X4, LinkSpeed::Hdr);
+  };
+  join(a, 2, b, 3);
+  join(b, 2, c, 3);
+  join(c, 2, a, 3);
+  join(host, 1, a, 1);
+  join(host, 2, b, 1);
+  join(host, 3, c, 1);
+  return builder.build();
+}
+
+// A directed route that begins at another port of the host is sent by nobody (825887577 of the swarm: tables
+// of the switch at the other port were not confirmed any more).
+TEST(Discovery, WaysThatAreFoundAnewBeginAtTheOwnPort) {
+  World world{three_ways(), {}, {.change_bits = ChangeBits::Clear}};
+  world.full();
+  world.light();
+  const LinkEnd to_b{world.truth().find_node(NodeGuid{11}), PortNum{2}};
+  world.sim.fabric.cut(world.truth().port(to_b).link, world.ps());
+  const SweepReport& report = world.light();
+  ASSERT_FALSE(report.failure);
+  EXPECT_EQ(report.kind, SweepKind::Partial);
+  EXPECT_EQ(report.survey->fabric->nodes().size(), world.truth().nodes().size());
+  const PortNum own = report.survey->node(report.survey->local).info.local_port;
+  for (const SurveyNode& node : report.survey->nodes) {
+    if (node.is_switch()) {
+      EXPECT_EQ(node.path.front(), own) << node.guid().raw();
+    }
   }
 }
 
