@@ -18,6 +18,23 @@ bool TableWriter::is_silent(const routing::BlockRef& at) const {
   return tables_[at.sw.raw()] != nullptr && tables_[at.sw.raw()]->silent[at.block];
 }
 
+/// LIDs for which a block that cannot be read may hold one entry or another.
+void TableWriter::leave_out_doubtful() {
+  for (const Table* const table : tables_) {
+    if (table == nullptr) continue;
+    for (const auto& [block, contents] : table->unconfirmed) {
+      if (block >= table->silent.size() || !table->silent[block]) continue;
+      for (std::size_t i = 0; i < routing::lids_per_block; ++i) {
+        const std::size_t lid = block * routing::lids_per_block + i;
+        if (lid >= left_out_.size()) break;
+        const bool same = std::all_of(contents.begin(), contents.end(),
+                                      [&](const auto& content) { return content[i] == table->bytes[lid]; });
+        if (!same) left_out_[lid] = 1;
+      }
+    }
+  }
+}
+
 /// A cable that is in use, and nobody known at its other end.
 bool TableWriter::somebody_is_unknown() const {
   for (const NodeIndex node : switches_) {
@@ -84,6 +101,7 @@ void TableWriter::plan(Instant now) {
   is_later_.assign(wanted.stride(), 0);
   is_idle_.assign(wanted.stride(), false);
   left_out_.assign(wanted.stride(), 0);
+  leave_out_doubtful();
   is_round_incomplete_ = false;
   report_.order = WriteOrder::Any;
   if (anything && routes_->order) plan_stages(now);

@@ -78,15 +78,24 @@ std::optional<Batch::Way> TableWriter::way_of(std::uint64_t tag) const {
   return Batch::Way{transport::agent_of(node->guid()), node->path};
 }
 
+/// A switch without a top holds nothing if it was restarted. Else whoever manages the fabric was killed
+/// before setting it, and what is there is worth knowing.
+std::size_t TableWriter::readable_lids(const SurveyNode& node) {
+  const std::size_t top = node.switch_info ? node.switch_info->linear_fdb_top : 0;
+  if (top > 0) {
+    empty_.erase(node.guid());
+    return top + 1;
+  }
+  return empty_.contains(node.guid()) ? 0 : routes_->tables.stride();
+}
+
 void TableWriter::read(Instant now) {
   std::vector<BlockOf> blocks;
   for (std::uint32_t s = 0; s < switches_.size(); ++s) {
     const SurveyNode* node = node_of(s);
     if (node == nullptr) continue;
-    // Of a table without a top, nothing is worth knowing.
-    const std::size_t top = node->switch_info ? node->switch_info->linear_fdb_top : 0;
-    for (std::size_t b = 0; b < routes_->tables.blocks() && top > 0 && b * routing::lids_per_block <= top;
-         ++b) {
+    const std::size_t lids = readable_lids(*node);
+    for (std::size_t b = 0; b < routes_->tables.blocks() && b * routing::lids_per_block < lids; ++b) {
       if (tables_[s]->known[b]) continue;
       // What it answers may be overwritten by a Set that is still on its way.
       if (tables_[s]->settled_at[b] > now) {
@@ -127,6 +136,7 @@ void TableWriter::take(BlockOf at, const Completion& completion) {
   std::copy(data.begin(), data.end(),
             table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * routing::lids_per_block));
   table.known[at.block] = true;
+  table.unconfirmed.erase(at.block);
   table.settled_at[at.block] = std::max(table.settled_at[at.block], *began_ + under_way_.life());
   ++report_.blocks_read;
 }
@@ -158,6 +168,10 @@ void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
   const bool was_sent = completion.outcome != Outcome::AgentSilent && completion.outcome != Outcome::NotSent;
   if (was_sent && (completion.outcome != Outcome::Answered || tid.attempt > 0))
     tables_[at.sw]->settled_at[at.block] = completion.now + under_way_.life();
+  if (was_sent && completion.outcome != Outcome::Answered) {
+    const auto asked = mad::smp_data(completion.request->mad);
+    tables_[at.sw]->unconfirmed[at.block].emplace_back(asked.begin(), asked.end());
+  }
   if (completion.outcome == Outcome::Stopped) {
     report_.stopped = true;
     return;
@@ -181,6 +195,7 @@ void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
   std::copy(got.begin(), got.end(),
             table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * routing::lids_per_block));
   table.known[at.block] = true;
+  table.unconfirmed.erase(at.block);
   ++report_.blocks_written;
 }
 

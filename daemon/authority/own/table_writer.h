@@ -14,7 +14,8 @@
 ///
 /// A Set that was given up, or repeated before its answer came, may arrive late: the block is not changed
 /// again before that is as old as a packet can be. Nor are blocks that were found: whoever wrote them before
-/// may have been killed with such Sets under way.
+/// may have been killed with such Sets under way. And until the switch has said which entries it holds, LIDs
+/// for which that makes a difference change nowhere: there is no order that suits both.
 ///
 /// A state machine over the transaction engine, on its thread. One run at a time. Unicast only:
 /// multicast tables are MulticastWriter's.
@@ -100,7 +101,10 @@ class TableWriter {
   /// Blocks that verify() may read.
   [[nodiscard]] std::size_t known_blocks() const;
   /// The switch was restarted: what it held is gone.
-  void forget(NodeGuid sw) { known_.erase(sw); }
+  void forget(NodeGuid sw) {
+    known_.erase(sw);
+    empty_.insert(sw);
+  }
   /// Whether some switch holds, or may hold, an entry that leaves by one of these ports. Port numbers of
   /// switches that were never written count as not in use.
   [[nodiscard]] bool may_use(const PortRef& port) const;
@@ -114,6 +118,8 @@ class TableWriter {
     std::vector<bool> known;          ///< by block
     std::vector<bool> silent;         ///< likewise: could not be read in this run
     std::vector<Instant> settled_at;  ///< likewise: no earlier Set can arrive after this
+    /// By block that is not known: what Sets that nobody confirmed would have it hold, besides `bytes`.
+    std::map<std::size_t, std::vector<std::vector<std::uint8_t>>> unconfirmed;
   };
   struct BlockOf {
     std::uint32_t sw = 0;
@@ -132,6 +138,8 @@ class TableWriter {
   void plan_stages(Instant now);
   void keep_rounds(const std::vector<Lid>& following, Instant now);
   void leave_out(std::vector<routing::EntryWrite>& stage);
+  void leave_out_doubtful();
+  [[nodiscard]] std::size_t readable_lids(const SurveyNode& node);
   [[nodiscard]] bool somebody_is_unknown() const;
   void keep_lids_of_the_unknown();
   [[nodiscard]] bool is_inactive(const routing::EntryWrite& write) const;
@@ -156,6 +164,7 @@ class TableWriter {
   std::uint64_t m_key_;
   Batch batch_;
   std::map<NodeGuid, Table> known_;  ///< what switches confirmed
+  std::set<NodeGuid> empty_;         ///< restarted; of those that have a top since, it means nothing
   std::optional<Instant> began_;     ///< the first write
 
   // Of the run.
