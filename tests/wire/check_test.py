@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from synthetic import ACTIVE, ARMED, DOWN, GET, INIT, LINK_UP, NONE, PORT_INFO, Fabric, Recording
+from synthetic import ACTIVE, ARMED, DOWN, GET, INIT, LFT, LINK_UP, NONE, PORT_INFO, Fabric, Recording
 
 CHECKER = pathlib.Path(os.environ["HEDDLE_BUILD"]) / "tests/wire/wire_check"
 
@@ -83,6 +83,23 @@ class Sound(Judged):
         self.wire.answer(read, self.wire.table(with_entries("c", lid4=3, lid8=3)))
         self.wire.disable("c", 2)
         self.expect()
+
+    def test_a_number_that_another_set_had_that_nobody_answered(self):
+        asked = self.wire.send_table("d", with_entries("d", lid3=3))
+        self.wire.time += 200_000_000
+        self.without_link_cd()
+        self.wire.tid = asked[-1] - 1
+        self.wire.write_table("b", with_entries("b", lid7=2))
+        self.expect(options=("--flight", "100000"))
+
+    def test_a_set_that_was_never_taken(self):
+        """c would lead LID 4 over c/2 again; it is read, and does not. So nobody waits for that link, which goes off at once."""
+        self.without_link_cd()
+        self.wire.send_table("c", with_entries("c", lid8=3))
+        self.wire.time += 200_000_000
+        self.wire.answer(self.wire.ask("c", GET, LFT, 0), self.wire.table(with_entries("c", lid4=3, lid8=3)))
+        self.wire.disable("c", 2)
+        self.expect(options=("--flight", "100000", "--lag", "500"))
 
     def test_a_set_that_was_repeated_and_is_too_late_to_count(self):
         first = self.wire.send_table("c", UP_DOWN["c"])
@@ -370,6 +387,13 @@ class Faults(Judged):
         self.wire.see("c", 2, DOWN)
         self.expect()
         self.expect("stays-broken", options=("--back-within", "2"))
+
+    def test_nobody_sends_from_a_switch_that_is_off(self):
+        self.wire.command("kill", "d")
+        self.wire.see("a", 3, DOWN)
+        self.wire.time += 20_000_000
+        self.wire.send_table("d", with_entries("d", lid3=3))
+        self.expect()
 
     def test_a_switch_that_was_off_has_forgotten_its_table(self):
         self.wire.command("kill", "d")

@@ -42,7 +42,13 @@ void TableBlock::read(Time asked, const Bytes& content) {
   const bool in_flight = std::any_of(pending_.begin(), pending_.end(),
                                      [&](const Pending& each) { return !is_over(each, asked); });
   if (known_ && in_flight) return;
-  if (!in_flight) drop_pending_before(asked);
+  if (!in_flight) {
+    // The last one that was taken would be what is there.
+    disproves_ = known_ && content == settled_ &&
+                 std::none_of(pending_.begin(), pending_.end(),
+                              [&](const Pending& each) { return each.content == content; });
+    drop_pending_before(asked);
+  }
   settle(content);
 }
 
@@ -96,6 +102,7 @@ const std::vector<std::size_t>& TableBlock::update(Time now) {
     for (Candidate each : before) {
       const bool stands =
           each.until == forever && std::binary_search(present.begin(), present.end(), each.value);
+      if (disproves_ && !stands && each.until == forever) continue;
       each.until = std::min(each.until, now);
       if (!stands && each.until + timing_.lag > now) next.push_back(each);
     }
@@ -109,6 +116,7 @@ const std::vector<std::size_t>& TableBlock::update(Time now) {
     changed_.push_back(i);
   }
   was_known_ = known_;
+  disproves_ = false;
   return changed_;
 }
 

@@ -76,6 +76,8 @@ class TableBlock {
   Timing timing_;
   bool known_ = false;
   bool was_known_ = false;
+  /// What was read shows that no Set that went unanswered was ever taken: nobody was sent on by it.
+  bool disproves_ = false;
   Bytes settled_{};
   Time last_answer_ = 0;
   std::vector<Pending> pending_;

@@ -185,6 +185,7 @@ void Unicast::judge(int lid, int source, Pair& pair, unsigned flags, Time now) {
             ((flags & FreshTraining) != 0 ? Training : 0U);
     if ((flags & Circle) != 0) report_.excused_loop();
   }
+  if (world_.is_dead(source)) wrong = 0;
   for (const auto& [flag, kind] : kinds) {
     if ((wrong & flag & ~pair.wrong) != 0) tell(lid, source, flag, kind);
     if ((pair.wrong & flag & ~wrong) != 0) report_.ended(kind, pair.since);

@@ -121,11 +121,14 @@ void World::request(std::size_t index, const Record& record, const Mad& mad) {
   const RequestKey key{record.process, mad.tid, mad.attribute, mad.modifier};
   const auto known = requests_.find(key);
   Request& request = requests_[key];
-  const bool again =
-      known != requests_.end() && !request.is_answered && request.is_set == (mad.method == method_set);
+  const End target = target_of(record.process, mad);
+  // Numbers are used over and over: what has the number of one that nobody answered may be another.
+  const bool again = known != requests_.end() && !request.is_answered &&
+                     request.is_set == (mad.method == method_set) && request.target.node == target.node &&
+                     request.content == mad.data;
   if (!again) {
-    request = {next_request_++,          record.time,   target_of(record.process, mad),
-               mad.method == method_set, mad.attribute, mad.modifier};
+    request = {next_request_++, record.time, target,  mad.method == method_set, mad.attribute, mad.modifier,
+               false,           false,       mad.data};
   }
   if (request.target.node < 0) {
     ++not_understood_;
@@ -343,9 +346,11 @@ void World::begin(const Command& command) {
   if (command.what == "kill" || command.what == "lose") {
     cut_node(*node, true, now);
     changes_.dead.insert(*node);
+    dead_.insert(topology_.node(*node).switch_number);
     if (command.what == "kill") forget_tables(*node, now);
   } else if (command.what == "revive") {
     cut_node(*node, false, now);
+    dead_.erase(topology_.node(*node).switch_number);
     forget_tables(*node, now);  // what was sent to it meanwhile, too
   } else {
     const int cable = topology_.cable_at({*node, command.port});

@@ -60,6 +60,8 @@ class World {
   /// The masks of 16 ports each, by position; null where nothing is known.
   [[nodiscard]] const std::vector<Candidate>* mask(int switch_number, int group, int position) const;
   [[nodiscard]] bool has_hosts(int switch_number) const;
+  /// It is off: nobody sends from there.
+  [[nodiscard]] bool is_dead(int switch_number) const { return dead_.contains(switch_number); }
   /// Ports of programs that write forwarding tables.
   [[nodiscard]] const std::set<End>& managers() const { return managers_; }
 
@@ -80,6 +82,7 @@ class World {
     std::uint32_t modifier = 0;
     bool takes_link = false;
     bool is_answered = false;
+    Bytes content{};  ///< of a Set
   };
   struct BlockAt {
     int switch_number = -1;
@@ -119,6 +122,7 @@ class World {
   std::map<BlockAt, std::unique_ptr<TableBlock>> mfts_;
   std::map<int, End> origins_;  ///< by process: where it sits
   std::set<End> managers_;
+  std::set<int> dead_;  ///< switches, by number
   std::map<RequestKey, Request> requests_;
   std::uint64_t next_request_ = 1;
   using Expiry = std::tuple<Time, BlockAt>;
