@@ -26,6 +26,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,8 @@ class FabricWatch final : public sim::ChangeListener {
   /// From here on; before that a fabric is being brought up. Whatever stands is at rest.
   void begin() {
     watching_ = true;
+    learn_lids();
+    find_left();
     settled();
   }
 
@@ -341,6 +344,28 @@ class FabricWatch final : public sim::ChangeListener {
 
   [[nodiscard]] std::string name(NodeIndex node) const { return with_lids_->node(node).description; }
 
+  static bool is_no_way(std::string_view wrong) { return wrong.ends_with(" has no way"); }
+  /// Of managers and switches, who has none though every link is on: their order left them, and managers use
+  /// directed routes (docs/routing.md, Mends).
+  void find_left() {
+    const routing::ForwardingTables now = tables();
+    for (const routing::Target& target : graph_->targets()) {
+      for (std::uint32_t s = 0; s < graph_->size(); ++s) {
+        const routing::SwitchIndex from{s};
+        const bool host_here = graph_->hosts_at(from) > 0;
+        if (target.kind == routing::TargetKind::Host && host_here) continue;
+        if (is_no_way(follow(now, from, target, target.base))) left_.emplace(from, target.port);
+      }
+    }
+  }
+  /// Nor are aggregation nodes kept in reach of everybody but managers when links go off
+  /// (docs/regulation.md).
+  [[nodiscard]] bool may_have_none(routing::SwitchIndex from, const routing::Target& target) const {
+    const auto seat = with_lids_->peer({with_lids_->port(daemon_).node, with_lids_->port(daemon_).num});
+    const bool aggregates = target.kind == routing::TargetKind::Other && seat->node != graph_->node(from);
+    return aggregates || left_.contains({from, target.port});
+  }
+
   void check_routes(const routing::ForwardingTables& now) {
     const NodeSet joined = joined_by_cables();
     const auto seat = with_lids_->peer({with_lids_->port(daemon_).node, with_lids_->port(daemon_).num});
@@ -359,6 +384,7 @@ class FabricWatch final : public sim::ChangeListener {
         for (unsigned i = 0; i < target.lid_count(); ++i) {
           const Lid lid{static_cast<std::uint16_t>(target.base.raw() + i)};
           if (auto wrong = follow(now, from, target, lid); !wrong.empty()) {
+            if (is_no_way(wrong) && may_have_none(from, target)) continue;
             violation(fmt::format("from {} to LID {} of {}: {}", name(node), lid.raw(), name(owner), wrong));
           }
         }
@@ -491,6 +517,7 @@ class FabricWatch final : public sim::ChangeListener {
   std::shared_ptr<const Fabric> with_lids_;
   std::unique_ptr<routing::SwitchGraph> graph_;
   routing::ForwardingTables at_rest_;
+  std::set<std::pair<routing::SwitchIndex, PortIndex>> left_;
   Picoseconds life_{0};
   std::function<bool(const routing::Target&, Lid)> carries_;
   routing::ForwardingTables last_;

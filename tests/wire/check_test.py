@@ -421,6 +421,42 @@ class Faults(Judged):
         self.expect("dead-end")
 
 
+class Aggregation(Judged):
+    """A line a - b - c, hosts at a and c, an aggregation node at b and one at c."""
+
+    def setUp(self):
+        super().setUp()
+        fabric = Fabric(4, [(("a", 2), ("b", 3)), (("b", 2), ("c", 3)), (("a", 1), ("ha", 1)), (("c", 1), ("hc", 1)),
+                            (("b", 4), ("h Aggregation Node b", 1)), (("c", 4), ("h Aggregation Node c", 1))])
+        self.tables = {"a": {1: 1, 2: 2, 3: 2, 4: 2, 5: 0, 6: 2, 7: 2}, "b": {1: 3, 2: 2, 3: 4, 4: 2, 5: 3, 6: 0, 7: 2},
+                       "c": {1: 3, 2: 1, 3: 3, 4: 4, 5: 3, 6: 3, 7: 0}}
+        self.wire = Recording(fabric, "ha")
+        self.wire.bring_up({"ha": 1, "hc": 2, "h Aggregation Node b": 3, "h Aggregation Node c": 4, "a": 5, "b": 6, "c": 7}, self.tables)
+
+    def change(self, name, lid, port):
+        self.tables[name][lid] = port
+        self.wire.write_table(name, self.tables[name])
+
+    def test_they_may_be_without_a_way(self):
+        self.change("c", 3, NONE)  # from c's host to b's
+        self.change("b", 2, NONE)  # what b's sends to c's host; but a has one, too, whose packets come by
+        text = self.expect("dead-end")
+        self.assertIn("from a to LID 2", text)
+        self.assertNotIn("from b to", text)
+        self.assertNotIn("LID 3", text)
+
+    def test_they_run_in_no_circle(self):
+        self.change("b", 3, 2)
+        self.expect("loop", "deadlock")
+
+    def test_managers_and_hosts_have_ways(self):
+        self.change("a", 3, NONE)
+        self.expect("dead-end")
+        self.change("a", 3, 2)
+        self.change("c", 1, NONE)
+        self.expect("dead-end", times=2)
+
+
 class Groups(Judged):
     def setUp(self):
         super().setUp()

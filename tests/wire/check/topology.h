@@ -50,6 +50,10 @@ class Topology {
   [[nodiscard]] End peer(End end) const;
   [[nodiscard]] int cable_at(End end) const;  ///< -1: none
   [[nodiscard]] bool is_switch(int node) const { return this->node(node).switch_number >= 0; }
+  /// A SHARP aggregation node: sits in a switch, and is no host.
+  [[nodiscard]] bool is_aggregation(int node) const {
+    return !is_switch(node) && this->node(node).name.find("Aggregation Node") != std::string::npos;
+  }
   [[nodiscard]] std::string show(End end) const;
   [[nodiscard]] std::string show_cable(int cable) const;
 

@@ -33,6 +33,7 @@ Unicast::Unicast(const World& world, const Rules& rules, Report& report)
       report_{report},
       dependencies_{topology_.cables().size()},
       is_source_(topology_.switches().size()),
+      has_hosts_(topology_.switches().size()),
       has_manager_(topology_.switches().size()),
       pairs_(World::lid_limit),
       owners_(World::lid_limit),
@@ -42,8 +43,10 @@ Unicast::Unicast(const World& world, const Rules& rules, Report& report)
 bool Unicast::update_sources() {
   const auto sources = is_source_;
   const auto managers = has_manager_;
-  for (int s = 0; s < topology_.switch_count(); ++s)
-    is_source_[static_cast<std::size_t>(s)] = world_.has_hosts(s) ? 1 : 0;
+  for (int s = 0; s < topology_.switch_count(); ++s) {
+    is_source_[static_cast<std::size_t>(s)] = world_.has_ends(s, World::Ends::Any) ? 1 : 0;
+    has_hosts_[static_cast<std::size_t>(s)] = world_.has_ends(s, World::Ends::Hosts) ? 1 : 0;
+  }
   for (const End manager : world_.managers()) {
     const int node = topology_.is_switch(manager.node) ? manager.node : topology_.peer(manager).node;
     if (node >= 0) has_manager_[static_cast<std::size_t>(topology_.node(node).switch_number)] = 1;
@@ -55,6 +58,13 @@ bool Unicast::is_judged(int lid, int source) const {
   const End owner = world_.owner(lid);
   if (topology_.is_switch(owner.node)) return has_manager_[static_cast<std::size_t>(source)] != 0;
   return is_source_[static_cast<std::size_t>(source)] != 0 || world_.managers().contains(owner);
+}
+
+bool Unicast::is_promised(int lid, int source) const {
+  const End owner = world_.owner(lid);
+  if (topology_.is_switch(owner.node) || world_.managers().contains(owner)) return true;
+  if (topology_.is_aggregation(owner.node)) return has_manager_[static_cast<std::size_t>(source)] != 0;
+  return has_hosts_[static_cast<std::size_t>(source)] != 0;
 }
 
 void Unicast::excuse(int node) {
@@ -186,6 +196,7 @@ void Unicast::judge(int lid, int source, Pair& pair, unsigned flags, Time now) {
     if ((flags & Circle) != 0) report_.excused_loop();
   }
   if (world_.is_dead(source)) wrong = 0;
+  if (!is_promised(lid, source)) wrong &= ~static_cast<unsigned>(NoEntry);
   for (const auto& [flag, kind] : kinds) {
     if ((wrong & flag & ~pair.wrong) != 0) tell(lid, source, flag, kind);
     if ((pair.wrong & flag & ~wrong) != 0) report_.ended(kind, pair.since);
@@ -297,7 +308,7 @@ void Unicast::check_lasting() {
       const auto& pairs = pairs_[static_cast<std::size_t>(lid)];
       if (pairs.empty() || pairs[static_cast<std::size_t>(s)].standing != Standing::Broken) continue;
       const int node = topology_.switches()[static_cast<std::size_t>(s)];
-      if (!is_judged(lid, s) ||
+      if (!is_judged(lid, s) || !is_promised(lid, s) ||
           island[static_cast<std::size_t>(node)] != island[static_cast<std::size_t>(owner.node)])
         continue;
       report_.found(Wrong::StaysBroken,

@@ -83,6 +83,9 @@ class Unicast {
   /// Whether packets from there to that LID are judged: those between hosts, and between managers and
   /// switches.
   [[nodiscard]] bool is_judged(int lid, int source) const;
+  /// Whether they have a way at every instant: aggregation nodes may be without, when links go off
+  /// (docs/regulation.md). Nothing else is allowed for them.
+  [[nodiscard]] bool is_promised(int lid, int source) const;
   [[nodiscard]] std::vector<int> islands() const;
 
   const World& world_;
@@ -91,6 +94,7 @@ class Unicast {
   Report& report_;
   Dependencies dependencies_;
   std::vector<std::uint8_t> is_source_;  ///< by switch
+  std::vector<std::uint8_t> has_hosts_;  ///< likewise: not aggregation nodes only
   std::vector<std::uint8_t> has_manager_;
   std::vector<std::vector<Pair>> pairs_;  ///< by LID, then switch
   std::vector<End> owners_;               ///< whose the pairs are

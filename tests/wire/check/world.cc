@@ -384,12 +384,13 @@ const std::vector<Candidate>* World::mask(int switch_number, int group, int posi
   return found == mfts_.end() ? nullptr : &found->second->entry(offset % 32);
 }
 
-bool World::has_hosts(int switch_number) const {
+bool World::has_ends(int switch_number, Ends which) const {
   const int node = topology_.switches()[static_cast<std::size_t>(switch_number)];
   for (int p = 1; p <= topology_.node(node).ports; ++p) {
     const End peer = topology_.peer({node, p});
-    if (peer.node >= 0 && !topology_.is_switch(peer.node) && link(topology_.cable_at({node, p})).is_usable())
-      return true;
+    if (peer.node < 0 || topology_.is_switch(peer.node)) continue;
+    if (which == Ends::Hosts && topology_.is_aggregation(peer.node)) continue;
+    if (link(topology_.cable_at({node, p})).is_usable()) return true;
   }
   return false;
 }

@@ -59,7 +59,8 @@ class World {
   [[nodiscard]] bool is_unknown(int switch_number, int lid) const;
   /// The masks of 16 ports each, by position; null where nothing is known.
   [[nodiscard]] const std::vector<Candidate>* mask(int switch_number, int group, int position) const;
-  [[nodiscard]] bool has_hosts(int switch_number) const;
+  enum class Ends : std::uint8_t { Any, Hosts };  ///< Hosts: no aggregation nodes
+  [[nodiscard]] bool has_ends(int switch_number, Ends which) const;
   /// It is off: nobody sends from there.
   [[nodiscard]] bool is_dead(int switch_number) const { return dead_.contains(switch_number); }
   /// Ports of programs that write forwarding tables.
