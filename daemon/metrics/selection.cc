@@ -10,12 +10,17 @@
 
 #include "base/printable.h"
 #include "load/glob.h"
+#include "metrics/names.h"
 
 namespace heddle::metrics {
 namespace {
 
 constexpr std::array<std::string_view, 7> groups{"traffic", "errors", "state", "info",
                                                  "load",    "energy", "daemon"};
+
+/// Bounds of what a request makes the daemon compare with all names.
+constexpr std::size_t longest_word = 64;
+constexpr std::size_t most_words = 64;
 
 bool has(std::string_view name, std::string_view part) { return name.find(part) != std::string_view::npos; }
 
@@ -90,14 +95,20 @@ std::vector<std::string_view> family_groups() { return {groups.begin(), groups.e
 
 Result<void> check_families(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
-    const bool known = std::ranges::find(groups, word) != groups.end() ||
-                       word.find('*') != std::string::npos || word.starts_with("infiniband_") ||
-                       word.starts_with("heddle_") || word.starts_with("process_");
-    if (!known) {
+    if (word.size() > longest_word) {
       return fail(ErrorCode::Invalid,
-                  fmt::format("'{}' is neither a group of metrics ({}) nor the name of one", printable(word),
-                              fmt::join(groups, ", ")));
+                  fmt::format("names and patterns of metrics have up to {} characters", longest_word));
     }
+    const auto fits = [&](std::string_view name) { return load::glob_matches(word, name); };
+    if (std::ranges::find(groups, word) != groups.end() || std::ranges::any_of(family_names(), fits))
+      continue;
+    const std::string meant = meant_by(word);
+    return fail(
+        ErrorCode::Invalid,
+        fmt::format(
+            "'{}' is neither a group of metrics ({}), nor the name of one, nor a pattern that fits one{}",
+            printable(word), fmt::join(groups, ", "),
+            meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)));
   }
   return {};
 }
@@ -106,6 +117,8 @@ Result<Selection> narrowed(const Selection& base, const std::map<std::string, st
   Selection selection = base;
   if (const auto it = query.find("collect[]"); it != query.end()) {
     selection.collected = words_of(it->second);
+    if (selection.collected.size() > most_words)
+      return fail(ErrorCode::Invalid, fmt::format("collect[] takes up to {} words", most_words));
     if (auto fits = check_families(selection.collected); !fits) return fail(fits.error());
   }
   if (const auto it = query.find("shard"); it != query.end()) {

@@ -54,7 +54,7 @@ inline constexpr unsigned most_shards = 64;
 
 /// The groups that families are in, as an operator would list them.
 [[nodiscard]] std::vector<std::string_view> family_groups();
-/// Errors: Invalid for a word that is no group and that no name of a family can match.
+/// Errors: Invalid for a word that is no group and fits no family that there can be, with what is near.
 [[nodiscard]] Result<void> check_families(const std::vector<std::string>& words);
 
 /// `base` as a scrape narrows it: "collect[]" (words, commas between them) and "shard" ("2/3"). Other names

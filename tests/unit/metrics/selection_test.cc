@@ -10,6 +10,12 @@
 
 #include "fabric/generators.h"
 #include "metrics/metrics.h"
+#include "metrics/names.h"
+#include "metrics/opensm_families.h"
+#include "metrics/problem_families.h"
+#include "metrics/qos_metrics.h"
+#include "metrics/regulation_metrics.h"
+#include "metrics/subnet_manager_families.h"
 #include "metrics_fabric.h"
 
 namespace heddle::metrics {
@@ -123,9 +129,54 @@ TEST_F(SelectionTest, FamiliesAreNamedByGroupsNamesAndPatterns) {
 TEST_F(SelectionTest, WhatIsAskedForInVainIsSaid) {
   EXPECT_THAT(query({{"collect[]", "error"}}),
               AllOf(HasSubstr("'error' is neither a group"), HasSubstr("errors")));
+  // It was answered with no series at all.
+  EXPECT_THAT(query({{"collect[]", "heddle_lnk_*"}}),
+              AllOf(HasSubstr("'heddle_lnk_*' is neither"), HasSubstr("did you mean 'heddle_link_*'?")));
+  EXPECT_THAT(query({{"collect[]", "heddle_link_utilisation_ratio"}}),
+              HasSubstr("did you mean 'heddle_link_utilization_ratio'?"));
+  EXPECT_THAT(query({{"collect[]", "node_*"}}), AllOf(HasSubstr("'node_*'"), Not(HasSubstr("did you mean"))));
+  EXPECT_THAT(query({{"collect[]", std::string(1000, '*')}}), HasSubstr("up to 64 characters"));
+  std::string many;
+  for (int i = 0; i < 65; ++i) many += "errors,";
+  EXPECT_THAT(query({{"collect[]", many}}), HasSubstr("up to 64 words"));
+  // What there can be is no mistake, though there is none of it.
+  EXPECT_EQ(series(query({{"collect[]", "heddle_energy_*,heddle_qos_drift_ports"}})).size(), 0U);
   for (const char* shard : {"", "1", "0/2", "3/2", "1/0", "1/65", "a/2", "1/2x", "-1/2", "1/99999999999"}) {
     EXPECT_THAT(query({{"shard", shard}}), HasSubstr("shard is I/N")) << shard;
   }
+}
+
+/// Else asking for one that is left out of the list is refused.
+TEST_F(SelectionTest, EveryFamilyThatAnyPartMakesIsKnownByName) {
+  const auto problems = std::make_shared<ProblemMetrics>();
+  const auto master = std::make_shared<SubnetManagerMetrics>();
+  SubnetManagerFigures managed;
+  managed.role = "master";
+  managed.master.emplace();
+  master->set(managed);
+  const auto regulation = std::make_shared<RegulationMetrics>();
+  RegulationFigures regulated;
+  regulated.links.emplace_back().energy.emplace();
+  regulated.switches.emplace_back();
+  regulation->publish(regulated);
+  QosMetrics qos;
+  QosFigures pushed;
+  pushed.verified = 1.0;
+  qos.set(pushed);
+  for (const std::shared_ptr<prometheus::Collectable>& part :
+       {std::shared_ptr<prometheus::Collectable>{problems},
+        {master},
+        {regulation},
+        {qos.part()},
+        {std::make_shared<OpenSmMetrics>()}})
+    metrics_.add(part);
+  std::set<std::string> made;
+  std::istringstream lines{scrape({})};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("# TYPE ")) made.insert(line.substr(7, line.rfind(' ') - 7));
+  }
+  const std::set<std::string> known{family_names().begin(), family_names().end()};
+  EXPECT_EQ(made, known);
 }
 
 TEST_F(SelectionTest, TheFabricsNameIsOnEveryLine) {
