@@ -46,7 +46,9 @@ struct Answers::State : std::enable_shared_from_this<State> {
     std::size_t expected = 0;  ///< bytes
     std::uint64_t generation = 0;
     Time begun{};
-    Time until{};  ///< a reader who asks before that takes it, whatever the latest sample
+    Time until{};             ///< a reader who asks before that takes it, whatever the latest sample
+    std::uint64_t least = 0;  ///< what was begun for this generation will do for all who ask
+    std::shared_ptr<const SharedBody> plain{};  ///< the same uncompressed, made while it was asked for
   };
 
   struct Steady {
@@ -121,9 +123,10 @@ struct Answers::State : std::enable_shared_from_this<State> {
     Queue& lane = queue(order.lane);
     // One that was begun for the sample before this one will do for a reader, but not for somebody who has
     // perhaps just changed something.
-    const std::uint64_t late = order.access == Access::Read ? 1 : 0;
+    const bool reads = order.access == Access::Read;
+    const std::uint64_t least = reads ? generation - 1 : generation;
     if (lane.running && lane.running->order.key == order.key &&
-        (lane.running->generation + late >= generation || (late > 0 && clock() < lane.running->until))) {
+        (lane.running->generation >= least || (reads && clock() < lane.running->until))) {
       lane.running->asked.push_back(std::move(respond));
       return;
     }
@@ -131,6 +134,7 @@ struct Answers::State : std::enable_shared_from_this<State> {
       if (job->order.key != order.key) continue;
       job->order.make = std::move(order.make);
       job->generation = generation;
+      job->least = std::max(job->least, least);
       job->asked.push_back(std::move(respond));
       return;
     }
@@ -143,8 +147,8 @@ struct Answers::State : std::enable_shared_from_this<State> {
       if (!matters || !make_room(order.lane, bytes, std::chrono::seconds{0}))
         return respond(try_later(std::chrono::seconds{2}, "clients are still taking earlier large answers"));
     }
-    enqueue(lane,
-            std::make_shared<Job>(Job{std::move(order), {std::move(respond)}, bytes, generation, clock()}));
+    enqueue(lane, std::make_shared<Job>(
+                      Job{std::move(order), {std::move(respond)}, bytes, generation, clock(), {}, least}));
   }
 
   void sampled() {
@@ -173,7 +177,7 @@ struct Answers::State : std::enable_shared_from_this<State> {
     const std::size_t bytes = expected == sizes.end() ? 0 : expected->second;
     // Nobody waits for it yet.
     if (lane.waiting.size() >= limits.waiting || !make_room(order.lane, bytes, limits.grace)) return;
-    auto job = std::make_shared<Job>(Job{order, {}, bytes, generation, clock(), due.until});
+    auto job = std::make_shared<Job>(Job{order, {}, bytes, generation, clock(), due.until, generation});
     job->order.make = order.again();
     enqueue(lane, std::move(job));
   }
@@ -236,11 +240,19 @@ struct Answers::State : std::enable_shared_from_this<State> {
     });
   }
 
-  /// Of the latest sample.
+  /// Of the latest sample, or good enough for all who ask.
   [[nodiscard]] std::shared_ptr<const SharedBody> plain_of(const Job& job) const {
-    if (job.order.encoding == Encoding::Plain || job.generation != generation) return nullptr;
+    if (job.order.encoding == Encoding::Plain) return nullptr;
     const auto it = ready.find(job.order.key.substr(gzip_key.size()));
-    return it == ready.end() ? nullptr : it->second;
+    return it != ready.end() ? it->second : job.plain;
+  }
+
+  /// Whoever asked for the same compressed while `job` was made waits for no second text.
+  void hand_on(Queue& lane, const Job& job, const std::shared_ptr<const SharedBody>& body) {
+    const std::string compressed = std::string{gzip_key} + job.order.key;
+    for (const auto& each : lane.waiting) {
+      if (each->order.key == compressed && job.generation >= each->least) each->plain = body;
+    }
   }
 
   void finish(Lane which, const std::shared_ptr<const SharedBody>& body,
@@ -253,6 +265,7 @@ struct Answers::State : std::enable_shared_from_this<State> {
       sizes[path_of(job->order.key)] = body->bytes();
       made.push_back({job->order.key, body, which, clock()});
       if (job->generation == generation) ready[job->order.key] = body;
+      hand_on(lane, *job, body);
       if (clock() < job->until) prepared[job->order.key] = {body, job->until};
       if (const auto it = steady.find(job->order.key); it != steady.end())
         it->second.took = clock() - job->begun;

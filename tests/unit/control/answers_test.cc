@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string unpacked(std::string packed) {
-  std::string text(1U << 20U, '\0');
+  std::string text(1U << 24U, '\0');
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK) return {};
   stream.next_in = reinterpret_cast<Bytef*>(packed.data());
@@ -210,6 +210,27 @@ TEST_F(AnswersTest, ACompressedAnswerIsMadeOfAPlainOneOfTheSameSample) {
   EXPECT_EQ(unpacked(body_of(got[2])), std::string(5000, 'x'));
 }
 
+/// A scraper among clients who ask for the plain one waited for that, and then for a second text of the next
+/// sample.
+TEST_F(AnswersTest, ACompressedAnswerIsMadeOfThePlainOneThatWasBeingMadeWhenItWasAskedFor) {
+  const auto ask_compressed = [this](Access access) { ask("/metrics", 5000, access, Encoding::Gzip); };
+  ask("/metrics", 5000);
+  answers.outdate();
+  ask_compressed(Access::Read);
+  answers.outdate();
+  run_all();
+  EXPECT_EQ(made.size(), 1U);
+  EXPECT_EQ(unpacked(body_of(got[1])), std::string(5000, 'x'));
+  got.clear();
+
+  ask("/metrics", 5000);
+  answers.outdate();
+  ask_compressed(Access::Read);
+  ask_compressed(Access::Change);
+  run_all();
+  EXPECT_EQ(made.size(), 3U) << "who may have changed something sees what is true";
+}
+
 TEST_F(AnswersTest, ACompressedAnswerIsMadeAnewWhereThePlainOneIsWithdrawnMeanwhile) {
   ask("/metrics", 5000);
   run_all();
@@ -322,7 +343,7 @@ TEST(BodyWriter, CutsIntoSlicesOfOneSize) {
 TEST(BodyWriter, CompressesAsGzipDoes) {
   BodyWriter writer{Encoding::Gzip};
   std::string text;
-  for (int i = 0; i < 20000; ++i) text += "line " + std::to_string(i) + '\n';
+  for (int i = 0; i < 900000; ++i) text += "line " + std::to_string(i) + '\n';  // more slices than may wait
   for (std::size_t at = 0; at < text.size(); at += 1000)
     writer.write(std::string_view{text}.substr(at, 1000));
   const auto body = writer.finish(std::make_shared<BodyLedger>(0));
@@ -330,6 +351,24 @@ TEST(BodyWriter, CompressesAsGzipDoes) {
   for (std::size_t i = 0; i < body->slices(); ++i) packed += *body->slice(i);
   EXPECT_LT(packed.size(), text.size() / 3);
   EXPECT_EQ(unpacked(packed), text);
+}
+
+TEST(BodyWriter, WhatIsCompressedMayBeLeftUnfinished) {
+  BodyWriter writer{Encoding::Gzip};
+  for (int i = 0; i < 200; ++i) writer.write(std::string(slice_bytes, 'x'));
+}
+
+TEST(BodyWriter, ABodyThatIsWithdrawnCannotBeCompressed) {
+  const auto ledger = std::make_shared<BodyLedger>(0);
+  BodyWriter plain;
+  plain.write(std::string(3 * slice_bytes, 'x'));
+  const auto body = plain.finish(ledger);
+  BodyWriter whole{Encoding::Gzip};
+  EXPECT_TRUE(whole.write(*body));
+  EXPECT_LT(whole.finish(ledger)->bytes(), slice_bytes);
+  body->withdraw();
+  BodyWriter writer{Encoding::Gzip};
+  EXPECT_FALSE(writer.write(*body));
 }
 
 }  // namespace
