@@ -9,7 +9,6 @@
 #include <boost/json/object.hpp>
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -18,6 +17,7 @@
 #include "heddle/client.h"
 #include "heddle/command.h"
 #include "heddle/json_access.h"
+#include "heddle/operator_name.h"
 #include "heddle/regulation_output.h"
 #include "heddle/table.h"
 
@@ -26,14 +26,6 @@ namespace {
 
 using boost::json::object;
 using boost::json::value;
-
-/// Who asks, for the log of decisions.
-std::string operator_name() {
-  for (const char* variable : {"SUDO_USER", "USER", "LOGNAME"}) {
-    if (const char* name = std::getenv(variable); name != nullptr && *name != '\0') return name;
-  }
-  return "somebody";
-}
 
 /// "90s", "30min", "2h", "1d"; a bare number counts seconds.
 std::optional<double> seconds_from(const std::string& text) {

@@ -4,21 +4,19 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <boost/json/object.hpp>
-#include <cstdlib>
 #include <memory>
 #include <ostream>
 
 #include "heddle/client.h"
 #include "heddle/command.h"
 #include "heddle/json_access.h"
+#include "heddle/operator_name.h"
 
 namespace heddle::cli {
 namespace {
 
 Result<void> take_subnet(Context& context, bool force) {
-  const char* name = std::getenv("SUDO_USER");
-  if (name == nullptr) name = std::getenv("USER");
-  const boost::json::object body{{"force", force}, {"by", name == nullptr ? "root" : name}};
+  const boost::json::object body{{"force", force}, {"by", operator_name()}};
   const auto answer = Client{context.socket}.post("/v1/sm/take", body);
   if (!answer) return fail(answer.error());
   if (context.format == Format::Json) {

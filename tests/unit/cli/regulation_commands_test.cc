@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include <boost/json/parse.hpp>
 #include <sstream>
@@ -82,6 +84,18 @@ TEST(RegulationCommands, RegulateSetsTheModeInTheOperatorsName) {
   const auto body = boost::json::parse(asked[0].body);
   EXPECT_EQ(text_at(body, "mode"), "enforce");
   EXPECT_EQ(text_at(body, "by"), "ada");
+}
+
+// Where the environment names nobody, as in cron and containers, the log said "by somebody".
+TEST(RegulationCommands, WhoeverTheEnvironmentDoesNotNameIsNamedByUid) {
+  for (const char* variable : {"SUDO_USER", "USER", "LOGNAME"}) unsetenv(variable);
+  const passwd* user = getpwuid(getuid());
+  FakeDaemon daemon{{{"/v1/regulation", {R"({"text":"regulation: enforce"})"}}}};
+  run(daemon, {"regulate", "enforce"});
+  const auto asked = daemon.end();
+  ASSERT_EQ(asked.size(), 1U);
+  EXPECT_EQ(text_at(boost::json::parse(asked[0].body), "by"),
+            user != nullptr ? std::string{user->pw_name} : "uid " + std::to_string(getuid()));
 }
 
 TEST(RegulationCommands, PlanSaysWhatWhyAndWhatItSaves) {
