@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -14,7 +15,11 @@ PACKAGES = ["heddled", "heddle", "heddle-opensm", "heddle-grafana"]
 
 
 def run(*command, **options):
-    return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    if done.returncode != 0:  # its own words, which CalledProcessError keeps to itself
+        print(done.stdout[-4000:], done.stderr[-4000:], sep="\n", file=sys.stderr)
+        done.check_returncode()
+    return done.stdout
 
 
 class Packages(unittest.TestCase):
@@ -29,6 +34,8 @@ class Packages(unittest.TestCase):
         # What Debian's own installation has, too: a system with its init's tools, but nothing that runs.
         release = run("sh", "-c", ". /etc/os-release && echo $VERSION_CODENAME").strip()
         run("mmdebstrap", "--variant=apt", "--include=systemd,udev,systemd-sysv", "--skip=cleanup/apt/lists", release, cls.root)
+        run("mount", "-t", "proc", "proc", cls.root / "proc")
+        cls.addClassCleanup(run, "umount", cls.root / "proc")
         for path in cls.debs.values():
             shutil.copy(path, cls.root / "root")
 
@@ -65,7 +72,7 @@ class Packages(unittest.TestCase):
 
     def test_from_installation_to_purge(self):
         self.install()
-        self.inside("systemd-analyze", "verify", "/usr/lib/systemd/system/heddled.service")
+        self.inside("systemd-analyze", "verify", "--man=no", "heddled.service")
         self.inside("bash", "-n", "/usr/share/bash-completion/completions/heddle")
         self.assertIn("heddle", self.inside("getent", "group", "heddle-umad"))
         self.inside("systemd-tmpfiles", "--create")
