@@ -82,5 +82,6 @@ void add_sm_commands(Program& program);
 void add_top_commands(Program& program);
 void add_report_commands(Program& program);
 void add_trace_commands(Program& program);
+void add_what_if_commands(Program& program);
 
 }  // namespace heddle::cli

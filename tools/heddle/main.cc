@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   heddle::cli::add_qos_commands(program);
   heddle::cli::add_fabric_commands(program);
   heddle::cli::add_route_commands(program);
+  heddle::cli::add_what_if_commands(program);
   heddle::cli::add_sim_commands(program);
   heddle::cli::add_sm_commands(program);
   heddle::cli::add_trace_commands(program);

@@ -1,0 +1,203 @@
+#include "routing/outage.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/random.h"
+#include "routing/hop_map.h"
+#include "routing/permutations.h"
+#include "routing/quality.h"
+
+namespace heddle::routing {
+namespace {
+
+/// Which piece of the fabric each node is in, by NodeIndex: disjoint sets.
+class Pieces {
+ public:
+  explicit Pieces(std::size_t nodes) : above_(nodes) { std::iota(above_.begin(), above_.end(), 0U); }
+  void join(NodeIndex x, NodeIndex y) { above_[of(x)] = of(y); }
+  [[nodiscard]] std::uint32_t of(NodeIndex node) {
+    std::uint32_t at = node.raw();
+    while (above_[at] != at) at = above_[at] = above_[above_[at]];
+    return at;
+  }
+
+ private:
+  std::vector<std::uint32_t> above_;
+};
+
+bool is_switch(const Fabric& fabric, NodeIndex node) { return fabric.node(node).type == NodeType::Switch; }
+
+bool is_host(const Fabric& fabric, NodeIndex node) {
+  const Node& n = fabric.node(node);
+  return n.type == NodeType::ChannelAdapter && !n.aggregation;
+}
+
+Pieces pieces_of(const Fabric& fabric, const LinkSet& left) {
+  Pieces pieces(fabric.nodes().size());
+  for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
+    if (!left.contains(LinkIndex{i})) continue;
+    const Link& link = fabric.links()[i];
+    pieces.join(link.a.node, link.b.node);
+  }
+  return pieces;
+}
+
+/// Of hosts counted by `piece`, the ordered pairs of different pieces.
+double pairs_apart(const std::vector<double>& by_piece) {
+  double all = 0;
+  double together = 0;
+  for (const double hosts : by_piece) {
+    all += hosts;
+    together += hosts * hosts;
+  }
+  return all * all - together;
+}
+
+std::vector<NodeIndex> cut_off(const Fabric& fabric, Pieces& pieces) {
+  std::vector<std::size_t> hosts(fabric.nodes().size());
+  for (std::uint32_t i = 0; i < fabric.nodes().size(); ++i) {
+    if (is_host(fabric, NodeIndex{i})) ++hosts[pieces.of(NodeIndex{i})];
+  }
+  const auto main = static_cast<std::uint32_t>(std::max_element(hosts.begin(), hosts.end()) - hosts.begin());
+  std::vector<NodeIndex> all;
+  for (std::uint32_t i = 0; i < fabric.nodes().size(); ++i) {
+    if (is_host(fabric, NodeIndex{i}) && pieces.of(NodeIndex{i}) != main) all.emplace_back(i);
+  }
+  return all;
+}
+
+std::vector<NodeIndex> on_one_cable(const Fabric& fabric, const LinkSet& left) {
+  struct Cables {
+    unsigned before = 0;
+    unsigned after = 0;
+    bool hosts = false;
+  };
+  std::vector<Cables> cables(fabric.nodes().size());
+  for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
+    const Link& link = fabric.links()[i];
+    const bool between = is_switch(fabric, link.a.node) && is_switch(fabric, link.b.node);
+    for (const NodeIndex node : {link.a.node, link.b.node}) {
+      Cables& of = cables[node.raw()];
+      if (between) {
+        ++of.before;
+        of.after += left.contains(LinkIndex{i}) ? 1 : 0;
+      } else {
+        of.hosts = true;
+      }
+    }
+  }
+  std::vector<NodeIndex> all;
+  for (std::uint32_t i = 0; i < cables.size(); ++i) {
+    const Cables& of = cables[i];
+    if (is_switch(fabric, NodeIndex{i}) && of.hosts && of.before > 1 && of.after == 1) all.emplace_back(i);
+  }
+  return all;
+}
+
+/// Which switches reach a LID by their tables.
+class Arrivals {
+ public:
+  Arrivals(const Routes& routes, const LinkSet& left) : routes_{routes}, left_{left}, hops_{routes.graph} {}
+
+  void look(const Target& to, Lid lid) {
+    known_.assign(routes_.graph.size(), Known::Nothing);
+    known_[to.at.raw()] = routes_.tables.port(to.at, lid) == to.out ? Known::Arrives : Known::IsLost;
+    for (std::uint32_t s = 0; s < known_.size(); ++s) follow(s, lid);
+  }
+  [[nodiscard]] bool from(SwitchIndex s) const { return known_[s.raw()] == Known::Arrives; }
+
+ private:
+  enum class Known : std::uint8_t { Nothing, OnTheWay, Arrives, IsLost };
+
+  /// What is met again on the way runs in a circle.
+  void follow(std::uint32_t s, Lid lid) {
+    way_.clear();
+    std::uint32_t at = s;
+    while (known_[at] == Known::Nothing) {
+      known_[at] = Known::OnTheWay;
+      way_.push_back(at);
+      const std::uint32_t hop = hops_.hop(at, routes_.tables.port(SwitchIndex{at}, lid).raw());
+      if (hop == HopMap::none || !left_.contains(link_of(SwitchIndex{at}, hop))) break;
+      at = hops_.peer(hop);
+    }
+    const Known all = known_[at] == Known::Arrives ? Known::Arrives : Known::IsLost;
+    for (const std::uint32_t passed : way_) known_[passed] = all;
+  }
+  [[nodiscard]] LinkIndex link_of(SwitchIndex s, std::uint32_t hop) const {
+    return routes_.graph.hops(s)[hop - routes_.graph.first_hop(s)].link;
+  }
+
+  const Routes& routes_;
+  const LinkSet& left_;
+  HopMap hops_;
+  std::vector<Known> known_;
+  std::vector<std::uint32_t> way_;
+};
+
+/// Ordered pairs of host ports in one piece that no table leads from one to the other, by any of its LIDs.
+double pairs_without_path(const Fabric& fabric, const Routes& routes, const LinkSet& left, Pieces& pieces) {
+  const SwitchGraph& graph = routes.graph;
+  const auto is_there = [&](const Target& target) {
+    return target.kind == TargetKind::Host && (target.link == no_link || left.contains(target.link));
+  };
+  std::vector<std::uint32_t> hosts(graph.size());
+  for (const Target& target : graph.targets()) hosts[target.at.raw()] += is_there(target) ? 1 : 0;
+  Arrivals arrivals{routes, left};
+  double pairs = 0;
+  for (const Target& to : graph.targets()) {
+    if (!is_there(to)) continue;
+    const std::uint32_t piece = pieces.of(fabric.port(to.port).node);
+    std::vector<bool> arrives(graph.size(), true);
+    for (unsigned i = 0; i < to.lid_count(); ++i) {
+      arrivals.look(to, Lid{static_cast<std::uint16_t>(to.base.raw() + i)});
+      for (std::uint32_t s = 0; s < graph.size(); ++s)
+        arrives[s] = arrives[s] && arrivals.from(SwitchIndex{s});
+    }
+    for (std::uint32_t s = 0; s < graph.size(); ++s) {
+      const SwitchIndex from{s};
+      if (arrives[s] || pieces.of(graph.node(from)) != piece) continue;
+      pairs += hosts[s] - (from == to.at ? 1 : 0);
+    }
+  }
+  return pairs;
+}
+
+}  // namespace
+
+LinkSet links_left(const Fabric& fabric, const Failure& failure) {
+  LinkSet left = LinkSet::all(fabric);
+  for (const LinkIndex link : failure.links) left.erase(link);
+  std::vector<bool> failed(fabric.nodes().size());
+  for (const NodeIndex node : failure.nodes) failed[node.raw()] = true;
+  for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
+    const Link& link = fabric.links()[i];
+    if (failed[link.a.node.raw()] || failed[link.b.node.raw()]) left.erase(LinkIndex{i});
+  }
+  return left;
+}
+
+Result<Outage> outage(const Fabric& fabric, const Failure& failure, Engine engine,
+                      const RouteOptions& options, unsigned samples) {
+  const LinkSet left = links_left(fabric, failure);
+  const auto routes = route(fabric, left, engine, options);
+  if (!routes) return fail(routes.error());
+  Outage found;
+  Pieces pieces = pieces_of(fabric, left);
+  found.cut_off = cut_off(fabric, pieces);
+  found.on_one = on_one_cable(fabric, left);
+  std::vector<double> ports(fabric.nodes().size());
+  for (const Target& target : routes->graph.targets()) {
+    if (target.kind == TargetKind::Host) ++ports[pieces.of(fabric.port(target.port).node)];
+  }
+  found.pairs_cut = pairs_apart(ports);
+  found.pairs_without_path = pairs_without_path(fabric, *routes, left, pieces);
+  found.largest = all_to_all(routes->graph, routes->tables).largest();
+  if (samples > 0) {
+    Random random(1);
+    found.bisection = effective_bisection(routes->graph, routes->tables, samples, random);
+  }
+  return found;
+}
+
+}  // namespace heddle::routing

@@ -1,0 +1,35 @@
+/// What hosts lose when switches and links fail together: the fabric routed again without them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "fabric/fabric.h"
+#include "routing/engine.h"
+#include "routing/link_set.h"
+
+namespace heddle::routing {
+
+struct Failure {
+  std::vector<NodeIndex> nodes;  ///< with all of their links
+  std::vector<LinkIndex> links;
+};
+
+/// All links but those that fail.
+[[nodiscard]] LinkSet links_left(const Fabric& fabric, const Failure& failure);
+
+struct Outage {
+  std::vector<NodeIndex> cut_off;  ///< channel adapters outside of the piece that has the most of them
+  std::vector<NodeIndex> on_one;  ///< switches with hosts that have one cable to other switches, and had more
+  double pairs_cut = 0;           ///< ordered pairs of host ports that are in different pieces
+  double pairs_without_path = 0;  ///< likewise in one piece, which the engine does not route
+  double largest = 0;             ///< load of the busiest cable, as routing::all_to_all()
+  Ratio bisection{1};             ///< effective; 1 where no samples were asked for
+};
+
+/// `samples`: of the effective bisection. Errors: of route().
+[[nodiscard]] Result<Outage> outage(const Fabric& fabric, const Failure& failure, Engine engine,
+                                    const RouteOptions& options, unsigned samples);
+
+}  // namespace heddle::routing

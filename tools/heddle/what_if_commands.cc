@@ -1,0 +1,228 @@
+// heddle what-if: what a fabric loses when switches or links fail, or are taken out.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <memory>
+#include <ostream>
+#include <tuple>
+
+#include "fabric/generators.h"
+#include "fabric/link_name.h"
+#include "heddle/fabric_source.h"
+#include "heddle/route_inputs.h"
+#include "heddle/table.h"
+#include "routing/outage.h"
+
+namespace heddle::cli {
+namespace {
+
+namespace json = boost::json;
+using routing::Failure;
+using routing::Outage;
+
+struct WhatIfOptions {
+  std::string fabric;
+  std::vector<std::string> without;
+  std::string each;
+  std::string engine = "updn";
+  std::size_t top = 20;
+  unsigned samples = 50;
+};
+
+/// More hosts that are cut off than these are not named.
+constexpr std::size_t most_named = 8;
+
+struct Named {
+  std::string name;
+  Failure failure;
+  Outage outage;
+};
+
+/// What fails, by names of nodes and links. Errors: of FabricNames, for what is neither.
+Result<Failure> failure_of(const std::vector<std::string>& names, const FabricNames& known) {
+  Failure failure;
+  for (const std::string& name : names) {
+    if (const auto node = known.find_node(name)) {
+      failure.nodes.push_back(*node);
+    } else if (node.error().code == ErrorCode::Conflict || name.find('/') == std::string::npos) {
+      return fail("--without", node.error());
+    } else if (const auto link = known.find_link(name)) {
+      failure.links.push_back(*link);
+    } else {
+      return fail("--without", link.error());
+    }
+  }
+  return failure;
+}
+
+/// Every single failure of this kind.
+std::vector<Named> each_failure(const Fabric& fabric, const FabricNames& known, bool switches) {
+  const auto is_switch = [&](NodeIndex node) { return fabric.node(node).type == NodeType::Switch; };
+  std::vector<Named> all;
+  if (switches) {
+    for (std::uint32_t i = 0; i < fabric.nodes().size(); ++i) {
+      const NodeIndex node{i};
+      if (is_switch(node)) all.push_back({known.node(node), {{node}, {}}, {}});
+    }
+    return all;
+  }
+  for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
+    const Link& link = fabric.links()[i];
+    if (!is_switch(link.a.node) || !is_switch(link.b.node)) continue;
+    all.push_back({known.link(LinkIndex{i}), {{}, {LinkIndex{i}}}, {}});
+  }
+  return all;
+}
+
+bool is_worse(const Named& x, const Named& y) {
+  const auto badness = [](const Outage& o) {
+    return std::tuple(o.cut_off.size(), o.pairs_cut + o.pairs_without_path, o.largest);
+  };
+  return badness(x.outage) > badness(y.outage);
+}
+
+json::object to_json(const Outage& outage, const FabricNames& known) {
+  json::array hosts;
+  for (const NodeIndex node : outage.cut_off) hosts.emplace_back(known.node(node));
+  json::array on_one;
+  for (const NodeIndex node : outage.on_one) on_one.emplace_back(known.node(node));
+  return {{"cut_off", std::move(hosts)},    {"switches_on_one_cable", std::move(on_one)},
+          {"pairs_cut", outage.pairs_cut},  {"pairs_without_path", outage.pairs_without_path},
+          {"largest_load", outage.largest}, {"effective_bisection", outage.bisection.value()}};
+}
+
+std::string named(const std::vector<NodeIndex>& nodes, const FabricNames& known) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(nodes.size(), most_named); ++i) names.push_back(known.node(nodes[i]));
+  const std::string more =
+      nodes.size() > most_named ? fmt::format(" and {} more", nodes.size() - most_named) : "";
+  return fmt::format("{}{}", fmt::join(names, ", "), more);
+}
+
+/// Of a load, beside that of the whole fabric.
+std::string times(double load, double now) { return now > 0 ? fmt::format("{:.2f}", load / now) : "-"; }
+
+void print(const Outage& now, const Outage& then, const FabricNames& known, Context& context) {
+  Table table{{{""}, {"NOW", Align::Right}, {"THEN", Align::Right}}};
+  const auto row = [&](const char* what, const auto& count) {
+    table.add({what, fmt::format("{:.0f}", count(now)), fmt::format("{:.0f}", count(then))});
+  };
+  row("hosts cut off", [](const Outage& o) { return static_cast<double>(o.cut_off.size()); });
+  row("pairs of hosts cut", [](const Outage& o) { return o.pairs_cut; });
+  row("pairs without a path", [](const Outage& o) { return o.pairs_without_path; });
+  row("switches on one cable", [](const Outage& o) { return static_cast<double>(o.on_one.size()); });
+  table.add({"busiest cable, times now", "1.00", times(then.largest, now.largest)});
+  table.add({"effective bisection", human(now.bisection), human(then.bisection)});
+  table.print(*context.out, context.colour);
+  if (!then.cut_off.empty()) *context.out << "cut off: " << named(then.cut_off, known) << '\n';
+  if (!then.on_one.empty()) *context.out << "on one cable: " << named(then.on_one, known) << '\n';
+}
+
+void print_each(const std::vector<Named>& all, const Outage& now, std::size_t top, Context& context) {
+  const auto harmless = std::count_if(all.begin(), all.end(), [](const Named& one) {
+    return one.outage.cut_off.empty() && one.outage.pairs_without_path == 0;
+  });
+  *context.out << fmt::format("{} of {} leave every host its paths to all others\n", harmless, all.size());
+  Table table{{{"WITHOUT"},
+               {"CUT OFF", Align::Right},
+               {"PAIRS CUT", Align::Right},
+               {"NO PATH", Align::Right},
+               {"ON ONE CABLE", Align::Right},
+               {"BUSIEST", Align::Right}}};
+  for (std::size_t i = 0; i < std::min(top, all.size()); ++i) {
+    const Outage& o = all[i].outage;
+    table.add({all[i].name, fmt::format("{}", o.cut_off.size()), fmt::format("{:.0f}", o.pairs_cut),
+               fmt::format("{:.0f}", o.pairs_without_path), fmt::format("{}", o.on_one.size()),
+               times(o.largest, now.largest)});
+  }
+  table.print(*context.out, context.colour);
+  if (all.size() > top) *context.out << fmt::format("and {} more (--top)\n", all.size() - top);
+}
+
+Result<void> run_each(const WhatIfOptions& options, const Fabric& fabric, const FabricNames& known,
+                      routing::Engine engine, const Outage& now, Context& context) {
+  std::vector<Named> all = each_failure(fabric, known, options.each == "switch");
+  for (Named& one : all) {
+    auto found = routing::outage(fabric, one.failure, engine, {}, 0);
+    if (!found) return fail(one.name, found.error());
+    one.outage = *std::move(found);
+  }
+  std::stable_sort(all.begin(), all.end(), is_worse);
+  if (context.format != Format::Json) {
+    print_each(all, now, options.top, context);
+    return {};
+  }
+  json::array failures;
+  for (const Named& one : all) {
+    json::object view = to_json(one.outage, known);
+    view.erase("effective_bisection");
+    view["without"] = one.name;
+    failures.push_back(std::move(view));
+  }
+  print_json(json::object{{"now", to_json(now, known)}, {"failures", std::move(failures)}}, context);
+  return {};
+}
+
+Result<void> run(const WhatIfOptions& options, Context& context) {
+  if (options.without.empty() == options.each.empty()) {
+    return fail(ErrorCode::Invalid, "either --without NODE|LINK or --fail-each link|switch is wanted");
+  }
+  const auto engine = routing::engine_from(options.engine);
+  if (!engine) {
+    return fail(ErrorCode::Invalid,
+                fmt::format("no engine \"{}\"; updn, ftree, dor or minhop", options.engine));
+  }
+  auto read = obtain_fabric(options.fabric, context);
+  if (!read) return fail(read.error());
+  auto fabric = has_lids(**read) ? read : assign_lids(**read, 0);
+  if (!fabric) return fail(fabric.error());
+  const FabricNames known(*fabric);
+  const auto failure = failure_of(options.without, known);
+  if (!failure) return fail(failure.error());
+  const auto now = routing::outage(**fabric, {}, *engine, {}, options.samples);
+  if (!now) return fail(now.error());
+  if (!options.each.empty()) return run_each(options, **fabric, known, *engine, *now, context);
+  const auto then = routing::outage(**fabric, *failure, *engine, {}, options.samples);
+  if (!then) return fail(then.error());
+  if (context.format == Format::Json) {
+    print_json(json::object{{"now", to_json(*now, known)}, {"then", to_json(*then, known)}}, context);
+  } else {
+    print(*now, *then, known, context);
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_what_if_commands(Program& program) {
+  Context& context = program.context();
+  const auto options = std::make_shared<WhatIfOptions>();
+  auto* command =
+      program.app().add_subcommand("what-if", "What the fabric loses when switches or links are taken out");
+  command->add_option("--fabric", options->fabric,
+                      "A topology file or generator; the running fabric if left out");
+  command->add_option("--without", options->without,
+                      "What is taken out, together: switches, hosts, links as in \"leaf-0/12\"");
+  command->add_option("--fail-each", options->each, "Each switch, or each link between switches, by itself")
+      ->check(CLI::IsMember({"link", "switch"}))
+      ->option_text("link|switch");
+  command->add_option("--engine", options->engine, "updn, ftree, dor or minhop")
+      ->option_text("ENGINE [updn]");
+  command->add_option("--top", options->top, "Of --fail-each: so many of the worst")->option_text("N [20]");
+  command->add_option("--samples", options->samples, "Random pairings of hosts to measure")
+      ->option_text("N [50]");
+  command->footer(
+      "The fabric is routed again without them, and every host is taken to send as much to every other one: "
+      "what is\n"
+      "measured at present does not count. Nothing in the fabric is changed.");
+  Program::on(*command, [options, &context] { return run(*options, context); });
+}
+
+}  // namespace heddle::cli
