@@ -48,4 +48,17 @@ Instant PacketsUnderWay::earliest(std::span<const EntryWrite> stage) const {
   return first;
 }
 
+void PacketsUnderWay::replaced(Lid lid, NodeGuid from, NodeGuid to, Instant at) {
+  if (at - pruned_ > life_) {
+    std::erase_if(replaced_, [&](const auto& each) { return each.second + life_ <= at; });
+    pruned_ = at;
+  }
+  replaced_[{lid, from, to}] = at;
+}
+
+Instant PacketsUnderWay::may_return(Lid lid, NodeGuid from, NodeGuid to) const {
+  const auto found = replaced_.find({lid, to, from});
+  return found == replaced_.end() ? Instant{} : found->second + life_;
+}
+
 }  // namespace heddle::routing

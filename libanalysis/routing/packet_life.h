@@ -8,15 +8,21 @@
 /// everything that was written for their LID before is older than a packet can be; and what follows a round
 /// of other LIDs (lid_rounds.h), when everything that was written for any is.
 ///
+/// Nor may a switch send back to where its packets come from while some are on their way: where there are
+/// mends, which count on nobody going back (turns.h), two such returns can close a circle of dependencies.
+///
 /// Pure: time comes in as an argument.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
+#include "base/ids.h"
 #include "base/units.h"
 #include "routing/update_plan.h"
 
@@ -49,6 +55,11 @@ class PacketsUnderWay {
   void wrote(Lid lid, Instant at);
   /// The earliest time to write these entries. Those of LIDs that carry nothing are not to be among them.
   [[nodiscard]] Instant earliest(std::span<const EntryWrite> stage) const;
+  /// An entry that led packets to this LID from one switch to another is gone since.
+  void replaced(Lid lid, NodeGuid from, NodeGuid to, Instant at);
+  /// The earliest time at which `from` may send what is for this LID to `to`, of which it may have come.
+  [[nodiscard]] Instant may_return(Lid lid, NodeGuid from, NodeGuid to) const;
+
   /// Until then a packet may be where the entries of some LID led that were replaced.
   [[nodiscard]] Instant gone() const { return latest_ + life_; }
 
@@ -57,6 +68,9 @@ class PacketsUnderWay {
   Instant begun_{};
   Instant latest_{};
   std::vector<Instant> written_;  ///< by LID
+  using Step = std::tuple<Lid, NodeGuid, NodeGuid>;
+  std::map<Step, Instant> replaced_;  ///< those that are older than packets live may have gone
+  Instant pruned_{};
 };
 
 }  // namespace heddle::routing

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "authority/own/table_writer.h"
+#include "routing/kept_ways.h"
 #include "routing/safe_update.h"
 
 namespace heddle::provision {
@@ -16,6 +17,16 @@ std::size_t block_of_lid(Lid lid) { return lid.raw() / routing::lids_per_block; 
 
 bool TableWriter::is_silent(const routing::BlockRef& at) const {
   return tables_[at.sw.raw()] != nullptr && tables_[at.sw.raw()]->silent[at.block];
+}
+
+/// No packet is dropped for want of a path by the order that would have arrived by the tables that stand.
+void TableWriter::keep_ways_that_work() {
+  const auto ways = routing::ways_to_keep(routes_->order->graph(), working_, routes_->tables, differing_,
+                                          routes_->in_all_planes);
+  if (ways.empty()) return;
+  auto kept = std::make_shared<Routes>(*routes_);
+  for (const routing::KeptWay& way : ways) kept->tables.set(way.sw, way.lid, way.port);
+  routes_ = std::move(kept);
 }
 
 /// LIDs for which a block that cannot be read may hold one entry or another.
@@ -104,7 +115,10 @@ void TableWriter::plan(Instant now) {
   leave_out_doubtful();
   is_round_incomplete_ = false;
   report_.order = WriteOrder::Any;
-  if (anything && routes_->order) plan_stages(now);
+  if (anything && routes_->order) {
+    keep_ways_that_work();
+    plan_stages(now);
+  }
   next_stage(now);
 }
 
@@ -204,10 +218,56 @@ Instant TableWriter::settled_at(const routing::EntryWrite& write) const {
   return table == nullptr ? Instant{} : table->settled_at[block_of_lid(write.lid)];
 }
 
-/// No earlier than packets are gone that these entries take a way from, and Sets that would undo them.
+std::optional<routing::Hop> TableWriter::hop(routing::SwitchIndex sw, PortNum port) const {
+  for (const routing::Hop& hop : routes_->order->graph().hops(sw)) {
+    if (hop.out == port) return hop;
+  }
+  return std::nullopt;
+}
+
+/// By the tables that stand.
+bool TableWriter::leads_there(routing::SwitchIndex sw, Lid lid) const {
+  for (std::size_t hops = 0; hops <= switches_.size(); ++hops) {
+    const PortNum port = working_.port(sw, lid);
+    if (port == no_path) return false;
+    const auto next = hop(sw, port);
+    if (!next) return true;
+    if (!routes_->up.contains(next->link)) return false;
+    sw = next->peer;
+  }
+  return false;
+}
+
+void TableWriter::note_replaced(BlockOf at, std::span<const std::uint8_t> content, Instant now) {
+  if (!routes_->order || routes_->order->mends().all().empty()) return;
+  const Table& table = *tables_[at.sw];
+  const auto switches = routes_->tables.switches();
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    const std::size_t lid = std::size_t{at.block} * routing::lids_per_block + i;
+    if (table.bytes[lid] == content[i]) continue;
+    if (const auto led = hop(routing::SwitchIndex{at.sw}, PortNum{table.bytes[lid]}))
+      under_way_.replaced(Lid{static_cast<std::uint16_t>(lid)}, switches[at.sw], switches[led->peer.raw()],
+                          now);
+  }
+}
+
+/// Packets that come by an entry that is gone would go back. Who has no way waits for none: a fault has
+/// caught what comes there.
+Instant TableWriter::may_return(const routing::EntryWrite& write) const {
+  const auto next = routes_->order ? hop(write.sw, write.port) : std::nullopt;
+  if (!next) return {};
+  const auto switches = routes_->tables.switches();
+  const Instant first =
+      under_way_.may_return(write.lid, switches[write.sw.raw()], switches[next->peer.raw()]);
+  return first == Instant{} || leads_there(write.sw, write.lid) ? first : Instant{};
+}
+
+/// No earlier than packets are gone that these entries take a way from, or send back, and Sets that would
+/// undo them.
 Instant TableWriter::earliest(std::span<const routing::EntryWrite> stage) const {
   Instant first = under_way_.earliest(stage);
-  for (const routing::EntryWrite& write : stage) first = std::max(first, settled_at(write));
+  for (const routing::EntryWrite& write : stage)
+    first = std::max({first, settled_at(write), may_return(write)});
   return first;
 }
 
@@ -215,7 +275,8 @@ Instant TableWriter::earliest(std::span<const routing::EntryWrite> stage) const 
 void TableWriter::postpone(std::vector<routing::EntryWrite>& stage, Instant now) {
   for (const routing::EntryWrite& write : stage) {
     const bool follows = write.change == routing::Change::Follows && !later_.empty();
-    const bool meets_packets = carries(write.lid) && (follows || under_way_.earliest({&write, 1}) > now);
+    const bool meets_packets =
+        carries(write.lid) && (follows || under_way_.earliest({&write, 1}) > now || may_return(write) > now);
     if (meets_packets || settled_at(write) > now) is_later_[write.lid.raw()] = 1;
   }
   const auto later = std::stable_partition(

@@ -192,6 +192,7 @@ void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
     return;
   }
   Table& table = *tables_[at.sw];
+  note_replaced(at, got, completion.now);
   std::copy(got.begin(), got.end(),
             table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * routing::lids_per_block));
   table.known[at.block] = true;

@@ -138,6 +138,7 @@ class TableWriter {
   void plan_stages(Instant now);
   void keep_rounds(const std::vector<Lid>& following, Instant now);
   void leave_out(std::vector<routing::EntryWrite>& stage);
+  void keep_ways_that_work();
   void leave_out_doubtful();
   [[nodiscard]] std::size_t readable_lids(const SurveyNode& node);
   [[nodiscard]] bool somebody_is_unknown() const;
@@ -145,6 +146,10 @@ class TableWriter {
   [[nodiscard]] bool is_inactive(const routing::EntryWrite& write) const;
   [[nodiscard]] bool is_mute(std::uint32_t sw) const;
   [[nodiscard]] Instant settled_at(const routing::EntryWrite& write) const;
+  [[nodiscard]] Instant may_return(const routing::EntryWrite& write) const;
+  [[nodiscard]] std::optional<routing::Hop> hop(routing::SwitchIndex sw, PortNum port) const;
+  [[nodiscard]] bool leads_there(routing::SwitchIndex sw, Lid lid) const;
+  void note_replaced(BlockOf at, std::span<const std::uint8_t> content, Instant now);
   [[nodiscard]] Instant earliest(std::span<const routing::EntryWrite> stage) const;
   void write_stage(const std::vector<routing::EntryWrite>& stage, Instant now);
   void postpone(std::vector<routing::EntryWrite>& stage, Instant now);

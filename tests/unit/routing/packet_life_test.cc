@@ -42,6 +42,22 @@ TEST(PacketLife, OneSwitchWithoutALimitLeavesOnlyTheMost) {
   EXPECT_EQ(packet_life({}, 5, 1s), 1s);
 }
 
+// 1050413, 1070156, 30104 and others of the swarm: two switches sent packets back at once, and mended turns
+// made a circle of it.
+TEST(PacketsUnderWay, NobodySendsBackWhatMayStillCome) {
+  PacketsUnderWay under_way;
+  under_way.set_life(1s);
+  under_way.begin(began);
+  const NodeGuid a{1};
+  const NodeGuid b{2};
+  under_way.replaced(Lid{7}, a, b, began + 10s);
+  EXPECT_EQ(under_way.may_return(Lid{7}, b, a), began + 11s);
+  EXPECT_EQ(under_way.may_return(Lid{7}, a, b), Instant{});
+  EXPECT_EQ(under_way.may_return(Lid{8}, b, a), Instant{});
+  under_way.replaced(Lid{8}, a, b, began + 20s);
+  EXPECT_EQ(under_way.may_return(Lid{7}, b, a), Instant{}) << "it is gone";
+}
+
 TEST(PacketsUnderWay, OnlyWhatLosesItsWayWaitsAndOnlyForItsOwnLid) {
   PacketsUnderWay under_way;
   under_way.set_life(1s);
