@@ -155,8 +155,10 @@ class Prover {
         s = map_.peer(way.hop);
       }
       std::uint8_t end = state_[s];
-      if (came_by != HopMap::none && s != target.at.raw() && end != Bad) {
-        dependencies_.add(came_by, map_.hop(s, column[s]), lid);
+      if (came_by != HopMap::none && s != target.at.raw()) {
+        // Also where it ends later on: who is to be dropped there waits for buffers until then.
+        const Next way = next(target, s, column[s]);
+        if (way.kind == Next::Hop) dependencies_.add(came_by, way.hop, lid);
       }
       if (end == OnPath) {
         note(Fault::Loop, lid, steps(std::find(path_.begin(), path_.end(), s), path_.end(), column, lid));

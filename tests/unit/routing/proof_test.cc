@@ -53,6 +53,19 @@ TEST(Proof, ShortestPathsOfATriangleHold) {
   EXPECT_EQ(proof.paths, 9U);
 }
 
+TEST(Proof, PacketsThatEndSomewhereWaitForBuffersUntilThen) {
+  Ring ring;
+  const auto send = [&](unsigned from, unsigned lid, PortNum port) {
+    ring.tables.set(SwitchIndex{from}, Lid{static_cast<std::uint16_t>(lid)}, port);
+  };
+  // All hosts' LIDs go round one way; the one at switch 1 has no entry there.
+  send(1, 4, ring.towards(1, 2));
+  send(2, 5, ring.towards(2, 0));
+  send(0, 6, ring.towards(0, 1));
+  send(1, 5, no_path);
+  EXPECT_THAT(faults(prove(ring.graph, ring.tables)), testing::Contains(Fault::Deadlock));
+}
+
 TEST(Proof, ALoopIsShownAsACycleOfPorts) {
   Ring ring;
   ring.tables.set(SwitchIndex{0}, Lid{6}, ring.towards(0, 1));
