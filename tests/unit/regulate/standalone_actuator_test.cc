@@ -1,5 +1,6 @@
 #include "authority/own/standalone_actuator.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

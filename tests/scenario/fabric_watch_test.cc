@@ -1,0 +1,236 @@
+// The watch looks at what a change can change. Here it is held against looking at everything, while somebody
+// writes whatever comes to mind: it must find the same at every instant.
+
+#include "support/fabric_watch.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "mad/header.h"
+#include "mad/port_set.h"
+#include "story.h"
+#include "whole_check.h"
+
+namespace heddle::test {
+namespace {
+
+constexpr Picoseconds life = std::chrono::milliseconds{50};
+
+/// Sits between the fabric and the watch.
+class SecondOpinion final : public sim::ChangeListener {
+ public:
+  SecondOpinion(RegulatedWorld& world, WholeCheck::Rests rests)
+      : world_{world}, whole_{world.watch.watched(), life}, rests_{rests} {
+    world_.watch.judge_writes(life, [](const routing::Target&, Lid) { return true; });
+    if (rests == WholeCheck::Rests::No) world_.watch.never_rests();
+    whole_.begin();
+    world_.fabric.set_change_listener(this);
+  }
+  ~SecondOpinion() override { world_.fabric.set_change_listener(&world_.watch); }
+  SecondOpinion(const SecondOpinion&) = delete;
+  SecondOpinion& operator=(const SecondOpinion&) = delete;
+
+  void changed(const sim::Change& change, Picoseconds at) override {
+    world_.watch.changed(change, at);
+    ++instants;
+    compare(at_ = at);
+  }
+  void settled() {
+    world_.watch.settled();
+    compare(at_);
+    whole_.rest();
+  }
+
+  std::size_t instants = 0;
+  std::size_t well = 0;
+  std::size_t loops = 0;
+  std::size_t deadlocks = 0;
+  /// Wrongs that say so.
+  [[nodiscard]] std::size_t count(std::string_view what) const {
+    return static_cast<std::size_t>(std::count_if(found_.begin(), found_.end(), [&](const std::string& text) {
+      return text.find(what) != std::string::npos;
+    }));
+  }
+
+ private:
+  void compare(Picoseconds at) {
+    WholeCheck::Verdict whole = whole_.look(rests_, at);
+    WholeCheck::Verdict watch;
+    for (const std::string& text : world_.watch.wrongs()) {
+      if (text.find("loop to LID") != std::string::npos) {
+        ++watch.loops;
+      } else if (text.starts_with("cycle of channel dependencies")) {
+        ++watch.deadlocks;
+      } else {
+        watch.others.push_back(text);
+      }
+    }
+    std::sort(whole.others.begin(), whole.others.end());
+    std::sort(watch.others.begin(), watch.others.end());
+    ASSERT_EQ(watch.loops > 0, whole.loops > 0) << instants;
+    ASSERT_EQ(watch.deadlocks, whole.deadlocks) << instants;
+    ASSERT_EQ(watch.others, whole.others) << instants;
+    well += world_.watch.wrongs().empty() ? 1 : 0;
+    loops += watch.loops;
+    deadlocks += watch.deadlocks;
+    if (watch.loops == 0 && watch.deadlocks > 0) found_.insert("a cycle without a loop");
+    found_.insert(watch.others.begin(), watch.others.end());
+  }
+
+  RegulatedWorld& world_;
+  WholeCheck whole_;
+  WholeCheck::Rests rests_;
+  Picoseconds at_{0};
+  std::set<std::string> found_;
+};
+
+struct Sketch {
+  const char* source;
+  std::uint8_t lmc;
+  WholeCheck::Rests rests;
+  int steps = 1000;
+  std::vector<const char*> kinds{"has no way"};  ///< of what must have been found at least once
+};
+void PrintTo(const Sketch& sketch, std::ostream* out) {
+  *out << sketch.source << " at LMC " << int{sketch.lmc};
+}
+
+class FabricWatchProperty : public Story, public testing::WithParamInterface<Sketch> {
+ protected:
+  void set(NodeIndex node, mad::SmAttr attribute, std::uint32_t modifier, const auto& value) {
+    mad::Bytes smp{};
+    mad::write_header({.mgmt_class = mad::MgmtClass::SubnLid,
+                       .method = mad::Method::Set,
+                       .attribute = static_cast<std::uint16_t>(attribute),
+                       .modifier = modifier},
+                      smp);
+    mad::encode(value, mad::smp_data(smp));
+    (void)world_->fabric.ask(truth().node(node).first_port, smp, world_->ps());
+  }
+  void write(NodeIndex node, Lid lid, std::uint8_t port) {
+    const auto table = world_->fabric.forwarding_table(node);
+    mad::LftBlock block;
+    const std::size_t first = lid.raw() / routing::lids_per_block * routing::lids_per_block;
+    for (std::size_t i = 0; i < routing::lids_per_block; ++i)
+      block.ports[i] = first + i < table.size() ? table[first + i] : no_path;
+    block.ports[lid.raw() - first] = PortNum{port};
+    set(node, mad::SmAttr::LinearForwardingTable, lid.raw() / routing::lids_per_block, block);
+  }
+  void set_state(LinkEnd end, PortState state, PhysState physical) {
+    mad::PortInfo info = mad::unchanged(world_->fabric.port_info(truth().port_index(end)));
+    info.state = state;
+    info.physical = physical;
+    set(end.node, mad::SmAttr::PortInfo, end.port.raw(), info);
+  }
+  void activate(LinkIndex link) {
+    for (const PortState state : {PortState::Armed, PortState::Active}) {
+      for (const LinkEnd& end : {truth().link(link).a, truth().link(link).b})
+        set_state(end, state, PhysState::NoChange);
+    }
+  }
+  [[nodiscard]] const Fabric& truth() const { return world_->fabric.description(); }
+
+  std::mt19937 random_{17};
+  std::size_t any(std::size_t count) {
+    return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_);
+  }
+};
+
+TEST_P(FabricWatchProperty, FindsWhatLookingAtEverythingFinds) {
+  WorldOptions how = usual(GetParam().lmc);
+  how.governor.mode = regulation::Mode::Advise;
+  RegulatedWorld& world = begin(GetParam().source, how);
+  world.kill();
+  SecondOpinion opinion(world, GetParam().rests);
+  const routing::ForwardingTables good = world.watch.watched().tables();
+  const routing::SwitchGraph& graph = world.watch.watched().graph();
+  const Lid top = good.top();
+  std::vector<std::pair<routing::SwitchIndex, Lid>> changed;
+  std::vector<LinkIndex> cables;
+  for (std::uint32_t i = 0; i < truth().links().size(); ++i) {
+    const Link& link = truth().link(LinkIndex{i});
+    if (truth().node(link.a.node).type == NodeType::Switch &&
+        truth().node(link.b.node).type == NodeType::Switch)
+      cables.push_back(LinkIndex{i});
+  }
+  std::optional<LinkIndex> cut;
+  std::vector<LinkIndex> disabled;
+  const auto put_back = [&](std::size_t most) {
+    for (; most > 0 && !changed.empty(); --most) {
+      std::swap(changed[any(changed.size())], changed.back());
+      const auto [s, lid] = changed.back();
+      changed.pop_back();
+      write(graph.node(s), lid, good.port(s, lid).raw());
+    }
+  };
+  for (int step = 0; step < GetParam().steps && !HasFatalFailure(); ++step) {
+    const std::size_t what = any(100);
+    const routing::SwitchIndex s{static_cast<std::uint32_t>(any(graph.size()))};
+    const Node& node = truth().node(graph.node(s));
+    if (what < 40) {
+      // Mostly to another switch, so that packets run far.
+      const Lid lid{static_cast<std::uint16_t>(1 + any(top.raw()))};
+      const auto hops = graph.hops(s);
+      const std::uint8_t other =
+          what < 5 ? no_path.raw() : static_cast<std::uint8_t>(any(node.port_count + 1U));
+      write(graph.node(s), lid, what < 12 || hops.empty() ? other : hops[any(hops.size())].out.raw());
+      changed.emplace_back(s, lid);
+    } else if (what < 80) {
+      put_back(1);
+    } else if (what < 84) {
+      put_back(changed.size());
+    } else if (what < 88) {
+      const LinkIndex link = cables[any(cables.size())];
+      set_state(truth().link(link).a, PortState::Down, PhysState::Disabled);
+      disabled.push_back(link);
+    } else if (what < 91 && !disabled.empty()) {
+      set_state(truth().link(disabled.back()).a, PortState::Down, PhysState::Polling);
+      world.run_for(600ms);
+      activate(disabled.back());
+      disabled.pop_back();
+    } else if (what < 93) {
+      if (cut) {
+        world.watch.mend(*cut, world.ps());
+        world.run_for(600ms);
+        activate(*cut);
+        cut.reset();
+      } else {
+        world.watch.cut(*(cut = cables[any(cables.size())]), world.ps());
+      }
+    } else if (what < 95) {
+      world.watch.fault();
+    } else if (what < 98) {
+      opinion.settled();
+    } else {
+      world.run_for(30ms);
+    }
+  }
+  EXPECT_GT(opinion.well, 0U);
+  EXPECT_GT(opinion.loops, 0U);
+  EXPECT_GT(opinion.deadlocks, 0U);
+  for (const char* kind : GetParam().kinds) EXPECT_GT(opinion.count(kind), 0U) << kind;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Some, FabricWatchProperty,
+    testing::Values(Sketch{"torus:3x3,hosts=1",
+                           0,
+                           WholeCheck::Rests::Yes,
+                           1000,
+                           {"a cycle without a loop", "has no way", "runs in circles", "a packet to LID"}},
+                    Sketch{"torus:4,hosts=1,links=2",
+                           1,
+                           WholeCheck::Rests::Yes,
+                           1000,
+                           {"directed routes", "not Active", "link that is off"}},
+                    Sketch{"xgft:2;2,4;1,2", 1, WholeCheck::Rests::Yes, 1000, {"sends it to a host"}},
+                    Sketch{"grown:seed=3,hosts=24",
+                           0,
+                           WholeCheck::Rests::Yes,
+                           3000,
+                           {"has no cable", "into a link that failed"}},
+                    Sketch{"torus:3x3,hosts=1", 1, WholeCheck::Rests::No}));
+
+}  // namespace
+}  // namespace heddle::test
