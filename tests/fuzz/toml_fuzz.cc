@@ -17,7 +17,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (auto config = app::parse_config(text, "input")) {
     (void)app::check_config(*config);
     (void)app::governor_options(*config);
-    fuzz::require(app::waiting_for_a_start(*config, *config).empty(), "a configuration equals itself");
+    for (const auto effect : {app::Effect::AtStart, app::Effect::AtOnce, app::Effect::ByStart}) {
+      fuzz::require(app::changed(*config, *config, effect).empty(), "a configuration equals itself");
+    }
     (void)app::override_config(*config, std::string{text.substr(0, 200)});
   } else {
     names_its_file(config.error());
