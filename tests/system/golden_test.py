@@ -20,6 +20,7 @@ from served_fabric import wait_until
 
 GOLDEN = SOURCE / "tests/golden/answers"
 UPDATE = os.environ.get("HEDDLE_UPDATE_GOLDEN")
+os.environ["SUDO_USER"] = "somebody"  # gives the orders, whoever runs this
 RING = "torus:2x2,hosts=1,links=2,width=4x,speed=DDR"  # four switches, four trunks of two links
 SETTINGS = {"fabric.generate": RING, "sampling.interval": "100ms", "sweep.light_interval": "100ms", "sm.lmc": "1",
             "fabric.training_delay": "50ms", "regulation.drain": "50ms", "regulation.least_on": "50ms",
