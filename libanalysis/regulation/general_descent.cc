@@ -107,6 +107,7 @@ std::optional<std::vector<double>> GeneralSearch::joined(LinkSet& active) {
       connect(active, manager, s);
     }
   }
+  keep_in_sight(active);
   return evaluation_.loads(active);
 }
 

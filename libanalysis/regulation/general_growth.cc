@@ -55,7 +55,27 @@ LinkSet GeneralSearch::skeleton() const {
         network_.host_position(mend.to) != Network::no_position)
       connect(active, mend.at, mend.to);
   }
+  keep_in_sight(active);
   return active;
+}
+
+/// A link for each switch that managers reach by directed route only.
+void GeneralSearch::keep_in_sight(LinkSet& active) const {
+  for (const std::vector<SwitchIndex>& switches : network_.never_led()) {
+    for (auto out = out_of_sight(network_, switches, active); !out.empty();) {
+      const Hop* best = nullptr;
+      for (const SwitchIndex s : out) {
+        for (const Hop& hop : network_.graph().hops(s)) {
+          const bool leads = std::find(out.begin(), out.end(), hop.peer) == out.end();
+          if (!leads || !problem_.available->contains(hop.link)) continue;
+          if (best == nullptr || preference_[hop.peer.raw()] < preference_[best->peer.raw()]) best = &hop;
+        }
+      }
+      if (best == nullptr) break;
+      active.insert(best->link);
+      out = out_of_sight(network_, switches, active);
+    }
+  }
 }
 
 /// Adds a shortest legal path, over active links where there are any, else over the preferred ways up.

@@ -65,6 +65,7 @@ class GeneralSearch {
   std::optional<Found> grown();
   [[nodiscard]] routing::LinkSet skeleton() const;
   void connect(routing::LinkSet& active, routing::SwitchIndex from, routing::SwitchIndex to) const;
+  void keep_in_sight(routing::LinkSet& active) const;
   std::optional<routing::SwitchIndex> connect_mended(routing::LinkSet& active, std::uint32_t number) const;
   [[nodiscard]] std::optional<routing::SwitchIndex> anchor() const;
   bool relieve(routing::LinkSet& active, const std::vector<double>& loads) const;

@@ -16,6 +16,16 @@ using routing::SwitchIndex;
 using routing::Target;
 using routing::TargetKind;
 
+namespace {
+
+/// No table could ever join them.
+bool never_joined(const Network& network, SwitchIndex from, SwitchIndex to) {
+  return network.full_paths().distance(from, to) == LegalPaths::far &&
+         network.mends().find(from, to) == routing::Mends::none;
+}
+
+}  // namespace
+
 Network::Network(std::shared_ptr<const Fabric> fabric, routing::UpDownRouter router)
     : fabric_{std::move(fabric)}, router_{std::move(router)} {
   const auto& g = graph();
@@ -70,6 +80,13 @@ Result<std::unique_ptr<Network>> Network::make(std::shared_ptr<const Fabric> ref
     auto& managers = network->managers_;
     if (std::find(managers.begin(), managers.end(), it->at) == managers.end()) managers.push_back(it->at);
   }
+  for (const SwitchIndex manager : network->managers_) {
+    auto& switches = network->never_led_.emplace_back();
+    for (std::uint32_t i = 0; i < network->graph().size(); ++i) {
+      const SwitchIndex s{i};
+      if (never_joined(*network, manager, s) && never_joined(*network, s, manager)) switches.push_back(s);
+    }
+  }
   return network;
 }
 
@@ -114,13 +131,25 @@ class Connections {
   std::vector<std::uint8_t> leading_;
 };
 
-/// No table could ever join them.
-bool never_joined(const Network& network, SwitchIndex from, SwitchIndex to) {
-  return network.full_paths().distance(from, to) == LegalPaths::far &&
-         network.mends().find(from, to) == routing::Mends::none;
-}
-
 }  // namespace
+
+std::vector<SwitchIndex> out_of_sight(const Network& network, const std::vector<SwitchIndex>& never_led,
+                                      const LinkSet& active) {
+  std::vector<SwitchIndex> out = never_led;
+  std::vector<bool> is_out(network.graph().size());
+  for (const SwitchIndex s : out) is_out[s.raw()] = true;
+  for (std::size_t before = 0; before != out.size();) {
+    before = out.size();
+    std::erase_if(out, [&](SwitchIndex s) {
+      const auto hops = network.graph().hops(s);
+      is_out[s.raw()] = std::none_of(hops.begin(), hops.end(), [&](const Hop& hop) {
+        return active.contains(hop.link) && !is_out[hop.peer.raw()];
+      });
+      return !is_out[s.raw()];
+    });
+  }
+  return out;
+}
 
 std::optional<std::string> broken_rule(const Network& network, const LegalPaths& paths,
                                        const LinkSet& active) {
@@ -142,6 +171,12 @@ std::optional<std::string> broken_rule(const Network& network, const LegalPaths&
                            name(network, manager));
       }
     }
+  }
+  for (std::size_t m = 0; m < network.never_led().size(); ++m) {
+    const auto out = out_of_sight(network, network.never_led()[m], active);
+    if (out.empty()) continue;
+    return fmt::format("no directed route from the manager at {} to {}",
+                       name(network, network.manager_switches()[m]), name(network, out.front()));
   }
   return std::nullopt;
 }

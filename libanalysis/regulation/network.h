@@ -67,6 +67,9 @@ class Network {
   [[nodiscard]] std::uint32_t host_position(routing::SwitchIndex s) const { return host_position_[s.raw()]; }
   /// At which the managers' LIDs are.
   [[nodiscard]] std::span<const routing::SwitchIndex> manager_switches() const { return managers_; }
+  /// Switches between which and a manager no table could ever lead, by manager as above: they have directed
+  /// routes, which any link carries.
+  [[nodiscard]] std::span<const std::vector<routing::SwitchIndex>> never_led() const { return never_led_; }
 
   /// Tables over these links in one plane; the others are as the calls for them left them. Valid until the
   /// next call.
@@ -87,12 +90,19 @@ class Network {
   std::vector<routing::SwitchIndex> host_switches_;
   std::vector<std::uint32_t> host_position_;
   std::vector<routing::SwitchIndex> managers_;
+  std::vector<std::vector<routing::SwitchIndex>> never_led_;
 };
+
+/// Of the switches that no table leads to from a manager: those that no directed route over `active` reaches
+/// either, while all others are reached.
+[[nodiscard]] std::vector<routing::SwitchIndex> out_of_sight(
+    const Network& network, const std::vector<routing::SwitchIndex>& never_led,
+    const routing::LinkSet& active);
 
 /// Why a set of links must not be the active one, as a sentence that names the switches; nothing if it may.
 /// Every two host switches have a path, and every switch has one to and from every manager: a legal one, or
 /// where the order has none a mend. A switch that a manager reaches by directed route only, also with all
-/// links on, breaks no rule.
+/// links on, keeps a link for that.
 [[nodiscard]] std::optional<std::string> broken_rule(const Network& network, const routing::LinkSet& active);
 /// `paths`: those over `active`.
 [[nodiscard]] std::optional<std::string> broken_rule(const Network& network, const routing::LegalPaths& paths,

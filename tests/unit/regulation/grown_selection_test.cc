@@ -72,6 +72,22 @@ struct GrownSite {
   }
 };
 
+/// Switches that no directed route from the manager's reaches over these links.
+std::size_t unreached(const GrownSite& site, const LinkSet& active) {
+  const routing::SwitchGraph& graph = site.network->graph();
+  std::vector<routing::SwitchIndex> seen{site.network->manager_switches()[0]};
+  std::vector<bool> is_seen(graph.size());
+  is_seen[seen[0].raw()] = true;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    for (const routing::Hop& hop : graph.hops(seen[i])) {
+      if (!active.contains(hop.link) || is_seen[hop.peer.raw()]) continue;
+      is_seen[hop.peer.raw()] = true;
+      seen.push_back(hop.peer);
+    }
+  }
+  return graph.size() - seen.size();
+}
+
 TEST(GrownSelection, GeneralFindsASetEverywhereAndSavesNoLessThanTrunks) {
   std::vector<double> closed;  // of the gap between the trunk rule and the bound, where that is wide
   for (unsigned seed = 1; seed <= 60; ++seed) {
@@ -84,6 +100,7 @@ TEST(GrownSelection, GeneralFindsASetEverywhereAndSavesNoLessThanTrunks) {
     ASSERT_TRUE(general) << general.error().message;
     EXPECT_LE(general->watts.value(), trunk->watts.value() * (1 + 1e-9));
     EXPECT_FALSE(broken_rule(*site.network, general->active));
+    EXPECT_EQ(unreached(site, general->active), 0U);
     EXPECT_GE(general->watts.value(), general->least_watts.value() * (1 - 1e-9));
     EXPECT_FALSE(general->note.empty());
     const double gap = (trunk->watts - general->least_watts) / trunk->all_on_watts;
@@ -123,6 +140,7 @@ TEST(PublishedSelection, SuperpodKeepsLessThanItsTrunksDo) {
   const auto general = site.select(SelectPolicy::General);
   ASSERT_TRUE(general) << general.error().message;
   EXPECT_FALSE(broken_rule(*site.network, general->active));
+  EXPECT_EQ(unreached(site, general->active), 0U);
   EXPECT_LT(general->watts / general->all_on_watts, 0.55);
 }
 
