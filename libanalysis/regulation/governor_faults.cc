@@ -67,8 +67,10 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
     const auto off = memory.off.find(ref);
     if (off != memory.off.end() && (down || !off->second.mode.on())) {
       // Up: it came in sight while it trained, or was turned on behind our back. Ordered on all the same, as
-      // whoever writes tables knows it as closed, and so that the journal learns of it.
-      link.wanted = !down && wish(ref) != Wish::Off;
+      // whoever writes tables knows it as closed, and so that the journal learns of it. Nor may what an
+      // operator has taken back stay off, whose order on did not reach it.
+      const bool taken_back = off->second.cause == Cause::Operator;
+      link.wanted = (!down || taken_back) && wish(ref) != Wish::Off;
       link.state = LinkState::Off;
       link.off = off->second;
       link.off_since = off->second.since;

@@ -172,6 +172,49 @@ TEST_F(Returns, RestoreAtEachMomentOfARediscovery) {
   }
 }
 
+// An operator turns off one of a switch's two links, the other one is cut, the daemon is started again and
+// knows the link by its journal only; then the operator takes it all back, in vain for what cannot be
+// reached.
+TEST_F(Returns, ALinkThatIsRestoredWhileItsSwitchIsAway) {
+  for (std::size_t i = 0; i < 4; ++i) {
+    RegulatedWorld& world = begin("tree:k=2,n=2", options());
+    const Fabric& truth = world.fabric.description();
+    const LinkIndex off = links_between_switches()[i];
+    const Link& ends = truth.link(off);
+    if (ends.a.node == own_switch() || ends.b.node == own_switch()) continue;
+    // The end at which the port was disabled: that one is nearer to the manager.
+    const NodeIndex away =
+        truth.node(ends.a.node).description.starts_with("spine") ? ends.a.node : ends.b.node;
+    const auto links = links_between_switches();
+    const auto other = std::find_if(links.begin(), links.end(), [&](LinkIndex link) {
+      return link != off && (truth.link(link).a.node == away || truth.link(link).b.node == away);
+    });
+    ASSERT_NE(other, links.end());
+    std::string refused;
+    world.daemon->regulator().set_override(
+        link_ref(truth, ends), {regulation::Wish::Off, "a test", "alice", std::nullopt},
+        regulation::Force::No, world.now,
+        [&](const Result<std::string>& answer) { refused = answer ? "" : answer.error().message; });
+    ASSERT_TRUE(comes_to(1)) << refused << events();
+    world.watch.cut(*other, world.ps());
+    settle(10s);
+    world.kill();
+    world.start();
+    settle(10s);
+    world.daemon->regulator().restore("alice", regulate::Regulator::Adopt::No, world.now,
+                                      [](const Result<std::string>&) {});
+    settle(10s);
+    world.watch.mend(*other, world.ps());
+    settle(40s);
+    SCOPED_TRACE(fmt::format("cable {}\n{}", i, events()));
+    EXPECT_THAT(world.links_off(), ::testing::IsEmpty());
+    EXPECT_EQ(world.daemon->journal->memory().off.size(), 0U);
+    EXPECT_THAT(world.daemon->regulator().governor().links_in(LinkState::Off), ::testing::IsEmpty());
+    EXPECT_EQ(lost_links(), "");
+    expect_well();
+  }
+}
+
 // As ibportstate does: nobody but the fabric says that the link is on.
 TEST_F(Returns, ALinkThatIsOffAndThatSomebodyElseTurnsOn) {
   RegulatedWorld& world = begin(ring, options());
