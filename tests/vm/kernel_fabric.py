@@ -55,8 +55,11 @@ class KernelFabric(ServedFabric):
     def umad(device):
         """The umad device of port 1, as "umad0": they are numbered as they come."""
         for path in pathlib.Path("/sys/class/infiniband_mad").glob("umad*"):
-            if (path / "ibdev").read_text().strip() == device and (path / "port").read_text().strip() == "1":
-                return path.name
+            try:
+                if (path / "ibdev").read_text().strip() == device and (path / "port").read_text().strip() == "1":
+                    return path.name
+            except OSError:
+                pass  # one that comes or goes just now
         return ""
 
     @staticmethod
