@@ -2,6 +2,7 @@
 tools/vm runs."""
 
 import ctypes
+import itertools
 import os
 import struct
 
@@ -20,18 +21,21 @@ GET, SET, GET_TABLE, DELETE = 0x01, 0x02, 0x12, 0x15
 NODE_INFO, PORT_INFO = 0x11, 0x15
 GSI_KEY = 0x80010000
 PERMISSIVE = 0xFFFF
+# Whoever sends again with the TID of a request that was just answered may be refused: ib_umad hands an answer over before it forgets
+# the request (EINVAL: it is a duplicate).
+TIDS = itertools.count(0x1000)
 
 
-def smp(attribute, path=(), modifier=0, method=GET, data=b"", tid=1):
+def smp(attribute, path=(), modifier=0, method=GET, data=b"", tid=None):
     """By directed route: `path` are the ports that it leaves by."""
-    head = struct.pack(">BBBBHBBQHHI", 1, SMP_DIRECTED, 1, method, 0, 0, len(path), tid, attribute, 0, modifier)
+    head = struct.pack(">BBBBHBBQHHI", 1, SMP_DIRECTED, 1, method, 0, 0, len(path), next(TIDS) if tid is None else tid, attribute, 0, modifier)
     head += struct.pack(">QHH", 0, PERMISSIVE, PERMISSIVE) + bytes(28)
     return head + data.ljust(64, b"\0") + bytes([0, *path]).ljust(64, b"\0") + bytes(64)
 
 
-def question(attribute, components, record=b"", method=GET, sm_key=0, modifier=0, tid=1):
+def question(attribute, components, record=b"", method=GET, sm_key=0, modifier=0, tid=None):
     """To the subnet administrator."""
-    head = struct.pack(">BBBBHHQHHI", 1, ADMINISTRATION, 2, method, 0, 0, tid, attribute, 0, modifier)
+    head = struct.pack(">BBBBHHQHHI", 1, ADMINISTRATION, 2, method, 0, 0, next(TIDS) if tid is None else tid, attribute, 0, modifier)
     return head + bytes(12) + struct.pack(">QHHQ", sm_key, 0, 0, components) + record.ljust(200, b"\0")
 
 
