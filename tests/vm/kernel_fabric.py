@@ -35,13 +35,20 @@ class KernelFabric(ServedFabric):
         load()
         super().__init__(fabric, "--kernel", ",".join(nodes), *options)
         self.nodes = nodes
+        self.adapters = set()
 
     def __enter__(self):
         others = self.devices()
         super().__enter__()
         wait_until(lambda: len(self.devices()) == len(others) + len(self.nodes), 30, "the kernel's taking the adapters")
         wait_until(lambda: all(self.umad(device) for device in self.devices() if device not in others), 10, "umad devices")
+        self.adapters = set(self.devices()) - set(others)
         return self
+
+    def __exit__(self, *reason):
+        """Not before the adapters have gone: the next one of a name would be taken for the one that goes."""
+        super().__exit__(*reason)
+        wait_until(lambda: not self.adapters & set(self.devices()), 20, "the adapters' leaving")
 
     def environment(self, node="", **more):
         """Programs find the kernel's own devices."""

@@ -70,7 +70,7 @@ class MadPort:
     def unregister(self, agent):
         return LIBRARY.umad_unregister(self.fd, agent)
 
-    def send(self, agent, mad, lid=PERMISSIVE, timeout=200, retries=0):
+    def send(self, agent, mad, lid=PERMISSIVE, timeout=4000, retries=0):
         """0, or the errno."""
         umad = ctypes.create_string_buffer(LIBRARY.umad_size() + len(mad))
         directed = mad[1] in (SMP_LID, SMP_DIRECTED)
