@@ -133,7 +133,10 @@ Result<void> Heddled::Parts::open() {
   if (!in_force) return fail(in_force.error());
   in_force_ = *std::move(in_force);
   authority_ = in_force_.authority.get();
-  if (authority_->actuator() == nullptr) return {};
+  if (authority_->actuator() == nullptr) {
+    ports_left_off_ = Regulation::ports_left_off(config_, clock_);
+    return {};
+  }
   auto regulation = Regulation::open({.io = io_,
                                       .clock = clock_,
                                       .authority = *authority_,

@@ -132,6 +132,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   [[nodiscard]] std::optional<std::string> no_switch() const;
   [[nodiscard]] std::optional<std::string> why_not_regulated() const;
   [[nodiscard]] std::vector<std::string> rails_without_daemon() const;
+  [[nodiscard]] std::optional<std::string> links_left_off() const;
   [[nodiscard]] control::SubnetManagerState subnet_manager_state() const;
 
   boost::asio::io_context& io_;
@@ -179,6 +180,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   std::shared_ptr<const Survey> usable_;     ///< the last one that did not fail to be configured
   std::vector<std::string> found_wrong_;     ///< by the last sweep
   std::optional<std::string> reload_wrong_;  ///< what the last SIGHUP did not do
+  std::vector<PortRef> ports_left_off_;      ///< by an earlier run, where this one regulates nothing
   std::size_t most_switches_ = 0;            ///< that a survey had since the start
   unsigned entered_ = 0;                     ///< on_event() within on_event()
   bool stop_asked_ = false;

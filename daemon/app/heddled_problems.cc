@@ -2,11 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "app/heddled_parts.h"
+#include "authority/known_fabric.h"
 
 namespace heddle::app {
+namespace {
+
+/// More ports than these are counted only.
+constexpr std::size_t most_named = 3;
+
+}  // namespace
 
 /// This daemon yielded, and whoever it yielded to does not answer as master.
 std::optional<std::string> Heddled::Parts::nobody_manages() const {
@@ -73,6 +81,27 @@ std::vector<std::string> Heddled::Parts::rails_without_daemon() const {
   return all;
 }
 
+/// Who only watches brings nothing back, and others do not know why it is off.
+std::optional<std::string> Heddled::Parts::links_left_off() const {
+  if (ports_left_off_.empty() || !survey_) return std::nullopt;
+  const auto disabled = authority::disabled_ports(*survey_->fabric);
+  std::string named;
+  std::size_t off = 0;
+  for (const PortRef& port : ports_left_off_) {
+    if (std::find(disabled.begin(), disabled.end(), port) == disabled.end()) continue;
+    if (++off > most_named) continue;
+    const Node& node = survey_->fabric->node(survey_->fabric->find_node(port.node));
+    named += fmt::format("{}{}/{}", off > 1 ? ", " : "", shown_->of(node), port.port.raw());
+  }
+  if (off == 0) return std::nullopt;
+  if (off > most_named) named += fmt::format(", and {} more", off - most_named);
+  return fmt::format(
+      "{} {} turned off by this daemon earlier, and while it only watches nobody brings them back: {}; let "
+      "it "
+      "regulate again ('heddle restore' then), or enable these ports (ibportstate)",
+      off, off == 1 ? "link was" : "links were", named);
+}
+
 Problems Heddled::Parts::problems() const {
   Problems all;
   const auto add = [&](ProblemKind kind, std::string text) { all.push_back({kind, std::move(text)}); };
@@ -102,6 +131,7 @@ Problems Heddled::Parts::problems() const {
     append(sampling_watch_.problems(*survey_->fabric, [this](const Node& n) { return shown_->of(n); }));
   if (regulation_) append(std::as_const(*regulation_).regulator().problems());
   add_if(ProblemKind::NotRegulated, why_not_regulated());
+  add_if(ProblemKind::NotRegulated, links_left_off());
   const auto& seen = master_.sight();
   if (!authority_->may_write() && seen && seen->lid != no_lid && !seen->answers) {
     add(ProblemKind::SilentManager,

@@ -33,16 +33,35 @@ regulate::Regulator::Log log_and(std::function<void()> tell) {
   };
 }
 
+std::filesystem::path file_of_journal(const Config& config) {
+  return std::filesystem::path(config.state.directory) / "journal.db";
+}
+
+journal::Calendar calendar_of(const transport::Clock& clock) {
+  return {std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now()),
+          clock.now()};
+}
+
 }  // namespace
+
+std::vector<PortRef> Regulation::ports_left_off(const Config& config, const transport::Clock& clock) {
+  const auto file = file_of_journal(config);
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return {};
+  const auto journal = journal::open_journal(file, calendar_of(clock));
+  std::vector<PortRef> ports;
+  if (!journal) return ports;
+  for (const auto& [link, off] : (*journal)->memory().off) {
+    if (!off.mode.on()) ports.push_back(off.port);
+  }
+  return ports;
+}
 
 Result<std::unique_ptr<Regulation>> Regulation::open(const Around& around, const Config& config) {
   std::error_code ignored;  // the journal says what is wrong
   std::filesystem::create_directories(config.state.directory, ignored);
-  const journal::Calendar calendar{
-      std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now()),
-      around.clock.now()};
-  const auto file = std::filesystem::path(config.state.directory) / "journal.db";
-  auto journal = journal::open_journal(file, calendar);
+  const journal::Calendar calendar = calendar_of(around.clock);
+  auto journal = journal::open_journal(file_of_journal(config), calendar);
   if (!journal) return fail(journal.error());
   return std::unique_ptr<Regulation>(new Regulation(around, config, *std::move(journal), calendar));
 }

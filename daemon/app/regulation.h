@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "app/alarm.h"
 #include "app/config.h"
@@ -34,6 +35,9 @@ class Regulation {
   /// Opens the journal in the state directory. Before the first sweep. Errors: of open_journal. What `around`
   /// names must outlive it.
   static Result<std::unique_ptr<Regulation>> open(const Around& around, const Config& config);
+  /// Ports by which an earlier run turned links off, by the journal in the state directory, for a daemon that
+  /// regulates none. A journal that is not there, or that cannot be read, knows of none.
+  static std::vector<PortRef> ports_left_off(const Config& config, const transport::Clock& clock);
   ~Regulation();
   Regulation(const Regulation&) = delete;
   Regulation& operator=(const Regulation&) = delete;

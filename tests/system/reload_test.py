@@ -65,6 +65,9 @@ class Reload(unittest.TestCase):
         self.reload(daemon, '[sm]\nmode = "off"\n' + self.text)
         self.wait_for_observer(daemon)
         daemon.wait_for(lambda status: status["fabric"]["links"] == 8, "four links being off still", 20)
+        problems = "".join(daemon.json("status")["problems"])
+        self.assertIn("4 links were turned off by this daemon earlier", problems)
+        self.assertRegex(problems, r"nobody brings them back: sw-\S+/\d+, sw-\S+/\d+, sw-\S+/\d+, and 1 more; let it regulate again")
 
     def test_a_mode_of_regulation(self):
         daemon = self.enforcing()
