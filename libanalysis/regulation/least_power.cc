@@ -2,32 +2,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/disjoint_sets.h"
 #include "regulation/selector.h"
 
 namespace heddle::regulation {
 namespace {
 
 using routing::SwitchIndex;
-
-/// Sets of switches that grow together.
-class Components {
- public:
-  explicit Components(std::size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0U); }
-  std::uint32_t find(std::uint32_t x) {
-    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
-    return x;
-  }
-  bool join(std::uint32_t x, std::uint32_t y) {
-    x = find(x);
-    y = find(y);
-    if (x == y) return false;
-    parent_[x] = y;
-    return true;
-  }
-
- private:
-  std::vector<std::uint32_t> parent_;
-};
 
 struct Cable {
   std::uint32_t lower = 0;
@@ -92,7 +73,7 @@ class Bound {
   /// Least watts of the cables whose upper end has rank < k: what stays, and a least spanning forest over the
   /// parts below, each taken for one.
   double tree(std::uint16_t k) {
-    Components parts(network_.graph().size());
+    DisjointSets parts(network_.graph().size());
     for (const Cable& cable : cables_) {
       if (rank(cable.upper) >= k) parts.join(cable.lower, cable.upper);
     }
@@ -118,7 +99,7 @@ class Bound {
     return sum;
   }
 
-  std::size_t parts_that_meet(Components& parts) {
+  std::size_t parts_that_meet(DisjointSets& parts) {
     std::vector<std::uint8_t> seen(must_join_.size(), 0);
     std::size_t count = 0;
     for (std::uint32_t s = 0; s < must_join_.size(); ++s) {
@@ -163,7 +144,7 @@ class Bound {
   /// Cables that leave the parts of rank >= k upwards. They are those whose ends are on both sides of k; one
   /// that crosses several levels gives each its share.
   double cut(std::uint16_t k) {
-    Components parts(network_.graph().size());
+    DisjointSets parts(network_.graph().size());
     for (const Cable& cable : cables_) {
       if (rank(cable.upper) >= k && rank(cable.lower) >= k) parts.join(cable.lower, cable.upper);
     }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/disjoint_sets.h"
 #include "base/printable.h"
 
 namespace heddle::routing {
@@ -15,23 +16,6 @@ namespace {
 struct Edge {
   std::uint32_t peer;
   std::uint32_t id;
-};
-
-class UnionFind {
- public:
-  explicit UnionFind(std::size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0U); }
-  std::uint32_t find(std::uint32_t x) {
-    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
-    return x;
-  }
-  void join(std::uint32_t x, std::uint32_t y) {
-    x = find(x);
-    y = find(y);
-    parent_[std::max(x, y)] = std::min(x, y);
-  }
-
- private:
-  std::vector<std::uint32_t> parent_;
 };
 
 class Factoring {
@@ -50,7 +34,7 @@ class Factoring {
 
   Result<Grid> run() {
     if (graph_.size() < 2) return fail(ErrorCode::Unsupported, "dimension order needs at least two switches");
-    UnionFind classes(edge_count_);
+    DisjointSets classes(edge_count_);
     for (std::uint32_t u = 0; u < graph_.size(); ++u) {
       for (const Edge& e : edges_[u]) {
         for (const Edge& f : edges_[u]) {
@@ -92,7 +76,7 @@ class Factoring {
   }
 
   /// Two edges of one switch: of different dimensions exactly if they span one square without diagonals.
-  void relate(std::uint32_t u, const Edge& e, const Edge& f, UnionFind& classes) {
+  void relate(std::uint32_t u, const Edge& e, const Edge& f, DisjointSets& classes) {
     const Edge* fourth_from_e = nullptr;
     const Edge* fourth_from_f = nullptr;
     unsigned squares = 0;
@@ -116,8 +100,8 @@ class Factoring {
 
   /// Places are the parts that remain when the cables of the dimension are taken away.
   Result<void> add_dimension(Grid& grid, std::size_t d, const std::vector<std::uint32_t>& names,
-                             UnionFind& classes) {
-    UnionFind parts(graph_.size());
+                             DisjointSets& classes) {
+    DisjointSets parts(graph_.size());
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
       for (const Edge& edge : edges_[s]) {
         if (classes.find(edge.id) != names[d]) parts.join(s, edge.peer);
@@ -178,7 +162,7 @@ class Factoring {
   }
 
   /// Every combination of places is one switch, and every switch has its cable to each next place.
-  Result<void> check_product(Grid& grid, const std::vector<std::uint32_t>& names, UnionFind& classes) {
+  Result<void> check_product(Grid& grid, const std::vector<std::uint32_t>& names, DisjointSets& classes) {
     std::size_t product = 1;
     for (const Dimension& dimension : grid.dimensions) {
       product *= dimension.size;

@@ -1,8 +1,8 @@
 #include "routing/outage.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "base/disjoint_sets.h"
 #include "base/random.h"
 #include "routing/hop_map.h"
 #include "routing/permutations.h"
@@ -11,21 +11,6 @@
 namespace heddle::routing {
 namespace {
 
-/// Which piece of the fabric each node is in, by NodeIndex: disjoint sets.
-class Pieces {
- public:
-  explicit Pieces(std::size_t nodes) : above_(nodes) { std::iota(above_.begin(), above_.end(), 0U); }
-  void join(NodeIndex x, NodeIndex y) { above_[of(x)] = of(y); }
-  [[nodiscard]] std::uint32_t of(NodeIndex node) {
-    std::uint32_t at = node.raw();
-    while (above_[at] != at) at = above_[at] = above_[above_[at]];
-    return at;
-  }
-
- private:
-  std::vector<std::uint32_t> above_;
-};
-
 bool is_switch(const Fabric& fabric, NodeIndex node) { return fabric.node(node).type == NodeType::Switch; }
 
 bool is_host(const Fabric& fabric, NodeIndex node) {
@@ -33,12 +18,13 @@ bool is_host(const Fabric& fabric, NodeIndex node) {
   return n.type == NodeType::ChannelAdapter && !n.aggregation;
 }
 
-Pieces pieces_of(const Fabric& fabric, const LinkSet& left) {
-  Pieces pieces(fabric.nodes().size());
+/// By NodeIndex.
+DisjointSets pieces_of(const Fabric& fabric, const LinkSet& left) {
+  DisjointSets pieces(fabric.nodes().size());
   for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
     if (!left.contains(LinkIndex{i})) continue;
     const Link& link = fabric.links()[i];
-    pieces.join(link.a.node, link.b.node);
+    pieces.join(link.a.node.raw(), link.b.node.raw());
   }
   return pieces;
 }
@@ -54,15 +40,15 @@ double pairs_apart(const std::vector<double>& by_piece) {
   return all * all - together;
 }
 
-std::vector<NodeIndex> cut_off(const Fabric& fabric, Pieces& pieces) {
+std::vector<NodeIndex> cut_off(const Fabric& fabric, DisjointSets& pieces) {
   std::vector<std::size_t> hosts(fabric.nodes().size());
   for (std::uint32_t i = 0; i < fabric.nodes().size(); ++i) {
-    if (is_host(fabric, NodeIndex{i})) ++hosts[pieces.of(NodeIndex{i})];
+    if (is_host(fabric, NodeIndex{i})) ++hosts[pieces.find(i)];
   }
   const auto main = static_cast<std::uint32_t>(std::max_element(hosts.begin(), hosts.end()) - hosts.begin());
   std::vector<NodeIndex> all;
   for (std::uint32_t i = 0; i < fabric.nodes().size(); ++i) {
-    if (is_host(fabric, NodeIndex{i}) && pieces.of(NodeIndex{i}) != main) all.emplace_back(i);
+    if (is_host(fabric, NodeIndex{i}) && pieces.find(i) != main) all.emplace_back(i);
   }
   return all;
 }
@@ -136,7 +122,8 @@ class Arrivals {
 };
 
 /// Ordered pairs of host ports in one piece that no table leads from one to the other, by any of its LIDs.
-double pairs_without_path(const Fabric& fabric, const Routes& routes, const LinkSet& left, Pieces& pieces) {
+double pairs_without_path(const Fabric& fabric, const Routes& routes, const LinkSet& left,
+                          DisjointSets& pieces) {
   const SwitchGraph& graph = routes.graph;
   const auto is_there = [&](const Target& target) {
     return target.kind == TargetKind::Host && (target.link == no_link || left.contains(target.link));
@@ -147,7 +134,7 @@ double pairs_without_path(const Fabric& fabric, const Routes& routes, const Link
   double pairs = 0;
   for (const Target& to : graph.targets()) {
     if (!is_there(to)) continue;
-    const std::uint32_t piece = pieces.of(fabric.port(to.port).node);
+    const std::uint32_t piece = pieces.find(fabric.port(to.port).node.raw());
     std::vector<bool> arrives(graph.size(), true);
     for (unsigned i = 0; i < to.lid_count(); ++i) {
       arrivals.look(to, Lid{static_cast<std::uint16_t>(to.base.raw() + i)});
@@ -156,7 +143,7 @@ double pairs_without_path(const Fabric& fabric, const Routes& routes, const Link
     }
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
       const SwitchIndex from{s};
-      if (arrives[s] || pieces.of(graph.node(from)) != piece) continue;
+      if (arrives[s] || pieces.find(graph.node(from).raw()) != piece) continue;
       pairs += hosts[s] - (from == to.at ? 1 : 0);
     }
   }
@@ -183,12 +170,12 @@ Result<Outage> outage(const Fabric& fabric, const Failure& failure, Engine engin
   const auto routes = route(fabric, left, engine, options);
   if (!routes) return fail(routes.error());
   Outage found;
-  Pieces pieces = pieces_of(fabric, left);
+  DisjointSets pieces = pieces_of(fabric, left);
   found.cut_off = cut_off(fabric, pieces);
   found.on_one = on_one_cable(fabric, left);
   std::vector<double> ports(fabric.nodes().size());
   for (const Target& target : routes->graph.targets()) {
-    if (target.kind == TargetKind::Host) ++ports[pieces.of(fabric.port(target.port).node)];
+    if (target.kind == TargetKind::Host) ++ports[pieces.find(fabric.port(target.port).node.raw())];
   }
   found.pairs_cut = pairs_apart(ports);
   found.pairs_without_path = pairs_without_path(fabric, *routes, left, pieces);
