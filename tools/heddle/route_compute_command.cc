@@ -151,11 +151,8 @@ void warn(const ComputeReport& report, Context& context) {
 }
 
 Result<void> run_compute(const ComputeOptions& options, Context& context) {
-  const auto engine = routing::engine_from(options.engine);
-  if (!engine) {
-    return fail(ErrorCode::Invalid,
-                fmt::format("no engine \"{}\"; updn, ftree, dor or minhop", options.engine));
-  }
+  const auto engine = engine_called(options.engine);
+  if (!engine) return fail(engine.error());
   const auto fabric = fabric_with_lids(options.fabric, options.lmc, context);
   if (!fabric) return fail(fabric.error());
   const auto active = links_without(*fabric, options.without);

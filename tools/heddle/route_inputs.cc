@@ -75,6 +75,11 @@ Result<std::vector<NodeGuid>> read_roots(const std::string& path) {
   return roots;
 }
 
+Result<routing::Engine> engine_called(const std::string& name) {
+  if (const auto engine = routing::engine_from(name)) return *engine;
+  return fail(ErrorCode::Invalid, fmt::format("no engine \"{}\"; updn, ftree, dor or minhop", name));
+}
+
 Result<routing::LftDump> read_lfts(const std::string& path) {
   const auto text = read_text_file(path);
   if (!text) return fail(text.error());

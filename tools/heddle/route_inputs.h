@@ -1,4 +1,5 @@
-/// What the route commands take: a fabric with LIDs, links that are off, roots, tables from files.
+/// What the route commands take: a fabric with LIDs, links that are off, roots, engines,
+/// tables from files.
 #pragma once
 
 #include <memory>
@@ -9,6 +10,7 @@
 #include "base/result.h"
 #include "fabric/fabric.h"
 #include "heddle/command.h"
+#include "routing/engine.h"
 #include "routing/lft_dump.h"
 #include "routing/link_set.h"
 
@@ -31,6 +33,9 @@ namespace heddle::cli {
 
 /// A GUID a line, "0x..." or bare hexadecimal, as OpenSM's root_guid_file; what follows # is a remark.
 [[nodiscard]] Result<std::vector<NodeGuid>> read_roots(const std::string& path);
+
+/// Errors: Invalid, with the names that there are.
+[[nodiscard]] Result<routing::Engine> engine_called(const std::string& name);
 
 [[nodiscard]] Result<routing::LftDump> read_lfts(const std::string& path);
 

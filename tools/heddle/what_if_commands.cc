@@ -174,11 +174,8 @@ Result<void> run(const WhatIfOptions& options, Context& context) {
   if (options.without.empty() == options.each.empty()) {
     return fail(ErrorCode::Invalid, "either --without NODE|LINK or --fail-each link|switch is wanted");
   }
-  const auto engine = routing::engine_from(options.engine);
-  if (!engine) {
-    return fail(ErrorCode::Invalid,
-                fmt::format("no engine \"{}\"; updn, ftree, dor or minhop", options.engine));
-  }
+  const auto engine = engine_called(options.engine);
+  if (!engine) return fail(engine.error());
   auto read = obtain_fabric(options.fabric, context);
   if (!read) return fail(read.error());
   auto fabric = has_lids(**read) ? read : assign_lids(**read, 0);
