@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "control/slicer.h"
@@ -55,11 +56,21 @@ Packer::Packer() : stream_{std::make_unique<Stream>()} {}
 Packer::~Packer() { end(); }
 
 void Packer::add(Piece text) {
-  if (!thread_.joinable()) thread_ = std::thread{[this] { run(); }};
+  if (!thread_.joinable() && !start()) return stream_->add(*text);
   std::unique_lock lock{mutex_};
   changed_.wait(lock, [this] { return waiting_.size() < most_waiting; });
   waiting_.push_back(std::move(text));
   changed_.notify_all();
+}
+
+/// A host may have no thread left (TasksMax): then it takes longer.
+bool Packer::start() {
+  try {
+    thread_ = std::thread{[this] { run(); }};
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
 }
 
 std::vector<Piece> Packer::finish(const Piece& rest) {

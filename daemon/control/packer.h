@@ -31,10 +31,11 @@ class Packer {
  private:
   static constexpr std::size_t most_waiting = 64;
   class Stream;
+  bool start();
   void run();
   void end();
 
-  std::unique_ptr<Stream> stream_;  ///< of thread_, as long as that runs
+  std::unique_ptr<Stream> stream_;  ///< of thread_, while there is one
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Piece> waiting_;  ///< guarded by mutex_
