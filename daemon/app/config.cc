@@ -271,22 +271,6 @@ regulation::GovernorOptions governor_options(const Config& config) {
   return options;
 }
 
-namespace {
-
-std::string_view when_it_counts(Effect effect) {
-  switch (effect) {
-    case Effect::AtStart:
-      return "";
-    case Effect::AtOnce:
-      return "# Takes effect at once.\n";
-    case Effect::ByStart:
-      return "# Takes effect at once: the daemon ends in order and starts anew.\n";
-  }
-  return "";
-}
-
-}  // namespace
-
 std::string default_config_text() {
   std::string text = fmt::format(
       "# Configuration of heddled. Every key is here, with its default.\n"
@@ -308,7 +292,7 @@ std::string default_config_text() {
       text += fmt::format("# {}\n", doc.substr(0, end));
       doc.remove_prefix(std::min(end + 1, doc.size()));
     }
-    text += when_it_counts(effect_of(key.name));
+    if (const auto when = in_words(effect_of(key.name)); !when.empty()) text += fmt::format("# {}\n", when);
     text += fmt::format("{} = {}\n", key.name.substr(dot + 1), key.example);
   }
   text +=

@@ -25,6 +25,18 @@ Effect effect_of(std::string_view key) {
   return now ? Effect::AtOnce : Effect::AtStart;
 }
 
+std::string_view in_words(Effect effect) {
+  switch (effect) {
+    case Effect::AtStart:
+      return "";
+    case Effect::AtOnce:
+      return "Takes effect at once.";
+    case Effect::ByStart:
+      return "Takes effect at once: the daemon ends in order and starts anew.";
+  }
+  return "";
+}
+
 std::vector<std::string> changed(const Config& started, const Config& fresh, Effect effect) {
   std::set<std::string> keys;
   const auto compare = [&](const Config& a, const Config& b) {

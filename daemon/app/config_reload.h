@@ -16,6 +16,8 @@ enum class Effect : std::uint8_t {
   ByStart,  ///< at once: the daemon ends in order and starts anew, with all that waited for a start
 };
 [[nodiscard]] Effect effect_of(std::string_view key);
+/// A sentence for the configuration file; none for what is so unless something else is said.
+[[nodiscard]] std::string_view in_words(Effect effect);
 
 /// Keys that are given otherwise than they were at the start, and have this effect. In order.
 [[nodiscard]] std::vector<std::string> changed(const Config& started, const Config& fresh, Effect effect);
