@@ -1,0 +1,221 @@
+// Who is the master: beside subnet managers that answer, that are silent, that take over.
+#include "authority/own/sm_election.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "provision_world.h"
+
+namespace heddle::provision {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A program on the last host that says IsSM and answers nothing: an SM that was stopped.
+void put_a_silent_sm(World& world) {
+  const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+  const auto other = world.sim.fabric.attach(world.truth().port_index(host, PortNum{1}),
+                                             [](const mad::Packet&, Picoseconds) {});
+  ASSERT_TRUE(world.sim.fabric.set_is_sm(*other, sim::IsSm::Yes, world.sim.ps()));
+}
+
+TEST(Provisioner, AFabricWithASilentSmIsNotTaken) {
+  World world{"tree:k=2,n=2"};
+  put_a_silent_sm(world);
+  for (int i = 0; i < 3; ++i) {
+    const ProvisionReport& report = world.bring_up();
+    ASSERT_TRUE(report.failure);
+    EXPECT_EQ(report.failure->code, ErrorCode::Refused);
+    EXPECT_THAT(report.failure->message, testing::HasSubstr(to_string(world.truth().nodes().back().guid)));
+    EXPECT_EQ(report.ports_set + report.blocks_written + report.links_raised, 0U);
+    EXPECT_FALSE(world.sm.is_master());
+  }
+}
+
+TEST(Provisioner, ASilentSmIsPassedOverOnAnOperatorsWord) {
+  World world{"tree:k=2,n=2"};
+  put_a_silent_sm(world);
+  world.sm.pass_over_silent_sms();
+  EXPECT_FALSE(world.bring_up().failure);
+  EXPECT_EQ(world.reports.back().troubles.size(), 1U);
+  EXPECT_FALSE(world.bring_up().failure) << "master by then: who is silent has no say";
+}
+
+TEST(Provisioner, ASilentSmThatComesLaterDoesNotEndAMaster) {
+  World world{"tree:k=2,n=2"};
+  EXPECT_FALSE(world.bring_up().failure);
+  put_a_silent_sm(world);
+  EXPECT_FALSE(world.bring_up().failure);
+  EXPECT_EQ(world.reports.back().troubles.size(), 1U);
+}
+
+bool allowed(Standing standing, std::uint8_t priority, std::uint64_t guid, mad::SmInfo::State state) {
+  mad::SmInfo info;
+  info.priority = priority;
+  info.guid = PortGuid{guid};
+  info.state = state;
+  return may_be_master({.standing = standing,
+                        .own = PortGuid{100},
+                        .priority = 5,
+                        .others = {{{}, info}},
+                        .silent = {}})
+      .has_value();
+}
+
+TEST(Election, MasterStaysMaster) {
+  using State = mad::SmInfo::State;
+  EXPECT_FALSE(allowed(Standing::Master, 0, 200, State::Master));
+  EXPECT_TRUE(allowed(Standing::Master, 15, 1, State::NotActive));
+  EXPECT_TRUE(allowed(Standing::Master, 6, 200, State::Standby)) << "until it has the fabric";
+  EXPECT_TRUE(allowed(Standing::Master, 15, 1, State::Discovering))
+      << "it will find this master, and stand by";
+}
+
+TEST(Election, AMasterHandsOverToTheFirstThatStandsBy) {
+  using State = mad::SmInfo::State;
+  Election election{
+      .standing = Standing::Master, .own = PortGuid{100}, .priority = 5, .others = {}, .silent = {}};
+  const auto with = [&](std::uint8_t priority, std::uint64_t guid, State state) {
+    election.others.push_back({{}, {.guid = PortGuid{guid}, .priority = priority, .state = state}});
+    const auto other = heir(election);
+    return other ? other->info.guid.raw() : 0;
+  };
+  EXPECT_EQ(with(4, 1, State::Standby), 0U);
+  EXPECT_EQ(with(5, 101, State::Standby), 0U);
+  EXPECT_EQ(with(15, 2, State::Discovering), 0U);
+  EXPECT_EQ(with(5, 99, State::Standby), 99U);
+  EXPECT_EQ(with(6, 200, State::Standby), 200U);
+  EXPECT_EQ(with(6, 201, State::Standby), 200U);
+  election.standing = Standing::Candidate;
+  EXPECT_FALSE(heir(election).has_value());
+}
+
+TEST(Election, ACandidateTakesNothingFromAnybody) {
+  using State = mad::SmInfo::State;
+  for (const State state : {State::Discovering, State::Standby, State::Master}) {
+    EXPECT_FALSE(allowed(Standing::Candidate, 0, 200, state));
+  }
+  EXPECT_TRUE(allowed(Standing::Candidate, 15, 1, State::NotActive));
+}
+
+/// Another subnet manager on the last host, which says what it is told to and takes over when it is asked.
+class ScriptedSm {
+ public:
+  explicit ScriptedSm(World& world, mad::SmInfo::State state) : world_{world} {
+    const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+    const PortIndex port = world.truth().port_index(host, PortNum{1});
+    info.guid = world.truth().port(port).guid;
+    info.priority = 15;
+    info.state = state;
+    client_ = *world.sim.fabric.attach(
+        port, [this](const mad::Packet& packet, Picoseconds at) { take(packet, at); });
+    EXPECT_TRUE(world.sim.fabric.set_is_sm(client_, sim::IsSm::Yes, world.sim.ps()));
+  }
+
+  mad::SmInfo info;
+  bool takes = true;
+  std::vector<std::uint32_t> asked;  ///< modifiers of Set(SMInfo)
+
+ private:
+  void take(const mad::Packet& packet, Picoseconds at) {
+    mad::Header header = mad::read_header(packet.mad);
+    if (header.attribute != static_cast<std::uint16_t>(mad::SmAttr::SmInfo) ||
+        mad::is_response(header.method))
+      return;
+    if (header.method == mad::Method::Set) {
+      asked.push_back(header.modifier);
+      if (!takes) return;
+      EXPECT_EQ(mad::decode<mad::SmInfo>(mad::smp_data(packet.mad)).state, mad::SmInfo::State::Master);
+      EXPECT_TRUE(world_.sm.is_master()) << "while nobody else is";
+      info.state = mad::SmInfo::State::Master;
+    }
+    mad::Packet answer = packet;
+    header.method = mad::Method::GetResp;
+    mad::DirectedRoute route = mad::read_directed_route(packet.mad);
+    route.returning = true;
+    mad::write_directed_route(route, answer.mad);
+    mad::write_header(header, answer.mad);
+    mad::encode(info, mad::smp_data(answer.mad));
+    world_.sim.fabric.send(at, client_, answer);
+  }
+
+  World& world_;
+  sim::ClientId client_{0};
+};
+
+TEST(SubnetManager, HandsOverToOneThatStandsByWithAHigherPriority) {
+  World world{"tree:k=2,n=2", {.priority = 3}};
+  ASSERT_FALSE(world.bring_up().failure);
+  ScriptedSm other{world, mad::SmInfo::State::Discovering};
+  EXPECT_FALSE(world.bring_up().failure) << "it has not found this master yet";
+  EXPECT_TRUE(other.asked.empty());
+  other.info.state = mad::SmInfo::State::Standby;
+  const ProvisionReport& report = world.bring_up();
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->code, ErrorCode::Refused);
+  EXPECT_EQ(other.asked, std::vector<std::uint32_t>{1});
+  EXPECT_FALSE(world.sm.is_master());
+}
+
+TEST(SubnetManager, KeepsTheFabricThatNobodyTakes) {
+  World world{"tree:k=2,n=2", {.priority = 3}};
+  ASSERT_FALSE(world.bring_up().failure);
+  ScriptedSm other{world, mad::SmInfo::State::Standby};
+  other.takes = false;
+  const ProvisionReport& report = world.bring_up();
+  EXPECT_FALSE(report.failure);
+  EXPECT_FALSE(other.asked.empty());
+  EXPECT_THAT(texts(report), testing::HasSubstr("does not take the fabric"));
+  EXPECT_TRUE(world.sm.is_master());
+}
+
+TEST(SubnetManager, TwoOfThemSettleOnOne) {
+  World world{"tree:k=2,n=2", {.priority = 3}};
+  world.bring_up();
+  // A second one on another host, on the same fabric, with its own engine.
+  test::SimWorld& sim = world.sim;
+  class Second final : public transport::Transport {
+   public:
+    Second(test::SimWorld& sim, PortIndex port) : sim_{sim} {
+      client_ = *sim.fabric.attach(port, [this](const mad::Packet& packet, Picoseconds at) {
+        receiver_(packet, test::SimWorld::instant(at));
+      });
+    }
+    void receive_with(Receiver receiver) override { receiver_ = std::move(receiver); }
+    Result<void> send(const mad::Packet& packet) override {
+      sim_.fabric.send(sim_.ps(), client_, packet);
+      return {};
+    }
+    [[nodiscard]] transport::LocalPort local() const override { return {}; }
+
+   private:
+    test::SimWorld& sim_;
+    sim::ClientId client_{0};
+    Receiver receiver_;
+  };
+  const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+  Second second{sim, world.truth().port_index(host, PortNum{1})};
+  transport::TransactionEngine engine{second, {}};
+  second.receive_with([&](const mad::Packet& packet, Instant at) { engine.on_packet(packet, at); });
+  std::vector<ProvisionReport> reports;
+  ProvisionOptions options;
+  options.priority = 15;
+  SubnetManager late{engine, second, options, minhop,
+                     [&](const ProvisionReport& report) { reports.push_back(report); }};
+  discovery::Discovery discovery{engine, {}, [&](const discovery::SweepReport& report) {
+                                   if (report.survey) late.configure(report.survey, sim.now);
+                                 }};
+  discovery.full(sim.now);
+  ASSERT_TRUE(sim.run([&] { return !reports.empty(); }));
+  ASSERT_TRUE(reports[0].failure);
+  EXPECT_EQ(reports[0].failure->code, ErrorCode::Refused);
+  EXPECT_EQ(reports[0].ports_set, 0U);
+  EXPECT_FALSE(late.is_master());
+  ASSERT_EQ(reports[0].other_sms.size(), 1U);
+  EXPECT_EQ(reports[0].other_sms[0].info.priority, 3U);
+  EXPECT_EQ(reports[0].other_sms[0].info.state, mad::SmInfo::State::Master);
+  engine.stop(sim.now);
+}
+
+}  // namespace
+}  // namespace heddle::provision
