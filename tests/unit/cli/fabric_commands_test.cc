@@ -5,12 +5,12 @@
 #include <boost/json/parse.hpp>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <vector>
 
 #include "heddle/command.h"
 #include "heddle/json_access.h"
 #include "support/scratch.h"
+#include "unit/cli/run_heddle.h"
 
 namespace heddle::cli {
 namespace {
@@ -18,21 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-struct Outcome {
-  Status status;
-  std::string out;
-  std::string err;
-};
-
-Outcome heddle(std::vector<const char*> arguments) {
-  std::ostringstream out;
-  std::ostringstream err;
-  Program program{out, err};
-  add_fabric_commands(program);
-  arguments.insert(arguments.begin(), "heddle");
-  const Status status = program.run(static_cast<int>(arguments.size()), arguments.data());
-  return {status, out.str(), err.str()};
-}
+Ran heddle(const std::vector<std::string>& arguments) { return run_heddle({add_fabric_commands}, arguments); }
 
 class FabricCommands : public testing::Test {
  protected:
@@ -41,15 +27,14 @@ class FabricCommands : public testing::Test {
 };
 
 TEST_F(FabricCommands, GenerateExportAndDiffAgree) {
-  ASSERT_EQ(heddle({"fabric", "generate", "torus:3x3,hosts=2", "--lids", "-o", file.c_str()}).status,
-            Status::Done);
-  const auto exported = heddle({"fabric", "export", file.c_str()});
+  ASSERT_EQ(heddle({"fabric", "generate", "torus:3x3,hosts=2", "--lids", "-o", file}).status, Status::Done);
+  const auto exported = heddle({"fabric", "export", file});
   std::ifstream in{file};
   EXPECT_EQ(exported.out, (std::string{std::istreambuf_iterator<char>{in}, {}}));
   EXPECT_EQ(exported.err, "");
-  EXPECT_EQ(heddle({"fabric", "diff", file.c_str(), file.c_str()}).out, "");
+  EXPECT_EQ(heddle({"fabric", "diff", file, file}).out, "");
 
-  const auto without_lids = heddle({"fabric", "diff", file.c_str(), "torus:3x3,hosts=2"});
+  const auto without_lids = heddle({"fabric", "diff", file, "torus:3x3,hosts=2"});
   EXPECT_EQ(without_lids.status, Status::Done);
   EXPECT_THAT(without_lids.out, HasSubstr("~ port sw-0-0/0: LID 1 -> 0\n"));
   EXPECT_THAT(without_lids.out, testing::Not(HasSubstr("state")));
@@ -82,23 +67,22 @@ TEST_F(FabricCommands, EveryFormat) {
 TEST_F(FabricCommands, NamesOfTheOperator) {
   std::ofstream{file} << "0x0248450100000000 \"Left\"\n";
   const auto text =
-      heddle({"fabric", "export", "torus:3,hosts=1", "--format", "text", "--node-name-map", file.c_str()});
+      heddle({"fabric", "export", "torus:3,hosts=1", "--format", "text", "--node-name-map", file});
   EXPECT_THAT(text.out, HasSubstr("link Left/1 -- host-0 mlx5_0/1"));
 }
 
 TEST_F(FabricCommands, VerifySaysWhatDiffersAndEndsAccordingly) {
   const std::string list = file + ".csv";
-  ASSERT_EQ(heddle({"fabric", "baseline", "save", file.c_str(), "--fabric", "torus:3,hosts=1"}).status,
-            Status::Done);
-  const auto same = heddle({"fabric", "verify", file.c_str(), "--fabric", "torus:3,hosts=1"});
+  ASSERT_EQ(heddle({"fabric", "baseline", "save", file, "--fabric", "torus:3,hosts=1"}).status, Status::Done);
+  const auto same = heddle({"fabric", "verify", file, "--fabric", "torus:3,hosts=1"});
   EXPECT_EQ(same.status, Status::Done);
   EXPECT_THAT(same.out, StartsWith("6 of 6 cables as planned; 0 missing"));
-  EXPECT_EQ(heddle({"fabric", "baseline", "save", file.c_str(), "--fabric", "torus:3,hosts=1"}).status,
+  EXPECT_EQ(heddle({"fabric", "baseline", "save", file, "--fabric", "torus:3,hosts=1"}).status,
             Status::Failed);
 
   std::ofstream{list} << "StartDevice,StartPort,EndDevice,EndPort\nSW-0,1,host-1,host-1 mlx5_0\n"
                          "sw-1,1,host-0,mlx5_0\nsw-2,1,host-9,1\n";
-  const auto different = heddle({"--json", "fabric", "verify", list.c_str(), "--fabric", file.c_str()});
+  const auto different = heddle({"--json", "fabric", "verify", list, "--fabric", file});
   EXPECT_EQ(different.status, Status::Failed);
   EXPECT_EQ(different.err, "");
   const auto json = boost::json::parse(different.out);
@@ -112,31 +96,30 @@ TEST_F(FabricCommands, VerifySaysWhatDiffersAndEndsAccordingly) {
   EXPECT_EQ(array_at(json, "wrong_rate").size(), 0U);
 
   std::ofstream{list} << "StartDevice,EndDevice\nsw-0,sw-1\n";
-  const auto unreadable = heddle({"fabric", "verify", list.c_str(), "--fabric", file.c_str()});
+  const auto unreadable = heddle({"fabric", "verify", list, "--fabric", file});
   EXPECT_EQ(unreadable.status, Status::Usage);
   EXPECT_THAT(unreadable.err, HasSubstr(".csv:1: has no column StartPort"));
-  EXPECT_EQ(heddle({"fabric", "verify", "/nowhere", "--fabric", file.c_str()}).status, Status::Usage);
+  EXPECT_EQ(heddle({"fabric", "verify", "/nowhere", "--fabric", file}).status, Status::Usage);
   std::filesystem::remove(list);
 }
 
 TEST_F(FabricCommands, WarningsGoToStandardErrorAndTheRestIsShown) {
   std::ofstream{file} << "Switch 4 \"a\"\n[1] \"gone\"[1]\n[2] \"gone\"[2]\n";
-  const auto shown = heddle({"fabric", "show", file.c_str()});
+  const auto shown = heddle({"fabric", "show", file});
   EXPECT_EQ(shown.status, Status::Done);
   EXPECT_THAT(shown.out, StartsWith("1 switch (1 with 4 ports)"));
   EXPECT_THAT(shown.err, HasSubstr("2 cables lead to nodes that are not described; they are left out"));
   EXPECT_THAT(shown.err, HasSubstr(file + ":2: the cable leads to \"gone\", which is not described"));
   EXPECT_THAT(shown.err, HasSubstr("--verbose lists all 2 of them"));
-  const auto verbose = heddle({"--verbose", "fabric", "show", file.c_str()});
+  const auto verbose = heddle({"--verbose", "fabric", "show", file});
   EXPECT_THAT(verbose.err, HasSubstr(file + ":2: the cable leads"));
   EXPECT_THAT(verbose.err, HasSubstr(file + ":3: the cable leads"));
 }
 
 TEST_F(FabricCommands, AFileThatLosesNodesIsRefusedUnlessPartial) {
   std::ofstream{file} << "switchguid=0x1\nSwitch 4 \"a\"\n\nswitchguid=0x1\nSwitch 4 \"b\"\n";
-  for (const auto& command : {std::vector{"fabric", "show"}, std::vector{"fabric", "export"}}) {
-    std::vector<const char*> words{command};
-    words.push_back(file.c_str());
+  for (const char* command : {"show", "export"}) {
+    std::vector<std::string> words{"fabric", command, file};
     const auto refused = heddle(words);
     EXPECT_EQ(refused.status, Status::Failed);
     EXPECT_THAT(refused.err, HasSubstr("\"a\" on line 2, and \"b\" here"));
@@ -151,11 +134,10 @@ TEST_F(FabricCommands, AFileThatLosesNodesIsRefusedUnlessPartial) {
 TEST_F(FabricCommands, SharedNamesTellNodesApart) {
   std::ofstream{file} << "switchguid=0x1a2e0\nSwitch 4 \"a\" # \"Chip\"\n[1] \"b\"[1]\n\n"
                          "switchguid=0x1b3f1\nSwitch 4 \"b\" # \"Chip\"\n[1] \"a\"[1]\n";
-  EXPECT_THAT(heddle({"fabric", "export", file.c_str(), "--format", "text"}).out,
+  EXPECT_THAT(heddle({"fabric", "export", file, "--format", "text"}).out,
               HasSubstr("link Chip#a2e0/1 -- Chip#b3f1/1"));
-  EXPECT_THAT(heddle({"fabric", "export", file.c_str(), "--format", "dot"}).out,
-              HasSubstr("label=\"Chip#b3f1\""));
-  const auto json = boost::json::parse(heddle({"fabric", "export", file.c_str(), "--format", "json"}).out);
+  EXPECT_THAT(heddle({"fabric", "export", file, "--format", "dot"}).out, HasSubstr("label=\"Chip#b3f1\""));
+  const auto json = boost::json::parse(heddle({"fabric", "export", file, "--format", "json"}).out);
   EXPECT_EQ(text_at(array_at(json, "nodes")[0], "name"), "Chip#a2e0");
 }
 
@@ -171,7 +153,7 @@ TEST_F(FabricCommands, AMistypedCommandIsNamedAndTheNearestToo) {
 
 TEST_F(FabricCommands, FailuresSayWhereAndWhy) {
   std::ofstream{file} << "Switch 4 \"a\"\n[1] oops\n";
-  const auto broken = heddle({"fabric", "show", file.c_str()});
+  const auto broken = heddle({"fabric", "show", file});
   EXPECT_EQ(broken.status, Status::Failed);
   EXPECT_THAT(broken.err, HasSubstr(file + ":2: expected the name of the node at the other end"));
   EXPECT_EQ(heddle({"fabric", "show", "/nowhere/at/all"}).status, Status::Failed);

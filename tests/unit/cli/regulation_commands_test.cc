@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <boost/json/parse.hpp>
-#include <sstream>
 
 #include "heddle/command.h"
 #include "heddle/json_access.h"
 #include "support/scratch.h"
 #include "unit/cli/fake_daemon.h"
+#include "unit/cli/run_heddle.h"
 
 namespace heddle::cli {
 namespace {
@@ -18,22 +18,9 @@ using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-struct Ran {
-  Status status = Status::Done;
-  std::string out;
-  std::string err;
-};
-
 Ran run(const std::string& socket, std::vector<std::string> arguments) {
-  std::ostringstream out;
-  std::ostringstream err;
-  Program program{out, err};
-  add_link_commands(program);
-  add_regulation_commands(program);
-  std::vector<const char*> argv{"heddle", "--socket", socket.c_str()};
-  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-  const Status status = program.run(static_cast<int>(argv.size()), argv.data());
-  return {status, out.str(), err.str()};
+  arguments.insert(arguments.begin(), {"--socket", socket});
+  return run_heddle({add_link_commands, add_regulation_commands}, arguments);
 }
 Ran run(const FakeDaemon& daemon, std::vector<std::string> arguments) {
   return run(daemon.path(), std::move(arguments));

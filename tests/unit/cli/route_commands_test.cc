@@ -4,34 +4,17 @@
 
 #include <boost/json/parse.hpp>
 #include <fstream>
-#include <sstream>
 #include <vector>
 
 #include "heddle/command.h"
 #include "heddle/json_access.h"
 #include "support/scratch.h"
+#include "unit/cli/run_heddle.h"
 
 namespace heddle::cli {
 namespace {
 
 using testing::HasSubstr;
-
-struct RouteOutcome {
-  Status status;
-  std::string out;
-  std::string err;
-};
-
-RouteOutcome run_heddle(std::vector<std::string> arguments) {
-  std::ostringstream out;
-  std::ostringstream err;
-  Program program{out, err};
-  add_route_commands(program);
-  std::vector<const char*> all{"heddle"};
-  for (const std::string& argument : arguments) all.push_back(argument.c_str());
-  const Status status = program.run(static_cast<int>(all.size()), all.data());
-  return {status, out.str(), err.str()};
-}
 
 class RouteCommands : public testing::Test {
  protected:
@@ -47,21 +30,23 @@ class RouteCommands : public testing::Test {
 
 TEST_F(RouteCommands, WhatIsComputedIsProved) {
   const std::string lfts = file("t.lfts");
-  const auto computed =
-      run_heddle({"route", "compute", "--fabric", "tree:k=3,n=2", "--lmc", "1", "--lfts", lfts});
+  const auto computed = run_heddle(
+      {add_route_commands}, {"route", "compute", "--fabric", "tree:k=3,n=2", "--lmc", "1", "--lfts", lfts});
   EXPECT_EQ(computed.status, Status::Done) << computed.err;
   EXPECT_THAT(computed.out, HasSubstr("proved"));
-  const auto checked = run_heddle({"route", "check", "--fabric", "tree:k=3,n=2", "--lfts", lfts});
+  const auto checked =
+      run_heddle({add_route_commands}, {"route", "check", "--fabric", "tree:k=3,n=2", "--lfts", lfts});
   EXPECT_EQ(checked.status, Status::Done) << checked.err;
   EXPECT_THAT(checked.out, HasSubstr("0 broken"));
 }
 
 TEST_F(RouteCommands, MinhopOnATorusIsRefutedWithACycle) {
   const std::string lfts = file("t.lfts");
-  const auto computed =
-      run_heddle({"route", "compute", "--fabric", "torus:5x5", "--engine", "minhop", "--lfts", lfts});
+  const auto computed = run_heddle({add_route_commands}, {"route", "compute", "--fabric", "torus:5x5",
+                                                          "--engine", "minhop", "--lfts", lfts});
   EXPECT_THAT(computed.err, HasSubstr("deadlock"));
-  const auto checked = run_heddle({"--json", "route", "check", "--fabric", "torus:5x5", "--lfts", lfts});
+  const auto checked =
+      run_heddle({add_route_commands}, {"--json", "route", "check", "--fabric", "torus:5x5", "--lfts", lfts});
   EXPECT_EQ(checked.status, Status::Failed);
   const auto answer = boost::json::parse(checked.out);
   EXPECT_EQ(text_at(array_at(answer, "findings").at(0), "fault"), "deadlock");
@@ -72,39 +57,45 @@ TEST_F(RouteCommands, ATransitionIsRefutedOrProved) {
   const std::string before = file("a.lfts");
   const std::string after = file("b.lfts");
   const std::string fabric = "tree:k=2,n=2";
-  run_heddle({"route", "compute", "--fabric", fabric, "--lfts", before});
-  const auto off =
-      run_heddle({"route", "compute", "--fabric", fabric, "--without", "leaf-0/3", "--lfts", after});
+  run_heddle({add_route_commands}, {"route", "compute", "--fabric", fabric, "--lfts", before});
+  const auto off = run_heddle({add_route_commands}, {"route", "compute", "--fabric", fabric, "--without",
+                                                     "leaf-0/3", "--lfts", after});
   EXPECT_EQ(off.status, Status::Done) << off.err;
-  EXPECT_EQ(run_heddle({"route", "check", "--fabric", fabric, "--transition", before, before}).status,
-            Status::Done);
+  EXPECT_EQ(
+      run_heddle({add_route_commands}, {"route", "check", "--fabric", fabric, "--transition", before, before})
+          .status,
+      Status::Done);
   // A spine that loses its way down must be written after those that send packets to it.
-  const auto mixed = run_heddle({"route", "check", "--fabric", fabric, "--transition", before, after});
+  const auto mixed =
+      run_heddle({add_route_commands}, {"route", "check", "--fabric", fabric, "--transition", before, after});
   EXPECT_EQ(mixed.status, Status::Failed);
   EXPECT_THAT(mixed.out, HasSubstr("[table 1]"));
 }
 
 TEST_F(RouteCommands, CompareShowsWhyAnEngineRefuses) {
-  const auto outcome = run_heddle({"route", "compare", "--fabric", "tree:k=3,n=2"});
+  const auto outcome = run_heddle({add_route_commands}, {"route", "compare", "--fabric", "tree:k=3,n=2"});
   EXPECT_EQ(outcome.status, Status::Done);
   EXPECT_THAT(outcome.out, HasSubstr("dor: this is no mesh or torus"));
 }
 
 TEST_F(RouteCommands, BadInputIsSaidWithItsName) {
   const std::string fabric = "tree:k=2,n=2";
-  const auto twice =
-      run_heddle({"route", "compute", "--fabric", fabric, "--without", "leaf-0/3", "--without", "leaf-0/3"});
+  const auto twice = run_heddle({add_route_commands}, {"route", "compute", "--fabric", fabric, "--without",
+                                                       "leaf-0/3", "--without", "leaf-0/3"});
   EXPECT_EQ(twice.status, Status::Failed);
   EXPECT_THAT(twice.err, HasSubstr("named twice"));
-  const auto root =
-      run_heddle({"route", "compute", "--fabric", fabric, "--roots", written("r", "# tops\n0xbad\n")});
+  const auto root = run_heddle({add_route_commands}, {"route", "compute", "--fabric", fabric, "--roots",
+                                                      written("r", "# tops\n0xbad\n")});
   EXPECT_THAT(root.err, HasSubstr("root 0x0000000000000bad is no switch"));
-  const auto word = run_heddle({"route", "compute", "--fabric", fabric, "--roots", written("r", "spine\n")});
+  const auto word = run_heddle({add_route_commands},
+                               {"route", "compute", "--fabric", fabric, "--roots", written("r", "spine\n")});
   EXPECT_THAT(word.err, HasSubstr("r:1: \"spine\" is no GUID"));
-  const auto dump = run_heddle({"route", "check", "--fabric", fabric, "--lfts", written("x", "hello\n")});
+  const auto dump = run_heddle({add_route_commands},
+                               {"route", "check", "--fabric", fabric, "--lfts", written("x", "hello\n")});
   EXPECT_THAT(dump.err, HasSubstr("x:1:"));
-  EXPECT_THAT(run_heddle({"route", "compute", "--fabric", fabric, "--engine", "lash"}).err,
-              HasSubstr("lash"));
+  EXPECT_THAT(
+      run_heddle({add_route_commands}, {"route", "compute", "--fabric", fabric, "--engine", "lash"}).err,
+      HasSubstr("lash"));
 }
 
 }  // namespace

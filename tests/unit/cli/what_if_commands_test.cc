@@ -3,36 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/parse.hpp>
-#include <sstream>
 #include <vector>
 
 #include "heddle/command.h"
 #include "heddle/json_access.h"
+#include "unit/cli/run_heddle.h"
 
 namespace heddle::cli {
 namespace {
 
 using testing::HasSubstr;
 
-struct WhatIfOutcome {
-  Status status;
-  std::string out;
-  std::string err;
-};
-
-WhatIfOutcome say_what_if(const std::vector<std::string>& arguments) {
-  std::ostringstream out;
-  std::ostringstream err;
-  Program program{out, err};
-  add_what_if_commands(program);
-  std::vector<const char*> all{"heddle"};
-  for (const std::string& argument : arguments) all.push_back(argument.c_str());
-  const Status status = program.run(static_cast<int>(all.size()), all.data());
-  return {status, out.str(), err.str()};
+Ran say_what_if(const std::vector<std::string>& arguments) {
+  return run_heddle({add_what_if_commands}, arguments);
 }
 
 /// Of two leaves with two hosts each, under two spines.
-WhatIfOutcome what_if(std::vector<std::string> arguments) {
+Ran what_if(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"--json", "what-if", "--fabric", "tree:k=2,n=2"});
   return say_what_if(arguments);
 }
