@@ -1,0 +1,228 @@
+// Sweeps beside another subnet manager, at a pace.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "discovery_world.h"
+
+namespace heddle::discovery {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Beside another subnet manager: every port is looked at, at a pace.
+class GentleSweepTest : public testing::Test {
+ protected:
+  static constexpr std::uint32_t pace = 1000;
+
+  void SetUp() override {
+    sim::bring_up(world.sim.fabric);
+    world.full();
+    world.sim.receive_with([this](const mad::Packet& packet, Instant at) {
+      const auto header = mad::read_header(packet.mad);
+      (header.mgmt_class == mad::MgmtClass::SubnLid ? by_lid : by_route) += 1;
+      if (header.attribute == static_cast<std::uint16_t>(mad::SmAttr::NodeInfo)) ++hosts_asked;
+      world.sim.engine.on_packet(packet, at);
+    });
+  }
+  /// Runs what is due until something is reported.
+  const SweepReport* until_report(FabricClock::duration limit) {
+    const auto before = world.reports.size();
+    const Instant end = world.sim.now + limit;
+    const auto reported = [&] { return world.reports.size() > before; };
+    const auto due = [&] {
+      const auto next = world.discovery.next_deadline();
+      return reported() || (next && *next <= world.sim.now);
+    };
+    while (!reported() && world.sim.now < end) {
+      if (!world.sim.run(due, end - world.sim.now)) {
+        // Nothing is on its way: the pace is waited for.
+        world.sim.now = std::max(world.sim.now, std::min(end, world.discovery.next_deadline().value_or(end)));
+      }
+      if (!reported()) world.discovery.on_timer(world.sim.now);
+    }
+    return world.reports.size() > before ? &world.reports.back() : nullptr;
+  }
+  [[nodiscard]] std::size_t ports_of_switches() const {
+    std::size_t ports = 0;
+    for (const Node& node : world.truth().nodes()) {
+      if (node.type == NodeType::Switch) ports += node.port_count + 1U;
+    }
+    return ports;
+  }
+
+  World world{"tree:k=3,n=3", {}, {.guest_smps_per_second = pace}};
+  std::size_t by_lid = 0;
+  std::size_t by_route = 0;
+  std::size_t hosts_asked = 0;
+};
+
+TEST_F(GentleSweepTest, EachPortIsAskedOnceByLidAndNoHost) {
+  const Instant begun = world.sim.now;
+  world.discovery.light(world.sim.now);
+  const SweepReport* report = until_report(100s);
+  ASSERT_NE(report, nullptr);
+  EXPECT_EQ(report->survey, report->before) << "nothing has changed";
+  EXPECT_EQ(by_lid, ports_of_switches());
+  EXPECT_EQ(by_route, 1U) << "the own port";
+  EXPECT_EQ(hosts_asked, 0U);
+  const double took = seconds(world.sim.now - begun);
+  EXPECT_GE(took, static_cast<double>(ports_of_switches() - 16) / pace);
+  EXPECT_LE(took, static_cast<double>(ports_of_switches() + 100) / pace);
+  ASSERT_TRUE(world.discovery.light_round());
+  EXPECT_NEAR(seconds(*world.discovery.light_round()), seconds(world.sim.now - begun), 1e-6);
+}
+
+TEST_F(GentleSweepTest, WhatIsFoundIsSaidAtOnceAndTheRoundGoesOn) {
+  // The last link: of the switches that are asked last.
+  const LinkIndex cut{static_cast<std::uint32_t>(world.truth().links().size() - 1)};
+  world.sim.fabric.cut(cut, world.ps());
+  const Instant begun = world.sim.now;
+  world.discovery.light(world.sim.now);
+  const SweepReport* report = until_report(100s);
+  ASSERT_NE(report, nullptr);
+  EXPECT_EQ(report->survey->fabric->links().size(), world.truth().links().size() - 1);
+  EXPECT_EQ(world.discovery.light_round(), std::nullopt) << "the round has not ended";
+  ASSERT_NE(until_report(100s), nullptr) << "the rest of it";
+  ASSERT_TRUE(world.discovery.light_round());
+  EXPECT_NEAR(seconds(*world.discovery.light_round()), seconds(world.sim.now - begun), 1e-6);
+  world.sim.fabric.mend(cut, world.ps());
+  world.discovery.light(world.sim.now);
+  expect_same_graph(*until_report(100s)->survey->fabric, world.truth());
+}
+
+TEST_F(GentleSweepTest, WhatSomebodyAsksForDoesNotWaitForTheRound) {
+  const NodeGuid node = world.truth().node(world.switch_at(3)).guid;
+  world.discovery.light(world.sim.now);
+  EXPECT_EQ(until_report(50ms), nullptr);
+  world.discovery.rediscover({&node, 1}, world.sim.now);
+  const SweepReport* report = until_report(50ms);
+  ASSERT_NE(report, nullptr);
+  EXPECT_EQ(report->kind, SweepKind::Partial);
+  const std::size_t before = by_lid;
+  ASSERT_NE(until_report(100s), nullptr) << "the round goes on";
+  EXPECT_LT(by_lid, ports_of_switches() + 16);
+  EXPECT_GT(by_lid, before);
+}
+
+TEST_F(GentleSweepTest, ASwitchThatDoesNotAnswerByLidIsAskedByRoute) {
+  // Its LID leads nowhere: no way back from there, but it is there.
+  world.sim.receive_with([this](const mad::Packet& packet, Instant at) {
+    if (mad::read_header(packet.mad).mgmt_class == mad::MgmtClass::SubnLid) return;
+    ++by_route;
+    world.sim.engine.on_packet(packet, at);
+  });
+  world.discovery.light(world.sim.now);
+  const SweepReport* report = until_report(1000s);
+  ASSERT_NE(report, nullptr);
+  EXPECT_EQ(report->kind, SweepKind::Light);
+  EXPECT_EQ(report->survey, report->before);
+  EXPECT_EQ(by_route, ports_of_switches() + 1);
+}
+
+class GentleFullSweepTest : public GentleSweepTest {
+ protected:
+  void SetUp() override {
+    GentleSweepTest::SetUp();
+    world.discovery.set_manner(Manner::Guest, world.sim.now);
+    world.sim.receive_with([this](const mad::Packet& packet, Instant at) {
+      most_pending = std::max(most_pending, world.sim.engine.pending());
+      ++answers;
+      world.sim.engine.on_packet(packet, at);
+    });
+  }
+  [[nodiscard]] NodeIndex leaf() const { return world.switch_at(3); }
+  [[nodiscard]] LinkIndex cable_of(NodeIndex node) const {
+    return world.truth().port(PortIndex{world.truth().node(node).first_port.raw() + 1}).link;
+  }
+
+  std::size_t most_pending = 0;
+  std::size_t answers = 0;
+};
+
+TEST_F(GentleFullSweepTest, KeepsThePaceAndAsksFewAtATime) {
+  const Instant begun = world.sim.now;
+  world.discovery.full(begun);
+  const SweepReport* report = until_report(1000s);
+  ASSERT_NE(report, nullptr);
+  EXPECT_EQ(report->kind, SweepKind::Full);
+  expect_same_graph(*report->survey->fabric, world.truth());
+  EXPECT_LE(most_pending, 8U);
+  const double took = seconds(world.sim.now - begun);
+  EXPECT_GE(took, static_cast<double>(answers - 16) / pace);
+  EXPECT_LE(took, static_cast<double>(answers + 100) / pace);
+  ASSERT_TRUE(world.discovery.full_round());
+  EXPECT_NEAR(seconds(*world.discovery.full_round()), took, 1e-6);
+}
+
+TEST_F(GentleFullSweepTest, TrapsWithoutEndKeepToThePace) {
+  const Instant begun = world.sim.now;
+  while (world.sim.now < begun + 5s) {
+    flood_with_traps(world);
+    until_report(50ms);
+  }
+  const double took = seconds(world.sim.now - begun);
+  EXPECT_GT(answers, 1000U);
+  EXPECT_LE(static_cast<double>(answers), took * pace + 100);
+  EXPECT_LE(most_pending, 8U);
+}
+
+TEST_F(GentleFullSweepTest, HoldsUpNothingAndForgetsNothingThatWasFoundMeanwhile) {
+  world.discovery.full(world.sim.now);
+  // Late enough that the sweep has been there.
+  EXPECT_EQ(until_report(400ms), nullptr);
+  const LinkIndex cut = cable_of(leaf());
+  world.sim.fabric.cut(cut, world.ps());
+  const NodeGuid guid = world.truth().node(leaf()).guid;
+  world.discovery.rediscover({&guid, 1}, world.sim.now);
+  const SweepReport* partial = until_report(200ms);
+  ASSERT_NE(partial, nullptr) << "not held up";
+  EXPECT_EQ(partial->kind, SweepKind::Partial);
+  EXPECT_EQ(partial->survey->fabric->links().size(), world.truth().links().size() - 1);
+  const SweepReport* full = until_report(1000s);
+  ASSERT_NE(full, nullptr);
+  EXPECT_EQ(full->kind, SweepKind::Full);
+  EXPECT_EQ(full->survey->fabric->links().size(), world.truth().links().size() - 1);
+  EXPECT_FALSE(world.discovery.busy());
+}
+
+TEST_F(GentleFullSweepTest, ASwitchThatDiesIsLeftOutWhileTheRestIsKnown) {
+  const NodeIndex spine = world.switch_at(20);
+  world.sim.fabric.kill(spine, world.ps());
+  world.discovery.light(world.sim.now);
+  const SweepReport* report = until_report(1000s);
+  for (int reports = 0; report != nullptr && reports < 100 && world.discovery.busy(); ++reports) {
+    ASSERT_GE(report->survey->fabric->nodes().size(), world.truth().nodes().size() - 1);
+    report = until_report(1000s);
+  }
+  EXPECT_EQ(world.discovery.survey()->fabric->nodes().size(), world.truth().nodes().size() - 1);
+}
+
+TEST_F(GentleFullSweepTest, WhoBecomesTheOwnerDoesNotWaitForIt) {
+  world.discovery.full(world.sim.now);
+  EXPECT_EQ(until_report(100ms), nullptr);
+  world.discovery.set_manner(Manner::Owner, world.sim.now);
+  const SweepReport* report = until_report(100ms);
+  ASSERT_NE(report, nullptr);
+  expect_same_graph(*report->survey->fabric, world.truth());
+}
+
+TEST_F(GentleFullSweepTest, WhatSomebodyWroteMeanwhileIsAskedAgain) {
+  world.discovery.full(world.sim.now);
+  EXPECT_EQ(until_report(400ms), nullptr);
+  const LinkIndex cut = cable_of(leaf());
+  world.sim.fabric.cut(cut, world.ps());
+  // The one who wrote knows it.
+  auto known = std::make_shared<Survey>(*world.discovery.survey());
+  const NodeIndex index = known->fabric->find_node(world.truth().node(leaf()).guid);
+  known->nodes[index.raw()].ports[1].info.state = PortState::Down;
+  world.discovery.adopt(known);
+  const SweepReport* full = until_report(1000s);
+  ASSERT_NE(full, nullptr);
+  EXPECT_EQ(full->survey->fabric->links().size(), world.truth().links().size() - 1);
+}
+
+}  // namespace
+}  // namespace heddle::discovery
