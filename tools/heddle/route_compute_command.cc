@@ -221,6 +221,7 @@ void add_shared(CLI::App& command, ComputeOptions& options) {
       ->check(CLI::Range(1, 15))
       ->option_text("N [8]");
   command.add_option("--samples", options.samples, "Random pairings, and shifts of all hosts, to measure")
+      ->check(CLI::Range(1, 10'000))
       ->option_text("N [50]");
 }
 

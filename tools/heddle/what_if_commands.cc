@@ -212,8 +212,11 @@ void add_what_if_commands(Program& program) {
       ->option_text("link|switch");
   command->add_option("--engine", options->engine, "updn, ftree, dor or minhop")
       ->option_text("ENGINE [updn]");
-  command->add_option("--top", options->top, "Of --fail-each: so many of the worst")->option_text("N [20]");
+  command->add_option("--top", options->top, "Of --fail-each: so many of the worst")
+      ->check(CLI::Range(1, 1'000'000))
+      ->option_text("N [20]");
   command->add_option("--samples", options->samples, "Random pairings of hosts to measure")
+      ->check(CLI::Range(1, 10'000))
       ->option_text("N [50]");
   command->footer(
       "The fabric is routed again without them, and every host is taken to send as much to every other one: "

@@ -66,6 +66,14 @@ TEST(WhatIf, TellsPeopleTheSame) {
   EXPECT_THAT(say_what_if(each).out, HasSubstr("and 3 more (--top)"));
 }
 
+TEST(WhatIf, MeasuresAndListsSomethingAtLeast) {
+  for (const char* option : {"--top", "--samples"}) {
+    for (const char* value : {"0", "-1", "x"}) {
+      EXPECT_EQ(what_if({"--fail-each", "link", option, value}).status, Status::Usage) << option << value;
+    }
+  }
+}
+
 TEST(WhatIf, SaysWhatItDoesNotKnow) {
   EXPECT_THAT(what_if({"--without", "leaf-7"}).err, HasSubstr("leaf-7"));
   EXPECT_THAT(what_if({"--without", "leaf-1/77"}).err, HasSubstr("no port 77"));
