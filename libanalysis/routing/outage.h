@@ -1,7 +1,7 @@
 /// What hosts lose when switches and links fail together: the fabric routed again without them.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -25,7 +25,7 @@ struct Outage {
   double pairs_cut = 0;           ///< ordered pairs of host ports that are in different pieces
   double pairs_without_path = 0;  ///< likewise in one piece, which the engine does not route
   double largest = 0;             ///< load of the busiest cable, as routing::all_to_all()
-  Ratio bisection{1};             ///< effective; 1 where no samples were asked for
+  std::optional<Ratio> bisection;  ///< effective; none where no samples were asked for
 };
 
 /// `samples`: of the effective bisection. Errors: of route().

@@ -43,7 +43,8 @@ struct ComputeReport {
   double largest = 0;
   double over_mean = 0;
   double over_bound = 0;
-  double bisection = 0;
+  bool sampled = false;  ///< bisection and shift are figures
+  Ratio bisection;
   routing::ShiftBandwidth shift;
   unsigned vls = 1;
   routing::Proof proof;
@@ -80,7 +81,8 @@ ComputeReport measure(const routing::Routes& routes, const routing::LinkSet& act
   report.over_mean = mean > 0 ? report.largest / mean : 1;
   report.over_bound = bound > 0 ? report.largest / bound : 1;
   Random random(1);
-  report.bisection = routing::effective_bisection(routes.graph, routes.tables, samples, random).value();
+  report.sampled = samples > 0;
+  report.bisection = routing::effective_bisection(routes.graph, routes.tables, samples, random);
   report.shift = routing::shift_bandwidth(routes.graph, routes.tables, samples);
   routing::ProofOptions options;
   options.active = &active;
@@ -93,6 +95,11 @@ ComputeReport measure(const routing::Routes& routes, const routing::LinkSet& act
   return report;
 }
 
+json::value figure(const ComputeReport& report, Ratio ratio) {
+  return report.sampled ? json::value(ratio.value()) : json::value();
+}
+std::string shown(const ComputeReport& report, Ratio ratio) { return report.sampled ? human(ratio) : "-"; }
+
 json::object to_json(const ComputeReport& report) {
   if (!report.refusal.empty()) return {{"engine", report.engine}, {"refused", report.refusal}};
   json::array warnings;
@@ -102,9 +109,9 @@ json::object to_json(const ComputeReport& report) {
           {"largest_load", report.largest},
           {"largest_over_mean", report.over_mean},
           {"largest_over_bound", report.over_bound},
-          {"effective_bisection", report.bisection},
-          {"shift_mean", report.shift.mean.value()},
-          {"shift_worst", report.shift.worst.value()},
+          {"effective_bisection", figure(report, report.bisection)},
+          {"shift_mean", figure(report, report.shift.mean)},
+          {"shift_worst", figure(report, report.shift.worst)},
           {"vls", report.vls},
           {"paths", report.proof.paths},
           {"broken_paths", report.proof.broken},
@@ -136,9 +143,9 @@ void print(const std::vector<ComputeReport>& reports, Context& context) {
       continue;
     }
     table.add({report.engine, human_seconds(report.seconds), fmt::format("{:.3f}", report.over_mean),
-               fmt::format("{:.3f}", report.over_bound), human(Ratio{report.bisection}),
-               human(report.shift.mean), human(report.shift.worst), fmt::format("{}", report.vls),
-               fmt::format("{}", report.proof.broken), verdict(report.proof)});
+               fmt::format("{:.3f}", report.over_bound), shown(report, report.bisection),
+               shown(report, report.shift.mean), shown(report, report.shift.worst),
+               fmt::format("{}", report.vls), fmt::format("{}", report.proof.broken), verdict(report.proof)});
   }
   table.print(*context.out, context.colour);
   for (const ComputeReport& report : reports) {
@@ -221,7 +228,7 @@ void add_shared(CLI::App& command, ComputeOptions& options) {
       ->check(CLI::Range(1, 15))
       ->option_text("N [8]");
   command.add_option("--samples", options.samples, "Random pairings, and shifts of all hosts, to measure")
-      ->check(CLI::Range(1, 10'000))
+      ->check(CLI::Range(0, 10'000))
       ->option_text("N [50]");
 }
 

@@ -93,9 +93,12 @@ json::object to_json(const Outage& outage, const FabricNames& known) {
   for (const NodeIndex node : outage.cut_off) hosts.emplace_back(known.node(node));
   json::array on_one;
   for (const NodeIndex node : outage.on_one) on_one.emplace_back(known.node(node));
-  return {{"cut_off", std::move(hosts)},    {"switches_on_one_cable", std::move(on_one)},
-          {"pairs_cut", outage.pairs_cut},  {"pairs_without_path", outage.pairs_without_path},
-          {"largest_load", outage.largest}, {"effective_bisection", outage.bisection.value()}};
+  return {{"cut_off", std::move(hosts)},
+          {"switches_on_one_cable", std::move(on_one)},
+          {"pairs_cut", outage.pairs_cut},
+          {"pairs_without_path", outage.pairs_without_path},
+          {"largest_load", outage.largest},
+          {"effective_bisection", outage.bisection ? json::value(outage.bisection->value()) : json::value()}};
 }
 
 std::string named(const std::vector<NodeIndex>& nodes, const FabricNames& known) {
@@ -119,7 +122,8 @@ void print(const Outage& now, const Outage& then, const FabricNames& known, Cont
   row("pairs without a path", [](const Outage& o) { return o.pairs_without_path; });
   row("switches on one cable", [](const Outage& o) { return static_cast<double>(o.on_one.size()); });
   table.add({"busiest cable, times now", "1.00", times(then.largest, now.largest)});
-  table.add({"effective bisection", human(now.bisection), human(then.bisection)});
+  const auto bisection = [](const Outage& o) { return o.bisection ? human(*o.bisection) : "-"; };
+  table.add({"effective bisection", bisection(now), bisection(then)});
   table.print(*context.out, context.colour);
   if (!then.cut_off.empty()) *context.out << "cut off: " << named(then.cut_off, known) << '\n';
   if (!then.on_one.empty()) *context.out << "on one cable: " << named(then.on_one, known) << '\n';
@@ -216,7 +220,7 @@ void add_what_if_commands(Program& program) {
       ->check(CLI::Range(1, 1'000'000))
       ->option_text("N [20]");
   command->add_option("--samples", options->samples, "Random pairings of hosts to measure")
-      ->check(CLI::Range(1, 10'000))
+      ->check(CLI::Range(0, 10'000))
       ->option_text("N [50]");
   command->footer(
       "The fabric is routed again without them, and every host is taken to send as much to every other one: "

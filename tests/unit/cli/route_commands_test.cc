@@ -14,6 +14,7 @@
 namespace heddle::cli {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 class RouteCommands : public testing::Test {
@@ -38,6 +39,11 @@ TEST_F(RouteCommands, WhatIsComputedIsProved) {
       run_heddle({add_route_commands}, {"route", "check", "--fabric", "tree:k=3,n=2", "--lfts", lfts});
   EXPECT_EQ(checked.status, Status::Done) << checked.err;
   EXPECT_THAT(checked.out, HasSubstr("0 broken"));
+}
+
+TEST_F(RouteCommands, WhatIsNotMeasuredHasNoFigure) {
+  const std::vector<std::string> compute{"route", "compute", "--fabric", "tree:k=2,n=2", "--samples", "0"};
+  EXPECT_THAT(run_heddle({add_route_commands}, compute).out, ContainsRegex("1\\.000 +- +- +- +1"));
 }
 
 TEST_F(RouteCommands, MinhopOnATorusIsRefutedWithACycle) {

@@ -66,12 +66,14 @@ TEST(WhatIf, TellsPeopleTheSame) {
   EXPECT_THAT(say_what_if(each).out, HasSubstr("and 3 more (--top)"));
 }
 
-TEST(WhatIf, MeasuresAndListsSomethingAtLeast) {
+TEST(WhatIf, GivesNoFigureOfWhatIsNotMeasured) {
   for (const char* option : {"--top", "--samples"}) {
-    for (const char* value : {"0", "-1", "x"}) {
+    for (const char* value : {"-1", "x"}) {
       EXPECT_EQ(what_if({"--fail-each", "link", option, value}).status, Status::Usage) << option << value;
     }
   }
+  const auto unmeasured = what_if({"--without", "leaf-1", "--samples", "0"});
+  EXPECT_TRUE(boost::json::parse(unmeasured.out).at("then").at("effective_bisection").is_null());
 }
 
 TEST(WhatIf, SaysWhatItDoesNotKnow) {
