@@ -257,6 +257,8 @@ class BesideOpenSm(Golden):
                 written = (daemon.directory / "plan.json").read_text()
                 self.expect("opensm/plan.json", re.sub(r'"checksum":"\w{16}"', '"checksum":"<text>"', written))
                 wait_until(lambda: "heddle_opensm" in daemon.metrics(), 20, "metrics")
+                daemon.wait_for_sweeps(3)
+                daemon.wait_for(lambda status: "full_round_seconds" in status and "light_round_seconds" in status, "rounds at a pace")
                 self.expect_metrics("opensm/metrics", daemon)
                 self.expect_json("opensm/status", daemon.json("status"))
                 self.expect_json("opensm/regulate", daemon.json("regulate"))
