@@ -26,6 +26,14 @@ def unload():
     subprocess.run(["rmmod", "heddle_vhca"], check=True)
 
 
+def reload(count):
+    """The count-th time; each hundredth stands in the log, so that a run that is cut short says how far it came."""
+    unload()
+    load()
+    if count % 100 == 0:
+        print(f"{count} loads", flush=True)
+
+
 class KernelFabric(ServedFabric):
     """`nodes` are adapters of the kernel, in this order: heddle0, heddle1, ..."""
 

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from kernel_fabric import CLASS, load, unload, wait_until
+from kernel_fabric import CLASS, load, reload, unload, wait_until
 
 DEVICE = "/dev/heddle_vhca"
 CREATE, PORT, READY, PACKET, LOCAL, MODIFY_PORT = 1, 2, 3, 4, 5, 6
@@ -165,11 +165,10 @@ class Module(unittest.TestCase):
         wait_until(lambda: not list(CLASS.iterdir()), 20, "leaving")
 
     def test_loaded_and_unloaded(self):
-        for _ in range(LOADS):
+        for count in range(1, LOADS + 1):
             with Adapter() as adapter:
                 adapter.bring_up()
-            unload()
-            load()
+            reload(count)
 
     def test_random_messages_and_closes(self):
         seed = int(os.environ.get("HEDDLE_VM_SEED", "1"))

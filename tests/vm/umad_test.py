@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from kernel_fabric import CLASS, KernelFabric, heddled, load, unload, wait_until
+from kernel_fabric import CLASS, KernelFabric, heddled, reload, wait_until
 
 TREE = "tree:k=2,n=2"  # 4 hosts, 4 switches
 HOST = "host-0 mlx5_0"
@@ -37,12 +37,11 @@ class Adapter(unittest.TestCase):
             wait_until(lambda: fabric.port("state") == "2: INIT", 5, "the port's coming up")
 
     def test_the_adapter_goes_with_its_program_and_the_module_can_leave(self):
-        for _ in range(int(os.environ.get("HEDDLE_VM_LOADS", "20"))):
+        for count in range(1, int(os.environ.get("HEDDLE_VM_LOADS", "20")) + 1):
             with KernelFabric(TREE, [HOST]) as fabric:
                 self.assertEqual(fabric.devices(), ["heddle0"])
             wait_until(lambda: KernelFabric.devices() == [], 10, "the adapter's leaving")
-            unload()
-            load()
+            reload(count)
 
     def test_two_adapters_in_one_fabric(self):
         with KernelFabric(TREE, [HOST, "host-1 mlx5_0"], "--configured") as fabric:
