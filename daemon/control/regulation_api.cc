@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "control/author.h"
 #include "control/regulation_views.h"
 #include "fabric/link_name.h"
 
@@ -90,8 +91,9 @@ Result<void> set_mode(RegulationDesk& desk, const Request& request, const Respon
   if (!parsed) {
     return fail(ErrorCode::Invalid, fmt::format("mode must be off, advise or enforce, not '{}'", *mode));
   }
-  desk.command(
-      [&](Regulator& regulator, Instant now) { regulator.set_mode(*parsed, *by, now, reply_to(respond)); });
+  desk.command([&](Regulator& regulator, Instant now) {
+    regulator.set_mode(*parsed, author(request.peer, *by), now, reply_to(respond));
+  });
   return {};
 }
 
@@ -136,7 +138,7 @@ Result<void> set_link(RegulationDesk& desk, const Request& request, const Respon
   const auto found = find_link(*desk.regulator(), *link);
   if (!found) return fail(found.error());
   const LinkRef ref = *found;
-  regulation::Override value{*wish, *reason, *by, std::nullopt};
+  regulation::Override value{*wish, *reason, author(request.peer, *by), std::nullopt};
   desk.command([&](Regulator& regulator, Instant now) {
     if (*length > 0) value.until = now + std::chrono::nanoseconds{std::llround(*length * 1e9)};
     const auto forced = *force ? regulation::Force::CutHostsOff : regulation::Force::No;
@@ -155,7 +157,7 @@ Result<void> restore(RegulationDesk& desk, const Request& request, const Respond
   if (auto end = arguments->end(); !end) return end;
   desk.command([&](Regulator& regulator, Instant now) {
     const auto adopted = *adopt ? Regulator::Adopt::DisabledPorts : Regulator::Adopt::No;
-    regulator.restore(*by, adopted, now, reply_to(respond));
+    regulator.restore(author(request.peer, *by), adopted, now, reply_to(respond));
   });
   return {};
 }

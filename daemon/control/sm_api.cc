@@ -4,6 +4,8 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "control/author.h"
+
 namespace heddle::control {
 
 namespace json = boost::json;
@@ -27,7 +29,8 @@ void answer_sm_take(const Request& request, const TakeSubnet& take, const Respon
          "gone for good, then say so with --force"}));
   }
   const auto* by = arguments->if_contains("by");
-  const auto text = take(by != nullptr && by->is_string() ? std::string(by->as_string()) : std::string{});
+  const auto text =
+      take(author(request.peer, by != nullptr && by->is_string() ? std::string_view{by->as_string()} : ""));
   if (!text) return respond(error_response(text.error()));
   respond(text_response("application/json", json::serialize(json::object{{"text", *text}}) + "\n"));
 }

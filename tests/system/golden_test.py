@@ -20,7 +20,7 @@ from served_fabric import wait_until
 
 GOLDEN = SOURCE / "tests/golden/answers"
 UPDATE = os.environ.get("HEDDLE_UPDATE_GOLDEN")
-os.environ["SUDO_USER"] = "somebody"  # gives the orders, whoever runs this
+os.environ["SUDO_USER"] = "somebody"  # has asked root, whoever runs this
 RING = "torus:2x2,hosts=1,links=2,width=4x,speed=DDR"  # four switches, four trunks of two links
 SETTINGS = {"fabric.generate": RING, "sampling.interval": "100ms", "sweep.light_interval": "100ms", "sm.lmc": "1",
             "fabric.training_delay": "50ms", "regulation.drain": "50ms", "regulation.least_on": "50ms",
@@ -57,6 +57,7 @@ def settled(value, key=""):
 def in_words(text):
     """Sentences: numbers with a unit, and times, are volatile."""
     text = re.sub(r"/tmp/heddle-test-\w+", "<directory>", text)
+    text = re.sub(r"\buid \d+", "uid <n>", text)
     text = re.sub(r"\d+(\.\d+)?(e-?\d+)?(?= ?(ms|us|s|%|W|J|kJ|MB|MiB|GB|Gbit/s|seconds|minutes|min|h)\b)", "<n>", text)
     text = re.sub(r"<n> (s|ms|us) ago", "<n> s ago", text)
     return re.sub(r"\d+(\.\d+)?(?= ?%)", "<n>", text)

@@ -14,10 +14,10 @@
 #include <ostream>
 #include <thread>
 
+#include "heddle/accounts.h"
 #include "heddle/client.h"
 #include "heddle/command.h"
 #include "heddle/json_access.h"
-#include "heddle/operator_name.h"
 #include "heddle/regulation_output.h"
 #include "heddle/table.h"
 
@@ -55,7 +55,7 @@ Result<void> show_view(Context& context, const std::string& target, Print print)
 }
 
 Result<void> order(Context& context, const std::string& target, object body) {
-  body["by"] = operator_name();
+  if (const std::string name = asked_by(); !name.empty()) body["by"] = name;
   const auto answer = Client{context.socket}.post(target, body);
   if (!answer) return fail(answer.error());
   if (context.format == Format::Json) {

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <vector>
 
+#include "heddle/accounts.h"
 #include "heddle/json_access.h"
 #include "heddle/table.h"
 
@@ -70,7 +71,7 @@ void print_plan(const value& answer, Context& context) {
     Table table{{{"LINK"}, {"TURN"}, {"TO"}, {"WHY"}}};
     for (const auto& change : changes) {
       table.add({text_at(change, "link"), text_at(change, "turn"), text_at(change, "mode"),
-                 text_at(change, "reason")});
+                 with_account_names(text_at(change, "reason"))});
     }
     table.print(*context.out, context.colour);
   }
@@ -98,7 +99,7 @@ void print_power_links(const value& answer, Context& context) {
     table.add({text_at(link, "name"), text_at(link, "state"), text_at(link, "mode"), text_at(link, "full"),
                human_seconds(number_at(link, "for_seconds")),
                fmt::format("{}", count_at(link, "transitions")), text_at(link, "wish"),
-               exempt == "regulated" ? "" : exempt, text_at(link, "reason")});
+               exempt == "regulated" ? "" : exempt, with_account_names(text_at(link, "reason"))});
   }
   table.print(*context.out, context.colour);
 }
@@ -136,7 +137,7 @@ void print_events(const value& answer, Context& context) {
   for (const auto& event : array_at(answer, "events")) {
     const std::string links = text_at(event, "links");
     *context.out << fmt::format("{} {:<10} {}{}{}\n", text_at(event, "at"), text_at(event, "kind"), links,
-                                links.empty() ? "" : ": ", text_at(event, "text"));
+                                links.empty() ? "" : ": ", with_account_names(text_at(event, "text")));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <iterator>
 
+#include "heddle/accounts.h"
 #include "heddle/json_access.h"
 #include "heddle/table.h"
 
@@ -263,7 +264,8 @@ void write_changes(Page& page, const ReportData& data) {
   if (events.empty()) return page.quiet("None.");
   page.titles({"What", "kind", "when"});
   for (std::size_t i = events.size(), left = 100; i-- > 0 && left-- > 0;)
-    page.row({text_at(events[i], "text"), text_at(events[i], "kind"), text_at(events[i], "at")});
+    page.row({with_account_names(text_at(events[i], "text")), text_at(events[i], "kind"),
+              text_at(events[i], "at")});
   page.end_table();
 }
 

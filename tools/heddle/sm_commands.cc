@@ -7,16 +7,17 @@
 #include <memory>
 #include <ostream>
 
+#include "heddle/accounts.h"
 #include "heddle/client.h"
 #include "heddle/command.h"
 #include "heddle/json_access.h"
-#include "heddle/operator_name.h"
 
 namespace heddle::cli {
 namespace {
 
 Result<void> take_subnet(Context& context, bool force) {
-  const boost::json::object body{{"force", force}, {"by", operator_name()}};
+  boost::json::object body{{"force", force}};
+  if (const std::string name = asked_by(); !name.empty()) body["by"] = name;
   const auto answer = Client{context.socket}.post("/v1/sm/take", body);
   if (!answer) return fail(answer.error());
   if (context.format == Format::Json) {

@@ -270,7 +270,7 @@ TEST_F(ViewsTest, OnlyRootMakesTheDaemonStandForSubnetManager) {
   StillDaemon daemon{state};
   const auto take = [&](Access access) {
     Response answer;
-    api_handler(daemon)(Request{true, "/v1/sm/take", {}, R"({"force":true,"by":"eve"})", access},
+    api_handler(daemon)(Request{true, "/v1/sm/take", {}, R"({"force":true,"by":"eve"})", access, {}, "uid 0"},
                         [&](Response response) { answer = std::move(response); });
     return answer.status;
   };
@@ -278,7 +278,7 @@ TEST_F(ViewsTest, OnlyRootMakesTheDaemonStandForSubnetManager) {
   EXPECT_EQ(take(Access::Change), 403U);
   EXPECT_THAT(daemon.taken, IsEmpty());
   EXPECT_EQ(take(Access::Root), 200U);
-  EXPECT_THAT(daemon.taken, ElementsAre("eve"));
+  EXPECT_THAT(daemon.taken, ElementsAre("uid 0 for eve"));
 }
 
 TEST_F(ViewsTest, ALinkThatIsAPlaneSaysSo) {
