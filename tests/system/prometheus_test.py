@@ -28,13 +28,13 @@ def free_port():
 
 
 class Prometheus:
-    """A context: prometheus scrapes its targets every 200 ms, and evaluates rules as often. `params` go into each query."""
+    """A context: prometheus scrapes its targets at an interval, and evaluates rules. `params` go into each scrape's query."""
 
-    def __init__(self, *targets, rules=(), params=None):
+    def __init__(self, *targets, rules=(), params=None, interval="200ms", evaluation="200ms"):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heddle-prometheus-"))
         self.port = free_port()
-        config = {"global": {"evaluation_interval": "200ms"}, "rule_files": [str(file) for file in rules],
-                  "scrape_configs": [{"job_name": "heddle", "scrape_interval": "200ms", "scrape_timeout": "200ms", "params": params or {},
+        config = {"global": {"evaluation_interval": evaluation}, "rule_files": [str(file) for file in rules],
+                  "scrape_configs": [{"job_name": "heddle", "scrape_interval": interval, "scrape_timeout": interval, "params": params or {},
                                       "static_configs": [{"targets": list(targets)}]}]}
         (self.directory / "prometheus.yml").write_text(json.dumps(config))  # JSON is YAML
         self.process = None
@@ -48,12 +48,12 @@ class Prometheus:
 
     def __exit__(self, *unused):
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(120)
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def query(self, text):
+    def query(self, text, timeout=10):
         url = f"http://127.0.0.1:{self.port}/api/v1/query?" + urllib.parse.urlencode({"query": text})
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=timeout) as answer:
             return json.load(answer)["data"]["result"]
 
     def samples(self, text):
