@@ -356,6 +356,112 @@ const all = {
     await other.close();
   },
 
+  /** A large tree from afar: pods as bundles, whose mean and worst are those of their links, and which open by zooming; names on paper. */
+  async bundles() {
+    await visit('#/map');
+    const complete = () => until('a complete picture', () => {
+      const { map } = window.heddle.view();
+      return map.pictures > 0 && !map.pending;
+    });
+    await complete();
+    const legend = page.locator('.legend');
+    assert.match(await legend.innerText(), /Bands are the links between two parts/);
+    // By the names that the generator gives: leaf-P-x and spine-P-x are pod P; core-G-x is cabled to the same switches as its fellows.
+    const partOf = (node) => node.match(/^([a-z]+-\d+)-\d+$/)[1];
+    const seen = await page.evaluate(() => {
+      const { store } = window.heddle;
+      const { map } = window.heddle.view();
+      window.heddle.view().onFrame = () => {}; // the figures stay what they are
+      const { topology, live } = store;
+      const { bundles } = map.scene;
+      return {
+        afar: map.afar,
+        links: Array.from({ length: topology.linkCount }, (_, l) => [topology.links.a[l], topology.links.b[l]].map((n) => topology.nodes.name[n])),
+        utilization: [...live.utilization],
+        bands: bundles.bands.map((band) => ({ ends: [band.a, band.b].map((p) => topology.nodes.name[bundles.parts[p].switches[0]]), away: band.away })),
+        parts: bundles.parts.map((part) => part.switches.map((n) => topology.nodes.name[n])),
+      };
+    });
+    assert.ok(seen.afar);
+    for (const part of seen.parts) assert.equal(new Set(part.map(partOf)).size, 1, part.join());
+    const expected = new Map();
+    heddle('links', '--kind', 'switch').links.forEach(({ a, b }) => {
+      const ends = [a.node, b.node].map(partOf).sort().join(' ');
+      expected.set(ends, (expected.get(ends) ?? 0) + 1);
+    });
+    const got = new Map(seen.bands.map(({ ends, away }) => [ends.map(partOf).sort().join(' '), away.length]));
+    assert.deepEqual([...got].sort(), [...expected].sort());
+    // What the pointer is told of a band is the mean and the most of its links, each way.
+    const index = seen.bands.findIndex(({ away }) => away.some((d) => seen.utilization[d] > 10));
+    assert.ok(index >= 0, 'no traffic');
+    const { ends, away } = seen.bands[index];
+    for (const direction of away) assert.equal(partOf(seen.links[direction >> 1][direction % 2]), partOf(ends[0]));
+    const figures = (directions) => {
+      const known = directions.map((d) => seen.utilization[d]).filter((v) => v >= 0);
+      const percent = (v) => `${(v / 10).toFixed(1)} %`;
+      return `${percent(Math.round(known.reduce((sum, v) => sum + v, 0) / known.length))}, busiest ${percent(Math.max(...known))}`;
+    };
+    const rows = await page.evaluate((i) => {
+      const { store } = window.heddle;
+      store.past = Object.assign(Object.create(Object.getPrototypeOf(store.live)), store.live);
+      for (const name of ['utilization', 'congestion', 'errors', 'state']) store.past[name] = store.live[name].slice();
+      window.kept = { utilization: [...store.past.utilization] };
+      const view = window.heddle.view();
+      view.map.events.select({ kind: 'band', index: i });
+      return { text: [...document.querySelectorAll('.card dd')].map((e) => e.textContent), utilization: window.kept.utilization };
+    }, index);
+    seen.utilization = rows.utilization; // a sweep may have come meanwhile
+    assert.ok(rows.text[1].startsWith(figures(away)), `${rows.text[1]}, and not ${figures(away)}`);
+    assert.ok(rows.text[2].startsWith(figures(away.map((d) => d ^ 1))), rows.text[2]);
+    assert.equal(rows.text[0], String(away.length));
+    await complete();
+    await this.names_on_paper();
+    const few = await page.evaluate(() => window.heddle.view().map.painter.pictureLines);
+    // It opens where one zooms in, and closes again.
+    await page.click('.card button:has-text("Zoom in")');
+    await until('links', () => !window.heddle.view().map.afar && document.querySelector('.card').hidden);
+    await complete();
+    assert.ok(!(await legend.innerText()).includes('Bands'));
+    assert.ok(await page.evaluate(() => window.heddle.view().map.painter.pictureLines) > 4 * few);
+    await page.focus('.map-stage');
+    await page.keyboard.press('0');
+    await until('bands', () => window.heddle.view().map.afar);
+    await complete();
+    assert.match(await legend.innerText(), /Bands are/);
+    assert.equal(await page.evaluate(() => window.heddle.view().map.painter.pictureLines), few);
+    const node = heddle('nodes', '--type', 'switch').nodes[40];
+    await page.evaluate((guid) => { location.hash = `#/map?sel=${guid}`; }, node.guid);
+    await until('its card', (name) => document.querySelector('.card h2')?.textContent === name, node.name);
+    await until('it, and its links', () => !window.heddle.view().map.afar);
+    await complete();
+    await this.names_on_paper();
+  },
+
+  /** Part of `bundles`: along the edge of each name's ground nothing of what lies under it keeps anybody from reading. */
+  async names_on_paper() {
+    const wrong = await page.evaluate(() => {
+      const { map } = window.heddle.view();
+      const source = document.querySelector('.map-gl');
+      const copy = document.createElement('canvas');
+      [copy.width, copy.height] = [source.width, source.height];
+      const context = copy.getContext('2d');
+      context.drawImage(source, 0, 0);
+      const ground = getComputedStyle(document.documentElement).getPropertyValue('--ground').match(/[0-9a-f]{2}/g).map((c) => parseInt(c, 16));
+      const names = map.ink.names.filter((box) => box[0] > 1 && box[1] > 1 && box[2] < copy.width - 1 && box[3] < copy.height - 1);
+      let most = 0;
+      for (const [left, top, right, bottom] of names) {
+        const upright = bottom - top > right - left;
+        // A line of pixels within the margin that the letters leave.
+        const { data } = upright ? context.getImageData(Math.ceil(left) + 1, Math.ceil(top) + 1, 1, Math.floor(bottom - top) - 2)
+          : context.getImageData(Math.ceil(left) + 1, Math.ceil(top) + 1, Math.floor(right - left) - 2, 1);
+        for (let i = 0; i < data.length; ++i) if (i % 4 < 3) most = Math.max(most, Math.abs(data[i] - ground[i % 4]));
+      }
+      return { names: names.length, most };
+    });
+    assert.ok(wrong.names > 5, `${wrong.names} names`);
+    assert.ok(wrong.most <= 0.1 * 255 + 2, `${wrong.most} of 255 from the ground`);
+  },
+
   /** While a picture takes many frames, the one before is moved: what is seen follows the pointer, and in the end all is drawn anew. */
   async drag() {
     await visit('#/map');
@@ -452,9 +558,9 @@ const all = {
     past.locality.forEach((value, i) => assert.ok(Math.abs(value - before.locality[i]) <= 30, `set ${i}: locality ${value}, was ${before.locality[i]}`));
     assert.ok(await page.locator('.timebar.past').count() === 1);
     // The map follows: what it has drawn is of this sweep, and the next one changes nothing of it.
-    await page.evaluate(() => { window.steps = [...window.heddle.view().map.painter.links]; });
+    await page.evaluate(() => { window.steps = [...window.heddle.view().map.painter.lineSteps]; });
     await until('another sweep', (sweep) => window.heddle.store.live.sweep > sweep + 2, before.sweep);
-    assert.ok(await page.evaluate(() => window.heddle.store.past !== null && window.heddle.view().map.painter.links.every((step, i) => step === window.steps[i])));
+    assert.ok(await page.evaluate(() => window.heddle.store.past !== null && window.heddle.view().map.painter.lineSteps.every((step, i) => step === window.steps[i])));
     await page.keyboard.press('.');
     await until('live again', () => window.heddle.store.past === null);
   },

@@ -64,6 +64,9 @@ class PageTest(unittest.TestCase):
     def test_a_fat_tree(self):
         self.look({"fabric.generate": "tree:k=6,n=3"})
 
+    def test_a_large_tree_from_afar(self):
+        self.look({"fabric.generate": "tree:k=13,n=3"}, "bundles")
+
     def test_a_torus(self):
         self.look({"fabric.generate": "torus:8x8,hosts=2"}, "map,numbers,search,time")
 

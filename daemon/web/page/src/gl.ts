@@ -11,7 +11,22 @@ import { Pace } from './pace';
 import { inkFragment, inkVertex, lineFragment, lineVertex, nodeFragment, nodeVertex, program } from './shaders';
 
 export interface View { scale: number; x: number; y: number }
+/** What there is to draw: lines of bands, then both directions of links, those between switches first; nodes, then parts. */
+export interface Geometry {
+  /** Four numbers for each line: from where, to where. */
+  segments: Float32Array;
+  /** Of each line: places from the middle of its trunk; its width, against that of its step. */
+  lateral: Float32Array; broad: Float32Array;
+  at: Float32Array; kind: Float32Array;
+  bandLines: number;
+  /** Behind those of bands. */
+  switchLines: number;
+  /** Before the parts. */
+  nodes: number;
+}
 export interface Options {
+  /** Bands and parts in place of links and nodes. */
+  afar: boolean;
   hosts: boolean;
   /** Lines of one pixel in place of their widths. */
   fine: boolean;
@@ -40,12 +55,16 @@ export class Painter {
   private readonly aside: WebGLFramebuffer;
   private readonly surface: [WebGLRenderbuffer, WebGLRenderbuffer];
   private size: [number, number] = [0, 0];
-  private switchLinks = 0;
-  private linkCount = 0;
+  private bandLines = 0;
+  private switchLines = 0;
+  private lineCount = 0;
   private nodeCount = 0;
-  private links: Uint8Array = new Uint8Array();
+  private partCount = 0;
+  private lineSteps: Uint8Array = new Uint8Array();
   private nodeSteps: Uint8Array = new Uint8Array();
   private unsent = false;
+  /** Lines of the last picture. */
+  pictureLines = 0;
   private picture: { view: View; options: Options; next: number } | null = null;
 
   constructor(readonly canvas: HTMLCanvasElement) {
@@ -105,14 +124,15 @@ export class Painter {
     return this.places.get(key)!;
   }
 
-  /** Two segments for each link, those between switches first. */
-  geometry(segments: Float32Array, lateral: Float32Array, switchLinks: number, at: Float32Array, kind: Float32Array): void {
+  geometry({ segments, lateral, broad, at, kind, bandLines, switchLines, nodes }: Geometry): void {
     const gl = this.gl;
     const count = lateral.length;
     this.picture = null;
-    this.linkCount = count / 2;
-    this.switchLinks = switchLinks;
-    this.nodeCount = kind.length;
+    this.lineCount = count;
+    this.bandLines = bandLines;
+    this.switchLines = switchLines;
+    this.nodeCount = nodes;
+    this.partCount = kind.length - nodes;
     const corners = new Float32Array(16 * count);
     const offset = new Float32Array(8 * count);
     const quads = new Uint32Array(6 * count);
@@ -121,7 +141,7 @@ export class Painter {
       for (let corner = 0; corner < 4; ++corner) {
         const [own, other, turn] = corner < 2 ? [4 * i, 4 * i + 2, 1] : [4 * i + 2, 4 * i, -1];
         corners.set([segments[own]!, segments[own + 1]!, segments[other]!, segments[other + 1]!], 16 * i + 4 * corner);
-        offset[8 * i + 2 * corner] = turn * (corner % 2 === 0 ? -1 : 1);
+        offset[8 * i + 2 * corner] = turn * (corner % 2 === 0 ? -1 : 1) * broad[i]!;
         offset[8 * i + 2 * corner + 1] = turn * lateral[i]!;
       }
       quads.set([4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 1, 4 * i + 2, 4 * i + 3], 6 * i);
@@ -134,15 +154,15 @@ export class Painter {
     this.upload('lines', lines, gl.ELEMENT_ARRAY_BUFFER);
     this.upload('at', at);
     this.upload('kind', kind);
-    this.links = new Uint8Array(count).fill(255);
-    this.nodeSteps = new Uint8Array(this.nodeCount).fill(255);
+    this.lineSteps = new Uint8Array(count).fill(255);
+    this.nodeSteps = new Uint8Array(kind.length).fill(255);
     this.unsent = true;
   }
 
   /** For the next picture. False where they are what was told before. */
-  values(links: Uint8Array, nodes: Uint8Array): boolean {
-    if (same(links, this.links) && same(nodes, this.nodeSteps)) return false;
-    this.links = links;
+  values(lines: Uint8Array, nodes: Uint8Array): boolean {
+    if (same(lines, this.lineSteps) && same(nodes, this.nodeSteps)) return false;
+    this.lineSteps = lines;
     this.nodeSteps = nodes;
     this.unsent = true;
     return true;
@@ -151,8 +171,8 @@ export class Painter {
   private send(): void {
     if (!this.unsent) return;
     this.unsent = false;
-    const four = new Uint8Array(4 * this.links.length);
-    this.links.forEach((value, i) => four.fill(value, 4 * i, 4 * i + 4));
+    const four = new Uint8Array(4 * this.lineSteps.length);
+    this.lineSteps.forEach((value, i) => four.fill(value, 4 * i, 4 * i + 4));
     this.upload('value', four);
     this.upload('nodeValue', this.nodeSteps);
   }
@@ -189,7 +209,7 @@ export class Painter {
   begin(view: View, options: Options): void {
     const gl = this.gl;
     this.send();
-    this.picture = { view, options, next: 0 };
+    this.picture = { view, options, next: options.afar ? 0 : this.bandLines };
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.aside);
     gl.viewport(0, 0, ...this.size);
     const [red, green, blue] = options.ground;
@@ -201,12 +221,15 @@ export class Painter {
   advance(): boolean {
     if (!this.picture || !this.pace.ready()) return false;
     const { options, next } = this.picture;
-    const end = 2 * (options.hosts ? this.linkCount : this.switchLinks);
+    const end = options.afar ? this.bandLines : options.hosts ? this.lineCount : this.bandLines + this.switchLines;
     const count = Math.min(this.pace.batch, end - next);
     this.drawLines(next, count);
     this.picture.next += count;
     const complete = this.picture.next >= end;
-    if (complete) this.finish();
+    if (complete) {
+      this.pictureLines = end - (options.afar ? 0 : this.bandLines);
+      this.finish();
+    }
     this.pace.drew();
     return complete;
   }
@@ -245,7 +268,7 @@ export class Painter {
     gl.uniform3fv(this.uniform(this.nodes, 'ground'), options.ground);
     gl.uniform3fv(this.uniform(this.nodes, 'plain'), options.plain);
     gl.bindVertexArray(this.nodeArray);
-    gl.drawArrays(gl.POINTS, 0, this.nodeCount);
+    gl.drawArrays(gl.POINTS, options.afar ? this.nodeCount : 0, options.afar ? this.partCount : this.nodeCount);
     gl.bindVertexArray(null);
     this.picture = null;
   }

@@ -1,6 +1,7 @@
 // Where nodes are drawn: levels for trees, a grid for tori and meshes, forces for anything else. The same fabric gives the
 // same drawing; where a fabric changes, nodes stay where they were.
 import { forceLink, forceManyBody, forceSimulation, forceX, forceY } from 'd3-force';
+import { byName, divide, Pieces, type Division } from './parts';
 import type { Topology } from './topology';
 
 export interface Drawing {
@@ -11,18 +12,7 @@ export interface Drawing {
   bounds: { left: number; top: number; right: number; bottom: number };
   /** Headings of parts, as pods. */
   captions: { text: string; x: number; y: number }[];
-}
-
-const byName = new Intl.Collator('en', { numeric: true }).compare;
-
-class Parts {
-  private readonly parent: Int32Array;
-  constructor(size: number) { this.parent = Int32Array.from({ length: size }, (_, i) => i); }
-  find(i: number): number {
-    while (this.parent[i] !== i) i = this.parent[i] = this.parent[this.parent[i]!]!;
-    return i;
-  }
-  join(a: number, b: number): void { this.parent[this.find(a)] = this.find(b); }
+  division: Division | null;
 }
 
 function switchesOf(topology: Topology): number[] {
@@ -32,14 +22,14 @@ function switchesOf(topology: Topology): number[] {
 }
 
 /** Parts that hang together below each level are drawn side by side, the levels above each other. */
-function levels(topology: Topology, level: number[], xy: Float32Array): Drawing['captions'] {
+function levels(topology: Topology, level: number[], division: Division | null, xy: Float32Array): Drawing['captions'] {
   const switches = switchesOf(topology);
   const top = switches.reduce((most, n) => Math.max(most, level[n]!), 0);
   // For each level, which part a switch belongs to when everything above is taken away.
   const keys = new Map<number, string[]>(switches.map((n) => [n, []]));
-  const partsBelow: Parts[] = [];
+  const partsBelow: Pieces[] = [];
   for (let limit = 0; limit < top; ++limit) {
-    const parts = new Parts(topology.nodeCount);
+    const parts = new Pieces(topology.nodeCount);
     for (let l = 0; l < topology.linkCount; ++l) {
       const [a, b] = [topology.links.a[l]!, topology.links.b[l]!];
       if (topology.isSwitch(a) && topology.isSwitch(b) && level[a]! <= limit && level[b]! <= limit) parts.join(a, b);
@@ -70,8 +60,10 @@ function levels(topology: Topology, level: number[], xy: Float32Array): Drawing[
   const rows: number[][] = Array.from({ length: top + 1 }, () => []);
   for (const n of switches) rows[level[n]!]!.push(n);
   for (const row of rows) row.sort(order);
+  // Those with the same neighbours side by side: so they are where the part is that they are drawn as from afar.
+  if (division) rows[top]!.sort((a, b) => division.of[a]! - division.of[b]! || order(a, b));
   const captions: Drawing['captions'] = [];
-  const outer = top > 0 ? partsBelow[top - 1]! : new Parts(topology.nodeCount);
+  const outer = top > 0 ? partsBelow[top - 1]! : new Pieces(topology.nodeCount);
   const groups = new Map<number, number[][]>();
   for (let depth = 0; depth < Math.max(top, 1); ++depth) {
     for (const n of rows[depth]!) {
@@ -219,10 +211,11 @@ function segmentsOf(topology: Topology, xy: Float32Array): Float32Array {
 export function draw(topology: Topology, before: Map<string, [number, number]>): Drawing {
   const xy = new Float32Array(2 * topology.nodeCount);
   let captions: Drawing['captions'] = [];
+  const division = divide(topology);
   const known = topology.nodes.guid.filter((guid) => before.has(guid)).length;
   const keep = known > 0.8 * topology.nodeCount;
   if (!(keep && known === topology.nodeCount)) {
-    if (topology.layout.kind === 'levels') captions = levels(topology, topology.layout.level, xy);
+    if (topology.layout.kind === 'levels') captions = levels(topology, topology.layout.level, division, xy);
     else if (topology.layout.kind === 'grid') grid(topology, topology.layout.sizes, topology.layout.place, xy);
     else free(topology, xy);
     hosts(topology, xy);
@@ -243,5 +236,5 @@ export function draw(topology: Topology, before: Map<string, [number, number]>):
   if (topology.nodeCount === 0) Object.assign(bounds, { left: 0, top: 0, right: 1, bottom: 1 });
   before.clear();
   topology.nodes.guid.forEach((guid, n) => before.set(guid, [xy[2 * n]!, xy[2 * n + 1]!]));
-  return { xy, segments: segmentsOf(topology, xy), bounds, captions };
+  return { xy, segments: segmentsOf(topology, xy), bounds, captions, division };
 }

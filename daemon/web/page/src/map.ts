@@ -5,7 +5,7 @@
 import { Painter, type Options, type View } from './gl';
 import { steps, type Context, type Overlay } from './overlays';
 import { rgb } from './scales';
-import { Scene, type Hit } from './scene';
+import { manyLinks, Scene, type Hit } from './scene';
 import type { Frame } from './store';
 import type { Topology } from './topology';
 import { isDark, token } from './theme';
@@ -16,8 +16,8 @@ import { Ink } from './ink';
 const unfoldAt = 46;
 /** Pixels of a switch's room below which the lines of a trunk are one, and a line as thin as can be. */
 const fineBelow = 6;
-/** More links than software draws in a frame. */
-const manyLinks = 4000;
+/** Zoom against the whole fabric at which bands open to links, at most: before there are as few in view as are drawn one by one. */
+const opensAt = 4;
 
 export class FabricMap {
   readonly element: HTMLElement;
@@ -40,6 +40,7 @@ export class FabricMap {
   private stale = true;
   private inkStale = true;
   private pending = false;
+  private wasAfar = false;
   /** A camera that was set before there was a size. */
   private wanted: [number, number, number] | null = null;
   private readonly places = new Map<string, [number, number]>();
@@ -48,7 +49,7 @@ export class FabricMap {
   frames = 0;
   pictures = 0;
 
-  constructor(private readonly events: { hover(hit: Hit | null, x: number, y: number): void; select(hit: Hit | null): void; open(hit: Hit): void; moved(): void }) {
+  constructor(private readonly events: { hover(hit: Hit | null, x: number, y: number): void; select(hit: Hit | null): void; open(hit: Hit): void; moved(): void; afar(): void }) {
     this.element = h('div', { class: 'map-stage', tabindex: 0, role: 'application', 'aria-label': 'Map of the fabric: arrow keys move, plus and minus zoom, 0 shows all' }, this.canvas);
     this.painter = new Painter(this.canvas);
     this.observer = new ResizeObserver(() => this.resize());
@@ -64,8 +65,7 @@ export class FabricMap {
     const first = this.scene === null && this.sized;
     const large = topology.linkCount > manyLinks;
     this.scene = new Scene(topology, this.places);
-    const { segments, lateral, switchLinks, drawing, kind } = this.scene;
-    this.painter.geometry(segments, lateral, switchLinks, drawing.xy, kind);
+    this.painter.geometry(this.scene.geometry());
     this.selected = null;
     this.hovered = null;
     this.shown = null;
@@ -81,8 +81,8 @@ export class FabricMap {
 
   setFrame(frame: Frame, overlay: Overlay, context: Context): void {
     if (!this.scene) return;
-    const { links, nodes } = this.scene.values(overlay, frame, context);
-    if (this.painter.values(links, nodes)) this.refresh();
+    const { lines, nodes } = this.scene.values(overlay, frame, context);
+    if (this.painter.values(lines, nodes)) this.refresh();
   }
 
   select(hit: Hit | null): void {
@@ -97,9 +97,11 @@ export class FabricMap {
     const [width, height] = this.size;
     if (!this.sized) return;
     const margin = 45 * this.ratio;
+    // Names of parts stand upright above and below them.
+    const beyond = (this.scene.bundles ? 125 : 45) * this.ratio;
     // The panel of overlays lies over the left.
     const panel = width > 900 * this.ratio ? 250 * this.ratio : 0;
-    const scale = Math.min((width - panel - 2 * margin) / Math.max(right - left, 1), (height - 2 * margin) / Math.max(bottom - top, 1));
+    const scale = Math.min((width - panel - 2 * margin) / Math.max(right - left, 1), (height - 2 * beyond) / Math.max(bottom - top, 1));
     this.view = { scale, x: (panel + width) / 2 - (scale * (left + right)) / 2, y: height / 2 - (scale * (top + bottom)) / 2 };
     this.fitted = { ...this.view };
     this.schedule();
@@ -126,6 +128,7 @@ export class FabricMap {
       requestAnimationFrame(() => this.show(hit));
       return;
     }
+    if (hit.kind === 'part' || hit.kind === 'band') return this.enter(hit);
     const { topology, drawing, kind } = this.scene;
     const node = hit.kind === 'node' ? hit.index : topology.links.a[hit.index]!;
     const wanted = (kind[node] === 0 ? 14 : unfoldAt * 1.6) * this.ratio;
@@ -135,12 +138,24 @@ export class FabricMap {
     this.events.moved();
   }
 
+  /** To where a part or a band opens. */
+  private enter(hit: Hit): void {
+    const { xy, segments } = this.scene!.bundles!;
+    const [x, y] = hit.kind === 'part' ? [xy[2 * hit.index]!, xy[2 * hit.index + 1]!] : [segments[8 * hit.index + 2]!, segments[8 * hit.index + 3]!];
+    this.camera = [x, y, 1.25 * this.opening];
+    this.events.moved();
+  }
+
   /** Where a node is drawn, in pixels of the page from the map's corner. */
   placeOf(node: number): [number, number] {
     const { xy } = this.scene!.drawing;
     return [(xy[2 * node]! * this.view.scale + this.view.x) / this.ratio, (xy[2 * node + 1]! * this.view.scale + this.view.y) / this.ratio];
   }
 
+  /** Zoom from which on links are drawn one by one. */
+  private get opening(): number { return Math.min(opensAt, this.scene!.switchLinks / manyLinks); }
+  /** Bands are drawn in place of links. */
+  get afar(): boolean { return this.scene !== null && this.scene.bundles !== null && this.view.scale < this.opening * this.fitted.scale; }
   private get unfolded(): boolean { return this.view.scale >= unfoldAt * this.ratio; }
 
   private resize(): void {
@@ -203,6 +218,10 @@ export class FabricMap {
       this.drawn = { ...this.view };
       this.painter.begin(this.onSheet(this.drawn), this.options());
       this.stale = false;
+      if (this.afar !== this.wasAfar) {
+        this.wasAfar = this.afar;
+        this.events.afar();
+      }
     }
     if (this.painter.busy && this.painter.advance()) {
       ++this.pictures;
@@ -211,7 +230,7 @@ export class FabricMap {
     }
     if (this.shown && this.inkStale && !this.painter.busy) {
       const { ratio } = this;
-      this.painter.show(this.ink.write(this.scene, this.onSheet(this.shown), { hovered: this.hovered, selected: this.selected }, { ratio, switchSize: this.options().switchSize, unfoldAt }));
+      this.painter.show(this.ink.write(this.scene, this.onSheet(this.shown), { hovered: this.hovered, selected: this.selected }, { ratio, switchSize: this.options().switchSize, unfoldAt, afar: this.afar }));
       this.inkStale = false;
       changed = true;
     }
@@ -237,10 +256,12 @@ export class FabricMap {
     const ratio = this.ratio;
     const room = this.view.scale / ratio;
     const shade = (name: string): number[] => rgb(token(name)).map((c) => c / 255);
+    const { afar } = this;
     return {
+      afar,
       hosts: this.unfolded,
-      fine: room < fineBelow && ratio === 1,
-      switchSize: Math.min(22, Math.max(3.5, room * 0.5)) * ratio,
+      fine: !afar && room < fineBelow && ratio === 1,
+      switchSize: (afar ? 11 : Math.min(22, Math.max(3.5, room * 0.5))) * ratio,
       hostSize: Math.min(12, Math.max(3, room * 0.11)) * ratio,
       apart: Math.min(5, room * 0.08) * ratio,
       thick: Math.min(2, Math.max(0.5, room / 40)) * ratio,
@@ -275,6 +296,7 @@ export class FabricMap {
     const box = this.element.getBoundingClientRect();
     const [px, py] = [(event.clientX - box.left) * this.ratio, (event.clientY - box.top) * this.ratio];
     const [x, y] = [(px - this.view.x) / this.view.scale, (py - this.view.y) / this.view.scale];
+    if (this.afar) return this.scene.atAfar(x, y, (9 * this.ratio) / this.view.scale, (4 * this.ratio) / this.view.scale);
     return this.scene.at(x, y, (9 * this.ratio) / this.view.scale, (4 * this.ratio) / this.view.scale, this.unfolded);
   }
 

@@ -17,6 +17,10 @@ export interface Overlay {
   ticks: Tick[];
   /** For overlays whose steps are kinds, not amounts. */
   kinds?: { step: number; label: string; dark: string; light: string }[];
+  /** For overlays of amounts: that of a direction (below 0: not known), and the step of an amount. */
+  amount?: { of(frame: Frame, direction: number): number; step(amount: number): number };
+  /** Which end of the scale stands out; the upper one if it is not said. */
+  standsOut?: 'least';
   link(frame: Frame, topology: Topology, direction: number, context: Context): number;
   node(frame: Frame, topology: Topology, node: number, context: Context): number;
 }
@@ -44,7 +48,7 @@ function busiest(step: (direction: number) => number, topology: Topology, node: 
   return most;
 }
 
-const errorStep = (errors: number): number => (errors <= 0 ? 0 : Math.min(254, 60 + Math.round(Math.log10(errors) * 39)));
+const errorStep = (errors: number): number => (errors <= 0 ? 0 : Math.min(254, 60 + Math.round(Math.max(0, Math.log10(errors)) * 39)));
 
 const portStates = ['unknown', 'down', 'initializing', 'armed', 'active'];
 const powerKinds = [
@@ -62,17 +66,20 @@ function powerStep(power: number, portState: number): number {
 export const overlays: Overlay[] = [
   {
     key: 'utilization', title: 'Utilization', unit: '% of the data rate, each direction', scale: 'cividis', ticks: rootTicks,
+    amount: { of: (frame, direction) => frame.utilization[direction]!, step: rootStep },
     link: (frame, _, direction) => rootStep(frame.utilization[direction]!),
     node: (frame, topology, node) => busiest((d) => rootStep(frame.utilization[d]!), topology, node),
   },
   {
     key: 'congestion', title: 'Congestion', unit: '% of the time that data waited for credits', scale: 'inferno', ticks: rootTicks,
+    amount: { of: (frame, direction) => frame.congestion[direction]!, step: rootStep },
     link: (frame, _, direction) => rootStep(frame.congestion[direction]!),
     node: (frame, topology, node) => busiest((d) => rootStep(frame.congestion[d]!), topology, node),
   },
   {
     key: 'locality', title: 'Locality', unit: '% of a set’s traffic that stays within it', scale: 'viridis',
     ticks: [0, 25, 50, 75, 100].map((p) => ({ step: Math.round(p * 2.54), label: String(p) })),
+    standsOut: 'least',
     link: () => unknownStep,
     node: (frame, _, node, context) => {
       const value = frame.locality[context.setOf[node]!];
@@ -82,6 +89,7 @@ export const overlays: Overlay[] = [
   {
     key: 'errors', title: 'Errors', unit: 'errors counted at the ports', scale: 'inferno',
     ticks: [[0, '0'], [1, '1'], [10, '10'], [1e3, '1k'], [1e5, '100k']].map(([n, label]) => ({ step: errorStep(n as number), label: label as string })),
+    amount: { of: (frame, direction) => frame.errors[direction]!, step: errorStep },
     link: (frame, _, direction) => errorStep(frame.errors[direction]!),
     node: (frame, topology, node) => busiest((d) => errorStep(frame.errors[d]!), topology, node),
   },

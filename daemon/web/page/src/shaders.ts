@@ -1,6 +1,6 @@
 // What the graphics processor runs for each corner of a line, each node and each pixel of them.
 
-/** `segment`: where this end is, and the other; `offset`: to which side the corner lies, and how many places from the middle of its
+/** `segment`: where this end is, and the other; `offset`: to which side the corner lies (in widths), and how many places from the middle of its
  * trunk the line does, both as seen from this end. A step's colour, opacity and width stand in `looks`. */
 export const lineVertex = `#version 300 es
 in vec4 segment; in vec2 offset; in float value;

@@ -9,6 +9,6 @@ const keys: [string, string][] = [
 export const helpView: MakeView = () => ({
   element: h('section', { class: 'view page' }, h('h1', null, 'Keys'),
     h('table', { class: 'facts' }, h('tbody', null, keys.map(([key, what]) => h('tr', null, h('th', { scope: 'row' }, h('kbd', null, key)), h('td', null, what))))),
-    h('p', { class: 'quiet' }, 'On the map: drag to move, wheel to zoom, click to select, double click to open. Hosts appear under their switches as you zoom in.')),
+    h('p', { class: 'quiet' }, 'On the map: drag to move, wheel to zoom, click to select, double click to open. Hosts appear under their switches as you zoom in; in a large tree, links appear in place of the bands of links that are drawn from afar.')),
   title: 'Keys',
 });

@@ -1,3 +1,4 @@
+import { summary } from '../bundles';
 import { append, fill, h, put } from '../dom';
 import { percent } from '../format';
 import { FabricMap } from '../map';
@@ -22,17 +23,38 @@ export const mapView: MakeView = (store, place) => {
 
   const open = (hit: Hit): void => {
     const topology = store.topology!;
-    location.hash = hit.kind === 'node' ? topology.nodeHref(hit.index) : topology.linkHref(hit.index);
+    if (hit.kind === 'part' || hit.kind === 'band') map.show(hit);
+    else location.hash = hit.kind === 'node' ? topology.nodeHref(hit.index) : topology.linkHref(hit.index);
+  };
+  /** As the URL has it; parts and bands are as lasting as the drawing only. */
+  const nameOf = (hit: Hit): string | undefined => {
+    if (hit.kind === 'node') return store.topology!.nodes.guid[hit.index];
+    return hit.kind === 'link' ? store.topology!.linkHref(hit.index).slice(7) : undefined;
   };
   const select = (hit: Hit | null): void => {
     selected = hit;
     map.select(hit);
-    const topology = store.topology;
-    const name = hit && topology ? (hit.kind === 'node' ? topology.nodes.guid[hit.index] : topology.linkHref(hit.index).slice(7)) : undefined;
-    amend({ sel: name });
+    amend({ sel: hit && store.topology ? nameOf(hit) : undefined });
     showCard();
   };
 
+  const bandFigures = (index: number): [string, string][] => {
+    const [frame, bundles] = [store.frame!, map.scene!.bundles!];
+    const band = bundles.bands[index]!;
+    const side = (comes: boolean): string => {
+      const directions = bundles.directions(band, comes);
+      const [busy, waits] = [frame.utilization, frame.congestion].map((figures) => summary((d) => figures[d]!, directions));
+      return `${percent(Math.round(busy!.mean))}, busiest ${percent(busy!.worst)}, waits ${percent(Math.round(waits!.mean))} to ${percent(waits!.worst)}`;
+    };
+    const links = band.away.map((d) => d >> 1);
+    const down = links.filter((l) => frame.state[l]! < 4).length;
+    return [
+      ['links', `${links.length}` + (down > 0 ? `, ${down} not active` : '')],
+      [`to ${bundles.parts[band.b]!.name}`, side(false)],
+      [`to ${bundles.parts[band.a]!.name}`, side(true)],
+      ['errors', String(band.away.reduce((sum, d) => sum + frame.errors[d]! + frame.errors[d ^ 1]!, 0))],
+    ];
+  };
   const figures = (hit: Hit): [string, string][] => {
     const [topology, frame] = [store.topology!, store.frame];
     if (!frame) return [];
@@ -47,6 +69,13 @@ export const mapView: MakeView = (store, place) => {
         [`to ${toA}`, `${percent(frame.utilization[2 * l + 1]!)}, waits ${percent(frame.congestion[2 * l + 1]!)}`],
         ['errors', String(frame.errors[2 * l]! + frame.errors[2 * l + 1]!)],
       ];
+    }
+    if (hit.kind === 'band') return bandFigures(hit.index);
+    if (hit.kind === 'part') {
+      const part = map.scene!.bundles!.parts[hit.index]!;
+      const most = summary((d) => frame.utilization[d]!, part.switches.flatMap((n) => [...topology.linksAt(n)].map((l) => topology.leaving(l, n))));
+      const hosts = part.switches.reduce((sum, n) => sum + map.scene!.hostCount[n]!, 0);
+      return [['switches', String(part.switches.length)], ['hosts', String(hosts)], ['leaving them, mean', percent(Math.round(most.mean))], ['busiest', percent(most.worst)]];
     }
     const n = hit.index;
     let [most, wait, hosts] = [-1, -1, 0];
@@ -69,10 +98,22 @@ export const mapView: MakeView = (store, place) => {
   };
   const heading = (hit: Hit): string => {
     const topology = store.topology!;
+    if (hit.kind === 'part') return map.scene!.bundles!.parts[hit.index]!.name;
+    if (hit.kind === 'band') return map.scene!.bundles!.bandName(map.scene!.bundles!.bands[hit.index]!);
     return hit.kind === 'node' ? topology.nodes.name[hit.index]! : `${topology.portName(hit.index, 'a')} — ${topology.portName(hit.index, 'b')}`;
   };
   const list = (hit: Hit): HTMLElement => h('dl', null, figures(hit).flatMap(([name, value]) => [h('dt', null, name), h('dd', null, value)]));
 
+  /** Where one goes from here. */
+  function ways(hit: Hit): HTMLElement[] {
+    const topology = store.topology!;
+    if (hit.kind === 'node' || hit.kind === 'link') return [h('a', { class: 'button', href: hit.kind === 'node' ? topology.nodeHref(hit.index) : topology.linkHref(hit.index) }, 'Open')];
+    const zoom = h('button', { type: 'button', class: 'button', onclick: () => map.show(hit) }, 'Zoom in');
+    if (hit.kind === 'part' || !store.frame) return [zoom];
+    const band = map.scene!.bundles!.bands[hit.index]!;
+    const { at } = summary((d) => store.frame!.utilization[d]!, [...band.away, ...band.away.map((d) => d ^ 1)]);
+    return at < 0 ? [zoom] : [zoom, h('a', { class: 'button', href: topology.linkHref(at >> 1) }, 'Busiest link')];
+  }
   function showCard(): void {
     card.hidden = selected === null;
     if (!selected || !store.topology) return;
@@ -80,7 +121,7 @@ export const mapView: MakeView = (store, place) => {
     fill(card,
       h('header', null, h('h2', null, heading(hit)), h('button', { type: 'button', 'aria-label': 'Close', onclick: () => select(null) }, '×')),
       list(hit),
-      h('p', null, h('a', { class: 'button', href: hit.kind === 'node' ? store.topology.nodeHref(hit.index) : store.topology.linkHref(hit.index) }, 'Open')));
+      h('p', null, ...ways(hit)));
   }
 
   map = new FabricMap({
@@ -93,6 +134,10 @@ export const mapView: MakeView = (store, place) => {
     },
     select,
     open,
+    afar: () => {
+      showLegend();
+      if (selected && !map.afar && (selected.kind === 'band' || selected.kind === 'part')) select(null);
+    },
     moved: () => {
       clearTimeout(saving);
       saving = window.setTimeout(() => {
@@ -104,6 +149,9 @@ export const mapView: MakeView = (store, place) => {
   function showLegend(): void {
     const dark = isDark();
     fill(legend, h('div', { class: 'legend-unit' }, chosen.unit));
+    const bands = (): void => {
+      if (map.afar) append(legend, [h('p', { class: 'quiet' }, `Bands are the links between two parts: ${chosen.kinds ? 'wide what most are, within the rarest' : 'wide their mean, within the worst'}. Zoom in for links.`)]);
+    };
     if (chosen.kinds) {
       append(legend, chosen.kinds.map((kind) => {
         const swatch = h('span', { class: 'swatch' });
@@ -114,6 +162,7 @@ export const mapView: MakeView = (store, place) => {
         ? !store.live?.power.some((state) => state > 0) && 'No regulation runs: port states are shown.'
         : !store.live?.drift.some((drift) => drift >= 0) && 'No tables have been verified.';
       append(legend, [words && h('div', { class: 'quiet' }, words), store.past && h('div', { class: 'quiet' }, 'As it is at this moment: earlier states are not kept.')]);
+      bands();
       return;
     }
     const ramp = h('div', { class: 'ramp' });
@@ -126,6 +175,7 @@ export const mapView: MakeView = (store, place) => {
     append(legend, [ramp, ticks]);
     const swatch = h('span', { class: 'swatch unknown' });
     append(legend, [h('div', { class: 'kind quiet' }, swatch, 'not known')]);
+    bands();
   }
   function showPicker(): void {
     fill(picker, overlays.map((o) => h('button', { type: 'button', role: 'radio', 'aria-checked': String(o === chosen), onclick: () => choose(o.key) }, o.title)));
