@@ -20,7 +20,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 # pylint: disable=wrong-import-position
 from daemon_under_test import SOURCE, Daemon
-from prometheus_test import Prometheus, free_port
+from prometheus_test import Prometheus, dashboard_queries, free_port
 
 TICK = os.sysconf("SC_CLK_TCK")
 
@@ -47,14 +47,6 @@ def size_of(directory):
 def value_of(prometheus, query):
     rows = prometheus.query(query)
     return float(rows[0]["value"][1]) if rows else float("nan")
-
-
-def dashboards():
-    """Every query of the dashboards, for one port of one switch."""
-    for path in sorted((SOURCE / "tools/grafana").glob("*.json")):
-        for panel in json.loads(path.read_text())["panels"]:
-            for target in panel["targets"]:
-                yield re.sub(r"\$(node|switch)\b", "leaf-1", target["expr"]).replace("$port", "1").replace("$fabric", ".*")
 
 
 def wait_for_sweeps(daemon, number, seconds):
@@ -100,7 +92,7 @@ def scrapes(prometheus, seconds):
 def answers(prometheus):
     """How long the dashboards' queries take, each at an instant."""
     took, empty = [], 0
-    for query in dashboards():
+    for query in dashboard_queries("leaf-0-0", 1):
         began = time.monotonic()
         empty += not prometheus.query(query, timeout=120)
         took.append(time.monotonic() - began)

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -21,6 +22,14 @@ load = 0.4
 """
 
 
+def dashboard_queries(node, port):
+    """Of all dashboards that are shipped, as they ask for this port of this node."""
+    for path in sorted((SOURCE / "tools/grafana").glob("*.json")):
+        for panel in json.loads(path.read_text())["panels"]:
+            for target in panel["targets"]:
+                yield re.sub(r"\$(node|switch)\b", node, target["expr"]).replace("$port", str(port)).replace("$fabric", ".*")
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -28,14 +37,16 @@ def free_port():
 
 
 class Prometheus:
-    """A context: prometheus scrapes its targets at an interval, and evaluates rules. `params` go into each scrape's query."""
+    """A context: prometheus scrapes its targets at an interval, and evaluates rules. `params` go into each scrape's query.
+    `reads` are other servers (of this class), whose series it answers with as well."""
 
-    def __init__(self, *targets, rules=(), params=None, interval="200ms", evaluation="200ms"):
+    def __init__(self, *targets, rules=(), params=None, interval="200ms", evaluation="200ms", reads=()):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heddle-prometheus-"))
         self.port = free_port()
         config = {"global": {"evaluation_interval": evaluation}, "rule_files": [str(file) for file in rules],
                   "scrape_configs": [{"job_name": "heddle", "scrape_interval": interval, "scrape_timeout": interval, "params": params or {},
                                       "static_configs": [{"targets": list(targets)}]}]}
+        config["remote_read"] = [{"url": f"http://127.0.0.1:{other.port}/api/v1/read", "read_recent": True} for other in reads]
         (self.directory / "prometheus.yml").write_text(json.dumps(config))  # JSON is YAML
         self.process = None
 
