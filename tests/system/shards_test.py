@@ -50,7 +50,7 @@ class Shards(unittest.TestCase):
         halves = [self.enterContext(Prometheus(listen, params={"shard": [f"{i}/2"]}, rules=[RECORDING], interval=interval, evaluation=interval))
                   for i in (1, 2)]
         for half in halves:
-            half.wait_for("heddle:switch_errors:rate5m", patience)
+            half.wait_for("heddle:link_utilization:avg5m", patience)
         return daemon, listen, halves
 
     def test_a_reader_of_both_answers_as_one_server_with_all_of_it(self):
