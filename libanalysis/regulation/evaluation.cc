@@ -86,4 +86,9 @@ void Evaluation::allow(const std::vector<double>& loads) {
   }
 }
 
+void Evaluation::tighten(double part, const std::vector<double>& least) {
+  for (std::size_t h = 0; h < limit_.size(); ++h)
+    limit_[h] = std::max(part * limit_[h], std::min(least[h], limit_[h]));
+}
+
 }  // namespace heddle::regulation

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "regulation/selector.h"
@@ -49,8 +50,17 @@ class Evaluation {
     constexpr double most_more = 1.1;
     return loads[hop] <= (ceiling_[hop] > u_on_[hop] ? most_more : 1 + 1e-9) * ceiling_[hop];
   }
+  /// What a search may end with: by even spreading a set is looked for below the limits, and then held
+  /// against the tables, which only have to stay below u_on.
+  [[nodiscard]] bool suffices(std::uint32_t hop, const std::vector<double>& loads) const {
+    return model_ == Model::Spread ? bears(hop, loads) : fits(hop, loads[hop]);
+  }
   /// Limits from here on also allow what these loads are, those of all links together.
   void allow(const std::vector<double>& loads);
+  /// Limits from here on are this part of what they were, but no less than `least`.
+  void tighten(double part, const std::vector<double>& least);
+  [[nodiscard]] const std::vector<double>& limits() const { return limit_; }
+  void restore_limits(std::vector<double> limits) { limit_ = std::move(limits); }
   /// limit() without the margin, of all hops: nothing that is allowed carries more.
   [[nodiscard]] std::span<const double> ceilings() const { return ceiling_; }
 

@@ -63,21 +63,30 @@ std::optional<Found> GeneralSearch::run() {
   if (!loads) return std::nullopt;
   evaluation_.allow(fullest_of_trunk(network_, *loads));
   const Found everything{*problem_.available, std::move(*loads)};
-  Found best = everything;
-  if (auto found = thinned(everything)) best = std::move(*found);
-  if (!by_levels_) {
-    if (auto found = descended(everything); found && watts(found->active) < watts(best.active))
-      best = std::move(*found);
-  }
-  if (auto found = grown(); found && watts(found->active) < watts(best.active)) best = std::move(*found);
   const bool by_tables = evaluation_.model() == Evaluation::Model::Tables;
-  if (!by_tables) settle(best);
+  std::vector<Found> sets = starts(everything);
+  Found best = !by_tables     ? cheapest_borne(everything, std::move(sets))
+               : sets.empty() ? everything
+                              : std::move(sets.front());
   if (!by_levels_) {
     if (auto found = by_trunks(everything); found && watts(found->active) < watts(best.active))
       best = std::move(*found);
   }
   if (by_tables) thin_out(best);
   return best;
+}
+
+/// What fits by the model, the cheapest first.
+std::vector<Found> GeneralSearch::starts(const Found& everything) {
+  std::vector<Found> sets;
+  const auto consider = [&](std::optional<Found> found) {
+    if (found) sets.push_back(std::move(*found));
+  };
+  consider(thinned(everything));
+  if (!by_levels_) consider(descended(everything));
+  consider(grown());
+  std::ranges::stable_sort(sets, {}, [&](const Found& found) { return watts(found.active); });
+  return sets;
 }
 
 /// What the trunk rule would do, where even spreading is not what tables do: by its own samples, which show

@@ -35,6 +35,8 @@ class GeneralSearch {
   [[nodiscard]] double watts(LinkIndex link) const { return watts_[link.raw()]; }
   [[nodiscard]] double watts(const routing::LinkSet& active) const;
 
+  std::vector<Found> starts(const Found& everything);
+
   // general_search.cc: from everything
   std::optional<Found> thinned(const Found& everything);
   std::optional<Found> by_trunks(const Found& everything);
@@ -44,7 +46,10 @@ class GeneralSearch {
   void thin_out(Found& found);
 
   // general_widening.cc: where tables are less even than even spreading
-  void settle(Found& found);
+  [[nodiscard]] Found cheapest_borne(const Found& everything, std::vector<Found> sets);
+  std::optional<Found> cheapest_settled(std::vector<Found> sets);
+  bool settle(Found& found);
+  [[nodiscard]] double excess(const std::vector<double>& loads) const;
   bool widen(routing::LinkSet& active, const std::vector<double>& loads) const;
   [[nodiscard]] bool carries(routing::SwitchIndex s, const routing::LinkSet& active,
                              const std::vector<double>& loads) const;

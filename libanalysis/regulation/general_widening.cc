@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "regulation/general_search.h"
+#include "regulation/trunk_policy.h"
 
 namespace heddle::regulation {
 
@@ -11,19 +13,77 @@ using routing::Hop;
 using routing::LinkSet;
 using routing::SwitchIndex;
 
-/// Where switches of a rank are not alike: how often links are added before all are put on.
-constexpr unsigned most_unloadings = 60;
+namespace {
 
-/// After even spreading: the tables' own loads, with more links where they are not as even.
-void GeneralSearch::settle(Found& found) {
+/// Where switches of a rank are not alike: how often links are added before a set is given up, and how often
+/// without much less above what links bear.
+constexpr unsigned most_unloadings = 60;
+constexpr unsigned most_idle = 6;
+constexpr double least_progress = 0.98;
+/// So many times what even spreading found is a reason to look for sets with more room.
+constexpr double dear = 1.5;
+constexpr double room_left = 0.88;
+constexpr unsigned most_tightenings = 2;
+
+}  // namespace
+
+/// Even spreading fills links alike, and whole LIDs do not. Where the tables bear what it found only with
+/// many links more, it looks once more for sets that leave more room in every link. Everything where nothing
+/// helps.
+Found GeneralSearch::cheapest_borne(const Found& everything, std::vector<Found> sets) {
+  const double least = sets.empty() ? 0 : watts(sets.front().active);
+  const std::vector<double> all_on = fullest_of_trunk(network_, everything.loads);
+  const std::vector<double> limits = evaluation_.limits();
+  std::optional<Found> best = cheapest_settled(std::move(sets));
+  for (unsigned i = 0; i < most_tightenings && least > 0 && !by_levels_; ++i) {
+    if (best && watts(best->active) <= dear * least) break;
+    evaluation_.tighten(room_left, all_on);
+    auto found = cheapest_settled(starts(everything));
+    if (found && (!best || watts(found->active) < watts(best->active))) best = std::move(found);
+  }
+  evaluation_.restore_limits(limits);
+  if (best) return std::move(*best);
+  Found all{everything.active, evaluation_.table_loads(everything.active)};
+  evaluation_.allow(all.loads);
+  return all;
+}
+
+/// Of `sets`, the cheapest first, the one that is cheapest with what the tables need besides. Nothing where
+/// they bear none.
+std::optional<Found> GeneralSearch::cheapest_settled(std::vector<Found> sets) {
+  std::optional<Found> best;
+  for (Found& found : sets) {
+    if (best && watts(found.active) >= watts(best->active)) break;
+    if (!settle(found)) continue;
+    if (!best || watts(found.active) < watts(best->active)) best = std::move(found);
+  }
+  return best;
+}
+
+/// By how much links are above what they bear, in all.
+double GeneralSearch::excess(const std::vector<double>& loads) const {
+  double sum = 0;
+  for (std::size_t h = 0; h < loads.size(); ++h) sum += std::max(0.0, loads[h] - evaluation_.ceilings()[h]);
+  return sum;
+}
+
+/// After even spreading: the tables' own loads, with more links where they are not as even. False where
+/// more links do not help.
+bool GeneralSearch::settle(Found& found) {
+  double least = std::numeric_limits<double>::infinity();
+  unsigned idle = 0;
   for (unsigned round = 0; round < most_unloadings && !by_levels_; ++round) {
     found.loads = evaluation_.table_loads(found.active);
-    if (evaluation_.bears(found.loads)) return;
+    if (evaluation_.bears(found.loads)) return true;
+    const double over = excess(found.loads);
+    idle = over < least_progress * least ? 0 : idle + 1;
+    least = std::min(least, over);
+    if (idle > most_idle) return false;
     if (!unload(found.active, found.loads)) break;
   }
   for (unsigned round = 0; round < 5; ++round) {
     found.loads = evaluation_.table_loads(found.active);
-    if (evaluation_.bears(found.loads)) return;
+    if (evaluation_.bears(found.loads)) return true;
     if (!widen(found.active, found.loads)) break;
     // What is new at one rank asks for more at the next.
     for (unsigned growth = 0; growth < 12; ++growth) {
@@ -31,10 +91,7 @@ void GeneralSearch::settle(Found& found) {
       if (!spread || evaluation_.fits(*spread) || !relieve(found.active, *spread)) break;
     }
   }
-  // Not to be had: everything, as far as that carries it.
-  found.active = *problem_.available;
-  found.loads = evaluation_.table_loads(found.active);
-  evaluation_.allow(found.loads);
+  return false;
 }
 
 /// At the rank of the most crowded link: as many more ways up for every switch that uses some as the worst is
