@@ -70,9 +70,8 @@ std::vector<std::uint32_t> Governor::Impl::crowded_trunks(const SelectionProblem
   for (std::uint32_t t = 0; t < network->trunks().size(); ++t) {
     const auto& links = network->trunks()[t].links;
     const bool fits = std::all_of(links.begin(), links.end(), [&](LinkIndex link) {
-      const std::uint32_t up = network->up_hop(link);
-      const std::uint32_t down = network->down_hop(link);
-      return evaluation.fits(up, loads[up]) && evaluation.fits(down, loads[down]);
+      return evaluation.suffices(network->up_hop(link), loads) &&
+             evaluation.suffices(network->down_hop(link), loads);
     });
     if (!fits) result.push_back(t);
   }
