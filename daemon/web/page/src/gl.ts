@@ -7,7 +7,7 @@
 // pixel is all the room that a line has, it is drawn as a line. The canvas is opaque: every layer more that a software renderer
 // must blend costs it half a frame.
 import type { Step } from './overlays';
-import { Pace } from './pace';
+import { Pace, Rest } from './pace';
 import { inkFragment, inkVertex, lineFragment, lineVertex, nodeFragment, nodeVertex, program } from './shaders';
 
 export interface View { scale: number; x: number; y: number }
@@ -42,6 +42,7 @@ function same(a: Uint8Array, b: Uint8Array): boolean { return a.length === b.len
 
 export class Painter {
   readonly pace: Pace;
+  readonly rest: Rest;
   private readonly gl: WebGL2RenderingContext;
   private readonly lines: WebGLProgram;
   private readonly nodes: WebGLProgram;
@@ -72,6 +73,7 @@ export class Painter {
     if (!gl) throw new Error('This browser has no WebGL 2, which the map needs. The tables work without it.');
     this.gl = gl;
     this.pace = new Pace(gl);
+    this.rest = new Rest(gl);
     this.lines = program(gl, lineVertex, lineFragment);
     this.nodes = program(gl, nodeVertex, nodeFragment);
     for (const name of ['segment', 'offset', 'value', 'quads', 'lines', 'at', 'kind', 'nodeValue'] as const) this.buffers[name] = gl.createBuffer()!;
@@ -208,6 +210,7 @@ export class Painter {
   /** Starts a picture. The view is in device pixels: x pixels = x * scale + view.x. */
   begin(view: View, options: Options): void {
     const gl = this.gl;
+    this.rest.begin();
     this.send();
     this.picture = { view, options, next: options.afar ? 0 : this.bandLines };
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.aside);
@@ -275,6 +278,11 @@ export class Painter {
 
   /** The complete picture, with what is written on `ink` over it, which has its size. Precondition: not busy. */
   show(ink: HTMLCanvasElement | null): void {
+    this.blit(ink);
+    this.rest.shown();
+  }
+
+  private blit(ink: HTMLCanvasElement | null): void {
     const gl = this.gl;
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.aside);
     gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);

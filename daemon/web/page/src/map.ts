@@ -41,6 +41,7 @@ export class FabricMap {
   private inkStale = true;
   private pending = false;
   private wasAfar = false;
+  private dragged = false;
   /** A camera that was set before there was a size. */
   private wanted: [number, number, number] | null = null;
   private readonly places = new Map<string, [number, number]>();
@@ -214,7 +215,7 @@ export class FabricMap {
   private frame(): void {
     if (!this.scene || !this.sized) return;
     let changed = !this.same(this.put);
-    if (!this.painter.busy && (this.stale || !this.same(this.shown))) {
+    if (!this.painter.busy && (this.stale || !this.same(this.shown)) && this.painter.rest.over(this.dragged)) {
       this.drawn = { ...this.view };
       this.painter.begin(this.onSheet(this.drawn), this.options());
       this.stale = false;
@@ -313,6 +314,7 @@ export class FabricMap {
         if (!grip.moved && Math.hypot(dx, dy) < 4) return;
         if (!grip.moved) this.unhover();
         this.element.classList.add('dragging');
+        this.dragged = true;
         this.pan(dx * this.ratio, dy * this.ratio);
         grip = { x: event.clientX, y: event.clientY, moved: true };
         return;
@@ -327,6 +329,7 @@ export class FabricMap {
     const release = (event: PointerEvent): void => {
       if (!grip) return;
       this.element.classList.remove('dragging');
+      this.dragged = false;
       if (grip.moved) this.events.moved();
       else if (event.type === 'pointerup') this.events.select(this.hit(event));
       grip = null;
