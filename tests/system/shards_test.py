@@ -86,41 +86,59 @@ class FiftyThousandPorts(Shards):
         self.every_series_once(listen, halves)
         reader = self.enterContext(Prometheus(reads=halves))
         reader.wait_for("heddle_fabric_nodes")
-        names = {row["metric"]["__name__"] for half in halves for row in half.query('count by (__name__) ({__name__=~".+"})', timeout=300)}
+        names = {row["metric"]["__name__"] for half in halves for row in half.query('count by (__name__) (last_over_time({__name__=~".+"}[5m]))', timeout=300)}
         began, slowest, queries = time.monotonic(), 0.0, 0
         for query in dashboard_queries(NODE, 1):
-            asked = time.monotonic()
-            rows = reader.query(query, timeout=300)
-            slowest = max(slowest, time.monotonic() - asked)
             queries += 1
-            # Errors have no series until there are any; nor has what compares with a threshold.
-            if not rows and not re.search(r"error|discard|recover|downed|dropped|saturated|gaps|[<>]", query):
+            for _ in range(5):  # or the same after the next scrape, where one came too late
+                asked = time.monotonic()
+                rows = reader.query(query, timeout=300)
+                slowest = max(slowest, time.monotonic() - asked)
+                if rows or not self.needs_answer(query):
+                    break
+                time.sleep(15)
+            if not rows and self.needs_answer(query):
                 with self.subTest(query):
                     used = set(re.findall(r"\b(?:heddle|infiniband|process)[\w:]+", query))
                     self.assertFalse(used <= names, "all of it has been scraped, and there is no answer")
         print(f"{queries} queries of dashboards, by a reader of both: {time.monotonic() - began:.1f} s, the longest {slowest:.1f} s", flush=True)
         self.assertIsNone(daemon.process.poll())
 
+    @staticmethod
+    def needs_answer(query):
+        """Errors have no series until there are any; nor has what compares with a threshold."""
+        return not re.search(r"error|discard|recover|downed|dropped|saturated|gaps|[<>]|==", query)
+
     def every_series_once(self, listen, halves):
+        """While a port does not answer, as on a busy machine, text and servers may differ: it must hold at one time of ten minutes."""
+        end = time.monotonic() + 600
+        while (wrong := self.compared(listen, halves)) and time.monotonic() < end:
+            time.sleep(15)
+        self.assertEqual(wrong, {})
+
+    def compared(self, listen, halves):
+        """By name, how many series are there twice, and how many on one side only; nothing where both have the same."""
         with tempfile.TemporaryDirectory() as directory:
             text = pathlib.Path(directory) / "metrics"
-            subprocess.run(["curl", "-sf", "-m", "300", "-o", text, f"http://{listen}/metrics"], check=True)
+            subprocess.run(["curl", "-sf", "--retry", "20", "-m", "300", "-o", text, f"http://{listen}/metrics"], check=True)
             expected = scraped_names(text)
-        held = [0, 0]
+        held, wrong = [0, 0], {}
         for name, series in expected.items():
             parts = []
             for i, half in enumerate(halves):
-                rows = half.query(f'{{__name__="{name}"}}', timeout=300)
+                # The last of each: after a scrape that came too late, there is none at this instant.
+                rows = half.query(f'last_over_time({{__name__="{name}"}}[5m])', timeout=300)
                 parts.append({tuple((k, v) for k, v in labels_of(row) if k not in ("__name__", "job", "instance")) for row in rows})
                 held[i] += len(parts[i])
-            with self.subTest(name):
-                self.assertEqual(len(parts[0] & parts[1]), 0, "series that are there twice")
-                self.assertEqual(len(series ^ (parts[0] | parts[1])), 0, "series that are missing, or nowhere else")
+            twice, apart = len(parts[0] & parts[1]), len(series ^ (parts[0] | parts[1]))
+            if twice or apart:
+                wrong[name] = (twice, apart)
         for half in halves:
-            names = {row["metric"]["__name__"] for row in half.query('count by (__name__) ({__name__=~".+"})', timeout=300)}
-            self.assertEqual({name for name in names - set(expected) if not NOT_OF_HEDDLED.fullmatch(name)}, set())
-        print(f"{sum(map(len, expected.values()))} series of {len(expected)} names: {held[0]} and {held[1]}", flush=True)
+            names = {row["metric"]["__name__"] for row in half.query('count by (__name__) (last_over_time({__name__=~".+"}[5m]))', timeout=300)}
+            wrong |= {name: (0, -1) for name in names - set(expected) if not NOT_OF_HEDDLED.fullmatch(name)}
+        print(f"{sum(map(len, expected.values()))} series of {len(expected)} names: {held[0]} and {held[1]}; {wrong}", flush=True)
         self.assertGreater(min(held), 0.4 * sum(held))
+        return wrong
 
 
 if __name__ == "__main__":
