@@ -17,6 +17,7 @@ const places = {
   light: ['#/map', 'light'],
   power: ['#/map?overlay=power'],
   torus: ['#/map?overlay=congestion'],
+  afar: ['#/map'],
   links: ['#/links?sort=-most'],
   link: [`#/link/${busiest.a.guid}/${busiest.a.port}`],
   node: [`#/node/${busiest.a.guid}`],

@@ -32,3 +32,4 @@ if __name__ == "__main__":
         scenario.flush()
         take({"fabric.generate": "torus:4x4,hosts=2,links=4", "fabric.scenario": scenario.name, **QUICK}, ["power", "plan"], 40)
     take({"fabric.generate": "torus:8x8,hosts=2"}, ["torus"], 10)
+    take({"fabric.generate": "tree:k=13,n=3"}, ["afar"], 10)

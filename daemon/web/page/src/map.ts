@@ -99,7 +99,7 @@ export class FabricMap {
     if (!this.sized) return;
     const margin = 45 * this.ratio;
     // Names of parts stand upright above and below them.
-    const beyond = (this.scene.bundles ? 125 : 45) * this.ratio;
+    const beyond = (this.scene.bundles ? 150 : 45) * this.ratio;
     // The panel of overlays lies over the left.
     const panel = width > 900 * this.ratio ? 250 * this.ratio : 0;
     const scale = Math.min((width - panel - 2 * margin) / Math.max(right - left, 1), (height - 2 * beyond) / Math.max(bottom - top, 1));
