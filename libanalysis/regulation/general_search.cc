@@ -65,9 +65,12 @@ std::optional<Found> GeneralSearch::run() {
   const Found everything{*problem_.available, std::move(*loads)};
   const bool by_tables = evaluation_.model() == Evaluation::Model::Tables;
   std::vector<Found> sets = starts(everything);
-  Found best = !by_tables     ? cheapest_borne(everything, std::move(sets))
-               : sets.empty() ? everything
-                              : std::move(sets.front());
+  Found best = everything;
+  if (!by_tables) {
+    best = cheapest_borne(everything, std::move(sets));
+  } else if (!sets.empty()) {
+    best = std::move(sets.front());
+  }
   if (!by_levels_) {
     if (auto found = by_trunks(everything); found && watts(found->active) < watts(best.active))
       best = std::move(*found);
