@@ -11,6 +11,7 @@
 #include "fabric/change.h"
 #include "fabric/fabric.h"
 #include "regulation/memory.h"
+#include "routing/kept_turns.h"
 #include "routing/link_set.h"
 
 namespace heddle::authority {
@@ -32,6 +33,7 @@ struct KnownFabric {
   std::vector<Lid> managers;                ///< of the daemon and of every subnet manager
   std::vector<PortRef> disabled;            ///< disabled_ports()
   std::vector<Rank> ranks;
+  std::vector<routing::KeptTurn> turns;  ///< that the order was to allow
 };
 
 /// Ports of switches that are disabled, by whomever, in the order of the snapshot. Those of hosts cannot be

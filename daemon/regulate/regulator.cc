@@ -64,7 +64,8 @@ void Regulator::on_fabric(const KnownFabric& known, Instant now) {
   if (other) {
     Pins pins = find_pins(known.reference, options_.names, options_.pins);
     unmatched_pins_ = std::move(pins.unmatched);
-    feed(regulation::TopologyChanged{known.reference, known.managers, known.ranks, std::move(pins.links)},
+    feed(regulation::TopologyChanged{known.reference, known.managers, known.ranks, std::move(pins.links),
+                                     known.turns},
          now);
   }
   if (!std::exchange(restarted_, true)) {

@@ -12,6 +12,7 @@
 #include "fabric/fabric.h"
 #include "load/sample.h"
 #include "regulation/actions.h"
+#include "routing/kept_turns.h"
 
 namespace heddle::regulation {
 
@@ -21,7 +22,8 @@ struct TopologyChanged {
   std::shared_ptr<const Fabric> reference;
   std::vector<Lid> managers;  ///< of the daemon and of every subnet manager
   std::vector<std::pair<NodeGuid, std::uint16_t>> ranks{};
-  std::vector<LinkRef> pinned{};  ///< by the configuration, besides those of PolicyOptions
+  std::vector<LinkRef> pinned{};           ///< by the configuration, besides those of PolicyOptions
+  std::vector<routing::KeptTurn> turns{};  ///< as routing::UpDownOptions has them
 };
 struct LoadsMeasured {
   std::shared_ptr<const load::Sample> sample;

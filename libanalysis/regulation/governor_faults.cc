@@ -11,6 +11,7 @@ namespace heddle::regulation {
 
 void Governor::Impl::handle(const TopologyChanged& event) {
   if (!event.ranks.empty()) kept_ranks = event.ranks;
+  kept_turns = event.turns;
   options.policy.pinned.insert(event.pinned.begin(), event.pinned.end());
   adopt(event.reference, event.managers);
 }
@@ -22,6 +23,7 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   make.planes = options.planes;
   make.managers = std::move(managers);
   make.ranks = kept_ranks;
+  make.turns = kept_turns;
   auto made = Network::make(reference, make);
   if (!made && !kept_ranks.empty()) {
     // Switches that the kept order does not name.

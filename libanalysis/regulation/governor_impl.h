@@ -71,6 +71,7 @@ class Governor::Impl {
   routing::LinkSet confirmed;       ///< in the tables of all planes
   std::optional<Plan> plan;
   std::vector<std::pair<NodeGuid, std::uint16_t>> kept_ranks;
+  std::vector<routing::KeptTurn> kept_turns;
   std::set<NodeGuid> lost_switches;
   std::string trouble;  ///< why there is no network, or the tables are not as they are meant to be
 

@@ -24,6 +24,7 @@ struct NetworkOptions {
   std::vector<std::pair<NodeGuid, std::uint16_t>> ranks{};
   /// LIDs of the daemon and of every subnet manager: each switch keeps a path to and from them.
   std::vector<Lid> managers{};
+  std::vector<routing::KeptTurn> turns{};  ///< as UpDownOptions
 };
 
 /// All cables between two switches.

@@ -19,13 +19,15 @@ constexpr std::size_t most_other_pairs = 20'000;
 
 class Mender {
  public:
-  Mender(const SwitchGraph& graph, const Ranks& ranks, const LegalPaths& full)
+  Mender(const SwitchGraph& graph, const Ranks& ranks, const LegalPaths& full, std::span<const Turn> kept)
       : graph_{graph},
         ranks_{ranks},
         full_{full},
         turns_{graph, ranks, full},
         by_to_(graph.size()),
-        turned_over_(graph.size(), 0) {}
+        turned_over_(graph.size(), 0) {
+    turns_.keep(kept);
+  }
 
   struct Draft {
     SwitchIndex at;
@@ -176,7 +178,8 @@ class Mender {
 
 }  // namespace
 
-Mends::Mends(const SwitchGraph& graph, const Ranks& ranks, const LegalPaths& full) {
+Mends::Mends(const SwitchGraph& graph, const Ranks& ranks, const LegalPaths& full,
+             std::span<const Turn> kept) {
   std::vector<std::pair<SwitchIndex, SwitchIndex>> hosts;
   std::vector<std::pair<SwitchIndex, SwitchIndex>> others;
   std::size_t host_switches = 0;
@@ -196,10 +199,10 @@ Mends::Mends(const SwitchGraph& graph, const Ranks& ranks, const LegalPaths& ful
       }
     }
   }
-  if (hosts.empty() && others.empty()) return;
+  if (hosts.empty() && others.empty() && kept.empty()) return;
   const bool suits = hosts.size() <= few_missing ||
                      hosts.size() * 100 <= most_missing_percent * host_switches * host_switches;
-  Mender mender(graph, ranks, full);
+  Mender mender(graph, ranks, full, kept);
   for (auto* pairs : {&hosts, &others}) {
     if (!suits || (pairs == &others && others.size() > most_other_pairs)) break;
     std::sort(pairs->begin(), pairs->end(), [](const auto& x, const auto& y) {

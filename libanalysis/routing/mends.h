@@ -21,6 +21,7 @@
 #include "routing/link_set.h"
 #include "routing/ranks.h"
 #include "routing/switch_graph.h"
+#include "routing/turns.h"
 
 namespace heddle::routing {
 
@@ -47,7 +48,9 @@ class Mends {
 
   Mends() = default;
   /// For every pair that has no legal path over `full`, if one of the two has hosts: managers are hosts.
-  Mends(const SwitchGraph& graph, const Ranks& ranks, const LegalPaths& full);
+  /// `kept`: turns that are allowed before any others, as far as they close no circle (kept_turns.h).
+  Mends(const SwitchGraph& graph, const Ranks& ranks, const LegalPaths& full,
+        std::span<const Turn> kept = {});
 
   /// By `to`, ascending; those of one `to` after the mends that they lead to.
   [[nodiscard]] std::span<const Mend> all() const { return mends_; }
@@ -67,6 +70,7 @@ class Mends {
 
   /// Whether packets may go down from `from` to `over` and up again to `to`.
   [[nodiscard]] bool turns(SwitchIndex from, SwitchIndex over, SwitchIndex to) const;
+  [[nodiscard]] bool has_turns() const { return !turns_.empty(); }
 
   /// By position in all(): which of them still lead to their destination when only `active` may be used, over
   /// which `paths` are the legal ones.

@@ -29,6 +29,12 @@ bool Turns::allow(std::span<const Turn> turns) {
   return true;
 }
 
+void Turns::keep(std::span<const Turn> turns) {
+  for (const Turn& turn : turns) {
+    if (exceptional(turn) && possible(turn) && !allowed(turn)) (void)allow_one(turn);
+  }
+}
+
 bool Turns::allow_one(const Turn& turn) {
   if (closes_a_circle(turn)) return false;
   allowed_.insert(key(turn));

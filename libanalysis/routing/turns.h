@@ -41,6 +41,8 @@ class Turns {
   /// Allows all of them from here on, both ways, or none. Both ways, because answers must come back, and the
   /// next pair would take another way there.
   bool allow(std::span<const Turn> turns);
+  /// Allows those that can be, this way round, in their order.
+  void keep(std::span<const Turn> turns);
 
  private:
   [[nodiscard]] bool exceptional(const Turn& turn) const {

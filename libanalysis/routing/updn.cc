@@ -56,12 +56,12 @@ struct UpDownRouter::State {
   ForwardingTables tables;
   std::vector<Plane> planes;
 
-  State(SwitchGraph g, Destinations d, ChosenOrder order)
+  State(SwitchGraph g, Destinations d, ChosenOrder order, const std::vector<KeptTurn>& turns)
       : graph{std::move(g)},
         destinations{std::move(d)},
         ranks{std::move(order.ranks)},
         full{graph, ranks, nullptr},
-        mends{order.made ? std::move(order.made->mends) : Mends{graph, ranks, full}},
+        mends{order.made ? std::move(order.made->mends) : Mends{graph, ranks, full, turns_of(graph, turns)}},
         home{order.made ? std::move(order.made->chains) : home_by_chains(graph, destinations, ranks, full)} {}
 
   [[nodiscard]] FullTopology topology() const { return {graph, destinations, ranks, full, mends}; }
@@ -83,7 +83,8 @@ Result<UpDownRouter> UpDownRouter::make(const Fabric& fabric, const UpDownOption
   const LinkSet all = LinkSet::all(fabric);
   auto order = make_ranks(*graph, destinations, all, options);
   if (!order) return fail(order.error());
-  auto state = std::make_unique<State>(std::move(*graph), std::move(destinations), std::move(*order));
+  auto state =
+      std::make_unique<State>(std::move(*graph), std::move(destinations), std::move(*order), options.turns);
   if (!is_regular_tree(state->graph, state->ranks)) {
     balance(state->topology(), balance_rounds(state->graph, state->destinations), state->home);
   }

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "fabric/fabric.h"
 #include "routing/destinations.h"
+#include "routing/kept_turns.h"
 #include "routing/legal_paths.h"
 #include "routing/link_set.h"
 #include "routing/mends.h"
@@ -30,6 +31,8 @@ struct UpDownOptions {
   /// Ranks by GUID from an earlier run; where given, roots are not looked at. Must name every switch.
   std::vector<std::pair<NodeGuid, std::uint16_t>> ranks;
   unsigned planes = 1;
+  /// With ranks: by what packets turn as tables stand, and may turn by these too if that can be.
+  std::vector<KeptTurn> turns{};
 };
 
 /// A block that was rewritten, and what it held.

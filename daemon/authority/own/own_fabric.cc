@@ -28,6 +28,8 @@ OwnFabric::OwnFabric(const OwnFabricOptions& options, transport::TransactionEngi
                                     : Router{[this](const Fabric& fabric) { return keeper_.route(fabric); }},
                [this](const ProvisionReport& report) { on_configured(report); }} {
   if (!options.other_engine) {
+    manager_.allow_turns_by(
+        [this](const std::vector<routing::KeptTurn>& turns) { return keeper_.allow(turns); });
     actuator_.emplace(engine, manager_, keeper_, seat, migrator, options.driver);
   }
 }
@@ -100,6 +102,7 @@ void OwnFabric::tell(const ProvisionReport& report) {
     known.reference = keeper_.full();
     known.up = keeper_.up();
     known.ranks = keeper_.ranks();
+    known.turns = keeper_.turns();
     known.managers.push_back(transport_.local().lid);
     known.disabled = authority::disabled_ports(*report.survey->fabric);
     for (const Node& node : report.survey->fabric->nodes()) {

@@ -421,8 +421,20 @@ void Provisioner::route(Instant now) {
   routes_ = std::make_shared<const Routes>(*std::move(routes));
   last_routes_ = routes_;
   writer_.set_packet_life(packet_life());
+  if (!rewritten_ && allow_turns_)
+    writer_.ask([this](const std::vector<routing::KeptTurn>& turns) { return routes_with(turns); });
   writer_.write(survey_, routes_, rewritten_ ? Waits::Out : Waits::Leave, now,
                 [this](const WriteReport& report, Instant at) { unicast_written(report, at); });
+}
+
+/// Those that the writer has, if nothing else comes of it.
+std::shared_ptr<const Routes> Provisioner::routes_with(const std::vector<routing::KeptTurn>& turns) {
+  if (!allow_turns_(turns)) return routes_;
+  if (auto routes = router_(*fabric_with_lids())) {
+    routes_ = std::make_shared<const Routes>(*std::move(routes));
+    last_routes_ = routes_;
+  }
+  return routes_;
 }
 
 void Provisioner::unicast_written(const WriteReport& report, Instant now) {

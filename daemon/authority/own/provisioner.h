@@ -71,6 +71,9 @@ class Provisioner {
   Provisioner(transport::TransactionEngine& engine, transport::Transport& transport,
               const ProvisionOptions& options, Router router, Done done);
 
+  /// Who is told, in a run, by which turns tables stand that the order does not know; then the router is
+  /// asked again.
+  void allow_turns_by(AllowTurns allow) { allow_turns_ = std::move(allow); }
   /// The survey must come from a sweep that has just ended. Not while busy().
   void run(std::shared_ptr<const Survey> survey, Instant now);
   /// Makes the tables anew and writes what differs, nothing else, on the survey that a run() has brought up
@@ -121,6 +124,7 @@ class Provisioner {
   void plan(Instant now);
   void set_ports(Instant now);
   void route(Instant now);
+  [[nodiscard]] std::shared_ptr<const Routes> routes_with(const std::vector<routing::KeptTurn>& turns);
   void unicast_written(const WriteReport& report, Instant now);
   void multicast_written(const WriteReport& report, Instant now);
   void take(const WriteReport& report);
@@ -156,6 +160,7 @@ class Provisioner {
   transport::Transport& transport_;
   ProvisionOptions options_;
   Router router_;
+  AllowTurns allow_turns_;
   Done done_;
   Batch batch_;
   TableWriter writer_;

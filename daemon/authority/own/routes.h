@@ -5,9 +5,11 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "fabric/fabric.h"
+#include "routing/kept_turns.h"
 #include "routing/tables.h"
 #include "routing/updn.h"
 
@@ -38,5 +40,8 @@ struct Routes {
 
 /// Makes the tables for a fabric whose ports have their LIDs.
 using Router = std::function<Result<Routes>(const Fabric&)>;
+
+/// Whether tables that are made from here on may follow an order that allows more of these turns than before.
+using AllowTurns = std::function<bool(const std::vector<routing::KeptTurn>&)>;
 
 }  // namespace heddle::provision

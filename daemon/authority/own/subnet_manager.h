@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "authority/own/administration.h"
 #include "authority/own/provisioner.h"
@@ -26,6 +27,8 @@ class SubnetManager {
   SubnetManager(transport::TransactionEngine& engine, transport::Transport& transport,
                 const ProvisionOptions& options, Router router, Provisioner::Done done);
 
+  /// Provisioner::allow_turns_by().
+  void allow_turns_by(AllowTurns allow) { provisioner_.allow_turns_by(std::move(allow)); }
   /// Configures the fabric as it was just found. While busy, the latest survey waits its turn.
   void configure(std::shared_ptr<const Survey> survey, Instant now);
   [[nodiscard]] bool busy() const { return provisioner_.busy() || !rewrites_.empty(); }

@@ -81,12 +81,12 @@ void TableWriter::keep_lids_of_the_unknown() {
   routes_ = std::move(kept);
 }
 
-void TableWriter::plan(Instant now) {
-  keep_lids_of_the_unknown();
+/// What stands, as far as it is known, and the blocks of it that are not as they are to be.
+void TableWriter::find_differing() {
   const routing::ForwardingTables& wanted = routes_->tables;
   working_ = wanted;
   differing_.clear();
-  bool anything = false;
+  stands_ = false;
   for (std::uint32_t s = 0; s < switches_.size(); ++s) {
     if (tables_[s] == nullptr) continue;
     const Table& table = *tables_[s];
@@ -96,7 +96,7 @@ void TableWriter::plan(Instant now) {
       if (!table.known[b] && !table.silent[b]) {
         std::fill_n(block, routing::lids_per_block, no_path.raw());
       } else {
-        anything = true;
+        stands_ = true;
         if (std::memcmp(block, &table.bytes[b * routing::lids_per_block], routing::lids_per_block) == 0)
           continue;
         std::copy_n(&table.bytes[b * routing::lids_per_block], routing::lids_per_block, block);
@@ -104,6 +104,24 @@ void TableWriter::plan(Instant now) {
       differing_.push_back({routing::SwitchIndex{s}, static_cast<std::uint16_t>(b)});
     }
   }
+}
+
+/// Tables that were found, or that stand since before the order was made anew.
+void TableWriter::ask_for_turns() {
+  const Ask ask = std::exchange(ask_, nullptr);
+  if (!ask || !routes_->order) return;
+  if (report_.blocks_read == 0 && asked_for_.lock() == routes_->order) return;
+  find_differing();
+  const auto turns = routing::standing_turns(routes_->order->graph(), routes_->order->ranks(), working_);
+  routes_ = ask(turns);
+  asked_for_ = routes_->order;
+}
+
+void TableWriter::plan(Instant now) {
+  ask_for_turns();
+  keep_lids_of_the_unknown();
+  const routing::ForwardingTables& wanted = routes_->tables;
+  find_differing();
   plan_ = {};
   stage_ = 0;
   rest_is_written_ = false;
@@ -115,7 +133,7 @@ void TableWriter::plan(Instant now) {
   leave_out_doubtful();
   is_round_incomplete_ = false;
   report_.order = WriteOrder::Any;
-  if (anything && routes_->order) {
+  if (stands_ && routes_->order) {
     keep_ways_that_work();
     plan_stages(now);
   }
@@ -239,7 +257,7 @@ bool TableWriter::leads_there(routing::SwitchIndex sw, Lid lid) const {
 }
 
 void TableWriter::note_replaced(BlockOf at, std::span<const std::uint8_t> content, Instant now) {
-  if (!routes_->order || routes_->order->mends().all().empty()) return;
+  if (!routes_->order || !routes_->order->mends().has_turns()) return;
   const Table& table = *tables_[at.sw];
   const auto switches = routes_->tables.switches();
   for (std::size_t i = 0; i < content.size(); ++i) {

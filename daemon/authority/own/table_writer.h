@@ -83,6 +83,10 @@ class TableWriter {
   /// as they are.
   void keep_off(const PortRef& port) { inactive_.insert(port); }
   void keep_off_nothing() { inactive_.clear(); }
+  /// Before the next write plans anything, it gives the turns that packets make by what the switches hold,
+  /// and takes the routes that it is answered: of the same switches.
+  using Ask = std::function<std::shared_ptr<const Routes>(const std::vector<routing::KeptTurn>&)>;
+  void ask(Ask ask) { ask_ = std::move(ask); }
   /// Survey and routes are of the same fabric. Switches that the survey has not are left out.
   void write(std::shared_ptr<const Survey> survey, std::shared_ptr<const Routes> routes, Waits waits,
              Instant now, Done done);
@@ -127,6 +131,8 @@ class TableWriter {
   };
 
   void read(Instant now);
+  void find_differing();
+  void ask_for_turns();
   void plan(Instant now);
   void next_stage(Instant now);
   [[nodiscard]] std::vector<routing::BlockRef> rest() const;
@@ -176,11 +182,14 @@ class TableWriter {
   std::shared_ptr<const Survey> survey_;
   std::shared_ptr<const Routes> routes_;
   Done done_;
+  Ask ask_;
+  std::weak_ptr<const routing::UpDownRouter> asked_for_;  ///< the order that was last asked about
   WriteReport report_;
   std::vector<NodeIndex> switches_;    ///< by SwitchIndex of the tables
   std::vector<Table*> tables_;         ///< likewise, in known_; null where the survey has no such switch
   routing::ForwardingTables working_;  ///< as they stand when the stage under way is confirmed
   std::vector<routing::BlockRef> differing_;  ///< that are not known to hold what is wanted, at the start
+  bool stands_ = false;                       ///< some table is known to hold something
   routing::UpdatePlan plan_;
   std::size_t stage_ = 0;
   bool rest_is_written_ = false;

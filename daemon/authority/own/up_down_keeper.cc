@@ -77,6 +77,7 @@ Result<void> UpDownKeeper::begin(const Fabric& seen) {
     router_ = std::make_shared<routing::UpDownRouter>(*std::move(router));
   }
   ++beginnings_;
+  turns_.clear();
   full_ = kept;
   if (ranks_.size() > full_->switch_count() + most_gone) {
     std::erase_if(ranks_, [this](const auto& rank) { return full_->find_node(rank.first) == no_node; });
@@ -87,6 +88,26 @@ Result<void> UpDownKeeper::begin(const Fabric& seen) {
     if (port != no_port && full_->port(port).link != no_link) up_.insert(full_->port(port).link);
   }
   return {};
+}
+
+bool UpDownKeeper::allow(const std::vector<routing::KeptTurn>& turns) {
+  if (!router_ || turns.empty() || turns == turns_) return false;
+  const auto is_foreign = [&](const routing::Turn& turn) {
+    return !router_->mends().turns(turn.from, turn.over, turn.to);
+  };
+  const auto standing = routing::turns_of(router_->graph(), turns);
+  if (std::none_of(standing.begin(), standing.end(), is_foreign)) return false;
+  routing::UpDownOptions options;
+  options.planes = planes();
+  options.ranks = ranks();
+  options.turns = turns;
+  auto router = routing::UpDownRouter::make(*full_, options);
+  if (!router) return false;
+  router_ = std::make_shared<routing::UpDownRouter>(*std::move(router));
+  turns_ = turns;
+  // Whoever knows the order by its topology has to make his own anew.
+  full_ = std::make_shared<const Fabric>(*full_);
+  return true;
 }
 
 routing::LinkSet UpDownKeeper::without(const std::vector<LinkRef>& links, routing::LinkSet set) const {

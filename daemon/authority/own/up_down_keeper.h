@@ -59,6 +59,12 @@ class UpDownKeeper {
   /// when the snapshot has a node, a LID or a cable that the kept one has not. Errors: of UpDownRouter::make.
   [[nodiscard]] Result<Routes> route(const Fabric& fabric);
 
+  /// Makes the order's mends anew so that packets may turn as they do by the tables that stand: as these were
+  /// made by another keeper, or before it began anew. False where that makes no difference.
+  bool allow(const std::vector<routing::KeptTurn>& turns);
+  /// What they were made with.
+  [[nodiscard]] const std::vector<routing::KeptTurn>& turns() const { return turns_; }
+
   /// The kept snapshot, with everything that was ever there since it began; null before the first route().
   [[nodiscard]] const std::shared_ptr<const Fabric>& full() const { return full_; }
   /// Its links that counted for the last route().
@@ -81,6 +87,7 @@ class UpDownKeeper {
   Counts counts_;
   std::shared_ptr<const Fabric> full_;
   std::shared_ptr<routing::UpDownRouter> router_;
+  std::vector<routing::KeptTurn> turns_;
   std::map<NodeGuid, std::uint16_t> ranks_;  ///< of switches that were ever there, see most_gone
   std::vector<std::vector<LinkRef>> avoided_;
   std::vector<LinkRef> closed_;

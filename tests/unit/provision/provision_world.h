@@ -140,6 +140,8 @@ inline void expect_works(const World& world) {
 struct KeptWorld {
   explicit KeptWorld(std::string_view generator, const ProvisionOptions& options = {})
       : world{generator, options, {}, [this](const Fabric& fabric) { return keeper.route(fabric); }} {
+    world.sm.allow_turns_by(
+        [this](const std::vector<routing::KeptTurn>& turns) { return keeper.allow(turns); });
     world.sim.next_deadline = [this] { return world.sm.next_deadline(); };
     world.sim.on_timer = [this](Instant now) { world.sm.on_timer(now); };
   }

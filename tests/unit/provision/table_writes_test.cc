@@ -328,5 +328,43 @@ TEST(Provisioner, ASwitchWithoutATopThatHasALidMayHoldEntries) {
   EXPECT_EQ(reports[0].blocks_written, 0U);
 }
 
+// An order that is made anew allows what the tables turn packets by that stand (1070154 of the swarm).
+TEST(Provisioner, WhoMakesTheTablesIsToldHowPacketsTurnByThoseThatWereFound) {
+  KeptWorld kept{"random:switches=10,hosts=20,links=20,seed=3053"};
+  World& world = kept.world;
+  ASSERT_FALSE(world.bring_up().failure);
+  const auto& routes = *world.reports.back().routes;
+  const auto standing = routing::standing_turns(routes.order->graph(), routes.order->ranks(), routes.tables);
+  ASSERT_FALSE(standing.empty());
+  const auto survey = found_anew(world);
+  UpDownKeeper keeper;
+  keeper.remember(kept.keeper.ranks());
+  std::size_t made = 0;
+  std::vector<std::vector<routing::KeptTurn>> told;
+  std::vector<ProvisionReport> reports;
+  Provisioner fresh{world.sim.engine,
+                    world.sim,
+                    {},
+                    [&](const Fabric& fabric) {
+                      ++made;
+                      return keeper.route(fabric);
+                    },
+                    [&](const ProvisionReport& report) { reports.push_back(report); }};
+  fresh.allow_turns_by([&](const std::vector<routing::KeptTurn>& turns) {
+    told.push_back(turns);
+    return true;
+  });
+  fresh.run(survey, world.sim.now);
+  ASSERT_TRUE(world.sim.run([&] { return !reports.empty(); }));
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0], standing);
+  EXPECT_EQ(made, 2U);
+  // What was asked of an order holds for it.
+  fresh.run(after_its_end(*reports[0].survey), world.sim.now);
+  ASSERT_TRUE(world.sim.run([&] { return reports.size() == 2; }));
+  EXPECT_EQ(told.size(), 1U);
+  EXPECT_EQ(made, 3U);
+}
+
 }  // namespace
 }  // namespace heddle::provision

@@ -1,0 +1,40 @@
+/// Turns from a way down into a way up that packets make by tables that stand in the switches. An order that
+/// is made anew, because a program was started or cables were found, is to allow them where it can, before
+/// any others: what its mends (mends.h) need besides closes no circle with these, and so the old tables and
+/// the new ones have none together. Its mends were else made for another topology than those of before.
+///
+/// Pure.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <vector>
+
+#include "base/ids.h"
+#include "routing/ranks.h"
+#include "routing/switch_graph.h"
+#include "routing/tables.h"
+#include "routing/turns.h"
+
+namespace heddle::routing {
+
+/// From a switch down to another and up to a third.
+struct KeptTurn {
+  NodeGuid from;
+  NodeGuid over;
+  NodeGuid to;
+
+  friend auto operator<=>(const KeptTurn&, const KeptTurn&) = default;
+};
+
+/// With more, the tables follow another order altogether.
+inline constexpr std::size_t most_kept_turns = 512;
+
+/// Those of any LID, the ones that most LIDs make first; none where there are more than most_kept_turns.
+[[nodiscard]] std::vector<KeptTurn> standing_turns(const SwitchGraph& graph, const Ranks& ranks,
+                                                   const ForwardingTables& tables);
+
+/// Those whose switches the graph has.
+[[nodiscard]] std::vector<Turn> turns_of(const SwitchGraph& graph, const std::vector<KeptTurn>& kept);
+
+}  // namespace heddle::routing
