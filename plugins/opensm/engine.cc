@@ -62,13 +62,13 @@ std::vector<osm_switch_t*> Engine::switches() const {
 
 int Engine::prepare() {
   look_at_plan();
-  SubnetRecords records = read_subnet(opensm_.subn);
+  planned::SubnetRecords records = read_subnet(opensm_.subn);
   if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) hosts_.forget();
   const std::size_t mute = hosts_.recall(records);
   std::vector<LinkRef> absent = cables_.missing(records);
   const plan::Plan* plan = keeper_.plan();
   if (plan != nullptr) absent.insert(absent.end(), plan->off.begin(), plan->off.end());
-  const Subnet subnet = make_subnet(std::move(records), absent);
+  const planned::Subnet subnet = planned::make_subnet(std::move(records), absent);
   auto routes = maker_.make(subnet, plan, opensm_.subn.opt.lmc);
   if (!routes) {
     log_.error("HE04", routes.error().message);

@@ -17,11 +17,11 @@
 #include "core/group_stages.h"
 #include "core/plan_keeper.h"
 #include "core/qos_book.h"
-#include "core/route_maker.h"
 #include "core/timings.h"
-#include "core/transition.h"
 #include "opensm_headers.h"
 #include "opensm_log.h"
+#include "planned/route_maker.h"
+#include "planned/transition.h"
 
 namespace heddle::plugin {
 
@@ -68,7 +68,7 @@ class Engine {
   };
 
   void look_at_plan();
-  void choose_pass(const Subnet& subnet);
+  void choose_pass(const planned::Subnet& subnet);
   [[nodiscard]] Timings::Clock::duration packet_life() const;
   void plan_next_pass();
   void say(const std::vector<std::string>& remarks);
@@ -95,12 +95,12 @@ class Engine {
   Log log_;
   Timings timings_;
   PlanKeeper keeper_;
-  CableMemory cables_;
-  HostMemory hosts_;
-  RouteMaker maker_;
-  std::optional<Routes> routes_;
-  TablesInForce in_force_;
-  Pass pass_;                                  ///< on the way to the tables of routes_
+  planned::CableMemory cables_;
+  planned::HostMemory hosts_;
+  planned::RouteMaker maker_;
+  std::optional<planned::Routes> routes_;
+  planned::TablesInForce in_force_;
+  planned::Pass pass_;                         ///< on the way to the tables of routes_
   Timings::Clock::time_point packets_gone_{};  ///< that followed the tables before
   mutable std::mutex next_pass_mutex_;
   std::optional<Timings::Clock::time_point> next_pass_at_;

@@ -10,7 +10,7 @@
 namespace heddle::plugin {
 
 /// OpenSM's own record of a switch is no answer: it holds zeroes where a block was not confirmed.
-void Engine::choose_pass(const Subnet& subnet) {
+void Engine::choose_pass(const planned::Subnet& subnet) {
   const routing::SwitchGraph& graph = maker_.router().graph();
   // Another subnet manager may have written in between.
   if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) {
@@ -20,14 +20,15 @@ void Engine::choose_pass(const Subnet& subnet) {
   }
   in_force_.keep(graph.guids());
   if (in_force_.empty()) {
-    pass_ = Pass{};
+    pass_ = planned::Pass{};
     pass_.tables = routes_->tables;
     pass_.writes = true;
     return;
   }
-  const Packets packets = Timings::Clock::now() < packets_gone_ ? Packets::UnderWay : Packets::Gone;
-  pass_ = next_pass(graph, maker_.router().ranks(), maker_.router().mends(), subnet.usable,
-                    in_force_.of(graph, routes_->tables.top()), routes_->tables, packets);
+  const auto packets =
+      Timings::Clock::now() < packets_gone_ ? planned::Packets::UnderWay : planned::Packets::Gone;
+  pass_ = planned::next_pass(graph, maker_.router().ranks(), maker_.router().mends(), subnet.usable,
+                             in_force_.of(graph, routes_->tables.top()), routes_->tables, packets);
 }
 
 Timings::Clock::duration Engine::packet_life() const {

@@ -39,7 +39,7 @@ Node node_record(const osm_node_t& node) {
   return record;
 }
 
-void add_cables(osm_node_t& node, SubnetRecords& records) {
+void add_cables(osm_node_t& node, planned::SubnetRecords& records) {
   for (unsigned p = 1; p < osm_node_get_num_physp(&node); ++p) {
     osm_physp_t* port = osm_node_get_physp_ptr(&node, p);
     osm_physp_t* peer = port != nullptr ? osm_physp_get_remote(port) : nullptr;
@@ -62,8 +62,8 @@ NodeGuid guid_of(const osm_node_t& node) { return NodeGuid{cl_ntoh64(node.node_i
 
 PortRef ref_of(const osm_physp_t& port) { return {guid_of(*port.p_node), PortNum{port.port_num}}; }
 
-SubnetRecords read_subnet(osm_subn_t& subnet) {
-  SubnetRecords records;
+planned::SubnetRecords read_subnet(osm_subn_t& subnet) {
+  planned::SubnetRecords records;
   for_each<osm_node_t>(subnet.node_guid_tbl, [&](osm_node_t& node) {
     if (!is_routable(node)) return;
     records.nodes.push_back(node_record(node));

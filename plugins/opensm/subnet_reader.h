@@ -1,12 +1,12 @@
 /// What OpenSM found, out of its own structures. The caller holds OpenSM's lock or is its routing thread.
 #pragma once
 
-#include "core/subnet.h"
 #include "opensm_headers.h"
+#include "planned/subnet.h"
 
 namespace heddle::plugin {
 
-[[nodiscard]] SubnetRecords read_subnet(osm_subn_t& subnet);
+[[nodiscard]] planned::SubnetRecords read_subnet(osm_subn_t& subnet);
 
 [[nodiscard]] NodeGuid guid_of(const osm_node_t& node);
 [[nodiscard]] PortRef ref_of(const osm_physp_t& port);

@@ -6,8 +6,8 @@
 #include "authority/own/port_settings.h"
 #include "authority/own/table_writer.h"
 #include "authority/plan_file.h"
-#include "core/route_maker.h"
 #include "discovery/discovery.h"
+#include "planned/route_maker.h"
 #include "sim/bring_up.h"
 #include "support/desks.h"
 #include "support/scratch.h"
@@ -118,7 +118,7 @@ class World final : private PluginPort, private regulate::FabricSeat {
 
   /// Makes the tables of the plan and writes them; then says so.
   void route() {
-    plugin::SubnetRecords records;
+    planned::SubnetRecords records;
     const Fabric& fabric = *current->fabric;
     for (const Node& node : fabric.nodes()) records.nodes.push_back(node);
     for (std::uint32_t i = 0; i < fabric.ports().size(); ++i) {
@@ -129,7 +129,7 @@ class World final : private PluginPort, private regulate::FabricSeat {
     for (const Link& link : fabric.links()) records.cables.push_back({link_ref(fabric, link), true, true});
     const auto plan = read_plan(plan_path());
     epoch = plan ? plan->epoch : 0;
-    auto routes = maker_.make(plugin::make_subnet(records, {}), plan ? &*plan : nullptr, 1).value();
+    auto routes = maker_.make(planned::make_subnet(records, {}), plan ? &*plan : nullptr, 1).value();
     PluginEvent done;
     done.kind = Kind::RoutingDone;
     done.reroute = true;
@@ -178,7 +178,7 @@ class World final : private PluginPort, private regulate::FabricSeat {
   test::Scratch directory_;
   discovery::Discovery discovery_;
   provision::TableWriter writer_;
-  plugin::RouteMaker maker_;
+  planned::RouteMaker maker_;
 };
 
 TEST(OpenSmActuator, WritesAPlanAndWaitsForItsTables) {

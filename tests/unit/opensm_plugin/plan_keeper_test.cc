@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/route_maker.h"
+#include "planned/route_maker.h"
 #include "support/scratch.h"
-#include "unit/opensm_plugin/subnets.h"
+#include "unit/planned/subnets.h"
 
 namespace heddle::plugin {
 namespace {
@@ -92,17 +92,17 @@ TEST_F(PlanFiles, ALargeOneIsNotRead) {
 
 /// What the engine does with every damaged file: the tables of the last good plan, whatever is in it.
 TEST_F(PlanFiles, EveryDamagedOneLeavesTheTablesOfTheLastGoodOne) {
-  SubnetRecords records = records_of(*fabric_of("tree:k=2,n=2"));
+  planned::SubnetRecords records = planned::records_of(*planned::fabric_of("tree:k=2,n=2"));
   plan::Plan plan;
   plan.epoch = 1;
-  plan.off = {trunks_of(records).front()};
-  remove(records, plan.off.front());
+  plan.off = {planned::trunks_of(records).front()};
+  planned::remove(records, plan.off.front());
   const std::string good = plan::to_text(plan);
   put(good);
   PlanKeeper keeper(path());
   ASSERT_EQ(keeper.look(), PlanKeeper::News::Taken);
-  RouteMaker maker;
-  const Subnet subnet = make_subnet(records, plan.off);
+  planned::RouteMaker maker;
+  const planned::Subnet subnet = planned::make_subnet(records, plan.off);
   const auto tables = maker.make(subnet, keeper.plan(), 0).value().tables;
   const auto expect_unchanged = [&](const std::string& damaged) {
     put(damaged);

@@ -15,7 +15,7 @@
 #include "fabric/fabric.h"
 #include "routing/link_set.h"
 
-namespace heddle::plugin {
+namespace heddle::planned {
 
 struct PortLids {
   PortRef port;
@@ -83,4 +83,4 @@ class HostMemory {
   std::map<PortRef, Host> known_;  ///< by the port of its switch
 };
 
-}  // namespace heddle::plugin
+}  // namespace heddle::planned

@@ -1,13 +1,13 @@
-#include "core/subnet.h"
+#include "planned/subnet.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
-#include "core/route_maker.h"
-#include "unit/opensm_plugin/subnets.h"
+#include "planned/route_maker.h"
+#include "unit/planned/subnets.h"
 
-namespace heddle::plugin {
+namespace heddle::planned {
 namespace {
 
 using testing::ElementsAre;
@@ -160,4 +160,4 @@ TEST(HostMemory, KeepsHostsThatDoNotAnswerWhileTheirLinksAreActive) {
 }
 
 }  // namespace
-}  // namespace heddle::plugin
+}  // namespace heddle::planned

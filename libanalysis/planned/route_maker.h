@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/order.h"
-#include "core/subnet.h"
 #include "plan/plan.h"
+#include "planned/order.h"
+#include "planned/subnet.h"
 #include "routing/link_set.h"
 #include "routing/updn.h"
 
-namespace heddle::plugin {
+namespace heddle::planned {
 
 struct Routes {
   /// Of the subnet that was routed; null before the first.
@@ -54,4 +54,4 @@ class RouteMaker {
   std::optional<routing::UpDownRouter> router_;
 };
 
-}  // namespace heddle::plugin
+}  // namespace heddle::planned

@@ -1,14 +1,14 @@
-#include "core/transition.h"
+#include "planned/transition.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "base/random.h"
-#include "core/route_maker.h"
-#include "unit/opensm_plugin/subnets.h"
+#include "planned/route_maker.h"
+#include "unit/planned/subnets.h"
 
-namespace heddle::plugin {
+namespace heddle::planned {
 namespace {
 
 using routing::ForwardingTables;
@@ -321,4 +321,4 @@ TEST(TablesInForce, AreThoseOfTheSwitchesThatAreStillThere) {
 }
 
 }  // namespace
-}  // namespace heddle::plugin
+}  // namespace heddle::planned

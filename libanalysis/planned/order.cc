@@ -1,9 +1,9 @@
-#include "core/order.h"
+#include "planned/order.h"
 
 #include <algorithm>
 #include <optional>
 
-namespace heddle::plugin {
+namespace heddle::planned {
 namespace {
 
 using routing::SwitchGraph;
@@ -62,4 +62,4 @@ void Order::keep(const SwitchGraph& graph, const routing::Ranks& ranks) {
   }
 }
 
-}  // namespace heddle::plugin
+}  // namespace heddle::planned

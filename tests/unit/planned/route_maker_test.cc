@@ -1,13 +1,13 @@
-#include "core/route_maker.h"
+#include "planned/route_maker.h"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
 #include "base/random.h"
 #include "routing/proof.h"
-#include "unit/opensm_plugin/subnets.h"
+#include "unit/planned/subnets.h"
 
-namespace heddle::plugin {
+namespace heddle::planned {
 namespace {
 
 using testing::Each;
@@ -220,4 +220,4 @@ RC_GTEST_PROP(RouteMakerProperty, NeverRoutesIntoALinkThatIsNotUsable, ()) {
 }
 
 }  // namespace
-}  // namespace heddle::plugin
+}  // namespace heddle::planned

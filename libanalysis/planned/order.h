@@ -12,7 +12,7 @@
 #include "routing/ranks.h"
 #include "routing/switch_graph.h"
 
-namespace heddle::plugin {
+namespace heddle::planned {
 
 using RankList = std::vector<std::pair<NodeGuid, std::uint16_t>>;
 
@@ -30,4 +30,4 @@ class Order {
   bool fixed_ = false;
 };
 
-}  // namespace heddle::plugin
+}  // namespace heddle::planned

@@ -1,4 +1,4 @@
-#include "core/route_maker.h"
+#include "planned/route_maker.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "routing/update_plan.h"
 
-namespace heddle::plugin {
+namespace heddle::planned {
 namespace {
 
 using routing::LinkSet;
@@ -145,4 +145,4 @@ Result<Routes> RouteMaker::make(const Subnet& subnet, const plan::Plan* plan, un
   return routes;
 }
 
-}  // namespace heddle::plugin
+}  // namespace heddle::planned

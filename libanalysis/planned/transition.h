@@ -24,7 +24,7 @@
 #include "routing/switch_graph.h"
 #include "routing/tables.h"
 
-namespace heddle::plugin {
+namespace heddle::planned {
 
 /// Whether packets may be under way that entries of the pass before have sent.
 enum class Packets : std::uint8_t { UnderWay, Gone };
@@ -62,4 +62,4 @@ class TablesInForce {
   std::map<NodeGuid, std::vector<std::uint8_t>> rows_;
 };
 
-}  // namespace heddle::plugin
+}  // namespace heddle::planned

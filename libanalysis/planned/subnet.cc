@@ -1,4 +1,4 @@
-#include "core/subnet.h"
+#include "planned/subnet.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace heddle::plugin {
+namespace heddle::planned {
 namespace {
 
 class SubnetMaker {
@@ -187,4 +187,4 @@ std::vector<LinkRef> CableMemory::missing(const SubnetRecords& records) {
   return gone;
 }
 
-}  // namespace heddle::plugin
+}  // namespace heddle::planned

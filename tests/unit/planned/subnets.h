@@ -5,10 +5,10 @@
 
 #include <string>
 
-#include "core/subnet.h"
 #include "fabric/generators.h"
+#include "planned/subnet.h"
 
-namespace heddle::plugin {
+namespace heddle::planned {
 
 inline std::shared_ptr<const Fabric> fabric_of(const std::string& spec, std::uint8_t lmc = 0) {
   const auto generated = generate(parse_generator_spec(spec).value()).value();
@@ -48,4 +48,4 @@ inline LinkIndex find_link(const Fabric& fabric, const LinkRef& link) {
   return fabric.port(fabric.find_port(link.a)).link;
 }
 
-}  // namespace heddle::plugin
+}  // namespace heddle::planned

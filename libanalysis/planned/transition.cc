@@ -1,4 +1,4 @@
-#include "core/transition.h"
+#include "planned/transition.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include "routing/safe_update.h"
 
-namespace heddle::plugin {
+namespace heddle::planned {
 namespace {
 
 using routing::ForwardingTables;
@@ -305,4 +305,4 @@ ForwardingTables TablesInForce::of(const SwitchGraph& graph, Lid top) const {
   return tables;
 }
 
-}  // namespace heddle::plugin
+}  // namespace heddle::planned
