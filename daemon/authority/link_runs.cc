@@ -109,7 +109,7 @@ void LinkRuns::look_at_window(Instant now) {
     }
   }
   for (const ItemPtr& item : refused) {
-    end(*item, Error{ErrorCode::Unreachable, "OpenSM's plugin was lost before the links went off"}, now);
+    end(*item, Error{ErrorCode::Unreachable, "OpenSM was lost before the links went off"}, now);
   }
   // Each run by itself: one of which a link never trains holds up no other.
   while (!ready.empty()) {

@@ -87,6 +87,8 @@ class LinkRuns {
 
   /// From here on, what is under way too takes these directed routes.
   void take_routes(const Survey& from);
+  /// No port is being set.
+  [[nodiscard]] bool idle() const { return batches_.empty(); }
 
  private:
   struct Batch;

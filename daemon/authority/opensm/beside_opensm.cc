@@ -38,6 +38,7 @@ void BesideOpenSm::on_found(std::shared_ptr<const Survey> survey, Instant now) {
   }
   const auto completed = provision::complete(std::move(survey), listener_->known_links());
   seat_.use(completed);
+  actuator_.take_routes(*completed);
   if (completed->local == no_node) return;
   // As the sweep found it: the transport's own view may be from before OpenSM was there.
   const mad::PortInfo& port = completed->port({completed->local, transport_.local().port}).info;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "authority/own/driven_ports.h"
+#include "authority/own/survey_change.h"
 
 namespace heddle::opensm {
 namespace {
@@ -13,7 +14,7 @@ using Kind = PluginEvent::Kind;
 
 Error not_ready() {
   return {ErrorCode::Unreachable,
-          "OpenSM's plugin is not connected, or its OpenSM is not the master; see docs/opensm.md"};
+          "no OpenSM that follows this daemon is the master here; see docs/opensm.md"};
 }
 
 }  // namespace
@@ -219,7 +220,7 @@ void OpenSmActuator::on_plugin(const PluginEvent& event, Instant now) {
       break;
     case Kind::Plan:
       if (!event.taken && !jobs_.empty() && wait == Job::Wait::Routing) {
-        finish_job(fail(ErrorCode::Refused, "the plugin refuses the plan: " + event.message), now);
+        finish_job(fail(ErrorCode::Refused, "the plan is not taken: " + event.message), now);
       }
       break;
     case Kind::HeavySweepDone:
@@ -293,6 +294,11 @@ void OpenSmActuator::write_tables_without(const std::vector<LinkRef>& links, Ins
   job->done = std::move(done);
   jobs_.push_back(job);
   if (jobs_.size() == 1) due_.at(now, [this](Instant at) { begin_job(at); });
+}
+
+void OpenSmActuator::take_routes(const Survey& found) {
+  if (runs_.idle()) return;
+  runs_.take_routes(*provision::with_routes_avoiding(found, closed()));
 }
 
 std::unique_ptr<authority::PortSetter> OpenSmActuator::make_setter() {

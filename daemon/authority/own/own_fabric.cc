@@ -55,7 +55,9 @@ Result<void> OwnFabric::take_subnet() {
 void OwnFabric::on_found(std::shared_ptr<const Survey> survey, Instant now) {
   if (yields_) return seat_.use(std::move(survey));
   seat_.hold();
-  manager_.configure(complete(std::move(survey)), now);
+  auto completed = complete(std::move(survey));
+  if (actuator_) actuator_->take_routes(*completed);
+  manager_.configure(std::move(completed), now);
 }
 
 /// With the cables of links that are off, and with directed routes that keep off those that go off.
