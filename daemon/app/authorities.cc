@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "app/tables_file.h"
+#include "authority/lfts/lfts_opensm.h"
 #include "authority/observer/observer.h"
 #include "authority/opensm/beside_opensm.h"
 #include "authority/own/own_fabric.h"
@@ -108,6 +110,21 @@ Result<AuthorityInForce> beside_opensm(const AroundAuthority& around, const Conf
   return made;
 }
 
+AuthorityInForce by_file(const AroundAuthority& around, const Config& config) {
+  lfts::LftsOptions options;
+  options.lmc = static_cast<unsigned>(config.opensm.lmc);
+  options.m_key = config.fabric.m_key;
+  options.put = [path = config.opensm.lfts_file, reload = config.opensm.reload](const std::string& text) {
+    return put_tables(path, text, reload);
+  };
+  AuthorityInForce made;
+  made.authority = std::make_unique<lfts::LftsOpenSm>(
+      around.engine, around.backend.transport(), around.seat, around.plans, around.desk,
+      config.opensm.lmc > 0 ? around.backend.migrator() : nullptr, opensm_options(config),
+      std::move(options));
+  return made;
+}
+
 AuthorityInForce observer(const AroundAuthority& around, const char* why_not, const char* why_not_regulated) {
   AuthorityInForce made;
   made.authority = std::make_unique<authority::Observer>(around.seat, why_not, why_not_regulated);
@@ -120,10 +137,11 @@ Result<AuthorityInForce> open_authority(const AroundAuthority& around, const Con
   constexpr const char* read_only = "fabric.read_only is set";
   if (config.fabric.read_only) return observer(around, read_only, read_only);
   if (config.opensm.plugin) return beside_opensm(around, config);
+  if (!config.opensm.lfts_file.empty()) return by_file(around, config);
   if (may_manage_subnet(config)) return own_fabric(around, config);
   return observer(around, "this daemon is no subnet manager (sm.mode)",
-                  "this daemon only watches the fabric of another subnet manager; set opensm.plugin beside "
-                  "OpenSM, or sm.mode = \"auto\" where there is none");
+                  "this daemon only watches the fabric of another subnet manager; set opensm.plugin or "
+                  "opensm.lfts_file beside OpenSM, or sm.mode = \"auto\" where there is none");
 }
 
 }  // namespace heddle::app

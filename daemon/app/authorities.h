@@ -11,6 +11,7 @@
 #include "authority/authority.h"
 #include "authority/fabric_seat.h"
 #include "authority/plan_store.h"
+#include "base/desk.h"
 #include "metrics/opensm_families.h"
 #include "transport/transactions.h"
 
@@ -30,6 +31,7 @@ struct AroundAuthority {
   transport::TransactionEngine& engine;
   authority::Seat& seat;
   opensm::PlanStore& plans;
+  Desk desk;
   /// What reaches the authority by another way than its functions enters by this.
   std::function<void(const std::function<void()>&)> enter;
 };

@@ -243,6 +243,12 @@ Result<void> check_config(const Config& config) {
   if (tls.cert_file.empty() && !tls.client_ca_file.empty()) {
     return fail(ErrorCode::Invalid, "metrics.tls.client_ca_file needs metrics.tls.cert_file");
   }
+  if (config.opensm.plugin && !config.opensm.lfts_file.empty()) {
+    return fail(
+        ErrorCode::Invalid,
+        "opensm.plugin and opensm.lfts_file exclude each other: OpenSM takes its tables either from the "
+        "plugin or from a file (docs/opensm.md says when to use which)");
+  }
   if (config.sampling.per_agent > config.sampling.window) {
     return fail(ErrorCode::Invalid, "sampling.per_agent is more than sampling.window");
   }
@@ -255,7 +261,7 @@ Result<void> check_config(const Config& config) {
 }
 
 bool may_manage_subnet(const Config& config) {
-  if (config.fabric.read_only || config.opensm.plugin) return false;
+  if (config.fabric.read_only || config.opensm.plugin || !config.opensm.lfts_file.empty()) return false;
   if (config.sm.mode == SmMode::ByBackend) return config.fabric.backend == BackendKind::Sim;
   return config.sm.mode == SmMode::Auto;
 }

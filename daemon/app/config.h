@@ -122,6 +122,8 @@ struct Config {
     std::string socket = "/run/heddle/opensm.sock";
     std::uint64_t lmc = 0;
     bool reduction = false;
+    std::string lfts_file;
+    std::string reload;
   } opensm;
 
   struct {

@@ -287,6 +287,18 @@ const std::vector<Key>& keys() {
        "OpenSM\n"
        "leaves reduced widths and speeds alone.",
        "false", yes_no_key([](Config& c) -> bool& { return c.opensm.reduction; })},
+      {"opensm.lfts_file",
+       "The file of `lfts_file` in opensm.conf, for an OpenSM that cannot load the plugin and has "
+       "`routing_engine\n"
+       "file,no_fallback` (docs/opensm.md): then this daemon writes it, links are regulated through it, and "
+       "this\n"
+       "daemon is no subnet manager itself. Empty: none.",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.opensm.lfts_file; })},
+      {"opensm.reload",
+       "A command that makes OpenSM read opensm.lfts_file again, such as \"pkill -HUP -x opensm\"; apart by "
+       "spaces,\n"
+       "without a shell. Empty: something else does, as heddle-opensm-lfts.path.",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.opensm.reload; })},
       {"log.level", "\"debug\", \"info\", \"warning\" or \"error\".", "\"info\"",
        [](Config& config, const Value& value) -> std::optional<std::string> {
          const auto* text = std::get_if<std::string>(&value);

@@ -84,6 +84,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
             .desk = desk_at(disk_, clock_),
             .name_of = [this](const Node& node) { return shown_->of(node); },
             .why_not = [this] { return authority_->why_not(); },
+            .why_no_qos = [this] { return authority_->why_no_qos(); },
             .plan_written = [this] { authority_->on_plan_written(); },
             .pace = [this] { return discovery_.pace(); }},
            {config_.state.directory, config_.fabric.m_key, config_.qos.verify_interval}},
@@ -128,6 +129,7 @@ Result<void> Heddled::Parts::open() {
                                   .engine = engine_,
                                   .seat = *this,
                                   .plans = plans_,
+                                  .desk = desk_at(disk_, clock_),
                                   .enter = [this](const std::function<void()>& what) { on_event(what); }},
                                  config_);
   if (!in_force) return fail(in_force.error());

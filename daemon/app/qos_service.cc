@@ -118,6 +118,7 @@ void QosService::push(const control::QosPush& push, Pushed done) {
         fail(ErrorCode::Conflict,
              fmt::format("{} pushes wait for the disk; see what keeps it busy, and ask again", storing_)));
   }
+  if (const std::string why = around_.why_no_qos(); !why.empty()) return done(fail(ErrorCode::Refused, why));
   if (auto added = vlarb::Keeper::add(intended_, assignment); !added) return done(fail(added.error()));
   store([this, assignment = std::move(assignment), done](const Result<void>& stored) {
     if (!stored) return done(fail(stored.error()));

@@ -44,6 +44,7 @@ class QosService final : public control::QosControl {
     Desk desk;
     vlarb::NameOf name_of;
     WhyNot why_not;
+    WhyNot why_no_qos;  ///< neither from here nor by the plan
     PlanWritten plan_written;
     vlarb::PaceOf pace;
   };

@@ -60,6 +60,8 @@ class Authority {
   /// Who regulates, and the order of the switches that it remembers. Once, before the first sweep, where
   /// there is an actuator. The listener must outlive the last event.
   virtual void regulate_with(FabricListener& /*listener*/, const std::vector<Rank>& /*ranks*/) {}
+  /// Why QoS tables reach the fabric neither from here nor by the plan; empty if they do.
+  [[nodiscard]] virtual std::string why_no_qos() const { return {}; }
   /// Somebody has written his part of the plan (opensm/plan_store.h).
   virtual void on_plan_written() {}
   /// An operator orders this program to stand for subnet manager, past ports that say IsSM and do not answer,

@@ -11,6 +11,9 @@ sed -e "s|^ExecStart=[^ ]*|ExecStart=$HEDDLE_BUILD/daemon/app/heddled|" -e '/^Do
 
 systemd-analyze verify --man=no "$unit/heddled.service"
 systemd-analyze security --offline=yes --threshold=15 "$unit/heddled.service" | tail -n 1
+# What tells OpenSM of new tables in a file.
+cp "$HEDDLE_SOURCE/systemd/heddle-opensm-lfts.path" "$HEDDLE_SOURCE/systemd/heddle-opensm-lfts.service" "$unit/"
+systemd-analyze verify --man=no "$unit/heddle-opensm-lfts.path" "$unit/heddle-opensm-lfts.service"
 # A daemon a rail: the same, with a configuration, sockets and state of its own.
 sed -e "s|^ExecStart=[^ ]*|ExecStart=$HEDDLE_BUILD/daemon/app/heddled|" -e '/^Documentation=/d' \
   "$HEDDLE_BUILD/systemd/heddled@.service" > "$unit/heddled@.service"
