@@ -68,7 +68,8 @@ class OpenSmActuator final : public regulate::Actuator, private authority::LinkR
 
   /// The order of the switches, for every plan from here on.
   void use_ranks(std::vector<std::pair<NodeGuid, std::uint16_t>> ranks) { ranks_ = std::move(ranks); }
-  /// A sweep has found these directed routes: what is under way takes them too, but over no link that goes off.
+  /// A sweep has found these directed routes: what is under way takes them too, but over no link that goes
+  /// off.
   void take_routes(const Survey& found);
   /// What is off already when the regulation begins.
   void remember_off(const std::vector<LinkRef>& links) { runs_.remember_off(links); }
