@@ -23,5 +23,7 @@ for series in 6.1 6.12; do
   # For this very kernel.
   /usr/sbin/modinfo -F vermagic "$made" | grep -qF "$kernelver "
   (cd "$sources" && eval "$CLEAN") > "$root/log" 2>&1
+  make -C "$sources/module" sparse KERNEL="$kernel_source_dir" > "$root/log" 2>&1 || { cat "$root/log"; exit 1; }
+  (cd "$sources" && eval "$CLEAN") > "$root/log" 2>&1
   [ ! -e "$made" ]
 done
