@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "authority/lfts/survey_records.h"
+#include "mad/sm_state.h"
 #include "routing/lft_dump.h"
 #include "routing/packet_life.h"
 #include "routing/safe_update.h"
@@ -22,20 +23,6 @@ using transport::Outcome;
 
 constexpr FabricClock::duration first_look_after = std::chrono::milliseconds{20};
 constexpr FabricClock::duration longest_between_looks = std::chrono::milliseconds{500};
-
-const char* name_of(State state) {
-  switch (state) {
-    case State::Master:
-      return "master";
-    case State::Standby:
-      return "standby";
-    case State::Discovering:
-      return "discovering";
-    case State::NotActive:
-      break;
-  }
-  return "not active";
-}
 
 /// Something is there that has not answered, or has no LID yet.
 bool is_half(const Survey& survey) {
@@ -143,7 +130,7 @@ void LftsRouter::heard(std::optional<mad::SmInfo> info, Instant now) {
   }
   PluginEvent event;
   event.kind = fresh ? PluginEvent::Kind::Hello : PluginEvent::Kind::SmState;
-  event.state = name_of(info->state);
+  event.state = to_string(info->state);
   event.window = true;  // no later sweep writes anything but what the file says
   listener_.event(event, now);
   if (!fresh && state_ == State::Master) {

@@ -1,0 +1,204 @@
+#include "authority/lfts/lfts_router.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "discovery/discovery.h"
+#include "mad/header.h"
+#include "routing/lft_dump.h"
+#include "sim/bring_up.h"
+#include "support/desks.h"
+#include "support/scratch.h"
+#include "support/sim_world.h"
+
+namespace heddle::lfts {
+namespace {
+
+using namespace std::chrono_literals;
+using opensm::PluginEvent;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Kind = PluginEvent::Kind;
+
+/// OpenSM on the first host: it answers SMInfo there, and writes what the file says into the switches.
+class Router : public testing::Test {
+ protected:
+  void SetUp() override {
+    sim::bring_up(sim_.fabric);
+    ASSERT_TRUE(sim_.claim_sm(transport::SmClaim::Hold));
+    sim_.receive_with([this](const mad::Packet& packet, Instant at) {
+      if (is_question(packet)) {
+        if (answers_) answer(packet);
+      } else {
+        sim_.engine.on_packet(packet, at);
+      }
+    });
+    LftsOptions options;
+    options.put = [this](const std::string& text) {
+      files_.push_back(text);
+      if (obeys_) write(text);
+      return Result<void>{};
+    };
+    LftsRouter::Listener listener{[this](const PluginEvent& event, Instant) { events_.push_back(event); },
+                                  [this](Instant) { ++gone_; }};
+    router_.emplace(sim_.engine, sim_, store_, test::at_once([this] { return sim_.now; }), std::move(options),
+                    std::move(listener));
+    sim_.next_deadline = [this] { return router_->next_deadline(); };
+    sim_.on_timer = [this](Instant now) { router_->on_timer(now); };
+  }
+
+  [[nodiscard]] std::shared_ptr<const Survey> survey() {
+    std::shared_ptr<const Survey> found;
+    discovery::Discovery discovery{
+        sim_.engine, {}, [&](const discovery::SweepReport& report) { found = report.survey; }};
+    discovery.full(sim_.now);
+    EXPECT_TRUE(sim_.run([&] { return found != nullptr; }));
+    return found;
+  }
+  [[nodiscard]] std::size_t count(Kind kind) const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(events_, [&](const PluginEvent& event) { return event.kind == kind; }));
+  }
+  bool comes(Kind kind, std::size_t number, FabricClock::duration within = 60s) {
+    return sim_.run([&] { return count(kind) >= number; }, within);
+  }
+  /// Entries of the switches that lead out of this port.
+  [[nodiscard]] std::size_t entries_over(const PortRef& port) const {
+    const auto table = sim_.fabric.forwarding_table(sim_.fabric.description().find_node(port.node));
+    return static_cast<std::size_t>(std::ranges::count(table, port.port));
+  }
+
+  test::SimWorld sim_{"tree:k=2,n=2"};
+  test::Scratch directory_;
+  opensm::PlanStore store_{directory_ / "plan.json", test::at_once()};
+  std::optional<LftsRouter> router_;
+  std::vector<std::string> files_;
+  std::vector<PluginEvent> events_;
+  unsigned gone_ = 0;
+  bool answers_ = true;
+  bool obeys_ = true;
+
+ private:
+  static bool is_question(const mad::Packet& packet) {
+    const mad::Header header = mad::read_header(packet.mad);
+    return header.method == mad::Method::Get &&
+           header.attribute == static_cast<std::uint16_t>(mad::SmAttr::SmInfo);
+  }
+  void answer(mad::Packet packet) {
+    mad::Header header = mad::read_header(packet.mad);
+    header.method = mad::Method::GetResp;
+    mad::write_header(header, packet.mad);
+    mad::SmInfo info;
+    info.state = mad::SmInfo::State::Master;
+    mad::encode(info, mad::smp_data(packet.mad));
+    std::swap(packet.address.dlid, packet.address.slid);
+    sim_.fabric.send(sim_.ps(), sim_.client(), packet);
+  }
+  void write(const std::string& text) {
+    const auto dump = routing::parse_lft_dump(text, "opensm.lfts");
+    ASSERT_TRUE(dump) << dump.error().message;
+    const Fabric& truth = sim_.fabric.description();
+    for (const auto& each : dump->switches) {
+      const PortIndex own = truth.node(truth.find_node(each.guid)).first_port;
+      std::vector<mad::LftBlock> blocks(1);
+      for (auto& block : blocks) block.ports.fill(no_path);
+      for (const auto& entry : each.entries) {
+        blocks.resize(std::max<std::size_t>(blocks.size(), entry.lid.raw() / 64 + 1U));
+        blocks[entry.lid.raw() / 64].ports[entry.lid.raw() % 64] = entry.port;
+      }
+      for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+        mad::Bytes smp{};
+        mad::encode(blocks[b], mad::smp_data(smp));
+        mad::Header header;
+        header.method = mad::Method::Set;
+        header.attribute = static_cast<std::uint16_t>(mad::SmAttr::LinearForwardingTable);
+        header.modifier = b;
+        mad::write_header(header, smp);
+        static_cast<void>(sim_.fabric.ask(own, smp, sim_.ps()));
+      }
+    }
+  }
+};
+
+TEST_F(Router, SaysThatOpenSmIsHereAndThatTheSwitchesHaveItsTables) {
+  router_->on_survey(survey(), sim_.now);
+  EXPECT_FALSE(router_->connected());
+  ASSERT_TRUE(comes(Kind::RoutingDone, 1));
+  EXPECT_TRUE(router_->connected());
+  EXPECT_EQ(events_.front().kind, Kind::Hello);
+  EXPECT_EQ(events_.front().state, "master");
+  EXPECT_EQ(events_.back().unconnected, 0U);
+  EXPECT_FALSE(files_.empty());
+  EXPECT_THAT(router_->trouble(), IsEmpty());
+}
+
+TEST_F(Router, LeadsOverNoLinkThatThePlanHasOff) {
+  const auto found = survey();
+  router_->on_survey(found, sim_.now);
+  ASSERT_TRUE(comes(Kind::RoutingDone, 1));
+  const Fabric& fabric = *found->fabric;
+  const Link& trunk = *std::ranges::find_if(fabric.links(), [&](const Link& link) {
+    const auto is_switch = [&](LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; };
+    return is_switch(link.a) && is_switch(link.b);
+  });
+  const LinkRef off = link_ref(fabric, trunk);
+  ASSERT_GT(entries_over(off.a) + entries_over(off.b), 0U);
+  store_.update(
+      opensm::PlanStore::Part::Routing, [&](plan::Plan& plan) { plan.off = {off}; },
+      [](const auto&, Instant) {});
+  router_->tell(opensm::PluginCommand::NewPlan);
+  ASSERT_TRUE(comes(Kind::RoutingDone, 2));
+  EXPECT_EQ(events_.back().epoch, store_.plan().epoch);
+  EXPECT_EQ(entries_over(off.a) + entries_over(off.b), 0U);
+}
+
+TEST_F(Router, DoesNotTakeHalfOfAFabricForTheWhole) {
+  const auto whole = survey();
+  auto half = std::make_shared<Survey>(*whole);
+  const auto sw = std::ranges::find_if(half->nodes, [](const SurveyNode& node) { return node.is_switch(); });
+  sw->ports[1].silent = true;
+  const Instant begun = sim_.now;
+  router_->on_survey(half, sim_.now);
+  ASSERT_TRUE(comes(Kind::Hello, 1));
+  EXPECT_TRUE(sim_.run([&] { return !files_.empty(); }));
+  EXPECT_GE(sim_.now - begun, LftsRouter::patience);
+}
+
+TEST_F(Router, TakesTheWholeAtOnceWhenItComes) {
+  const auto whole = survey();
+  auto half = std::make_shared<Survey>(*whole);
+  half->nodes[whole->local.raw()].ports[1].info.lid = no_lid;
+  std::ranges::find_if(half->nodes, [](const SurveyNode& node) { return node.is_switch(); })
+      ->ports[1]
+      .silent = true;
+  router_->on_survey(half, sim_.now);
+  const Instant begun = sim_.now;
+  router_->on_survey(whole, sim_.now);
+  ASSERT_TRUE(comes(Kind::RoutingDone, 1));
+  EXPECT_LT(sim_.now - begun, LftsRouter::patience);
+}
+
+TEST_F(Router, SaysThatOpenSmDoesNotTakeTheFile) {
+  obeys_ = false;
+  router_->on_survey(survey(), sim_.now);
+  ASSERT_TRUE(comes(Kind::Plan, 1));
+  EXPECT_FALSE(events_.back().taken);
+  EXPECT_THAT(router_->trouble(), HasSubstr("opensm.reload"));
+  EXPECT_EQ(count(Kind::RoutingDone), 0U);
+  obeys_ = true;
+  ASSERT_TRUE(comes(Kind::RoutingDone, 1));
+  EXPECT_THAT(router_->trouble(), IsEmpty());
+}
+
+TEST_F(Router, SaysThatOpenSmHasGone) {
+  router_->on_survey(survey(), sim_.now);
+  ASSERT_TRUE(comes(Kind::RoutingDone, 1));
+  answers_ = false;
+  ASSERT_TRUE(sim_.run([&] { return gone_ == 1; }));
+  EXPECT_FALSE(router_->connected());
+  answers_ = true;
+  ASSERT_TRUE(comes(Kind::Hello, 2));
+}
+
+}  // namespace
+}  // namespace heddle::lfts
