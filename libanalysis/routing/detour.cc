@@ -113,7 +113,9 @@ void Detour::deal(std::uint32_t d, std::span<const std::uint8_t> home, std::span
   // One step more after every round of destinations: the next switch deals what arrives here in turns too,
   // and must not find every third LID, say, on the same ones of its own.
   const auto first = [&](std::size_t choices) { return d * lost_.size() + d / choices; };
-  std::size_t next = first(shortest_.size()) % shortest_.size();
+  // From elsewhere on by switch: a LID that all send to the same next switch comes down over one link,
+  // together with what else does. The cables of one trunk lead to one switch anyway.
+  std::size_t next = (first(shortest_.size()) + ranks_.position(x_)) % shortest_.size();
   for (std::size_t i = 0; i < lost_.size(); ++i) {
     const Way& gone = by_port_[home[lost_[i].raw()]];
     same_peer_.clear();

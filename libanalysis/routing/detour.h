@@ -21,8 +21,8 @@ struct Plane {
 
 /// Computes entries of one plane, switch by switch. A pure function of home tables and active links: LIDs
 /// that lose their port are dealt to the other cables of its trunk, and when the trunk is gone, to all ports
-/// on a shortest path, in turns that differ from destination to destination. Everything it is given must
-/// outlive it, and stay as it is.
+/// on a shortest path, in turns that differ from destination to destination, and then from switch to switch.
+/// Everything it is given must outlive it, and stay as it is.
 class Detour {
  public:
   Detour(const FullTopology& full, const LegalPaths& paths, const LinkSet& active, Plane plane);
