@@ -57,7 +57,20 @@ class LoopTest(unittest.TestCase):
     def expect_sound(self, served):
         """The tables in the fabric are proved, lead over no link that is off, and OpenSM has nothing to complain of."""
         self.expect_sound_tables(served)
-        self.assertEqual(served.errors(), [])
+        self.assertEqual(self.errors_but_of_light_sweeps(served), [])
+
+    def errors_but_of_light_sweeps(self, served):
+        """A light sweep asks every switch by the directed route that OpenSM knows. Nothing announces one, so its question may meet
+        a link that goes off at that moment; OpenSM says three things of each that is lost, and sweeps anew."""
+        errors = served.errors()
+        lost = sum("SubnGet(SwitchInfo)" in error for error in errors)
+        kept = []
+        for error in errors:
+            if "ERR 5411" in error and "IB_TIMEOUT" in error and lost > 0:
+                lost -= 1
+            elif "(SwitchInfo)" not in error:
+                kept.append(error)
+        return kept
 
     def expect_sound_tables(self, served):
         refuted, words = served.check_routes()
