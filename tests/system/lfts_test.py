@@ -65,8 +65,9 @@ class ByFile(LoopTest):
             self.expect_no_errors(served)
 
     def expect_no_errors(self, served):
-        """OpenSM's first sweep has no file yet."""
-        self.assertEqual([error for error in served.errors() if "Can't open ucast dump file" not in error], [])
+        """OpenSM's first sweep has no file yet. Later ones are announced to nobody, and lose a question to a link that goes off."""
+        known = ("Can't open ucast dump file", "IB_TIMEOUT", "Timeout while getting")
+        self.assertEqual([error for error in served.errors() if not any(words in error for words in known)], [])
 
     def settle(self, daemon):
         """Until nothing has changed for some rounds of decisions."""
