@@ -113,6 +113,20 @@ class SubnetMaker {
 
 }  // namespace
 
+SubnetRecords records_of(const Fabric& fabric) {
+  SubnetRecords records;
+  records.nodes.assign(fabric.nodes().begin(), fabric.nodes().end());
+  for (std::uint32_t i = 0; i < fabric.ports().size(); ++i) {
+    const Port& port = fabric.ports()[i];
+    if (port.lid != no_lid) records.lids.push_back({fabric.ref(PortIndex{i}), port.guid, port.lid, port.lmc});
+  }
+  const auto is_switch = [&](LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; };
+  for (const Link& link : fabric.links()) {
+    records.cables.push_back({link_ref(fabric, link), true, is_switch(link.a) && is_switch(link.b)});
+  }
+  return records;
+}
+
 Subnet make_subnet(SubnetRecords records, std::span<const LinkRef> absent) {
   return SubnetMaker(std::move(records)).make(absent);
 }

@@ -39,6 +39,9 @@ struct SubnetRecords {
   std::vector<PortRef> open;
 };
 
+/// Of a fabric, all of its cables Active.
+[[nodiscard]] SubnetRecords records_of(const Fabric& fabric);
+
 struct Subnet {
   std::shared_ptr<const Fabric> fabric;
   /// Cables that forward packets, or that nobody can tell yet. Others are not routed over.

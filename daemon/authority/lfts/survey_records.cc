@@ -19,20 +19,13 @@ void add_open(const SurveyNode& node, planned::SubnetRecords& records) {
 }  // namespace
 
 planned::SubnetRecords records_of(const Survey& survey, const std::set<LinkRef>& routed) {
-  planned::SubnetRecords records;
   const Fabric& fabric = *survey.fabric;
-  records.nodes.assign(fabric.nodes().begin(), fabric.nodes().end());
+  planned::SubnetRecords records = planned::records_of(fabric);
   for (const SurveyNode& node : survey.nodes) add_open(node, records);
-  for (std::uint32_t i = 0; i < fabric.ports().size(); ++i) {
-    const Port& port = fabric.ports()[i];
-    if (port.lid != no_lid) records.lids.push_back({fabric.ref(PortIndex{i}), port.guid, port.lid, port.lmc});
-  }
-  for (const Link& link : fabric.links()) {
-    const bool switches = fabric.node(link.a.node).type == NodeType::Switch &&
-                          fabric.node(link.b.node).type == NodeType::Switch;
-    const LinkRef ref = link_ref(fabric, link);
-    const bool active = (is_active(survey, link.a) && is_active(survey, link.b)) || routed.contains(ref);
-    records.cables.push_back({ref, active, switches});
+  for (std::size_t i = 0; i < records.cables.size(); ++i) {
+    const Link& link = fabric.links()[i];
+    planned::Cable& cable = records.cables[i];
+    cable.active = (is_active(survey, link.a) && is_active(survey, link.b)) || routed.contains(cable.link);
   }
   return records;
 }

@@ -118,18 +118,12 @@ class World final : private PluginPort, private regulate::FabricSeat {
 
   /// Makes the tables of the plan and writes them; then says so.
   void route() {
-    planned::SubnetRecords records;
-    const Fabric& fabric = *current->fabric;
-    for (const Node& node : fabric.nodes()) records.nodes.push_back(node);
-    for (std::uint32_t i = 0; i < fabric.ports().size(); ++i) {
-      const Port& port = fabric.ports()[i];
-      if (port.lid != no_lid)
-        records.lids.push_back({fabric.ref(PortIndex{i}), port.guid, port.lid, port.lmc});
-    }
-    for (const Link& link : fabric.links()) records.cables.push_back({link_ref(fabric, link), true, true});
     const auto plan = read_plan(plan_path());
     epoch = plan ? plan->epoch : 0;
-    auto routes = maker_.make(planned::make_subnet(records, {}), plan ? &*plan : nullptr, 1).value();
+    auto routes =
+        maker_
+            .make(planned::make_subnet(planned::records_of(*current->fabric), {}), plan ? &*plan : nullptr, 1)
+            .value();
     PluginEvent done;
     done.kind = Kind::RoutingDone;
     done.reroute = true;
