@@ -80,7 +80,20 @@ void LftsRouter::take(std::shared_ptr<const Survey> survey, Instant now) {
   begin(now);
 }
 
-void LftsRouter::on_timer(Instant now) { due_.on_timer(now); }
+void LftsRouter::on_timer(Instant now) {
+  due_.on_timer(now);
+  if (doing_ != Doing::Nothing || !again_at_ || now < *again_at_) return;
+  again_at_.reset();
+  changed_ = true;
+  begin(now);
+}
+
+std::optional<Instant> LftsRouter::next_deadline() const {
+  const auto due = due_.next_deadline();
+  // While something is under way, its end begins anew.
+  if (!again_at_ || doing_ != Doing::Nothing) return due;
+  return due && *due < *again_at_ ? due : again_at_;
+}
 
 // --- where OpenSM is ---
 
@@ -145,6 +158,7 @@ void LftsRouter::heard(std::optional<mad::SmInfo> info, Instant now) {
 void LftsRouter::begin(Instant now) {
   if (doing_ != Doing::Nothing || !changed_ || state_ != State::Master || !survey_) return;
   changed_ = false;
+  again_at_.reset();
   knows_tables_ ? route(now) : read_all(now);
 }
 
@@ -213,7 +227,7 @@ void LftsRouter::route(Instant now) {
   auto routes = maker_.make(subnet, plan.epoch != 0 ? &plan : nullptr, options_.lmc);
   if (!routes) {
     trouble_ = "no tables for OpenSM: " + routes.error().message;
-    return;
+    return give_up_for_now(now);
   }
   routes_ = std::move(*routes);
   epoch_ = plan.epoch;
@@ -227,17 +241,18 @@ void LftsRouter::route(Instant now) {
   const auto packets = now < packets_gone_ ? planned::Packets::UnderWay : planned::Packets::Gone;
   pass_ = planned::next_pass(graph, maker_.router().ranks(), maker_.router().mends(), subnet.usable,
                              in_force_.of(graph, routes_->tables.top()), routes_->tables, packets);
-  text_ = routing::write_lft_dump(*routes_->fabric, graph, pass_.tables);
-  if (file_ == text_ && !pass_.writes) return confirmed(now);
+  if (file_ == pass_.tables && !pass_.writes) return confirmed(now);
   handed_at_ = now;
   patience_ = first_look_after;
-  hand_over(now);
+  hand_over();
 }
 
-void LftsRouter::hand_over(Instant /*now*/) {
+void LftsRouter::hand_over() {
   doing_ = Doing::Handing;
   const auto result = std::make_shared<Result<void>>();
-  desk_.run([put = options_.put, text = text_, result] { *result = put(text); },
+  const auto graph = std::make_shared<const routing::SwitchGraph>(maker_.router().graph());
+  desk_.run([put = options_.put, graph, fabric = routes_->fabric, tables = pass_.tables,
+             result] { *result = put(routing::write_lft_dump(*fabric, *graph, tables)); },
             [this, alive = std::weak_ptr(alive_), result] {
               if (!alive.expired()) handed_over(*result, desk_.now());
             });
@@ -248,7 +263,7 @@ void LftsRouter::handed_over(const Result<void>& result, Instant now) {
     trouble_ = "OpenSM does not get its tables: " + result.error().message;
     return give_up_for_now(now);
   }
-  file_ = text_;
+  file_ = pass_.tables;
   check(now);
 }
 
@@ -262,10 +277,7 @@ void LftsRouter::give_up_for_now(Instant now) {
   event.epoch = epoch_;
   event.message = trouble_;
   due_.at(now, [this, event](Instant at) { listener_.event(event, at); });
-  due_.at(now + again_after, [this](Instant at) {
-    changed_ = true;
-    begin(at);
-  });
+  again_at_ = now + again_after;
   begin(now);
 }
 
@@ -307,8 +319,7 @@ void LftsRouter::checked(Instant now) {
     trouble_ = fmt::format(
         "OpenSM has not given {} switches the tables that are in opensm.lfts_file: see that its "
         "configuration "
-        "has `routing_engine file,no_fallback` and `lfts_file` with that path, and that something tells it "
-        "to "
+        "has `routing_engine file,no_fallback` and that path as `lfts_file`, and that something tells it to "
         "read it again (opensm.reload, docs/opensm.md)",
         behind);
     return give_up_for_now(now);
@@ -331,11 +342,8 @@ void LftsRouter::confirmed(Instant now) {
     wrote_ = true;
   }
   if (pass_.behind != 0) {
-    due_.at(pass_.writes ? now : packets_gone_, [this](Instant at) {
-      changed_ = true;
-      begin(at);
-    });
-    return;
+    again_at_ = pass_.writes ? now : packets_gone_;
+    return begin(now);
   }
   PluginEvent event;
   event.kind = PluginEvent::Kind::RoutingDone;

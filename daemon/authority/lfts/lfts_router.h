@@ -43,7 +43,8 @@ namespace heddle::lfts {
 struct LftsOptions {
   unsigned lmc = 0;  ///< of opensm.conf
   std::uint64_t m_key = 0;
-  /// Puts a text in place of the file and makes OpenSM read it. Called at the desk: it may wait.
+  /// Puts a text in place of the file and makes OpenSM read it. Called at the desk, as is what makes the
+  /// text: it may wait.
   std::function<Result<void>(const std::string& text)> put;
 };
 
@@ -75,7 +76,7 @@ class LftsRouter final : public opensm::PluginPort {
   /// As a sweep found it, without anything that it did not find.
   void on_survey(std::shared_ptr<const Survey> survey, Instant now);
   void on_timer(Instant now);
-  [[nodiscard]] std::optional<Instant> next_deadline() const { return due_.next_deadline(); }
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
 
   /// Why the switches do not have what is wanted; empty if they do, or that is a matter of moments.
   [[nodiscard]] std::string trouble() const { return trouble_; }
@@ -94,7 +95,7 @@ class LftsRouter final : public opensm::PluginPort {
   void take(std::shared_ptr<const Survey> survey, Instant now);
   void read_all(Instant now);
   void route(Instant now);
-  void hand_over(Instant now);
+  void hand_over();
   void handed_over(const Result<void>& result, Instant now);
   void check(Instant now);
   void checked(Instant now);
@@ -134,8 +135,9 @@ class LftsRouter final : public opensm::PluginPort {
   Instant packets_gone_{};
 
   Doing doing_ = Doing::Nothing;
-  std::string text_;                 ///< to be handed over
-  std::optional<std::string> file_;  ///< as it was handed over last
+  /// What the file says; none: nobody knows.
+  std::optional<routing::ForwardingTables> file_;
+  std::optional<Instant> again_at_;  ///< all of it is made anew then, if nothing else has come first
   Instant handed_at_{};
   FabricClock::duration patience_{};  ///< before the next look
   provision::Batch reading_;

@@ -190,6 +190,21 @@ TEST_F(Router, SaysThatOpenSmDoesNotTakeTheFile) {
   EXPECT_THAT(router_->trouble(), IsEmpty());
 }
 
+// Each sweep while it is so is another reason to try: it must not try more often for that in the end.
+TEST_F(Router, TriesOnceInAWhileHoweverOftenItHasFailed) {
+  const auto found = survey();
+  obeys_ = false;
+  router_->on_survey(found, sim_.now);
+  ASSERT_TRUE(comes(Kind::Plan, 1));
+  for (unsigned i = 2; i < 10; ++i) {
+    router_->on_survey(found, sim_.now);
+    ASSERT_TRUE(comes(Kind::Plan, i));
+  }
+  const std::size_t before = files_.size();
+  sim_.run([] { return false; }, 10 * LftsRouter::again_after);
+  EXPECT_LE(files_.size() - before, 10U);
+}
+
 TEST_F(Router, SaysThatOpenSmHasGone) {
   router_->on_survey(survey(), sim_.now);
   ASSERT_TRUE(comes(Kind::RoutingDone, 1));
