@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "app/tables_file.h"
@@ -116,6 +118,10 @@ AuthorityInForce by_file(const AroundAuthority& around, const Config& config) {
   options.m_key = config.fabric.m_key;
   options.put = [path = config.opensm.lfts_file, reload = config.opensm.reload](const std::string& text) {
     return put_tables(path, text, reload);
+  };
+  options.is_there = [path = config.opensm.lfts_file] {
+    std::error_code unreadable;
+    return std::filesystem::is_regular_file(path, unreadable);
   };
   AuthorityInForce made;
   made.authority = std::make_unique<lfts::LftsOpenSm>(

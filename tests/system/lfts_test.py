@@ -137,6 +137,29 @@ class ByFile(LoopTest):
                 cut = served.lid_of("host-3 mlx5_0")
                 wait_until(lambda: served.run("ibtracert", 1, cut)[0] == 0 and served.check_routes()[0] == 0, 30, "the way around")
 
+    def test_a_file_that_vanishes_is_written_again(self):
+        """OpenSM empties every table when it finds none: not judged on the wire."""
+        served = FileFabric("tree:k=2,n=2", plugin_socket=False)
+        served.watch = None
+        with served:
+            self.begin(served, "-s", "0")
+            with self.heddled(served, **{"regulation.mode": "advise"}) as daemon, self.told(served, daemon):
+                daemon.wait_for_sweeps(1)
+                wait_until(lambda: daemon.json("regulate")["links"] == {"active": 4}, 60, "all links")
+                wait_until(lambda: served.check_routes()[0] == 0, 20, "tables")
+                # While OpenSM does not look.
+                served.lfts.unlink()
+                wait_until(served.lfts.exists, 20, "the file")
+                # And when it does.
+                served.lfts.unlink()
+                served.lfts.mkdir()
+                served.opensm.send_signal(signal.SIGHUP)
+                said = lambda: str(daemon.json("status")["problems"])
+                wait_until(lambda: "OpenSM does not get its tables: cannot" in said(), 30, "the problem")
+                served.lfts.rmdir()
+                wait_until(lambda: served.check_routes()[0] == 0, 30, "tables again")
+                wait_until(lambda: daemon.json("status")["problems"] == [], 30, "the problem's end")
+
     def test_tables_that_opensm_does_not_take_are_a_problem(self):
         with FileFabric("tree:k=2,n=2", plugin_socket=False) as served:
             self.begin(served, "-s", "0")

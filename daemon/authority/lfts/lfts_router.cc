@@ -337,6 +337,7 @@ void LftsRouter::checked(Instant now) {
 void LftsRouter::confirmed(Instant now) {
   doing_ = Doing::Nothing;
   trouble_.clear();
+  if (!std::exchange(looks_, true)) due_.at(now + look_every, [this](Instant at) { look(at); });
   if (pass_.writes) {
     packets_gone_ = now + packet_life();
     wrote_ = true;
@@ -358,6 +359,62 @@ void LftsRouter::confirmed(Instant now) {
     listener_.event(event, at);
     begin(at);
   });
+}
+
+// --- what has been confirmed ---
+
+void LftsRouter::look(Instant now) {
+  due_.at(now + look_every, [this](Instant at) { look(at); });
+  if (doing_ != Doing::Nothing || !knows_tables_ || state_ != State::Master) return;
+  look_for_file();
+  doing_ = Doing::Looking;
+  const routing::SwitchGraph& graph = maker_.router().graph();
+  looks_at_ = (looks_at_ + 1) % static_cast<std::uint32_t>(pass_.tables.blocks());
+  std::vector<Block> blocks;
+  for (const NodeGuid guid : graph.guids()) {
+    const NodeIndex node = survey_->fabric->find_node(guid);
+    if (node != no_node) blocks.push_back({node, guid, looks_at_});
+  }
+  read(std::move(blocks), &LftsRouter::looked, now);
+}
+
+/// Without it OpenSM's next sweep empties all tables.
+void LftsRouter::look_for_file() {
+  const auto there = std::make_shared<bool>(true);
+  desk_.run([is_there = options_.is_there, there] { *there = is_there(); },
+            [this, alive = std::weak_ptr(alive_), there] {
+              if (alive.expired() || *there) return;
+              file_.reset();
+              changed_ = true;
+              begin(desk_.now());
+            });
+}
+
+/// Whoever has written there may have written anywhere, and may have taken the file away.
+void LftsRouter::looked(Instant now) {
+  doing_ = Doing::Nothing;
+  const routing::SwitchGraph& graph = maker_.router().graph();
+  const auto meant = in_force_.of(graph, routes_->tables.top());
+  std::size_t others = 0;
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    const auto found = answers_.find({graph.guid(SwitchIndex{s}), looks_at_});
+    if (found == answers_.end() || !found->second) continue;
+    const auto same = [](PortNum has, std::uint8_t should) { return has.raw() == should; };
+    const bool as_meant =
+        std::ranges::equal(found->second->ports, meant.block(SwitchIndex{s}, looks_at_), same);
+    others += as_meant ? 0 : 1;
+  }
+  if (others != 0) {
+    trouble_ = fmt::format(
+        "{} switches have other tables than OpenSM was given: somebody else writes them, or opensm.lfts_file "
+        "was "
+        "not there when OpenSM looked; all of them are given again",
+        others);
+    knows_tables_ = false;
+    file_.reset();
+    changed_ = true;
+  }
+  begin(now);
 }
 
 FabricClock::duration LftsRouter::packet_life() const {

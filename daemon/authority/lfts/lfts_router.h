@@ -46,6 +46,8 @@ struct LftsOptions {
   /// Puts a text in place of the file and makes OpenSM read it. Called at the desk, as is what makes the
   /// text: it may wait.
   std::function<Result<void>(const std::string& text)> put;
+  /// The file is there. At the desk, too.
+  std::function<bool()> is_there;
 };
 
 class LftsRouter final : public opensm::PluginPort {
@@ -56,6 +58,9 @@ class LftsRouter final : public opensm::PluginPort {
   /// After so long without what the file says in the switches it is handed over again.
   static constexpr FabricClock::duration again_after = std::chrono::seconds{5};
 
+  /// What was confirmed is looked at again so often, a block of each switch at a time: OpenSM empties all
+  /// tables when it finds no file, and others may write too.
+  static constexpr FabricClock::duration look_every = std::chrono::seconds{10};
   /// So long a sweep that found a link to nobody, or somebody without a LID, is not taken for the fabric:
   /// tables of half a fabric take ways from those who only did not answer.
   static constexpr FabricClock::duration patience = std::chrono::seconds{20};
@@ -82,7 +87,7 @@ class LftsRouter final : public opensm::PluginPort {
   [[nodiscard]] std::string trouble() const { return trouble_; }
 
  private:
-  enum class Doing : std::uint8_t { Nothing, Reading, Handing, Checking };
+  enum class Doing : std::uint8_t { Nothing, Reading, Handing, Checking, Looking };
   struct Block {
     NodeIndex node;
     NodeGuid guid;
@@ -100,6 +105,9 @@ class LftsRouter final : public opensm::PluginPort {
   void check(Instant now);
   void checked(Instant now);
   void confirmed(Instant now);
+  void look(Instant now);
+  void looked(Instant now);
+  void look_for_file();
   void give_up_for_now(Instant now);
   using Then = void (LftsRouter::*)(Instant);
   void read(std::vector<Block> blocks, Then then, Instant now);
@@ -128,6 +136,8 @@ class LftsRouter final : public opensm::PluginPort {
   std::optional<planned::Routes> routes_;
   planned::TablesInForce in_force_;
   bool knows_tables_ = false;
+  bool looks_ = false;          ///< the next look is due
+  std::uint32_t looks_at_ = 0;  ///< block
   planned::Pass pass_;
   std::uint64_t epoch_ = 0;  ///< of the plan that routes_ are of
   bool changed_ = false;     ///< survey or plan, since routes_ were made

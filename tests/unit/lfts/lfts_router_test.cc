@@ -39,6 +39,7 @@ class Router : public testing::Test {
       if (obeys_) write(text);
       return Result<void>{};
     };
+    options.is_there = [this] { return there_; };
     LftsRouter::Listener listener{[this](const PluginEvent& event, Instant) { events_.push_back(event); },
                                   [this](Instant) { ++gone_; }};
     router_.emplace(sim_.engine, sim_, store_, test::at_once([this] { return sim_.now; }), std::move(options),
@@ -62,6 +63,12 @@ class Router : public testing::Test {
   bool comes(Kind kind, std::size_t number, FabricClock::duration within = 60s) {
     return sim_.run([&] { return count(kind) >= number; }, within);
   }
+  /// As OpenSM does where it finds no file. The first block.
+  void empty(NodeGuid guid) {
+    mad::LftBlock block;
+    block.ports.fill(no_path);
+    set(guid, 0, block);
+  }
   /// Entries of the switches that lead out of this port.
   [[nodiscard]] std::size_t entries_over(const PortRef& port) const {
     const auto table = sim_.fabric.forwarding_table(sim_.fabric.description().find_node(port.node));
@@ -77,8 +84,20 @@ class Router : public testing::Test {
   unsigned gone_ = 0;
   bool answers_ = true;
   bool obeys_ = true;
+  bool there_ = true;  ///< the file
 
  private:
+  void set(NodeGuid guid, std::uint32_t number, const mad::LftBlock& block) {
+    const Fabric& truth = sim_.fabric.description();
+    mad::Bytes smp{};
+    mad::encode(block, mad::smp_data(smp));
+    mad::Header header;
+    header.method = mad::Method::Set;
+    header.attribute = static_cast<std::uint16_t>(mad::SmAttr::LinearForwardingTable);
+    header.modifier = number;
+    mad::write_header(header, smp);
+    static_cast<void>(sim_.fabric.ask(truth.node(truth.find_node(guid)).first_port, smp, sim_.ps()));
+  }
   static bool is_question(const mad::Packet& packet) {
     const mad::Header header = mad::read_header(packet.mad);
     return header.method == mad::Method::Get &&
@@ -97,25 +116,14 @@ class Router : public testing::Test {
   void write(const std::string& text) {
     const auto dump = routing::parse_lft_dump(text, "opensm.lfts");
     ASSERT_TRUE(dump) << dump.error().message;
-    const Fabric& truth = sim_.fabric.description();
     for (const auto& each : dump->switches) {
-      const PortIndex own = truth.node(truth.find_node(each.guid)).first_port;
       std::vector<mad::LftBlock> blocks(1);
       for (auto& block : blocks) block.ports.fill(no_path);
       for (const auto& entry : each.entries) {
         blocks.resize(std::max<std::size_t>(blocks.size(), entry.lid.raw() / 64 + 1U));
         blocks[entry.lid.raw() / 64].ports[entry.lid.raw() % 64] = entry.port;
       }
-      for (std::uint32_t b = 0; b < blocks.size(); ++b) {
-        mad::Bytes smp{};
-        mad::encode(blocks[b], mad::smp_data(smp));
-        mad::Header header;
-        header.method = mad::Method::Set;
-        header.attribute = static_cast<std::uint16_t>(mad::SmAttr::LinearForwardingTable);
-        header.modifier = b;
-        mad::write_header(header, smp);
-        static_cast<void>(sim_.fabric.ask(own, smp, sim_.ps()));
-      }
+      for (std::uint32_t b = 0; b < blocks.size(); ++b) set(each.guid, b, blocks[b]);
     }
   }
 };
@@ -203,6 +211,34 @@ TEST_F(Router, TriesOnceInAWhileHoweverOftenItHasFailed) {
   const std::size_t before = files_.size();
   sim_.run([] { return false; }, 10 * LftsRouter::again_after);
   EXPECT_LE(files_.size() - before, 10U);
+}
+
+TEST_F(Router, SeesThatTablesHaveBeenEmptiedAndGivesThemAgain) {
+  const auto found = survey();
+  router_->on_survey(found, sim_.now);
+  ASSERT_TRUE(comes(Kind::RoutingDone, 1));
+  const auto sw = std::ranges::find_if(found->nodes, [](const SurveyNode& node) { return node.is_switch(); });
+  const PortRef host{sw->guid(), PortNum{1}};
+  const std::size_t before = entries_over(host);
+  ASSERT_GT(before, 0U);
+  empty(sw->guid());
+  ASSERT_EQ(entries_over(host), 0U);
+  obeys_ = false;
+  ASSERT_TRUE(sim_.run([&] { return !router_->trouble().empty(); }, 2 * LftsRouter::look_every));
+  EXPECT_THAT(router_->trouble(), HasSubstr("other tables than OpenSM was given"));
+  obeys_ = true;
+  ASSERT_TRUE(comes(Kind::RoutingDone, 2));
+  EXPECT_EQ(entries_over(host), before);
+  EXPECT_THAT(router_->trouble(), IsEmpty());
+}
+
+TEST_F(Router, WritesAFileThatWasTakenAwayBeforeOpenSmMissesIt) {
+  router_->on_survey(survey(), sim_.now);
+  ASSERT_TRUE(comes(Kind::RoutingDone, 1));
+  const std::size_t before = files_.size();
+  there_ = false;
+  ASSERT_TRUE(sim_.run([&] { return files_.size() > before; }, 2 * LftsRouter::look_every));
+  EXPECT_EQ(files_.back(), files_[before - 1]);
 }
 
 TEST_F(Router, SaysThatOpenSmHasGone) {
