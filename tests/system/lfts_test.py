@@ -2,7 +2,6 @@
 back; the wire's watch looks on, and OpenSM, its sweeps and its restarts change nothing of what the file says."""
 
 import signal
-import time
 import unittest
 
 from daemon_under_test import SOURCE, Daemon
@@ -68,19 +67,6 @@ class ByFile(LoopTest):
         """OpenSM's first sweep has no file yet. Later ones are announced to nobody, and lose a question to a link that goes off."""
         known = ("Can't open ucast dump file", "IB_TIMEOUT", "Timeout while getting")
         self.assertEqual([error for error in served.errors() if not any(words in error for words in known)], [])
-
-    def settle(self, daemon):
-        """Until nothing has changed for some rounds of decisions."""
-        seen, since = None, 0
-
-        def settled():
-            nonlocal seen, since
-            said = daemon.json("regulate")
-            now = (said["stage"], said["links"])
-            since = time.monotonic() if now != seen else since
-            seen = now
-            return said["stage"] == "idle" and time.monotonic() - since > 3
-        wait_until(settled, 60, "the regulation's end")
 
     def test_links_go_off_and_come_back(self):
         self.loop("torus:3x3,hosts=1,links=2", 0)

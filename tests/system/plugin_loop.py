@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+import time
 import unittest
 
 from daemon_under_test import Daemon
@@ -48,6 +49,21 @@ class LoopTest(unittest.TestCase):
     def wait_for_all_links(self, served, daemon, seconds=90):
         with self.told(served, daemon):
             wait_until(lambda: not self.plan(served)["off"] and not self.down(served), seconds, "all links back")
+
+    def settle(self, daemon, meanwhile=lambda: None, enough=lambda off: True):
+        """Until nothing has changed for some rounds of decisions. What the regulation says then, with the number of links off."""
+        said, since = None, 0
+
+        def settled():
+            nonlocal said, since
+            meanwhile()
+            before, said = said, daemon.json("regulate")
+            said["off"] = said["links"].get("off", 0)
+            if not before or (before["stage"], before["links"]) != (said["stage"], said["links"]):
+                since = time.monotonic()
+            return said["stage"] == "idle" and enough(said["off"]) and time.monotonic() - since > 3
+        wait_until(settled, 60, "the regulation's end")
+        return said
 
     def dead_ends(self, served):
         """Entries of tables that have ever led over a link that does not forward: unicast, multicast."""

@@ -56,12 +56,12 @@ class ClosedLoop(LoopTest):
             stages = Stages(self, served, members, 2)
             with self.heddled(served, **{"opensm.lmc": "1", "regulation.policy": "general"}) as daemon, self.told(served, daemon):
                 daemon.wait_for_sweeps(5)
-                busy = self.settle(served, daemon, stages)
+                busy = self.rest(served, daemon, stages)
                 served.heddle("traffic", "stop", load)
-                idle = self.settle(served, daemon, stages, lambda off: off > busy["off"] + 8)
+                idle = self.rest(served, daemon, stages, lambda off: off > busy["off"] + 8)
                 self.assertTrue(served.multicast_arrives(members, forbidden=self.down(served)))
                 served.heddle("traffic", "start", BUSY)
-                again = self.settle(served, daemon, stages, lambda off: off < idle["off"] - 8)
+                again = self.rest(served, daemon, stages, lambda off: off < idle["off"] - 8)
                 self.assertTrue(served.multicast_arrives(members, forbidden=self.down(served)))
                 self.assertLess(idle["power_watts"], busy["power_watts"] - 8)
                 self.assertGreater(again["power_watts"], idle["power_watts"] + 8)
@@ -76,17 +76,8 @@ class ClosedLoop(LoopTest):
             self.assertNotIn("Removed port", served.log_text())
             self.assertGreater(len(stages.seen), 6)
 
-    def settle(self, served, daemon, stages, enough=lambda off: True):
-        """Until the regulation has nothing to do any more. What it says then, with the number of links that are off."""
-        said = None
-
-        def settled():
-            nonlocal said
-            stages.look()
-            before, said = said, daemon.json("regulate")
-            said["off"] = said["links"].get("off", 0)
-            return said["stage"] == "idle" and enough(said["off"]) and before and before["links"] == said["links"]
-        wait_until(settled, 60, "the regulation's end")
+    def rest(self, served, daemon, stages, enough=lambda off: True):
+        said = self.settle(daemon, stages.look, enough)
         self.expect_sound(served)
         return said
 
