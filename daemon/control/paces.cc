@@ -10,6 +10,9 @@ Paces::Span slack(Paces::Span gap) {
   return std::min<Paces::Span>(gap / 20, std::chrono::milliseconds{500}) + std::chrono::milliseconds{50};
 }
 
+/// Whoever asks again sooner is no scraper by that alone.
+constexpr std::chrono::seconds shortest{1};
+
 }  // namespace
 
 void Paces::asked(const std::string& key, const Peer& peer, Time at) {
@@ -17,13 +20,14 @@ void Paces::asked(const std::string& key, const Peer& peer, Time at) {
   auto it = paces_.find(who);
   if (it == paces_.end()) {
     make_room();
-    paces_.emplace(who, Pace{.last = at});
+    paces_.emplace(who, Pace{.last = at, .gap = usual, .next = true});
     return;
   }
   Pace& pace = it->second;
   const Span gap = at - std::exchange(pace.last, at);
   const Span before = std::exchange(pace.gap, gap);
-  pace.next = before > Span{} && std::max(gap, before) - std::min(gap, before) <= slack(before);
+  const bool first_gap = !std::exchange(pace.seen, true);
+  pace.next = first_gap ? gap >= shortest : std::max(gap, before) - std::min(gap, before) <= slack(before);
 }
 
 std::vector<Paces::Due> Paces::due(Time from, Time by) {

@@ -13,10 +13,15 @@
 
 namespace heddle::control {
 
+/// A newcomer is taken for a scraper with the usual pace, then for one with the pace of its only gap; from the third time on only
+/// two like gaps make a pace.
 class Paces {
  public:
   using Time = std::chrono::steady_clock::time_point;
   using Span = std::chrono::steady_clock::duration;
+
+  /// What most scrape configurations have; whoever asks every 30 or 60 s costs one answer more, once.
+  static constexpr std::chrono::seconds usual{15};
 
   /// `most`: of so many who ask something is remembered.
   explicit Paces(std::size_t most = 1024) : most_{most} {}
@@ -33,7 +38,8 @@ class Paces {
  private:
   struct Pace {
     Time last;
-    Span gap{};         ///< between the last two
+    Span gap{};         ///< between the last two; at the first time, what it is taken for
+    bool seen = false;  ///< whether there have been two
     bool next = false;  ///< somebody is expected `gap` after `last`, and due() has not said so
   };
   void make_room();

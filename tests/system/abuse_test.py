@@ -374,7 +374,7 @@ class CrowdTest(DoorsCase):
     """Many clients ask for everything, most of them without reading: sampling goes on, memory is bounded, and whoever
     needs an answer gets one. The same at full size by night: HEDDLE_NIGHT=1."""
 
-    learning = 3  # scrapes until the daemon knows a scraper's pace
+    learning = 1  # a scrape that nobody could await
 
     @unittest.skipUnless(ROOT, "takes the places of other users")
     def test_a_crowd(self):

@@ -23,11 +23,34 @@ class PacesTest : public testing::Test {
   Paces paces{3};
 };
 
-TEST_F(PacesTest, TwoLikeGapsMakeAPace) {
+TEST_F(PacesTest, ANewcomerIsTakenForAScraper) {
   asked(0s);
-  EXPECT_TRUE(due(0s, 100s).empty());
-  asked(15s);
+  EXPECT_TRUE(due(1s, 14s).empty());
+  EXPECT_THAT(due(14s, 16s), testing::ElementsAre("m"));
+  EXPECT_TRUE(due(14s, 100s).empty()) << "said twice";
+  asked(60s);
+  EXPECT_TRUE(due(61s, 119s).empty());
+  EXPECT_THAT(due(119s, 121s), testing::ElementsAre("m"));
+}
+
+TEST_F(PacesTest, WhoAsksTwiceAtOnceIsNone) {
+  for (const auto each : {0ms, 300ms}) asked(each);
+  EXPECT_TRUE(due(300ms, 100s).empty());
+}
+
+TEST_F(PacesTest, TwoLikeGapsMakeAPace) {
+  for (const auto each : {0s, 10s, 15s}) asked(each);
   EXPECT_TRUE(due(15s, 100s).empty());
+  asked(20s);
+  EXPECT_THAT(due(24s, 26s), testing::ElementsAre("m"));
+  asked(30s + 40ms);
+  EXPECT_TRUE(due(31s, 100s).empty());
+  asked(40s);
+  EXPECT_THAT(due(49s, 51s), testing::ElementsAre("m"));
+}
+
+TEST_F(PacesTest, WhatIsAwaitedIsAwaitedForAWhile) {
+  for (const auto each : {0s, 15s}) asked(each);
   asked(30s + 40ms);
   EXPECT_TRUE(due(31s, 45s).empty());
   const auto found = paces.due(at(44s), at(46s));
@@ -60,10 +83,13 @@ TEST_F(PacesTest, EachPeerHasItsOwnAndAKeyIsSaidOnce) {
 }
 
 TEST_F(PacesTest, RemembersAtMostSoMany) {
-  for (const auto each : {0s, 10s}) asked(each);
-  for (const char* peer : {"b", "c", "d"}) asked(11s, "m", peer);
+  for (const auto each : {0s, 10s, 12s}) asked(each);  // no pace: but for whoever is new
+  for (const char* peer : {"b", "c", "d"}) {
+    asked(12s, "m", peer);
+    asked(12s, "m", peer);
+  }
   asked(20s);
-  EXPECT_TRUE(due(20s, 100s).empty());
+  EXPECT_THAT(due(34s, 36s), testing::ElementsAre("m")) << "forgotten, so new";
 }
 
 }  // namespace
