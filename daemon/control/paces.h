@@ -13,8 +13,8 @@
 
 namespace heddle::control {
 
-/// A newcomer is taken for a scraper with the usual pace, then for one with the pace of its only gap; from the third time on only
-/// two like gaps make a pace.
+/// A newcomer is taken for a scraper with the usual pace, then for one with the pace of its only gap; from
+/// the third time on only two like gaps make a pace.
 class Paces {
  public:
   using Time = std::chrono::steady_clock::time_point;
