@@ -96,7 +96,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       light_alarm_{io, clock_, entering([this](Instant now) {
                      if (backend_->check()) discovery_.full(now);
                      discovery_.light(now);
-                     if (!authority_->may_write()) master_.look(now);
+                     if (authority_->looks_for_master()) master_.look(now);
                      problem_metrics_->set(problems());
                      light_alarm_.set(now + config_.sweep.light_interval);
                    })},
@@ -257,7 +257,7 @@ void Heddled::Parts::show(std::shared_ptr<const Survey> survey) {
   const Fabric& fabric = *survey_->fabric;
   most_switches_ = std::max(most_switches_, fabric.switch_count());
   sampler_.use(survey_->fabric);
-  if (!authority_->may_write() && !master_.sight()) master_.look(clock_.now());
+  if (authority_->looks_for_master() && !master_.sight()) master_.look(clock_.now());
   notifier_.status(fmt::format("{} switches, {} channel adapters, {} links", fabric.switch_count(),
                                fabric.channel_adapter_count(), fabric.links().size()));
 }

@@ -133,7 +133,7 @@ Problems Heddled::Parts::problems() const {
   add_if(ProblemKind::NotRegulated, why_not_regulated());
   add_if(ProblemKind::NotRegulated, links_left_off());
   const auto& seen = master_.sight();
-  if (!authority_->may_write() && seen && seen->lid != no_lid && !seen->answers) {
+  if (authority_->looks_for_master() && seen && seen->lid != no_lid && !seen->answers) {
     add(ProblemKind::SilentManager,
         fmt::format("the subnet manager at LID {} does not answer as master, and this daemon only observes: "
                     "nobody repairs routes, and no host that starts gets a LID; see that subnet manager, and "

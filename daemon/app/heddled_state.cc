@@ -34,6 +34,9 @@ control::SubnetManagerState Heddled::Parts::subnet_manager_state() const {
     state.state = mad::to_string(mad::SmInfo::State::Master);
     state.answers = true;
     if (authority_->is_configuring()) state.stage = "configuring";
+  } else if (!authority_->looks_for_master()) {
+    state.role = "none";
+    if (authority_->is_configuring()) state.stage = "configuring";
   } else {
     const discovery::SmSight seen = master_.sight().value_or(discovery::SmSight{});
     state.role = seen.lid == no_lid && !authority_->yields() ? "none" : "observer";

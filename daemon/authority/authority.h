@@ -32,6 +32,9 @@ class Authority {
   [[nodiscard]] virtual bool yields() const { return false; }
   /// Nobody else manages the fabric, as far as is known, and this program does or will.
   [[nodiscard]] virtual bool owns_fabric() const { return false; }
+  /// Somebody else is master, if anybody is. Not so while this program finds out or configures for the first
+  /// time: the ports name it as their master by then, and it does not answer as one yet.
+  [[nodiscard]] bool looks_for_master() const { return !may_write() && !owns_fabric(); }
   /// What is decided can be carried out at present, by whomever.
   [[nodiscard]] virtual bool is_ready() const { return may_write(); }
   /// As a subnet manager, 0 to 15, where this program is one.

@@ -114,6 +114,20 @@ class Life(unittest.TestCase):
                 self.assertEqual(daemon.process.wait(20), 0)
             self.assertFalse(daemon.socket.exists())
 
+    def test_who_configures_a_fabric_takes_itself_for_no_other_manager(self):
+        """While ports are told who manages them, and nobody answers as master yet: a matter of minutes for 32,768 hosts on a busy machine."""
+        with Daemon({"fabric.generate": "tree:k=10,n=3", "sweep.light_interval": "2ms"}) as daemon:
+            seen = []
+
+            def is_master(status):
+                seen.append(status["subnet_manager"]["role"])
+                self.assertEqual([each for each in status["problems"] if "does not answer" in each], [])
+                return seen[-1] == "master"
+
+            daemon.wait_for(is_master, "being master")
+            self.assertNotIn("observer", seen)
+            self.assertNotIn("the subnet manager is at", daemon.log_text())
+
     def test_sighup_reads_the_file_again_and_survives_a_bad_one(self):
         text = '[fabric]\nbackend = "sim"\ngenerate = "tree:k=2,n=2"\n[sampling]\ninterval = "1s"\n'
         with Daemon({}, config=text) as daemon:

@@ -26,7 +26,10 @@ std::string load_line(const value& status) {
 }
 
 std::string fabric_line(const value& status) {
-  if (at_path(status, "fabric").is_null()) return "being discovered";
+  if (at_path(status, "fabric").is_null()) {
+    return text_at(status, "subnet_manager.stage").empty() ? "being discovered"
+                                                           : "found, and being configured";
+  }
   const auto aggregation = count_at(status, "fabric.aggregation_nodes");
   return fmt::format("{} switches, {} channel adapters{}, {} links (snapshot {})",
                      count_at(status, "fabric.switches"), count_at(status, "fabric.channel_adapters"),
@@ -37,6 +40,7 @@ std::string fabric_line(const value& status) {
 std::string manager_line(const value& status) {
   const std::string role = text_at(status, "subnet_manager.role");
   const std::string stage = text_at(status, "subnet_manager.stage");
+  if (role == "none" && !stage.empty()) return "this daemon, as soon as the fabric is configured";
   std::string line = role == "master" ? "this daemon" : role == "none" ? "none" : "another one";
   if (const std::string master = text_at(status, "subnet_manager.master");
       !master.empty() && role != "none") {
