@@ -124,10 +124,12 @@ AuthorityInForce by_file(const AroundAuthority& around, const Config& config) {
     return std::filesystem::is_regular_file(path, unreadable);
   };
   AuthorityInForce made;
-  made.authority = std::make_unique<lfts::LftsOpenSm>(
-      around.engine, around.backend.transport(), around.seat, around.plans, around.desk,
-      config.opensm.lmc > 0 ? around.backend.migrator() : nullptr, opensm_options(config),
-      std::move(options));
+  made.tables = std::make_unique<DiskThread>(around.io, [enter = around.enter] { enter([] {}); });
+  made.authority =
+      std::make_unique<lfts::LftsOpenSm>(around.engine, around.backend.transport(), around.seat, around.plans,
+                                         desk_at(*made.tables, around.backend.clock()),
+                                         config.opensm.lmc > 0 ? around.backend.migrator() : nullptr,
+                                         opensm_options(config), std::move(options));
   return made;
 }
 

@@ -7,11 +7,11 @@
 
 #include "app/backend.h"
 #include "app/config.h"
+#include "app/disk_thread.h"
 #include "app/plugin_server.h"
 #include "authority/authority.h"
 #include "authority/fabric_seat.h"
 #include "authority/plan_store.h"
-#include "base/desk.h"
 #include "metrics/opensm_families.h"
 #include "transport/transactions.h"
 
@@ -20,6 +20,8 @@ namespace heddle::app {
 struct AuthorityInForce {
   /// Where the daemon is beside OpenSM; it outlives what uses it.
   std::unique_ptr<opensm::PluginServer> plugin;
+  /// Where the daemon writes OpenSM's file, and waits for `opensm.reload`: the journal does not.
+  std::unique_ptr<DiskThread> tables;
   std::unique_ptr<authority::Authority> authority;
   /// Null where the daemon is not beside OpenSM.
   std::shared_ptr<metrics::OpenSmMetrics> opensm_metrics;
@@ -31,7 +33,6 @@ struct AroundAuthority {
   transport::TransactionEngine& engine;
   authority::Seat& seat;
   opensm::PlanStore& plans;
-  Desk desk;
   /// What reaches the authority by another way than its functions enters by this.
   std::function<void(const std::function<void()>&)> enter;
 };

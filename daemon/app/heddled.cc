@@ -129,7 +129,6 @@ Result<void> Heddled::Parts::open() {
                                   .engine = engine_,
                                   .seat = *this,
                                   .plans = plans_,
-                                  .desk = desk_at(disk_, clock_),
                                   .enter = [this](const std::function<void()>& what) { on_event(what); }},
                                  config_);
   if (!in_force) return fail(in_force.error());

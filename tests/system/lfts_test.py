@@ -1,6 +1,7 @@
 """The closed loop beside an OpenSM that has no plugin: it reads its tables from a file that heddled writes. Links go off and come
 back; the wire's watch looks on, and OpenSM, its sweeps and its restarts change nothing of what the file says."""
 
+import pathlib
 import signal
 import unittest
 
@@ -161,6 +162,22 @@ class ByFile(LoopTest):
                 wait_until(lambda: "cannot run no-such-program" in said(), 30, "the problem")
                 refused = daemon.heddle_raw("qos", "push", str(SOURCE / "tests/system/lfts_test.py"))
                 self.assertNotEqual(refused.returncode, 0)
+
+    def test_a_reload_that_hangs_holds_up_no_journal(self):
+        with FileFabric("tree:k=2,n=2", plugin_socket=False) as served:
+            self.begin(served, "-s", "0")
+            at_work = served.directory / "reload.pid"
+            hangs = served.directory / "hangs"
+            hangs.write_text(f"#!/bin/sh\necho $$ > {at_work}.new && mv {at_work}.new {at_work}\nexec sleep 60\n")
+            hangs.chmod(0o755)
+            with self.heddled(served, **{"opensm.reload": str(hangs)}) as daemon, self.told(served, daemon):
+                wait_until(at_work.exists, 30, "the reload")
+                wait_until(lambda: daemon.json("regulate")["links"].get("active"), 30, "links")
+                at_work.unlink()
+                wait_until(at_work.exists, 30, "the next reload")
+                daemon.heddle("link", "pin", "leaf-0/3")
+                wait_until(lambda: "leaf-0/3" in daemon.heddle("events"), 30, "the event")
+                self.assertTrue(pathlib.Path(f"/proc/{at_work.read_text().strip()}").exists(), "written only after the reload")
 
 
 if __name__ == "__main__":
