@@ -106,6 +106,42 @@ TEST(OddForms, TabsThatWereLost) {
   EXPECT_THAT(parsed.warnings, IsEmpty());
 }
 
+TEST(OddForms, LineEndsOfOtherSystems) {
+  const ParsedFabric parsed = parse(replaced(std::string{plain}, "\n", "\r\n"));
+  EXPECT_EQ(difference_to_plain(parsed), "");
+  EXPECT_THAT(parsed.warnings, IsEmpty());
+}
+
+TEST(OddForms, ANetFileOfIbsim) {
+  const ParsedFabric parsed = parse(R"(# by hand
+vendid=0x2c9
+devid=0xd2f0
+sysimgguid=0x5000
+switchguid=0x5001
+Switch 41 "left" # "Quantum" base port 0 lid 1 lmc 0
+[1] "right"[1] w=2 e=4
+[2] "host" w=2 e=4
+
+vendid=0x2c9
+devid=0xd2f0
+sysimgguid=0x5000
+switchguid=0x5002
+Switch 41 "right" # "Quantum" base port 0 lid 2 lmc 0
+[1] "left"[1] w=2 e=4
+
+vendid=0x2c9
+devid=0x101b
+sysimgguid=0x6000
+caguid=0x6001
+Ca 1 "host" # "host mlx5_0"
+[1](6002) "left"[2] w=2 e=4
+)");
+  // Which gives ports of adapters no LIDs.
+  const ParsedFabric wanted = parse(replaced(std::string{plain}, "# lid 3", "# lid 0"));
+  EXPECT_EQ(first_difference(*wanted.fabric, *parsed.fabric), "");
+  EXPECT_THAT(parsed.warnings, IsEmpty());
+}
+
 TEST(OddForms, Lid65535IsNone) {
   const ParsedFabric parsed = parse(replaced(std::string{plain}, "lid 3", "lid 65535"));
   EXPECT_THAT(parsed.warnings, IsEmpty());

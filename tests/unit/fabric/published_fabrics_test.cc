@@ -1,4 +1,5 @@
 /// The published outputs of ibnetdiscover that lie beside the project.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +11,8 @@
 #include <ostream>
 #include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "fabric/ibnetdiscover.h"
@@ -59,9 +62,6 @@ class PublishedFabrics : public testing::TestWithParam<Published> {
   ParsedFabric parsed;
 };
 
-/// Of files that are read again in a moment.
-using SmallPublishedFabrics = PublishedFabrics;
-
 TEST_P(PublishedFabrics, HaveTheSwitchesAdaptersAndLinksThatWereCounted) {
   const Fabric& fabric = *parsed.fabric;
   EXPECT_EQ(fabric.switch_count(), GetParam().switches);
@@ -72,58 +72,112 @@ TEST_P(PublishedFabrics, HaveTheSwitchesAdaptersAndLinksThatWereCounted) {
   EXPECT_THAT(parsed.losses, testing::IsEmpty());
 }
 
-TEST_P(PublishedFabrics, AreTheSameInATerminalsLogWithoutTabs) {
-  std::string logged =
-      "=~=~=~=~=~= PuTTY log 2021.02.23 14:02:06 =~=~=~=~=~=\r\nsrc/query_smp.c:228; umad failed\r\n";
+constexpr std::string_view log_header =
+    "=~=~=~=~=~= PuTTY log 2021.02.23 14:02:06 =~=~=~=~=~=\nsrc/query_smp.c:228; umad failed\n";
+
+/// `text` with LF for line ends and `tab` for each tab.
+std::string with_tabs_as(std::string_view text, std::string_view tab) {
+  std::string made;
   for (const char c : text) {
-    if (c == '\t') continue;
-    if (c == '\n' && logged.back() != '\r') logged += '\r';
-    logged += c;
+    if (c == '\r') continue;
+    c == '\t' ? made += tab : made += c;
   }
-  const auto again = parse_topology(logged, "logged");
-  ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(first_difference(*parsed.fabric, *again->fabric), "");
-  EXPECT_EQ(again->warnings.size(), GetParam().warnings + 1) << testing::PrintToString(again->warnings);
+  return made;
 }
 
-/// Where the blocks of switches begin and end, from the line with vendid= to the empty one.
-std::pair<std::size_t, std::size_t> block_of_a_switch(const std::string& text, std::size_t after) {
-  const std::size_t line = text.find("\nSwitch", after);
-  const std::size_t begin = text.rfind("vendid=", line);
-  std::size_t end = begin;
-  while (end < text.size() && text[end] != '\n' && text[end] != '\r') {
-    end = std::min(text.find('\n', end), text.size() - 1) + 1;
+std::string with_crlf(std::string_view text) {
+  std::string made;
+  for (const char c : text) {
+    if (c == '\n') made += '\r';
+    made += c;
   }
-  return {begin, end};
+  return made;
 }
 
-TEST_P(SmallPublishedFabrics, WithoutOneOfTheirSwitchesAreReadWithTheNumberOfItsCables) {
-  const auto [begin, end] = block_of_a_switch(text, text.find("\nSwitch") + 1);
-  const std::size_t quote = text.find('"', begin);
-  const std::string name = text.substr(quote, text.find('"', quote + 1) + 1 - quote);
-  const std::string rest = text.substr(0, begin) + text.substr(end);
-  std::size_t cables = 0;
-  for (std::size_t at = rest.find(name + "["); at != std::string::npos; at = rest.find(name + "[", at + 1)) {
-    ++cables;
+TEST_P(PublishedFabrics, AreTheSameWithATerminalsHeaderWithCrlfAndWithoutTabs) {
+  const std::string plain = with_tabs_as(text, "\t");
+  const std::string logged = std::string{log_header} + plain;
+  for (const auto& [form, odd, more_warnings] :
+       {std::tuple{"LF", plain, 0U}, std::tuple{"a header", logged, 1U},
+        std::tuple{"CRLF", with_crlf(plain), 0U}, std::tuple{"no tabs", with_tabs_as(text, ""), 0U},
+        std::tuple{"blanks for tabs", with_tabs_as(text, "  "), 0U},
+        std::tuple{"all of it", with_crlf(with_tabs_as(logged, "")), 1U}}) {
+    SCOPED_TRACE(form);
+    const auto again = parse_topology(odd, "odd");
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(first_difference(*parsed.fabric, *again->fabric), "");
+    EXPECT_EQ(again->warnings.size(), GetParam().warnings + more_warnings)
+        << testing::PrintToString(again->warnings);
   }
-  ASSERT_GT(cables, 1U);
-  const auto again = parse_topology(rest, "without");
-  ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(again->fabric->switch_count() + 1, GetParam().switches);
-  EXPECT_THAT(again->warnings, testing::Contains(testing::HasSubstr(
-                                   std::to_string(cables) + " cables lead to nodes that are not described")));
 }
 
-TEST_P(SmallPublishedFabrics, WithOneGuidTwiceAreRefused) {
-  const auto [begin, end] = block_of_a_switch(text, 0);
-  std::string copy = text.substr(begin, end - begin);
+/// The lines of a node, from the one with vendid= to the empty one.
+struct Block {
+  std::size_t begin;
+  std::size_t end;
+  std::string name;  ///< as links refer to it, in quotation marks
+};
+
+/// The first block of this kind ("Switch", "Ca") that begins at `from` or later.
+Block block_of(std::string_view kind, const std::string& text, std::size_t from) {
+  const std::size_t line = text.find("\n" + std::string{kind}, from);
+  const std::size_t quote = text.find('"', line);
+  Block block{text.rfind("vendid=", line), text.find("\n\n", line),
+              text.substr(quote, text.find('"', quote + 1) + 1 - quote)};
+  block.end = std::min(block.end, text.size() - 1) + 1;
+  return block;
+}
+
+std::size_t line_at(const std::string& text, std::size_t place) {
+  return 1 + static_cast<std::size_t>(
+                 std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(place), '\n'));
+}
+
+TEST_P(PublishedFabrics, WithoutOneOfTheirNodesAreReadWithTheNumberOfItsCables) {
+  const std::string plain = with_tabs_as(text, "\t");
+  for (const std::string_view kind : {"Switch", "Ca"}) {
+    SCOPED_TRACE(kind);
+    const Block block = block_of(kind, plain, plain.find("\n" + std::string{kind}) + 1);
+    const std::string rest = plain.substr(0, block.begin) + plain.substr(block.end);
+    std::size_t cables = 0;
+    for (std::size_t at = rest.find(block.name + "["); at != std::string::npos;
+         at = rest.find(block.name + "[", at + 1)) {
+      ++cables;
+    }
+    ASSERT_GT(cables, 0U);
+    const auto again = parse_topology(rest, "without");
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(again->fabric->nodes().size() + 1, parsed.fabric->nodes().size());
+    const Fabric& whole = *parsed.fabric;
+    std::size_t own = 0;  // more than `cables` where some are within the node
+    for (const Link& link : whole.links()) {
+      own += again->fabric->find_node(whole.node(link.a.node).guid) == no_node ||
+                     again->fabric->find_node(whole.node(link.b.node).guid) == no_node
+                 ? 1
+                 : 0;
+    }
+    EXPECT_EQ(again->fabric->links().size() + own, whole.links().size());
+    const std::string says = cables == 1
+                                 ? "the cable leads to " + block.name
+                                 : fmt::format("{} cables lead to nodes that are not described", cables);
+    EXPECT_THAT(again->warnings, testing::Contains(testing::HasSubstr(says)));
+    EXPECT_THAT(again->losses, testing::IsEmpty());
+  }
+}
+
+TEST_P(PublishedFabrics, WithOneGuidTwiceAreRefusedWithBothLines) {
+  const std::string plain = with_tabs_as(text, "\t");
+  const Block block = block_of("Switch", plain, 0);
+  std::string copy = plain.substr(block.begin, block.end - block.begin);
   copy.replace(copy.find("\"S-"), 3, "\"copy-");  // the name; its cables stay
-  const auto again = parse_topology(text + "\n" + copy, "doubled");
+  const std::string doubled = plain + "\n" + copy;
+  const auto again = parse_topology(doubled, "doubled");
   ASSERT_FALSE(again);
-  const auto lines =
-      std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("\nSwitch")), '\n') + 2;
-  EXPECT_THAT(again.error().message, testing::HasSubstr("two nodes have the GUID"));
-  EXPECT_THAT(again.error().message, testing::HasSubstr("on line " + std::to_string(lines) + ","));
+  EXPECT_THAT(again.error().message,
+              testing::HasSubstr(fmt::format("doubled:{}: two nodes have the GUID",
+                                             line_at(doubled, doubled.rfind("\nSwitch") + 1))));
+  EXPECT_THAT(again.error().message,
+              testing::HasSubstr(fmt::format("on line {},", line_at(plain, plain.find("\nSwitch") + 1))));
 }
 
 TEST_P(PublishedFabrics, HaveNamesThatTellNodesApart) {
@@ -159,7 +213,6 @@ constexpr Published tartu{"tartu-qdr-2014", 8, 144, 192, 0, 0};
 
 INSTANTIATE_TEST_SUITE_P(Files, PublishedFabrics,
                          testing::Values(psmn, quantum, small, superpod, selene, tartu), name_of);
-INSTANTIATE_TEST_SUITE_P(Files, SmallPublishedFabrics, testing::Values(psmn, quantum, small, tartu), name_of);
 
 }  // namespace
 }  // namespace heddle
