@@ -183,6 +183,24 @@ const all = {
     }
   },
 
+  /** Each node is the first that is found by the name that the command line shows for it, and by its GUID. */
+  async names() {
+    await visit('#/links');
+    const nodes = heddle('nodes').nodes.map(({ name, guid }) => ({ name, guid }));
+    assert.equal(new Set(nodes.map((node) => node.name)).size, nodes.length, 'names are not unique');
+    const missed = await page.evaluate((wanted) => {
+      const input = document.querySelector('input[type=search]');
+      const first = (words) => {
+        input.value = words;
+        input.dispatchEvent(new Event('input'));
+        return document.querySelector('#found [role=option]')?.textContent ?? 'nothing';
+      };
+      return wanted.flatMap(({ name, guid }) => [name, guid].map((words) => ({ words, guid, found: first(words) })))
+        .filter(({ guid, found }) => !found.includes(guid));
+    }, nodes);
+    assert.deepEqual(missed.slice(0, 5), [], `${missed.length} of ${2 * nodes.length} are not found`);
+  },
+
   async keyboard() {
     await visit('#/map');
     for (const [key, view] of [['l', 'links'], ['n', 'nodes'], ['s', 'sets'], ['t', 'status'], ['p', 'plan'], ['e', 'events'], ['?', 'help'], ['m', 'map']]) {

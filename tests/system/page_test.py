@@ -72,7 +72,15 @@ class PageTest(unittest.TestCase):
 
     @unittest.skipUnless(FABRICS.exists(), "shared data is missing")
     def test_superpod(self):
-        self.look({"fabric.file": FABRICS / "superpod-krskp-hdr-2022.ibnetdiscover"}, "map,numbers,table,search,deep_links")
+        self.look({"fabric.file": FABRICS / "superpod-krskp-hdr-2022.ibnetdiscover"}, "map,numbers,table,search,names,deep_links")
+
+    @unittest.skipUnless(FABRICS.exists(), "shared data is missing")
+    def test_search_finds_every_node_of_published_fabrics(self):
+        """Of the small ones in every run (test_superpod has its own), of all by night: HEDDLE_NIGHT=1."""
+        for file in sorted(FABRICS.glob("*.ibnetdiscover")):
+            if os.environ.get("HEDDLE_NIGHT") == "1" or file.stat().st_size < 500_000:
+                with self.subTest(file.name):
+                    self.look({"fabric.file": file}, "search,names")
 
     def test_a_link_that_is_turned_off(self):
         self.look({"fabric.generate": "tree:k=4,n=3"}, "forced_off")
