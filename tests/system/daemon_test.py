@@ -1,10 +1,12 @@
 """heddled and heddle as an operator uses them: start, ask, reload, end; good and bad input."""
 
 import os
+import pathlib
 import re
 import signal
 import socket
 import subprocess
+import tempfile
 import unittest
 
 from daemon_under_test import FABRICS, HEDDLE, HEDDLED, SOURCE, Daemon
@@ -47,6 +49,29 @@ class PublishedFabrics(unittest.TestCase):
                 self.assertEqual(len(set(names)), len(names))
                 exported = graph(daemon.heddle("fabric", "export", "--format", "ibnetdiscover"))
                 self.assertEqual(exported, (nodes, cables))
+
+
+class LosingFile(unittest.TestCase):
+    """A file with two nodes of one GUID."""
+
+    TEXT = ('switchguid=0x1\nSwitch 4 "a" # "first"\n[1] "h"[1]\n\n'
+            'switchguid=0x1\nSwitch 4 "b" # "second"\n\ncaguid=0x3\nCa 1 "h" # "host"\n[1] "a"[1]\n')
+    SAYS = r":6: two nodes have the GUID 0x0000000000000001: \"first\" on line 2, and \"second\" here"
+
+    def test_no_daemon_runs_on_it_unless_told_to_and_then_status_shows_what_is_missing(self):
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory) / "fabric"
+            file.write_text(self.TEXT)
+            arguments = ["--set", "fabric.backend=sim", "--set", f"fabric.file={file}", "--set", f"state.directory={directory}",
+                         "--set", f"control.socket={directory}/socket"]
+            refused = subprocess.run([HEDDLED, *arguments], capture_output=True, text=True, timeout=20, check=False)
+            self.assertEqual(refused.returncode, 1)
+            self.assertRegex(refused.stderr, self.SAYS)
+            self.assertIn("fabric.partial", refused.stderr)
+            with Daemon({"fabric.file": file, "fabric.partial": "true"}) as daemon:
+                daemon.wait_for_sweeps()
+                self.assertRegex(daemon.heddle("status"), self.SAYS)
+                self.assertEqual(daemon.json("status")["fabric"]["switches"], 1)
 
 
 class Operator(unittest.TestCase):
