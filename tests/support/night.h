@@ -1,0 +1,19 @@
+/// Tests that try a few cases in every run, and all of them by night: HEDDLE_NIGHT is set by the ctest tests
+/// with the label `night`, which .ci/night runs.
+#pragma once
+
+#include <cstdlib>
+
+namespace heddle::test {
+
+[[nodiscard]] inline bool is_night() { return std::getenv("HEDDLE_NIGHT") != nullptr; }
+
+struct Seeds {
+  unsigned always;
+  unsigned by_night;
+};
+
+/// The last of the seeds 1, 2, ... to try.
+[[nodiscard]] inline unsigned last_of(Seeds seeds) { return is_night() ? seeds.by_night : seeds.always; }
+
+}  // namespace heddle::test
