@@ -205,6 +205,17 @@ void ScenarioPlayer::run(TrafficPlane& plane, Picoseconds at) {
   }
 }
 
+void ScenarioPlayer::postpone(Picoseconds by) {
+  for (auto before = std::exchange(events_, {}); !before.empty(); before.pop()) {
+    Event event = before.top();
+    event.at = after(event.at, by);
+    events_.push(event);
+  }
+  for (Playing& playing : phases_) {
+    if (playing.state == PhaseState::Running) playing.started = after(playing.started, by);
+  }
+}
+
 void ScenarioPlayer::start(std::uint32_t index, TrafficPlane& plane, Picoseconds due, Picoseconds at) {
   Playing& playing = phases_[index];
   const Phase& phase = playing.phase;

@@ -56,6 +56,7 @@ class ScenarioPlayer final : public FlowSchedule {
 
   [[nodiscard]] std::optional<Picoseconds> next() const override;
   void run(TrafficPlane& plane, Picoseconds at) override;
+  void postpone(Picoseconds by) override;
 
  private:
   enum class Step : std::uint8_t { End, Change, Load, Start };  // in this order where times are equal

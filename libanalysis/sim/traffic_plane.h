@@ -40,7 +40,7 @@ struct FlowFigures {
   BitRate delivered;
   std::uint64_t delivered_bytes = 0;  ///< since the start
   std::uint64_t lost_bytes = 0;  ///< flow level: wanted by flows without a way; packet level: sent and lost
-  /// Packet level: for how long traffic stood still because it asked more of this machine than it may.
+  /// For how long traffic stood still because it asked more of this machine than it may.
   Picoseconds stood_still{0};
 };
 
@@ -66,6 +66,9 @@ class TrafficPlane : public CounterSource, public ChangeListener {
   /// changes.
   virtual void advance(Picoseconds at) = 0;
   [[nodiscard]] virtual std::optional<Picoseconds> next_event() const = 0;
+  /// This machine did not get through with what was scheduled in time: what follows comes so much later.
+  /// Nothing for a plane that looks after that by itself.
+  virtual void postpone(Picoseconds /*by*/) {}
 
   [[nodiscard]] virtual const ForwardingView& view() const = 0;
   [[nodiscard]] virtual const TrafficFlow& flow(TrafficId id) const = 0;

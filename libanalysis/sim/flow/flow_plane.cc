@@ -137,6 +137,12 @@ std::optional<Picoseconds> FlowPlane::next_event() const {
   return schedule_ == nullptr || schedule_runs_ ? std::nullopt : schedule_->next();
 }
 
+void FlowPlane::postpone(Picoseconds by) {
+  if (schedule_ == nullptr) return;
+  schedule_->postpone(by);
+  stood_still_ += by;
+}
+
 /// Goes to `at`; what changed before counts from when it changed.
 void FlowPlane::catch_up(Picoseconds at) {
   for (auto next = next_event(); next && *next <= at; next = next_event()) {

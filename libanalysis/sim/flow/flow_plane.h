@@ -63,6 +63,7 @@ class FlowPlane final : public TrafficPlane {
   void set_schedule(FlowSchedule* schedule) override { schedule_ = schedule; }
   void advance(Picoseconds at) override { catch_up(at); }
   [[nodiscard]] std::optional<Picoseconds> next_event() const override;
+  void postpone(Picoseconds by) override;
   [[nodiscard]] const ForwardingView& view() const override { return view_; }
   [[nodiscard]] const TrafficFlow& flow(TrafficId id) const override { return flows_[id.raw()].spec; }
   [[nodiscard]] BitRate rate(TrafficId flow, Picoseconds at) override;
@@ -138,6 +139,7 @@ class FlowPlane final : public TrafficPlane {
   FlowPlaneOptions options_;
   FlowSchedule* schedule_ = nullptr;
   bool schedule_runs_ = false;
+  Picoseconds stood_still_{0};
   Picoseconds now_{0};
 
   std::vector<PortIndex> peer_;  ///< per port; no_port without a cable

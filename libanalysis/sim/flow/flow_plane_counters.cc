@@ -146,6 +146,7 @@ FlowFigures FlowPlane::figures(Picoseconds at) {
   figures.delivered = rate_of(totals_.rate(all, {What::Data, any_vl}));
   figures.delivered_bytes = MeterBank::whole(totals_.volume(all, {What::Data, any_vl}, at), 8);
   figures.lost_bytes = MeterBank::whole(totals_.volume(all, {What::Discard, any_vl}, at), 8);
+  figures.stood_still = stood_still_;
   return figures;
 }
 

@@ -17,6 +17,8 @@ class FlowSchedule {
   [[nodiscard]] virtual std::optional<Picoseconds> next() const = 0;
   /// Carries out everything that is due at `at`; next() is later than `at` afterwards.
   virtual void run(TrafficPlane& plane, Picoseconds at) = 0;
+  /// Everything that is still to come, and the end of what has begun, comes so much later.
+  virtual void postpone(Picoseconds by) = 0;
 };
 
 }  // namespace heddle::sim

@@ -40,6 +40,19 @@ TEST(ScenarioPlayer, APhaseStartsAndEndsOnTime) {
   EXPECT_EQ(s.plane.next_event(), std::nullopt);
 }
 
+TEST(ScenarioPlayer, WhatIsPostponedKeepsItsLengthAndItsCourse) {
+  Stage s(one_switch);
+  s.play(
+      "[[phase]]\npattern = \"neighbour\"\nload = 0.5\nstart = \"2s\"\nlength = \"3s\"\nrepeat = \"10s\"\n");
+  s.plane.postpone(4_s);
+  EXPECT_EQ(s.plane.next_event(), 6_s);
+  EXPECT_EQ(s.sent(0, 7_s), half_rate);
+  s.plane.postpone(1_s);  // while it runs
+  EXPECT_EQ(s.sent(0, 12_s), 4 * half_rate);
+  EXPECT_EQ(s.plane.next_event(), 17_s);
+  EXPECT_EQ(s.plane.figures(12_s).stood_still, 5_s);
+}
+
 TEST(ScenarioPlayer, ReadingInBetweenChangesNothing) {
   constexpr const char* text =
       "[[phase]]\nload = 0.9\nchange = \"70ms\"\n[[job]]\ncompute = 0.3\ncommunicate = 0.2\n";

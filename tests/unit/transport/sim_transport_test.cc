@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
+#include <optional>
 #include <vector>
 
 #include "fabric/fabric.h"
 #include "sim/bring_up.h"
+#include "sim/flow/fabric_view.h"
+#include "sim/flow/flow_plane.h"
 #include "transport/clock.h"
 #include "transport/requests.h"
 #include "transport/sim_pump.h"
@@ -88,6 +91,45 @@ TEST_F(SimTransportTest, ThePumpDeliversWhenItIsDue) {
   EXPECT_TRUE(arrived.empty());
   context.run();
   EXPECT_EQ(arrived.size(), 1U);
+}
+
+/// Has something to do each second, for which it takes ten.
+class TooMuchTraffic final : public sim::FlowSchedule {
+ public:
+  explicit TooMuchTraffic(ManualClock& clock) : clock_{clock} {}
+  [[nodiscard]] std::optional<Picoseconds> next() const override { return next_; }
+  void run(sim::TrafficPlane& /*plane*/, Picoseconds at) override {
+    clock_.advance(10s);
+    next_ = at + Picoseconds{1s};
+    ++runs;
+  }
+  void postpone(Picoseconds by) override { next_ += by; }
+
+  int runs = 0;
+
+ private:
+  ManualClock& clock_;
+  Picoseconds next_{1s};
+};
+
+// Each time that it is woken it would find ten times as much due as before, and come to nothing else.
+TEST_F(SimTransportTest, TrafficThatTakesLongerThanItLastsLeavesTimeToOthers) {
+  TooMuchTraffic schedule{clock};
+  const sim::FabricView view{fabric};
+  sim::FlowPlane plane{view};
+  plane.set_schedule(&schedule);
+  boost::asio::io_context context;
+  SimPump pump{context, fabric, clock};
+  pump.carry(plane);
+  constexpr int turns = 5;
+  for (int turn = 0; turn < turns; ++turn) {
+    clock.advance(10s);
+    pump.wake();
+    for (int handler = 0; handler < 3; ++handler) context.poll_one();  // no more, for it would not end
+  }
+  EXPECT_EQ(schedule.runs, turns);
+  EXPECT_GE(plane.figures(fabric.now()).stood_still, Picoseconds{50s});
+  pump.stop();
 }
 
 TEST_F(SimTransportTest, OneSubnetManagerPerPort) {
