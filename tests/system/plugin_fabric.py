@@ -143,7 +143,7 @@ class WithPlugin:
     def socket(self):
         return self.directory / "plugin.sock"
 
-    def bring_up(self, *options, lines=(), timeout=120, flags="0x43"):
+    def bring_up(self, *options, lines=(), timeout=400, flags="0x43"):
         """One sweep with engine heddle. The lines of its log that say ERR."""
         code, _, _ = self.run("opensm", "-F", self.settings(*lines), "-o", "-e", "-f", self.log, "-D", flags, "-n", "64",
                               *options, timeout=timeout, LD_LIBRARY_PATH=str(PLUGIN))
