@@ -160,6 +160,28 @@ TEST_F(Router, LeadsOverNoLinkThatThePlanHasOff) {
   EXPECT_EQ(entries_over(off.a) + entries_over(off.b), 0U);
 }
 
+// OpenSM raises the ports after it has written the tables: while it does, a sweep finds some of them Armed.
+TEST_F(Router, LeavesTablesAsTheyAreWhileLinksBecomeActive) {
+  const auto whole = survey();
+  const auto raised_but_of = [&](NodeGuid guid, PortState state) {
+    auto part = std::make_shared<Survey>(*whole);
+    for (SurveyNode& node : part->nodes) {
+      for (SurveyPort& port : node.ports) {
+        if (guid == NodeGuid{} || node.guid() == guid) port.info.state = state;
+      }
+    }
+    return part;
+  };
+  router_->on_survey(raised_but_of(NodeGuid{}, PortState::Init), sim_.now);
+  ASSERT_TRUE(comes(Kind::RoutingDone, 1));
+  const std::size_t before = files_.size();
+  const auto leaf =
+      std::ranges::find_if(whole->nodes, [](const SurveyNode& node) { return node.is_switch(); });
+  router_->on_survey(raised_but_of(leaf->guid(), PortState::Armed), sim_.now);
+  ASSERT_TRUE(comes(Kind::RoutingDone, 2));
+  EXPECT_EQ(files_.size(), before);
+}
+
 TEST_F(Router, DoesNotTakeHalfOfAFabricForTheWhole) {
   const auto whole = survey();
   auto half = std::make_shared<Survey>(*whole);
