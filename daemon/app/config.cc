@@ -12,6 +12,7 @@
 
 #include "app/config_reload.h"
 #include "app/config_values.h"
+#include "app/notify_config.h"
 #include "base/nearest.h"
 
 namespace heddle::app {
@@ -75,6 +76,27 @@ Result<NamedSet> read_set(const toml::node& node, const std::string& name) {
   return set;
 }
 
+/// Strings and lists of strings by their keys; what they mean is notify_config.h's to say.
+Result<NotifyEntry> read_destination(const toml::node& node, const std::string& name) {
+  const auto expected = [&](const toml::node& at, std::string_view what) {
+    return fail(ErrorCode::Invalid, fmt::format("{}: [[notify.destination]] {}", place(at, name), what));
+  };
+  const auto* table = node.as_table();
+  if (table == nullptr) return expected(node, "must be a table with name and type");
+  NotifyEntry entry{place(node, name), {}};
+  for (const auto& [key, member] : *table) {
+    const auto value = value_of(member);
+    const auto* text = value ? std::get_if<std::string>(&*value) : nullptr;
+    const auto* texts = value ? std::get_if<std::vector<std::string>>(&*value) : nullptr;
+    if (text == nullptr && texts == nullptr) {
+      return expected(member, fmt::format("{} must be a string or a list of strings", key.str()));
+    }
+    entry.values[std::string(key.str())] = text != nullptr ? std::vector{*text} : *texts;
+  }
+  if (auto good = destination_in(entry); !good) return fail(good.error());
+  return entry;
+}
+
 Result<void> read_section(Config& config, const toml::table& table, const std::string& section,
                           const std::string& name) {
   for (const auto& [key, node] : table) {
@@ -84,6 +106,14 @@ Result<void> read_section(Config& config, const toml::table& table, const std::s
         auto set = read_set(entry, name);
         if (!set) return fail(set.error());
         config.sets.push_back(std::move(*set));
+      }
+      continue;
+    }
+    if (full == "notify.destination" && node.is_array()) {
+      for (const auto& entry : *node.as_array()) {
+        auto destination = read_destination(entry, name);
+        if (!destination) return fail(destination.error());
+        config.notify_entries.push_back(*std::move(destination));
       }
       continue;
     }
@@ -249,6 +279,7 @@ Result<void> check_config(const Config& config) {
         "opensm.plugin and opensm.lfts_file exclude each other: OpenSM takes its tables either from the "
         "plugin or from a file (docs/opensm.md says when to use which)");
   }
+  if (auto good = distinct_destinations(config.notify_entries); !good) return good;
   if (config.sampling.per_agent > config.sampling.window) {
     return fail(ErrorCode::Invalid, "sampling.per_agent is more than sampling.window");
   }
@@ -307,6 +338,20 @@ std::string default_config_text() {
       "# [[locality.set]]\n"
       "# name = \"rack-1\"\n"
       "# nodes = [\"rack1-*\", \"login[12]*\"]\n"
+      "\n# Who is told of events and problems (docs/notices.md), as many as you like. Takes effect at once.\n"
+      "# [[notify.destination]]\n"
+      "# name = \"oncall\"               # in 'heddle status' and in metrics\n"
+      "# type = \"alertmanager\"         # or \"webhook\" (JSON), \"syslog\" (RFC 5424), \"program\"\n"
+      "# url = \"https://alerts.example.org:9093\"  # of a web hook; url_file: a file with it, if it is a "
+      "secret\n"
+      "# token_file = \"/etc/heddle/oncall.token\"  # a bearer token; credentials_file: \"user:password\"\n"
+      "# ca_file = \"\"                  # of https; empty: the authorities that this host trusts\n"
+      "# address = \"/dev/log\"          # of syslog; or \"udp:HOST:PORT\", \"tcp:HOST:PORT\"\n"
+      "# program = [\"/usr/local/bin/tell\", \"--all\"]  # gets JSON on its standard input; no shell\n"
+      "# what = [\"events\", \"problems\"]  # or one of them\n"
+      "# timeout = \"10s\"               # of one message; a program is killed then\n"
+      "# every = \"1s\"                  # not more than one message in so long; what comes between goes "
+      "together\n"
       "\n# What kinds of switches draw, in watts; the first that matches by vendor, device and pattern (over "
       "the\n"
       "# node description) counts. Switches that none matches count as the Cisco SFS7000D of table 1 of the "

@@ -41,6 +41,13 @@ struct NamedSet {
   std::vector<std::string> nodes;
 };
 
+/// [[notify.destination]], as it stands in the file: notify_config.h makes destinations of these.
+struct NotifyEntry {
+  std::string place;  ///< file and line, for messages
+  std::map<std::string, std::vector<std::string>> values;
+  friend bool operator==(const NotifyEntry& a, const NotifyEntry& b) { return a.values == b.values; }
+};
+
 /// What a key may be given.
 using ConfigValue = std::variant<std::string, std::int64_t, double, bool, std::vector<std::string>>;
 
@@ -130,8 +137,13 @@ struct Config {
     std::string level = "info";
   } log;
 
+  struct {
+    std::uint64_t queue = 10'000;
+  } notify;
+
   std::vector<NamedSet> sets;                    ///< [[locality.set]]
   std::vector<power::DeviceModel> power_models;  ///< [[power.model]]
+  std::vector<NotifyEntry> notify_entries;       ///< [[notify.destination]]
   std::map<std::string, ConfigValue> given;      ///< keys that the file or --set named, as they were given
 };
 

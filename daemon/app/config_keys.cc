@@ -299,6 +299,12 @@ const std::vector<Key>& keys() {
        "spaces,\n"
        "without a shell. Empty: something else does, as heddle-opensm-lfts.path.",
        "\"\"", string_key([](Config& c) -> std::string& { return c.opensm.reload; })},
+      {"notify.queue",
+       "How many events and problems are kept on disk for destinations that do not take them "
+       "(docs/notices.md); "
+       "then\n"
+       "the oldest go.",
+       "10000", count_key([](Config& c) -> std::uint64_t& { return c.notify.queue; }, 10, 1'000'000)},
       {"log.level", "\"debug\", \"info\", \"warning\" or \"error\".", "\"info\"",
        [](Config& config, const Value& value) -> std::optional<std::string> {
          const auto* text = std::get_if<std::string>(&value);

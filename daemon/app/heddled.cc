@@ -10,6 +10,7 @@
 
 #include "app/config_reload.h"
 #include "app/heddled_parts.h"
+#include "app/notify_config.h"
 #include "base/printable.h"
 
 namespace heddle::app {
@@ -71,6 +72,11 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                       }},
                  [this](const discovery::SweepReport& report) { on_sweep(report); }},
       disk_{io, entering([] {})},
+      notices_{{.io = io,
+                .desk = desk_at(disk_, clock_),
+                .file = config_.state.directory + "/notices.db",
+                .most = config_.notify.queue,
+                .teller = {name_of_host(), config_.metrics.fabric}}},
       plans_{config_.state.directory + "/plan.json", desk_at(disk_, clock_)},
       master_{engine_, backend_->transport(), config_.fabric.m_key,
               [this](Instant now) { discovery_.full(now); }},
@@ -97,7 +103,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                      if (backend_->check()) discovery_.full(now);
                      discovery_.light(now);
                      if (authority_->looks_for_master()) master_.look(now);
-                     problem_metrics_->set(problems());
+                     tell_problems();
                      light_alarm_.set(now + config_.sweep.light_interval);
                    })},
       heavy_alarm_{io, clock_, entering([this](Instant now) {
@@ -118,12 +124,16 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
   engine_.unsolicited_to([this](const mad::Packet& packet, Instant at) { on_unsolicited(packet, at); });
   metrics_.add(master_metrics_);
   metrics_.add(problem_metrics_);
+  metrics_.add(notify_metrics_);
   metrics_.add(qos_.metrics().part());
   engine_.wake_with([this](Instant when) { engine_alarm_.set_no_later(when); });
 }
 
 /// The parts that can fail to open.
 Result<void> Heddled::Parts::open() {
+  const auto destinations = destinations_of(config_);
+  if (!destinations) return fail(destinations.error());
+  if (auto used = notices_.use(*destinations); !used) return used;
   auto in_force = open_authority({.io = io_,
                                   .backend = *backend_,
                                   .engine = engine_,
@@ -145,7 +155,8 @@ Result<void> Heddled::Parts::open() {
                                       .names = names_,
                                       .enter = [this](const std::function<void()>& what) { on_event(what); },
                                       .logged =
-                                          [this] {
+                                          [this](const journal::Event& event) {
+                                            notices_.tell(event.at, event.kind, event.links, event.text);
                                             doors_.answers().outdate();
                                             page_alarm_.set_no_later(clock_.now() + page_delay);
                                           }},
@@ -264,7 +275,7 @@ void Heddled::Parts::show(std::shared_ptr<const Survey> survey) {
 void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample) {
   tell_metrics_of_the_master();
   sampling_watch_.saw(*sample, sampler_.statistics().late_sweeps);
-  problem_metrics_->set(problems());
+  tell_problems();
   metrics_.publish(sample, sampler_.statistics(), engine_);
   doors_.answers().sampled();
   page_.publish(sample);
@@ -301,6 +312,7 @@ void Heddled::Parts::reload() {
     } else {
       spdlog::error("reload: {}; what was read before goes on", secrets.error().message);
     }
+    reload_destinations(*fresh);
     config_.sweep.light_interval = fresh->sweep.light_interval;
     config_.sweep.heavy_interval = fresh->sweep.heavy_interval;
     config_.sampling.interval = fresh->sampling.interval;
@@ -321,6 +333,18 @@ void Heddled::Parts::reload() {
     spdlog::info("configuration read again");
   }
   notifier_.ready();
+}
+
+/// Their files are read again, too.
+void Heddled::Parts::reload_destinations(const Config& fresh) {
+  const auto destinations = destinations_of(fresh);
+  auto used = destinations ? notices_.use(*destinations) : fail(destinations.error());
+  if (used) {
+    config_.notify_entries = fresh.notify_entries;
+  } else {
+    spdlog::error("reload: {}; notices go where they went before", used.error().message);
+    reload_wrong_ = used.error().message + "; notices go where they went before";
+  }
 }
 
 /// As whoever ends and is started again, but that nobody may take up what is under way: it is ended first.
@@ -348,6 +372,7 @@ void Heddled::Parts::finish() {
   if (std::exchange(stopping_, true)) return;
   spdlog::info("ending");
   doors_.close();
+  notices_.stop();
   qos_.stop();
   engine_.stop(clock_.now());
   for (Alarm* alarm : {&engine_alarm_, &sampler_alarm_, &queues_alarm_, &discovery_alarm_, &authority_alarm_,

@@ -27,8 +27,10 @@
 #include "fabric/node_names.h"
 #include "fabric/unique_names.h"
 #include "metrics/metrics.h"
+#include "metrics/notify_families.h"
 #include "metrics/problem_families.h"
 #include "metrics/subnet_manager_families.h"
+#include "notify/notifier.h"
 #include "sampling/queue_probe.h"
 #include "sampling/sampler.h"
 #include "transport/transactions.h"
@@ -115,6 +117,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
     using discovery::Manner;
     discovery_.set_manner(authority_->owns_fabric() ? Manner::Owner : Manner::Guest, now);
   }
+  void reload_destinations(const Config& fresh);
   void start_anew(const std::vector<std::string>& keys);
   void finish();
   void on_unsolicited(const mad::Packet& packet, Instant at);
@@ -129,6 +132,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   }
   void tell_metrics_of_the_master();
   [[nodiscard]] Problems problems() const;
+  void tell_problems();
   [[nodiscard]] std::optional<std::string> no_switch() const;
   [[nodiscard]] std::optional<std::string> why_not_regulated() const;
   [[nodiscard]] std::vector<std::string> rails_without_daemon() const;
@@ -149,6 +153,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   transport::TransactionEngine engine_;
   discovery::Discovery discovery_;
   DiskThread disk_;
+  notify::Notifier notices_;
   opensm::PlanStore plans_;
   AuthorityInForce in_force_;
   authority::Authority* authority_ = nullptr;  ///< of in_force_
@@ -172,6 +177,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   std::shared_ptr<metrics::SubnetManagerMetrics> master_metrics_ =
       std::make_shared<metrics::SubnetManagerMetrics>();
   std::shared_ptr<metrics::ProblemMetrics> problem_metrics_ = std::make_shared<metrics::ProblemMetrics>();
+  std::shared_ptr<metrics::NotifyMetrics> notify_metrics_ = std::make_shared<metrics::NotifyMetrics>();
   web::Page page_;
   Doors doors_;
   std::shared_ptr<control::TcpGuard> guard_ = std::make_shared<control::TcpGuard>();

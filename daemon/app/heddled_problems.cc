@@ -125,6 +125,7 @@ Problems Heddled::Parts::problems() const {
   add_each(ProblemKind::Rail, rails_without_daemon());
   add_if(ProblemKind::NoManager, nobody_manages());
   add_each(ProblemKind::Exposure, exposure(config_));
+  add_each(ProblemKind::Notify, notices_.problems());
   add_each(ProblemKind::Qos, qos_.problems());
   add_each(ProblemKind::LocalitySets, sampler_.warnings());
   if (survey_)
@@ -141,6 +142,16 @@ Problems Heddled::Parts::problems() const {
                     seen->lid.raw()));
   }
   return all;
+}
+
+void Heddled::Parts::tell_problems() {
+  const Problems all = problems();
+  problem_metrics_->set(all);
+  notices_.look(all);
+  std::vector<metrics::NotifyFigures> figures;
+  for (const auto& state : notices_.states())
+    figures.push_back({state.name, state.queued, state.sent, state.failures, state.dropped});
+  notify_metrics_->set(std::move(figures));
 }
 
 }  // namespace heddle::app

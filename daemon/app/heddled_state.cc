@@ -86,6 +86,8 @@ control::DaemonState Heddled::Parts::state() const {
   state.sets = sampler_.sets();
   state.name = [shown = shown_](const Node& node) { return shown->of(node); };
   state.problems = problems();
+  for (auto& each : notices_.states())
+    state.notify.push_back({each.name, each.what, each.queued, each.sent, each.dropped, each.trouble});
   state.sampling.sweeps = sampler_.statistics().sweeps;
   state.sampling.overruns = sampler_.statistics().late_sweeps;
   state.sampling.interval = config_.sampling.interval;

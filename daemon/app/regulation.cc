@@ -25,11 +25,11 @@ regulate::RegulatorOptions regulator_options(const Config& config, const NodeNam
   return options;
 }
 
-regulate::Regulator::Log log_and(std::function<void()> tell) {
+regulate::Regulator::Log log_and(std::function<void(const journal::Event&)> tell) {
   return [tell = std::move(tell)](const journal::Event& event) {
     spdlog::info("regulation: {}: {}{}{}", event.kind, event.links, event.links.empty() ? "" : ": ",
                  event.text);
-    tell();
+    tell(event);
   };
 }
 

@@ -28,8 +28,8 @@ class Regulation {
     NodeNames names{};
     /// Its alarm enters by this.
     std::function<void(const std::function<void()>&)> enter;
-    /// Called after each event that is logged: links have changed, or are about to.
-    std::function<void()> logged;
+    /// Called with each event before it is in the journal: links have changed, or are about to.
+    std::function<void(const journal::Event&)> logged;
   };
 
   /// Opens the journal in the state directory. Before the first sweep. Errors: of open_journal. What `around`

@@ -39,6 +39,16 @@ struct SamplingState {
   std::uint64_t overruns = 0;  ///< intervals at whose beginning no sweep began
 };
 
+/// Somebody who is told of events and problems.
+struct NotifyState {
+  std::string name;
+  std::string what;  ///< kind, and address where that is no secret
+  std::uint64_t queued = 0;
+  std::uint64_t sent = 0;     ///< since the start
+  std::uint64_t dropped = 0;  ///< never to be sent
+  std::string trouble;        ///< why nothing is taken; empty where it is
+};
+
 struct DaemonState {
   std::string version;
   std::string backend;  ///< "sim" or "umad"
@@ -51,6 +61,7 @@ struct DaemonState {
   const load::History* history = nullptr;
   std::shared_ptr<const load::LocalitySets> sets;  ///< those of the sample, once there is one
   Problems problems;
+  std::vector<NotifyState> notify;
   std::string no_regulation;  ///< why there is none; empty where there is
   SubnetManagerState subnet_manager;
   /// Of the last round of light sweeps over all ports of the switches; none where nobody goes at a pace.

@@ -156,6 +156,16 @@ json::value status_view(const DaemonState& state) {
   json::array problems;
   for (const auto& problem : state.problems) problems.emplace_back(problem.text);
   view["problems"] = std::move(problems);
+  json::array notify;
+  for (const auto& each : state.notify) {
+    notify.emplace_back(json::object{{"name", each.name},
+                                     {"what", each.what},
+                                     {"queued", each.queued},
+                                     {"sent", each.sent},
+                                     {"dropped", each.dropped},
+                                     {"trouble", each.trouble}});
+  }
+  if (!notify.empty()) view["notify"] = std::move(notify);
   return view;
 }
 

@@ -82,8 +82,10 @@ void Regulator::perform(const regulation::Report& report, Instant now) {
 void Regulator::log(regulation::ReportKind kind, const std::string& links, const std::string& text,
                     Instant now) {
   const journal::Event event{0, options_.calendar.to_wall(now), std::string(to_string(kind)), links, text};
-  journal_.append(event, [this](const Result<void>& stored) { heed(stored); });
+  // Whoever tells it to others has it on the way to disk first: what is in the journal has been told, or will
+  // be.
   log_(event);
+  journal_.append(event, [this](const Result<void>& stored) { heed(stored); });
 }
 
 Problems Regulator::problems() const {

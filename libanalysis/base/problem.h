@@ -18,6 +18,7 @@ enum class ProblemKind : std::uint8_t {
   Reload,      ///< the configuration in force is not that of the file
   Journal,     ///< what must survive a crash cannot be written, or is gone
   PlanFile,    ///< the plan for OpenSM's plugin is not the one that is meant
+  Notify,      ///< somebody who is to be told of events and problems is not
   // the fabric
   Discovery,      ///< a sweep failed, or found what cannot be
   NoSwitch,       ///< the fabric has no switch, or has lost all of them
@@ -55,6 +56,7 @@ inline constexpr std::array problem_names{
     ProblemName{ProblemKind::Reload, "reload"},
     ProblemName{ProblemKind::Journal, "journal"},
     ProblemName{ProblemKind::PlanFile, "plan-file"},
+    ProblemName{ProblemKind::Notify, "notify"},
     ProblemName{ProblemKind::Discovery, "discovery"},
     ProblemName{ProblemKind::NoSwitch, "no-switch"},
     ProblemName{ProblemKind::SilentPorts, "silent-ports"},

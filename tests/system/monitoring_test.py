@@ -58,6 +58,8 @@ for kind, (node, port) in {"Switch": ("leaf-1", 2), "Hca": ("host-4", 1)}.items(
 WHERE_IT_MANAGES = {"HeddleQosDrift", "HeddleLinkOff"}
 # Needs OpenSM with the plugin, and a disk that is full: rules_test has them, by their metrics.
 BESIDE_OPENSM = {"HeddleOpenSmAway", "HeddlePlanNotWritten"}
+# Needs a receiver that takes nothing: notify_test has its metric, rules_test the alert.
+BY_A_RECEIVER = {"HeddleNoticesDropped"}
 BY_THEIR_END = {"HeddleSubnetManagerSilent", "HeddleMastershipMoved", "HeddleAbsent", "HeddleSweepsStopped"}
 
 
@@ -149,7 +151,7 @@ class Monitoring(unittest.TestCase):
 
     def test_alerts_and_dashboards(self):
         alerts = set(re.findall(r"- alert: (\w+)", (RULES / "heddle.alerts.yml").read_text()))
-        self.assertEqual(alerts, set(FAULTS) | WHERE_IT_MANAGES | BY_THEIR_END | BESIDE_OPENSM)
+        self.assertEqual(alerts, set(FAULTS) | WHERE_IT_MANAGES | BY_THEIR_END | BESIDE_OPENSM | BY_A_RECEIVER)
         # Nothing fires without a fault; but Prometheus began before its first scrape, and a busy machine makes sweeps late.
         self.assertEqual(self.fired() - {"HeddleAbsent", "HeddleSweepsLate", "HeddleSweepsStopped"}, set())
         self.change_what_is_managed()

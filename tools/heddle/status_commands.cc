@@ -69,6 +69,17 @@ std::string sampling_line(const value& status) {
   return line;
 }
 
+std::string notify_line(const value& destination) {
+  std::string line =
+      fmt::format("{} ({}): {} sent, {} waiting", text_at(destination, "name"), text_at(destination, "what"),
+                  count_at(destination, "sent"), count_at(destination, "queued"));
+  if (const auto dropped = count_at(destination, "dropped"); dropped > 0)
+    line += fmt::format(", {} dropped", dropped);
+  if (const auto trouble = text_at(destination, "trouble"); !trouble.empty())
+    line += fmt::format("; {}", trouble);
+  return line;
+}
+
 void print_status(const value& status, Context& context) {
   Table table{{{fmt::format("heddled {}", text_at(status, "version"))}, {""}}};
   table.add({"fabric", fabric_line(status)});
@@ -93,6 +104,7 @@ void print_status(const value& status, Context& context) {
        fmt::format("{} sent, {} answered, {} sent again, {} gave up", count_at(status, "transactions.sent"),
                    count_at(status, "transactions.answered"), count_at(status, "transactions.retries"),
                    count_at(status, "transactions.failed") + count_at(status, "transactions.failed_fast"))});
+  for (const auto& each : array_at(status, "notify")) table.add({"notices to", notify_line(each)});
   const auto& problems = array_at(status, "problems");
   table.add({"problems", problems.empty() ? "none" : fmt::format("{}", problems.size())});
   table.print(*context.out, context.colour);

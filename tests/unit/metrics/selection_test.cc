@@ -11,6 +11,7 @@
 #include "fabric/generators.h"
 #include "metrics/metrics.h"
 #include "metrics/names.h"
+#include "metrics/notify_families.h"
 #include "metrics/opensm_families.h"
 #include "metrics/problem_families.h"
 #include "metrics/qos_metrics.h"
@@ -159,6 +160,8 @@ TEST_F(SelectionTest, EveryFamilyThatAnyPartMakesIsKnownByName) {
   regulated.links.emplace_back().energy.emplace();
   regulated.switches.emplace_back();
   regulation->publish(regulated);
+  const auto notices = std::make_shared<NotifyMetrics>();
+  notices->set({{"oncall", 1, 2, 3, 4}});
   QosMetrics qos;
   QosFigures pushed;
   pushed.verified = 1.0;
@@ -167,6 +170,7 @@ TEST_F(SelectionTest, EveryFamilyThatAnyPartMakesIsKnownByName) {
        {std::shared_ptr<prometheus::Collectable>{problems},
         {master},
         {regulation},
+        {notices},
         {qos.part()},
         {std::make_shared<OpenSmMetrics>()}})
     metrics_.add(part);
