@@ -139,7 +139,7 @@ std::optional<double> closed_gap(const std::string& source) {
   EXPECT_FALSE(broken_rule(*site.network, general->active));
   EXPECT_EQ(unreached(site, general->active), 0U);
   EXPECT_GE(general->watts.value(), general->least_watts.value() * (1 - 1e-9));
-  EXPECT_FALSE(general->note.empty());
+  EXPECT_EQ(general->note.empty(), site.network->trunks().empty());  // on one switch nothing is held back
   const double gap = (trunk->watts - general->least_watts) / trunk->all_on_watts;
   if (gap < 0.2) return std::nullopt;
   return (trunk->watts - general->watts).value() / (trunk->watts - general->least_watts).value();
@@ -169,7 +169,7 @@ TEST(GrownSelection, GeneralFindsASetEverywhereAndSavesNoLessThanTrunks) {
 TEST(GrownSelection, SitesOfTheirOwnSizeSaveAsMuch) {
   if (!test::is_night()) GTEST_SKIP() << "whole ones at night";
   std::vector<std::string> sources;
-  for (unsigned seed = 1; seed <= 300; ++seed) sources.push_back(fmt::format("grown:seed={}", seed));
+  for (unsigned seed = 1; seed <= 100; ++seed) sources.push_back(fmt::format("grown:seed={}", seed));
   expect_half_of_the_gap_in_the_median(sources);
 }
 

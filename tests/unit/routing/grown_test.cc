@@ -50,7 +50,7 @@ TEST(Grown, TablesAreCompleteAndAcyclicAndNearlyAsEvenAsMinhop) {
 
 // Up to 4,000 hosts, as the seed has it.
 TEST(Grown, TablesOfSitesOfTheirOwnSizeAreAsGood) {
-  const unsigned last = test::last_of({.always = 3, .by_night = 300});
+  const unsigned last = test::last_of({.always = 3, .by_night = 100});
   for (unsigned seed = 1; seed <= last; ++seed) expect_sound_tables(fmt::format("grown:seed={}", seed));
 }
 
