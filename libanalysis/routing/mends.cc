@@ -139,7 +139,7 @@ class Mender {
           visits.push_back({peer, v, visit.length + 1});
         }
       }
-      // Turns over one switch never make a circle with one another.
+      // Turns over one switch make fewer circles with one another.
       std::stable_sort(ends.begin(), ends.end(), [&](const auto& x, const auto& y) {
         return x.first != y.first ? x.first < y.first
                                   : turned_over_[x.second.raw()] > turned_over_[y.second.raw()];

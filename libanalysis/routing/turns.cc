@@ -4,6 +4,26 @@
 
 namespace heddle::routing {
 
+bool Turns::comes_back_down(SwitchIndex s) const {
+  const auto known = comes_back_down_.find(s.raw());
+  if (known != comes_back_down_.end()) return known->second;
+  std::vector<SwitchIndex> ways_up{s};  // switches that legal paths lead up to from `s`
+  std::vector<SwitchIndex> below(graph_.size(), no_switch);
+  bool result = false;
+  for (std::size_t i = 0; i < ways_up.size() && !result; ++i) {
+    const SwitchIndex at = ways_up[i];
+    for (const Hop& hop : graph_.hops(at)) {
+      if (!ranks_.above(hop.peer, at) || below[hop.peer.raw()] == at) continue;
+      result = below[hop.peer.raw()] != no_switch;
+      if (result) break;
+      below[hop.peer.raw()] = at;
+      ways_up.push_back(hop.peer);
+    }
+  }
+  comes_back_down_.emplace(s.raw(), result);
+  return result;
+}
+
 bool Turns::possible(const Turn& turn) const {
   if (allowed(turn)) return true;
   return full_.distance(turn.to, turn.from) == LegalPaths::far && !refused_.contains(key(turn));

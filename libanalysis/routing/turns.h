@@ -51,9 +51,14 @@ class Turns {
   [[nodiscard]] std::uint64_t key(const Turn& turn) const { return number(turn, graph_.size()); }
   /// A dependency can lead from the end of `first` to the beginning of `second`.
   [[nodiscard]] bool leads(const Turn& first, const Turn& second) const {
-    if (first.to == second.from) return first.over != second.over;  // nobody goes back where he came from
-    return full_.distance(first.to, second.from) != LegalPaths::far;
+    if (first.to != second.from) return full_.distance(first.to, second.from) != LegalPaths::far;
+    // Nobody goes back where he came from, but one packet may wait for another that comes down on the way
+    // back.
+    return first.over != second.over || comes_back_down(first.to);
   }
+  /// Whether dependencies lead from a way up out of `s` to another one's way down into it: one can go up from
+  /// it by two ways to one switch.
+  [[nodiscard]] bool comes_back_down(SwitchIndex s) const;
   bool allow_one(const Turn& turn);
   [[nodiscard]] bool closes_a_circle(const Turn& turn) const;
   void forget(const Turn& turn);
@@ -65,6 +70,7 @@ class Turns {
   std::vector<SwitchIndex> froms_;  ///< switches that turns begin at
   std::unordered_set<std::uint64_t> allowed_;
   std::unordered_set<std::uint64_t> refused_;
+  mutable std::unordered_map<std::uint32_t, bool> comes_back_down_;  ///< what was asked, by switch
 };
 
 }  // namespace heddle::routing

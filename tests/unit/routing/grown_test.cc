@@ -54,6 +54,9 @@ TEST(Grown, TablesOfSitesOfTheirOwnSizeAreAsGood) {
   for (unsigned seed = 1; seed <= last; ++seed) expect_sound_tables(fmt::format("grown:seed={}", seed));
 }
 
+// Mends led up over a switch on either side of it, where packets come down again by another way.
+TEST(Grown, MendsThatLeadBothWaysOverASwitchCloseNoCircle) { expect_sound_tables("grown:seed=29"); }
+
 // Every rule for all switches leaves a link there that carries half as much again as it needs to.
 TEST(Grown, AnOrderIsMendedWhereOneSwitchIsInTheWrongPlace) {
   for (const unsigned seed : {15U, 103U, 245U, 288U}) {
