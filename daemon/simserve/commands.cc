@@ -40,6 +40,28 @@ std::string choices() {
   return all;
 }
 
+/// "width" and "speed", each as in "4x" and "EDR", or not given.
+Result<sim::CableLimit> cable_limit(const json::object& request) {
+  sim::CableLimit limit;
+  if (request.contains("width")) {
+    const auto name = text(request, "width");
+    if (!name) return fail(name.error());
+    const auto width = link_width(*name);
+    if (!width)
+      return fail(ErrorCode::Invalid, fmt::format("\"width\" is \"{}\": 1x, 2x, 4x, 8x or 12x", *name));
+    limit.width = *width;
+  }
+  if (request.contains("speed")) {
+    const auto name = text(request, "speed");
+    if (!name) return fail(name.error());
+    const auto speed = link_speed(*name);
+    if (!speed)
+      return fail(ErrorCode::Invalid, fmt::format("\"speed\" is \"{}\": SDR, DDR, QDR, FDR, ...", *name));
+    limit.speed = *speed;
+  }
+  return limit;
+}
+
 }  // namespace
 
 Commands::Outcome Commands::run(const json::object& request, Picoseconds now) {
@@ -107,8 +129,13 @@ Commands::Outcome Commands::link(const json::object& request, Picoseconds now) {
     const auto delay = duration(request, "delay", 0);
     if (!delay) return fail(delay.error());
     fabric_.set_training_delay(link, *delay);
+  } else if (*action == "limit") {
+    const auto limit = cable_limit(request);
+    if (!limit) return fail(limit.error());
+    fabric_.limit(link, *limit, now);
   } else {
-    return fail(ErrorCode::Invalid, fmt::format("\"action\" is \"{}\": down, up, flap or training", *action));
+    return fail(ErrorCode::Invalid,
+                fmt::format("\"action\" is \"{}\": down, up, flap, training or limit", *action));
   }
   const mad::PortInfo& info = fabric_.port_info(*port);
   return json::object{{"state", to_string(info.state)}, {"physical", to_string(info.physical)}};
@@ -152,12 +179,13 @@ Commands::Outcome Commands::agent(const json::object& request) {
   const auto wrong_attribute = flag(request, "wrong_attribute", false);
   const auto narrow = flag(request, "narrow_counters", false);
   const auto no_wait = flag(request, "no_xmit_wait", false);
-  for (const auto* value : {&mute_sma, &mute_pma, &wrong_tid, &wrong_attribute, &narrow, &no_wait}) {
+  const auto stuck = flag(request, "stuck_counters", false);
+  for (const auto* value : {&mute_sma, &mute_pma, &wrong_tid, &wrong_attribute, &narrow, &no_wait, &stuck}) {
     if (!*value) return fail(value->error());
   }
   const auto slow = duration(request, "slow", 0);
   if (!slow) return fail(slow.error());
-  fabric_.set_agent_faults(*index, {*mute_sma, *mute_pma, *wrong_tid, *wrong_attribute, *slow});
+  fabric_.set_agent_faults(*index, {*mute_sma, *mute_pma, *wrong_tid, *wrong_attribute, *slow, *stuck});
   sim::NodeTraits traits;
   traits.extended_counters = !*narrow;
   traits.xmit_wait = !*no_wait;

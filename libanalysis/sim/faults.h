@@ -6,6 +6,7 @@
 
 #include "base/ids.h"
 #include "base/units.h"
+#include "fabric/link_rate.h"
 
 namespace heddle::sim {
 
@@ -24,7 +25,8 @@ struct AgentFaults {
   bool mute_pma = false;
   bool wrong_tid = false;
   bool wrong_attribute = false;
-  Picoseconds slow{0};  ///< added to each answer
+  Picoseconds slow{0};          ///< added to each answer
+  bool stuck_counters = false;  ///< PortCounters and PortCountersExtended are all 0 for ever
 };
 
 /// PMA redirection (IBA 13.5.2): asked at QP1, the node points to `qp` at port `target`, which answers in its
@@ -32,6 +34,12 @@ struct AgentFaults {
 struct Redirect {
   PortIndex target;
   std::uint32_t qp = 2;
+};
+
+/// The most that a cable carries, as with lanes that are dead, or one of an older kind.
+struct CableLimit {
+  LinkWidth width = LinkWidth::None;  ///< None: as the ports can
+  LinkSpeed speed = LinkSpeed::None;  ///< likewise
 };
 
 struct Flap {

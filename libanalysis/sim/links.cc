@@ -21,6 +21,29 @@ std::uint8_t best_width(std::uint8_t a, std::uint8_t b) {
   return 0;
 }
 
+/// Of a mask of LinkWidth*, what so many lanes can carry.
+std::uint8_t no_wider(std::uint8_t mask, LinkWidth most) {
+  if (most == LinkWidth::None) return mask;
+  unsigned left = mask;
+  const auto take = [&](unsigned bit, LinkWidth width) {
+    if (lanes(width) > lanes(most)) left &= ~bit;
+  };
+  take(1, LinkWidth::X1);
+  take(16, LinkWidth::X2);
+  take(2, LinkWidth::X4);
+  take(4, LinkWidth::X8);
+  take(8, LinkWidth::X12);
+  return static_cast<std::uint8_t>(left);
+}
+
+/// Of a mask of speeds whose lowest bit is `first`, those up to `most`.
+std::uint8_t no_faster(std::uint8_t mask, LinkSpeed first, LinkSpeed most) {
+  if (most == LinkSpeed::None) return mask;
+  if (most < first) return 0;
+  const unsigned steps = static_cast<unsigned>(most) - static_cast<unsigned>(first) + 1;
+  return static_cast<std::uint8_t>(mask & ((1U << steps) - 1));
+}
+
 }  // namespace
 
 LinkState* Links::link_of(PortIndex port, LinkIndex& index) {
@@ -77,15 +100,23 @@ void Links::train_if_possible(LinkIndex index, Picoseconds now) {
 void Links::negotiate(const LinkState& link) {
   mad::PortInfo& a = model_.info(link.a);
   mad::PortInfo& b = model_.info(link.b);
-  const std::uint8_t width = best_width(a.link_width_enabled, b.link_width_enabled);
-  const std::uint8_t speed = best(a.link_speed_enabled, b.link_speed_enabled);
+  const std::uint8_t width =
+      best_width(no_wider(a.link_width_enabled, link.limit.width), b.link_width_enabled);
+  // Every cable carries SDR.
+  const std::uint8_t speed =
+      best(no_faster(a.link_speed_enabled, LinkSpeed::Sdr, std::min(link.limit.speed, LinkSpeed::Qdr)),
+           b.link_speed_enabled);
   // What the ports could do besides, their cable cannot.
   const bool extended =
       std::min(model_.fabric->port(link.a).speed, model_.fabric->port(link.b).speed) >= LinkSpeed::Fdr;
-  const std::uint8_t ext2 =
-      extended ? best(a.link_speed_ext2_enabled, b.link_speed_ext2_enabled) : std::uint8_t{0};
-  const std::uint8_t ext =
-      extended && ext2 == 0 ? best(a.link_speed_ext_enabled, b.link_speed_ext_enabled) : std::uint8_t{0};
+  const std::uint8_t ext2 = extended
+                                ? best(no_faster(a.link_speed_ext2_enabled, LinkSpeed::Xdr, link.limit.speed),
+                                       b.link_speed_ext2_enabled)
+                                : std::uint8_t{0};
+  const std::uint8_t ext = extended && ext2 == 0
+                               ? best(no_faster(a.link_speed_ext_enabled, LinkSpeed::Fdr, link.limit.speed),
+                                      b.link_speed_ext_enabled)
+                               : std::uint8_t{0};
   for (mad::PortInfo* info : {&a, &b}) {
     info->link_width_active = width;
     info->link_speed_active = speed;
@@ -137,6 +168,13 @@ void Links::cut(LinkIndex index, Picoseconds now) {
 
 void Links::mend(LinkIndex index, Picoseconds now) {
   model_.links[index.raw()].cut = false;
+  train_if_possible(index, now);
+}
+
+void Links::limit(LinkIndex index, const CableLimit& limit, Picoseconds now) {
+  LinkState& link = model_.links[index.raw()];
+  link.limit = limit;
+  drop(link, no_port, now);
   train_if_possible(index, now);
 }
 

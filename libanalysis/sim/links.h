@@ -31,6 +31,7 @@ class Links {
   void kill(NodeIndex node, Picoseconds now);
   void revive(NodeIndex node, Picoseconds now);
   void flap(LinkIndex link, const Flap& flap, Picoseconds now);
+  void limit(LinkIndex link, const CableLimit& limit, Picoseconds now);  ///< and trains again
 
   // When due.
   void trained(LinkIndex link, std::uint32_t epoch, Picoseconds now);

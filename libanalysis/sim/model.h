@@ -56,6 +56,7 @@ struct LinkState {
   Picoseconds training_delay{0};
   Phase phase = Phase::Down;
   bool cut = false;
+  CableLimit limit;
   std::uint32_t epoch = 0;  ///< one more with each change of phase: voids training that was under way
 };
 

@@ -118,6 +118,7 @@ std::uint16_t Pma::port_counters(Method method, const NodeState& node, PortIndex
   for (unsigned i = 0; i < selected.count; ++i) {
     const PortIndex port{selected.first.raw() + i};
     const PortTotals value = counters_.read(port, Counters::Set::Narrow, now);
+    if (node.faults.stuck_counters) continue;
     add_saturating(sum, value);
     add_saturating(errors, counters_.errors(port, value));
   }
@@ -145,6 +146,7 @@ std::uint16_t Pma::extended_counters(Method method, const NodeState& node, PortI
   for (unsigned i = 0; i < selected.count; ++i) {
     const PortIndex port{selected.first.raw() + i};
     const PortTotals value = counters_.read(port, Counters::Set::Wide, now);
+    if (node.faults.stuck_counters) continue;
     add(value, counters_.errors(port, value), node.traits, shown);
   }
   encode_gmp(shown, data);

@@ -120,6 +120,8 @@ class SimulatedFabric {
   void cut(LinkIndex link, Picoseconds now);
   void mend(LinkIndex link, Picoseconds now);
   void flap(LinkIndex link, const Flap& flap, Picoseconds now);
+  /// The link trains again, within what its cable carries.
+  void limit(LinkIndex link, const CableLimit& limit, Picoseconds now);
   /// Adds to an error counter; thresholds raise traps 129 and 130.
   void add_errors(PortIndex port, ErrorCounter counter, std::uint64_t count, Picoseconds now);
   /// What the traffic counters read at this moment: to start near saturation or wrap.

@@ -74,6 +74,11 @@ void SimulatedFabric::flap(LinkIndex link, const Flap& flap, Picoseconds now) {
   parts_->links.flap(link, flap, parts_->now);
 }
 
+void SimulatedFabric::limit(LinkIndex link, const CableLimit& limit, Picoseconds now) {
+  parts_->run(now);
+  parts_->links.limit(link, limit, parts_->now);
+}
+
 void SimulatedFabric::add_errors(PortIndex port, ErrorCounter counter, std::uint64_t count, Picoseconds now) {
   parts_->run(now);
   parts_->counters.add_errors(port, counter, count);

@@ -56,6 +56,9 @@ struct Arguments {
   bool wrong_attribute = false;
   bool narrow_counters = false;
   bool no_xmit_wait = false;
+  bool stuck_counters = false;
+  std::string width;
+  std::string speed;
   SimServeOptions serve;
 };
 
@@ -122,24 +125,23 @@ void add_serve(CLI::App& sim, const Shared& arguments, Context& context) {
 }
 
 void add_link(CLI::App& sim, const Shared& a, Context& context) {
-  auto* link = sim.add_subcommand("link", "Cut a cable, mend it, or let it flap");
+  auto* link = sim.add_subcommand("link", "Cut a cable, mend it, let it flap, or limit what it carries");
   link->add_option("node", a->node, "Description or GUID")->required();
   link->add_option("port", a->port)->required();
-  link->add_option("action", a->action, "down, up, flap, or training (sets --delay)")->required();
+  link->add_option("action", a->action, "down, up, flap, training (sets --delay), or limit")->required();
   link->add_option("--down", a->down, "flap: seconds down");
   link->add_option("--up", a->up, "flap: seconds up");
   link->add_option("--times", a->times, "flap: how often");
   link->add_option("--delay", a->delay, "training: seconds");
+  link->add_option("--width", a->width,
+                   "limit: the most that the cable carries, as 1x; without, as the ports can");
+  link->add_option("--speed", a->speed, "limit: likewise, as QDR");
   Program::on(*link, [a, &context] {
-    return tell({{"command", "link"},
-                 {"node", a->node},
-                 {"port", a->port},
-                 {"action", a->action},
-                 {"down", a->down},
-                 {"up", a->up},
-                 {"times", a->times},
-                 {"delay", a->delay}},
-                a, context);
+    json::object request{{"command", "link"}, {"node", a->node}, {"port", a->port},   {"action", a->action},
+                         {"down", a->down},   {"up", a->up},     {"times", a->times}, {"delay", a->delay}};
+    if (!a->width.empty()) request["width"] = a->width;
+    if (!a->speed.empty()) request["speed"] = a->speed;
+    return tell(request, a, context);
   });
 }
 
@@ -181,6 +183,7 @@ void add_fault(CLI::App& sim, const Shared& a, Context& context) {
   agent->add_flag("--wrong-attribute", a->wrong_attribute);
   agent->add_flag("--narrow-counters", a->narrow_counters, "No PortCountersExtended");
   agent->add_flag("--no-xmit-wait", a->no_xmit_wait);
+  agent->add_flag("--stuck-counters", a->stuck_counters, "Its counters show 0 and never move");
   agent->add_option("--slow", a->slow, "Seconds added to each answer");
   agent->add_option("--redirect-to", a->redirect_to, "The PMA points to this node");
   Program::on(*agent, [a, &context] {
@@ -192,6 +195,7 @@ void add_fault(CLI::App& sim, const Shared& a, Context& context) {
                          {"wrong_attribute", a->wrong_attribute},
                          {"narrow_counters", a->narrow_counters},
                          {"no_xmit_wait", a->no_xmit_wait},
+                         {"stuck_counters", a->stuck_counters},
                          {"slow", a->slow}};
     if (!a->redirect_to.empty()) request["redirect_to"] = a->redirect_to;
     return tell(request, a, context);
