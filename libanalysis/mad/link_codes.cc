@@ -3,6 +3,7 @@
 #include <array>
 
 #include "mad/attributes.h"
+#include "mad/link_capability.h"
 
 namespace heddle::mad {
 namespace {
@@ -94,6 +95,54 @@ void set_speed(LinkSpeed speed, PortInfo& info) {
     info.link_speed_ext2_supported = row.ext2;
     info.link_speed_ext2_enabled = row.ext2;
   }
+}
+
+namespace {
+
+struct Masks {
+  std::uint8_t width;
+  std::uint8_t base;
+  std::uint8_t ext;
+  std::uint8_t ext2;
+};
+
+/// IBA 14.2.5.6: of what can be enabled, some codes stand for all that is supported, or for none of it.
+Masks masks_of(const PortInfo& info, By by) {
+  constexpr std::uint8_t all_widths = 255;
+  constexpr std::uint8_t all_speeds = 15;
+  constexpr std::uint8_t no_extended = 30;
+  constexpr std::uint8_t all_extended = 31;
+  const Masks supported{info.link_width_supported, info.link_speed_supported, info.link_speed_ext_supported,
+                        info.link_speed_ext2_supported};
+  if (by == By::Supported) return supported;
+  Masks enabled{info.link_width_enabled, info.link_speed_enabled, info.link_speed_ext_enabled,
+                info.link_speed_ext2_enabled};
+  if (enabled.width == all_widths) enabled.width = supported.width;
+  if (enabled.base == all_speeds) enabled.base = supported.base;
+  if (enabled.ext == all_extended) enabled.ext = supported.ext;
+  if (enabled.ext == no_extended) enabled.ext = 0;
+  return enabled;
+}
+
+}  // namespace
+
+LinkMode best_common(const PortInfo& a, const PortInfo& b, By by) {
+  const Masks of_a = masks_of(a, by);
+  const Masks of_b = masks_of(b, by);
+  LinkMode best;
+  for (const auto& row : width_codes) {
+    if ((of_a.width & of_b.width & row.bit) != 0 && lanes(row.width) > lanes(best.width)) {
+      best.width = row.width;
+    }
+  }
+  for (const auto& row : speed_codes) {
+    // A row names the one mask that tells its speed from the others.
+    const unsigned both = row.ext2 != 0  ? of_a.ext2 & of_b.ext2 & row.ext2
+                          : row.ext != 0 ? of_a.ext & of_b.ext & row.ext
+                                         : of_a.base & of_b.base & row.base;
+    if (both != 0 && row.speed > best.speed) best.speed = row.speed;
+  }
+  return best;
 }
 
 int data_vls(std::uint8_t code) {

@@ -1,0 +1,95 @@
+#include "health/judge.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+#include "health/error_rules.h"
+#include "health/standing.h"
+
+namespace heddle::health {
+namespace {
+
+/// Samples may come every second; what they add up to is looked at no more often than this.
+constexpr FabricClock::duration pace = std::chrono::seconds{10};
+/// A link that fell is told of when sweeps have had the time to see whether somebody wanted it so.
+constexpr FabricClock::duration until_sweeps_have_seen = std::chrono::seconds{30};
+
+std::vector<Finding> found_twice(const std::vector<Duplicate>& duplicates) {
+  std::vector<Finding> found;
+  for (const Duplicate& duplicate : duplicates) {
+    Finding finding;
+    finding.rule = duplicate.rule;
+    finding.sureness = Sureness::Sure;
+    finding.at = duplicate.at;
+    finding.what = duplicate.what;
+    finding.advice =
+        duplicate.rule == Rule::DuplicateGuid
+            ? "one of the two is left out: give it a GUID of its own, or see whether a cable was "
+              "moved while the sweep went on"
+            : "packets reach one of the two only: have one subnet manager give LIDs, and the other "
+              "node's port down and up";
+    found.push_back(std::move(finding));
+  }
+  return found;
+}
+
+}  // namespace
+
+Judge::Judge(const Options& options)
+    : options_{options},
+      growth_{options.window, options.long_window},
+      drops_{options.window},
+      traffic_{options} {}
+
+void Judge::on_survey(std::shared_ptr<const Survey> survey, std::vector<Duplicate> duplicates, Instant now) {
+  if (survey_ && survey_->fabric != survey->fabric) drops_.on_fabric(*survey_->fabric, *survey->fabric, now);
+  survey_ = std::move(survey);
+  duplicates_ = std::move(duplicates);
+  if (sampled_) judge(now);
+}
+
+void Judge::on_sample(const load::Sample& sample) {
+  growth_.read(sample);
+  traffic_.on_sample(sample);
+  const bool first = sampled_ == nullptr;
+  sampled_ = sample.fabric;
+  if (survey_ && (first || sample.ended - judged_at_ >= pace)) judge(sample.ended);
+}
+
+void Judge::judge(Instant now) {
+  judged_at_ = now;
+  drops_.settle(growth_, now);
+  const Fabric& fabric = *survey_->fabric;
+  auto report = std::make_shared<Report>();
+  report->at = now;
+  report->ports = static_cast<std::size_t>(
+      std::ranges::count_if(fabric.ports(), [](const Port& port) { return port.link != no_link; }));
+  const auto append = [&](std::vector<Finding> more) {
+    std::ranges::move(more, std::back_inserter(report->findings));
+  };
+  append(judge_standing(*survey_, drops_.willed()));
+  append(found_twice(duplicates_));
+  append(judge_errors(fabric, growth_, drops_, options_));
+  append(traffic_.findings());
+  std::erase_if(report->findings,
+                [&](const Finding& finding) { return options_.off.contains(finding.rule); });
+
+  std::map<std::pair<Rule, PortRef>, Instant> since;
+  for (Finding& finding : report->findings) {
+    const auto key = std::pair{finding.rule, finding.at};
+    const auto before = since_.find(key);
+    finding.since = before == since_.end() ? now : before->second;
+    since.emplace(key, finding.since);
+  }
+  since_ = std::move(since);
+  std::erase_if(report->findings, [&](const Finding& finding) {
+    return finding.rule == Rule::LinkDowned && now - finding.since < until_sweeps_have_seen;
+  });
+  std::ranges::sort(report->findings, {}, [](const Finding& finding) {
+    return std::tuple{finding.sureness, finding.rule, finding.at};
+  });
+  report_ = std::move(report);
+}
+
+}  // namespace heddle::health

@@ -1,0 +1,57 @@
+/// Judges the fabric's health: told of surveys and samples, it keeps what must be remembered between them,
+/// and publishes a Report. Decides by rules (standing.h, error_rules.h, traffic_watch.h) and options alone;
+/// time comes in with what it is told. One thread; Reports may go anywhere.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "health/drop_watch.h"
+#include "health/finding.h"
+#include "health/growth.h"
+#include "health/options.h"
+#include "health/traffic_watch.h"
+#include "load/sample.h"
+#include "mad/survey.h"
+
+namespace heddle::health {
+
+/// What a sweep met twice, and left out.
+struct Duplicate {
+  Rule rule = Rule::DuplicateGuid;  ///< or DuplicateLid
+  PortRef at;
+  std::string what;  ///< printable
+};
+
+class Judge {
+ public:
+  explicit Judge(const Options& options = {});
+
+  /// Links that somebody keeps off or reduced on purpose: that they are is no fault of theirs.
+  void will(std::set<LinkRef> links) { drops_.will(std::move(links)); }
+  void on_survey(std::shared_ptr<const Survey> survey, std::vector<Duplicate> duplicates, Instant now);
+  void on_sample(const load::Sample& sample);
+
+  /// Null before the first survey and sample.
+  [[nodiscard]] const std::shared_ptr<const Report>& report() const { return report_; }
+
+ private:
+  void judge(Instant now);
+
+  Options options_;
+  Growth growth_;
+  DropWatch drops_;
+  TrafficWatch traffic_;
+  std::shared_ptr<const Survey> survey_;
+  std::shared_ptr<const Fabric> sampled_;  ///< that of the last sample
+  std::vector<Duplicate> duplicates_;
+  std::map<std::pair<Rule, PortRef>, Instant> since_;
+  Instant judged_at_{};
+  std::shared_ptr<const Report> report_;
+};
+
+}  // namespace heddle::health
