@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "control/tls.h"
+#include "health/options.h"
 #include "metrics/selection.h"
 #include "power/power_model.h"
 #include "regulation/governor_options.h"
@@ -132,6 +133,8 @@ struct Config {
     std::string lfts_file;
     std::string reload;
   } opensm;
+
+  heddle::health::Options health;
 
   struct {
     std::string level = "info";

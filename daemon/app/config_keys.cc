@@ -305,6 +305,62 @@ const std::vector<Key>& keys() {
        "then\n"
        "the oldest go.",
        "10000", count_key([](Config& c) -> std::uint64_t& { return c.notify.queue; }, 10, 1'000'000)},
+      {"health.window",
+       "What `heddle health` finds, and from how much on (docs/health.md). Errors are counted over two "
+       "windows:\n"
+       "this one (UFM's PDR: 12 min) ...",
+       "\"12min\"", duration_key([](Config& c) -> Config::Seconds& { return c.health.window; })},
+      {"health.long_window", "... and this one (likewise: 125 min).", "\"125min\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.health.long_window; })},
+      {"health.effective_ber",
+       "Symbol errors as a bit error rate, from FDR on, where errors are corrected: in the window (UFM's "
+       "PDR) ...",
+       "1e-14", error_rate_key([](Config& c) -> double& { return c.health.effective_ber; })},
+      {"health.effective_ber_long", "... and in the long one (likewise).", "1e-15",
+       error_rate_key([](Config& c) -> double& { return c.health.effective_ber_long; })},
+      {"health.raw_ber",
+       "Symbol errors of slower links as a bit error rate, in either window (IBA volume 2, 5.7).", "1e-12",
+       error_rate_key([](Config& c) -> double& { return c.health.raw_ber; })},
+      {"health.receive_errors",
+       "Packets that came in broken at a port in the window (ibqueryerrors); 0 for never, as below.", "10",
+       small_key([](Config& c) -> unsigned& { return c.health.receive_errors; })},
+      {"health.recoveries", "How often a link lost its lock and found it again in the long window.", "2",
+       small_key([](Config& c) -> unsigned& { return c.health.recoveries; })},
+      {"health.integrity_errors",
+       "Local link integrity errors and buffer overruns of a port in the long window.", "2",
+       small_key([](Config& c) -> unsigned& { return c.health.integrity_errors; })},
+      {"health.downs", "How often a link between switches went down by itself in the long window.", "1",
+       small_key([](Config& c) -> unsigned& { return c.health.downs; })},
+      {"health.flaps", "How often any link went down by itself in the window (UFM: 5 changes in 10 sweeps).",
+       "3", small_key([](Config& c) -> unsigned& { return c.health.flaps; })},
+      {"health.discards", "Packets that a port threw away in the window (ibqueryerrors).", "100",
+       small_key([](Config& c) -> unsigned& { return c.health.discards; })},
+      {"health.unbalance",
+       "How many times as busy the busiest link from one switch to another was as the least busy one ...",
+       "4.0",
+       [](Config& config, const Value& value) -> std::
+                                                  optional<std::string> {
+                                                    const auto number = real(value);
+                                                    if (!number || !(*number >= 1) || !(*number <= 1e6))
+                                                      return "a number from 1 to 1000000";
+                                                    config.health.unbalance = *number;
+                                                    return std::nullopt;
+                                                  }},
+      {"health.unbalance_from", "... if it was at least so busy, over the window.", "0.10",
+       ratio_key([](Config& c) -> Ratio& { return c.health.unbalance_from; })},
+      {"health.off", "Rules that nobody wants to hear of, as [\"duplicate-description\"].", "[]",
+       [](Config& config, const Value& value) -> std::optional<std::string> {
+         const auto names = list_of(value);
+         if (!names) return "a list of strings";
+         std::set<health::Rule> off;
+         for (const std::string& name : *names) {
+           const auto rule = std::ranges::find(health::rule_names, name, &health::RuleName::name);
+           if (rule == health::rule_names.end()) return "a list of rules' names, as in docs/health.md";
+           off.insert(rule->rule);
+         }
+         config.health.off = std::move(off);
+         return std::nullopt;
+       }},
       {"log.level", "\"debug\", \"info\", \"warning\" or \"error\".", "\"info\"",
        [](Config& config, const Value& value) -> std::optional<std::string> {
          const auto* text = std::get_if<std::string>(&value);

@@ -111,6 +111,16 @@ inline auto ratio_key(Ratio& (*member)(Config&)) {
   };
 }
 
+/// Of bit errors: far less than one in a thousand.
+inline auto error_rate_key(double& (*member)(Config&)) {
+  return [member](Config& config, const Value& value) -> std::optional<std::string> {
+    const auto rate = real(value);
+    if (!rate || !(*rate > 0 && *rate <= 1e-3)) return "a rate above 0, and 0.001 at most";
+    member(config) = *rate;
+    return std::nullopt;
+  };
+}
+
 inline auto small_key(unsigned& (*member)(Config&)) {
   return [member](Config& config, const Value& value) -> std::optional<std::string> {
     const auto* number = std::get_if<std::int64_t>(&value);

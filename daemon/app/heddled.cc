@@ -50,6 +50,18 @@ sampling::SamplerOptions sampler_options(const Config& config) {
   return options;
 }
 
+std::vector<health::Duplicate> found_twice(const std::vector<discovery::Problem>& problems) {
+  std::vector<health::Duplicate> found;
+  for (const discovery::Problem& problem : problems) {
+    if (problem.kind == discovery::ProblemKind::DuplicateGuid) {
+      found.push_back({health::Rule::DuplicateGuid, problem.where, printable(problem.text)});
+    } else if (problem.kind == discovery::ProblemKind::LidConflict) {
+      found.push_back({health::Rule::DuplicateLid, problem.where, printable(problem.text)});
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config config,
@@ -82,6 +94,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
               [this](Instant now) { discovery_.full(now); }},
       sampler_{engine_, sampler_options(config_),
                [this](const std::shared_ptr<const load::Sample>& sample) { on_sample(sample); }},
+      health_{config_.health},
       queues_{engine_},
       qos_{{.io = io,
             .clock = clock_,
@@ -125,6 +138,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
   metrics_.add(master_metrics_);
   metrics_.add(problem_metrics_);
   metrics_.add(notify_metrics_);
+  metrics_.add(health_metrics_);
   metrics_.add(qos_.metrics().part());
   engine_.wake_with([this](Instant when) { engine_alarm_.set_no_later(when); });
 }
@@ -231,6 +245,7 @@ void Heddled::Parts::on_sweep(const discovery::SweepReport& report) {
   }
   if (report.kind != discovery::SweepKind::Light) {
     found_wrong_.clear();
+    found_twice_ = found_twice(report.problems);
     for (const auto& problem : report.problems) {
       found_wrong_.push_back(fmt::format("{}: {}", to_string(problem.kind), problem.text));
       spdlog::warn("{}", found_wrong_.back());
@@ -264,6 +279,7 @@ void Heddled::Parts::show(std::shared_ptr<const Survey> survey) {
   planes_ = std::make_shared<const Planes>(*survey_->fabric);
   doors_.answers().outdate();
   qos_.use(survey_);
+  health_.on_survey(survey_, found_twice_, clock_.now());
   const Fabric& fabric = *survey_->fabric;
   most_switches_ = std::max(most_switches_, fabric.switch_count());
   sampler_.use(survey_->fabric);
@@ -276,6 +292,7 @@ void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample
   tell_metrics_of_the_master();
   sampling_watch_.saw(*sample, sampler_.statistics().late_sweeps);
   tell_problems();
+  judge_health(*sample);
   metrics_.publish(sample, sampler_.statistics(), engine_);
   doors_.answers().sampled();
   page_.publish(sample);

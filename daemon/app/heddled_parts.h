@@ -26,6 +26,8 @@
 #include "discovery/discovery.h"
 #include "fabric/node_names.h"
 #include "fabric/unique_names.h"
+#include "health/judge.h"
+#include "metrics/health_families.h"
 #include "metrics/metrics.h"
 #include "metrics/notify_families.h"
 #include "metrics/problem_families.h"
@@ -125,6 +127,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   [[nodiscard]] std::optional<std::string> nobody_manages() const;
   void on_sample(const std::shared_ptr<const load::Sample>& sample);
   void settle();
+  void judge_health(const load::Sample& sample);
   /// A callback by which something enters.
   template <class What>
   [[nodiscard]] auto entering(What what) {
@@ -161,6 +164,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   SmObserver master_;
   sampling::Sampler sampler_;
   SamplingWatch sampling_watch_;
+  health::Judge health_;
   sampling::QueueProbe queues_;
   QosService qos_;
   Alarm engine_alarm_;
@@ -178,17 +182,19 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
       std::make_shared<metrics::SubnetManagerMetrics>();
   std::shared_ptr<metrics::ProblemMetrics> problem_metrics_ = std::make_shared<metrics::ProblemMetrics>();
   std::shared_ptr<metrics::NotifyMetrics> notify_metrics_ = std::make_shared<metrics::NotifyMetrics>();
+  std::shared_ptr<metrics::HealthMetrics> health_metrics_ = std::make_shared<metrics::HealthMetrics>();
   web::Page page_;
   Doors doors_;
   std::shared_ptr<control::TcpGuard> guard_ = std::make_shared<control::TcpGuard>();
 
-  std::shared_ptr<const Survey> survey_;     ///< as it was found, or as it was configured after that
-  std::shared_ptr<const Survey> usable_;     ///< the last one that did not fail to be configured
-  std::vector<std::string> found_wrong_;     ///< by the last sweep
-  std::optional<std::string> reload_wrong_;  ///< what the last SIGHUP did not do
-  std::vector<PortRef> ports_left_off_;      ///< by an earlier run, where this one regulates nothing
-  std::size_t most_switches_ = 0;            ///< that a survey had since the start
-  unsigned entered_ = 0;                     ///< on_event() within on_event()
+  std::shared_ptr<const Survey> survey_;        ///< as it was found, or as it was configured after that
+  std::shared_ptr<const Survey> usable_;        ///< the last one that did not fail to be configured
+  std::vector<std::string> found_wrong_;        ///< by the last sweep
+  std::vector<health::Duplicate> found_twice_;  ///< likewise
+  std::optional<std::string> reload_wrong_;     ///< what the last SIGHUP did not do
+  std::vector<PortRef> ports_left_off_;         ///< by an earlier run, where this one regulates nothing
+  std::size_t most_switches_ = 0;               ///< that a survey had since the start
+  unsigned entered_ = 0;                        ///< on_event() within on_event()
   bool stop_asked_ = false;
   bool starts_anew_ = false;
   bool regulation_rests_ = false;  ///< before starting anew

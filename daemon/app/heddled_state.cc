@@ -69,6 +69,22 @@ void Heddled::Parts::tell_metrics_of_the_master() {
   master_metrics_->set(std::move(figures));
 }
 
+/// After each sweep of the counters. What the regulation turned off or reduced is no fault.
+void Heddled::Parts::judge_health(const load::Sample& sample) {
+  std::set<LinkRef> willed;
+  if (regulation_) {
+    for (const auto& link : std::as_const(*regulation_).regulator().governor().links()) {
+      const bool off =
+          link.state != regulation::LinkState::Active && link.state != regulation::LinkState::Lost;
+      const bool reduced = link.mode != link.full;
+      if (off || reduced) willed.insert(link.link);
+    }
+  }
+  health_.will(std::move(willed));
+  health_.on_sample(sample);
+  if (health_.report()) health_metrics_->set(*health_.report());
+}
+
 control::DaemonState Heddled::Parts::state() const {
   control::DaemonState state;
   state.version = version();
@@ -88,6 +104,8 @@ control::DaemonState Heddled::Parts::state() const {
   state.problems = problems();
   for (auto& each : notices_.states())
     state.notify.push_back({each.name, each.what, each.queued, each.sent, each.dropped, each.trouble});
+  state.health = health_.report();
+  state.now = clock_.now();
   state.sampling.sweeps = sampler_.statistics().sweeps;
   state.sampling.overruns = sampler_.statistics().late_sweeps;
   state.sampling.interval = config_.sampling.interval;

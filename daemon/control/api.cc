@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "control/health_view.h"
 #include "control/list_views.h"
 #include "control/sm_api.h"
 #include "control/views.h"
@@ -54,7 +55,7 @@ Result<void> write_graph(const DaemonState& state, const Query& query, const Tex
 }
 
 constexpr std::array long_routes{LongRoute{"/v1/links", write_links}, LongRoute{"/v1/nodes", write_nodes},
-                                 LongRoute{"/v1/fabric", write_graph}};
+                                 LongRoute{"/v1/fabric", write_graph}, LongRoute{"/v1/health", write_health}};
 
 Answers::Order long_order(const LongRoute& route, Daemon& daemon, const Request& request) {
   // Everything in it is immutable but the history.

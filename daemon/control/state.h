@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "fabric/fabric.h"
 #include "fabric/planes.h"
+#include "health/finding.h"
 #include "load/history.h"
 #include "load/locality.h"
 #include "load/sample.h"
@@ -62,6 +63,8 @@ struct DaemonState {
   std::shared_ptr<const load::LocalitySets> sets;  ///< those of the sample, once there is one
   Problems problems;
   std::vector<NotifyState> notify;
+  std::shared_ptr<const health::Report> health;  ///< none before the first sample
+  Instant now{};
   std::string no_regulation;  ///< why there is none; empty where there is
   SubnetManagerState subnet_manager;
   /// Of the last round of light sweeps over all ports of the switches; none where nobody goes at a pace.

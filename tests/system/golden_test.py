@@ -191,7 +191,7 @@ class OwnFabric(Golden):
         host = "host-0 mlx5_0"
         for name, words in {"status": ["status"], "links": ["links"], "links_power": ["links", "--power"], "nodes": ["nodes"],
                             "node": ["node", host], "queues": ["queues", host], "locality": ["locality"],
-                            "regulate": ["regulate"], "plan": ["plan"], "energy": ["energy"], "qos_show": ["qos", "show"],
+                            "regulate": ["regulate"], "health": ["health"], "plan": ["plan"], "energy": ["energy"], "qos_show": ["qos", "show"],
                             "qos_verify": ["qos", "verify"], "fabric_show": ["fabric", "show"],
                             "fabric_export": ["fabric", "export"]}.items():
             self.expect_json(name, daemon.json(*words))

@@ -40,6 +40,7 @@ FAULTS = {
     "InfinibandHcaLinkFlapping": ["fault errors host-4 1 link_downed 9"],
     "HeddlePortsMissing": ["fault agent host-6 --mute-pma"],
     "HeddleProblem": ["fault agent host-6 --mute-pma"],
+    "HeddleHealth": ["fault errors leaf-1 2 link_recovers 20"],
     "HeddleCountersReset": ["counters leaf-1 1 --set-xmit-data 0"],
     "HeddleCountersSaturated": ["fault agent host-3 --narrow-counters", "counters host-3 1 --set-xmit-data 4294967295"],
     "HeddleLinkBusy": ["traffic add host-6 host-7"],

@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   heddle::cli::Program program{std::cout, std::cerr};
   heddle::cli::add_status_commands(program);
+  heddle::cli::add_health_commands(program);
   heddle::cli::add_link_commands(program);
   heddle::cli::add_regulation_commands(program);
   heddle::cli::add_top_commands(program);

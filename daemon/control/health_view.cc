@@ -1,0 +1,90 @@
+#include "control/health_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/printable.h"
+#include "control/view_parts.h"
+#include "fabric/unique_names.h"
+
+namespace heddle::control {
+namespace {
+
+namespace json = boost::json;
+
+/// Whom a name means: an adapter's description begins with that of its host.
+std::set<NodeGuid> nodes_of_host(const DaemonState& state, const std::string& host) {
+  std::set<NodeGuid> found;
+  for (const Node& node : state.fabric->nodes()) {
+    const std::string plain = plain_name(node);
+    const bool is_host = node.type == NodeType::ChannelAdapter && plain.substr(0, plain.find(' ')) == host;
+    if (is_host || plain == host || state.name(node) == host || to_string(node.guid) == host) {
+      found.insert(node.guid);
+    }
+  }
+  return found;
+}
+
+/// "leaf-1/17", or the node where it is about no port of it.
+std::string place(const DaemonState& state, const PortRef& ref) {
+  const NodeIndex index = state.fabric->find_node(ref.node);
+  const std::string name = index == no_node ? to_string(ref.node) : state.name(state.fabric->node(index));
+  return ref.port == PortNum{0} ? name : fmt::format("{}/{}", name, ref.port.raw());
+}
+
+json::object finding_view(const DaemonState& state, const health::Finding& finding) {
+  const std::string at = place(state, finding.at);
+  const auto text = [](std::string_view words) { return json::value(std::string(words)); };
+  return {{"rule", text(health::to_string(finding.rule))},
+          {"sure", text(health::to_string(finding.sureness))},
+          {"where", finding.peer ? fmt::format("{} -- {}", at, place(state, *finding.peer)) : at},
+          {"at", at},
+          {"blame", finding.blame ? json::value(place(state, *finding.blame)) : json::value()},
+          {"since_seconds", std::max(0.0, seconds(state.now - finding.since))},
+          {"what", finding.what},
+          {"advice", finding.advice}};
+}
+
+}  // namespace
+
+Result<void> write_health(const DaemonState& state, const Query& query, const TextSink& out) {
+  if (!state.fabric) return fail(no_fabric());
+  if (!state.health) {
+    return fail(ErrorCode::Unreachable, "the counters have not been read yet; ask again in a moment");
+  }
+  const auto* host = find(query, "host");
+  std::set<NodeGuid> nodes;
+  if (host != nullptr) {
+    nodes = nodes_of_host(state, *host);
+    if (nodes.empty()) {
+      return fail(
+          ErrorCode::NotFound,
+          fmt::format("no node of the fabric is called '{}'; 'heddle nodes' lists them", printable(*host)));
+    }
+  }
+  std::vector<const health::Finding*> shown;
+  std::size_t sure = 0;
+  for (const health::Finding& finding : state.health->findings) {
+    const bool concerns = host == nullptr || nodes.contains(finding.at.node) ||
+                          (finding.peer && nodes.contains(finding.peer->node));
+    if (!concerns) continue;
+    shown.push_back(&finding);
+    sure += finding.sureness == health::Sureness::Sure ? 1 : 0;
+  }
+  out(fmt::format("{{\"well\":{},\"ports\":{},\"sure\":{},\"likely\":{},\"findings\":[", shown.empty(),
+                  state.health->ports, sure, shown.size() - sure));
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (i > 0) out(",");
+    out(json::serialize(finding_view(state, *shown[i])));
+  }
+  out("]}");
+  return {};
+}
+
+}  // namespace heddle::control

@@ -1,0 +1,26 @@
+/// How many findings of each rule there are. set() and Collect() may come from different threads.
+#pragma once
+
+#include <prometheus/collectable.h>
+
+#include <array>
+#include <mutex>
+#include <vector>
+
+#include "health/finding.h"
+
+namespace heddle::metrics {
+
+class HealthMetrics final : public prometheus::Collectable {
+ public:
+  void set(const health::Report& report);
+  /// Nothing before the first report: nobody has looked.
+  [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override;
+
+ private:
+  mutable std::mutex mutex_;
+  bool judged_ = false;
+  std::array<std::size_t, health::rule_count> counts_{};
+};
+
+}  // namespace heddle::metrics

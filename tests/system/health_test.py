@@ -1,0 +1,87 @@
+"""docs/health.md, as it stands there: its commands are typed, one after the other, on a fabric that is broken on purpose."""
+
+import json
+import os
+import re
+import subprocess
+import time
+import unittest
+
+from daemon_under_test import HEDDLE, SOURCE, Daemon
+
+NAME = f"health-{os.getpid()}"
+# Half a minute of the fabric in a second.
+SETTINGS = {"fabric.generate": "xgft:3;4,4,4;1,4,4", "fabric.serve": NAME, "fabric.time_scale": "30", "fabric.scenario": "demo",
+            "fabric.training_delay": "1s", "sampling.interval": "10s", "sampling.timeout": "10s", "sweep.light_interval": "10s",
+            "log.level": "error"}
+
+
+def transcript():
+    """(command, what it prints) of the page's blocks that begin with a prompt."""
+    steps = []
+    for line in (SOURCE / "docs/health.md").read_text().splitlines():
+        if line.startswith("    $ heddle "):
+            steps.append((line.removeprefix("    $ heddle "), []))
+        elif line.startswith("    ") and steps and steps[-1][1] is not None:
+            steps[-1][1].append(line[4:])
+        elif steps:
+            steps.append(("", None))
+    return [(command, printed) for command, printed in steps if command]
+
+
+def timeless(text):
+    return re.sub(r"\(for [^)]*\)", "(for ...)", text)
+
+
+class Health(unittest.TestCase):
+    def test_the_page_is_a_transcript(self):
+        steps = transcript()
+        self.assertEqual(len(steps), 6)
+        with Daemon(SETTINGS) as daemon:
+            daemon.wait_for_sweeps(3)
+            for command, printed in steps:
+                self.step(daemon, command, "\n".join(printed))
+
+    def step(self, daemon, command, expected):
+        if command.startswith("sim "):
+            done = subprocess.run([HEDDLE, "sim", "--name", NAME, *re.findall(r'"[^"]*"|\S+', command)[1:]], capture_output=True,
+                                  text=True, timeout=20, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return
+        command, _, status = command.partition("; echo ")
+        end = time.monotonic() + 30
+        while True:
+            done = daemon.heddle_raw(*command.split())
+            said = done.stdout.rstrip("\n") + (f"\n{done.returncode}" if status else "")
+            if timeless(said) == timeless(expected) or time.monotonic() > end:
+                break
+            time.sleep(0.2)
+        self.assertMultiLineEqual(timeless(said), timeless(expected), f"heddle {command}: {done.stderr}")
+
+    def test_exit_statuses_tell_ill_from_unknown(self):
+        with Daemon(SETTINGS) as daemon:
+            daemon.wait_for_sweeps(3)
+            self.assertEqual(daemon.heddle_raw("health").returncode, 0)
+            nobody = daemon.heddle_raw("health", "--host", "nobody")
+            self.assertEqual(nobody.returncode, 2)
+            self.assertIn("no node of the fabric is called 'nobody'", nobody.stderr)
+            self.assertEqual(daemon.heddle_raw("--json", "health", "--host", "host-0").returncode, 0)
+            subprocess.run([HEDDLE, "sim", "--name", NAME, "fault", "errors", "host-0 mlx5_0", "1", "rcv_errors", "50"], check=True,
+                           capture_output=True, timeout=20)
+            end = time.monotonic() + 30
+            while daemon.heddle_raw("health", "--host", "host-0").returncode != 1:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.2)
+            self.assertEqual(daemon.heddle_raw("health", "--host", "host-1").returncode, 0)
+            health = json.loads(daemon.heddle_raw("--json", "health").stdout)
+            self.assertEqual((health["well"], health["sure"] + health["likely"]), (False, len(health["findings"])))
+            self.assertEqual(health["findings"][0]["rule"], "receive-errors")
+            self.assertIn('heddle_health_findings{rule="receive-errors"} 1', daemon.metrics())
+            self.assertIn('heddle_health_findings{rule="link-width"} 0', daemon.metrics())
+            socket = daemon.socket
+        gone = subprocess.run([HEDDLE, "--socket", socket, "health"], capture_output=True, timeout=20, check=False)
+        self.assertEqual(gone.returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
