@@ -73,11 +73,11 @@ void Heddled::Parts::tell_metrics_of_the_master() {
 void Heddled::Parts::judge_health(const load::Sample& sample) {
   std::set<LinkRef> willed;
   if (regulation_) {
-    for (const auto& link : std::as_const(*regulation_).regulator().governor().links()) {
-      const bool off =
-          link.state != regulation::LinkState::Active && link.state != regulation::LinkState::Lost;
-      const bool reduced = link.mode != link.full;
-      if (off || reduced) willed.insert(link.link);
+    const regulation::Memory& memory = std::as_const(*regulation_).regulator().governor().memory();
+    for (const auto& [link, record] : memory.off) willed.insert(link);
+    for (const auto& [change, intent] : memory.open) {
+      for (const regulation::OffRecord& record : intent.off) willed.insert(record.link);
+      willed.insert(intent.on.begin(), intent.on.end());
     }
   }
   health_.will(std::move(willed));

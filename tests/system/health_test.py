@@ -78,6 +78,10 @@ class Health(unittest.TestCase):
             self.assertEqual(health["findings"][0]["rule"], "receive-errors")
             self.assertIn('heddle_health_findings{rule="receive-errors"} 1', daemon.metrics())
             self.assertIn('heddle_health_findings{rule="link-width"} 0', daemon.metrics())
+            chosen = subprocess.run(["curl", "-sf", "--unix-socket", str(daemon.socket),
+                                     "http://heddled/metrics?collect[]=heddle_health_findings", "-g"], capture_output=True,
+                                    text=True, timeout=20, check=True)
+            self.assertEqual({line.split("{")[0] for line in chosen.stdout.splitlines() if line[0] != "#"}, {"heddle_health_findings"})
             socket = daemon.socket
         gone = subprocess.run([HEDDLE, "--socket", socket, "health"], capture_output=True, timeout=20, check=False)
         self.assertEqual(gone.returncode, 2)
