@@ -16,6 +16,7 @@
 #include "health/options.h"
 #include "metrics/selection.h"
 #include "power/power_model.h"
+#include "power/savings.h"
 #include "regulation/governor_options.h"
 #include "sim/plane_kind.h"
 
@@ -124,6 +125,8 @@ struct Config {
     OnStop on_stop = OnStop::Restore;
     std::vector<std::string> pin;
   } regulation;
+
+  power::Tariff tariff;
 
   struct {
     bool plugin = false;

@@ -361,6 +361,20 @@ const std::vector<Key>& keys() {
          config.health.off = std::move(off);
          return std::nullopt;
        }},
+      {"power.price",
+       "What a kilowatt hour costs, such as 0.21: then `heddle energy` and the page say what a year saves.\n"
+       "0: not said.",
+       "0.0",
+       [](Config& config, const Value& value) -> std::
+                                                  optional<std::string> {
+                                                    const auto price = real(value);
+                                                    if (!price || !(*price >= 0) || !(*price <= 1e6))
+                                                      return "a number from 0 to 1000000";
+                                                    config.tariff.price = *price > 0 ? price : std::nullopt;
+                                                    return std::nullopt;
+                                                  }},
+      {"power.currency", "Of power.price, as it is to be shown.", "\"EUR\"",
+       string_key([](Config& c) -> std::string& { return c.tariff.currency; })},
       {"log.level", "\"debug\", \"info\", \"warning\" or \"error\".", "\"info\"",
        [](Config& config, const Value& value) -> std::optional<std::string> {
          const auto* text = std::get_if<std::string>(&value);

@@ -21,6 +21,7 @@ regulate::RegulatorOptions regulator_options(const Config& config, const NodeNam
   options.governor = governor_options(config);
   options.calendar = calendar;
   options.pins = config.regulation.pin;
+  options.tariff = config.tariff;
   options.names = names;
   return options;
 }

@@ -77,10 +77,6 @@ json::object power_link(const regulation::LinkStatus& link, const LinkNames& nam
           {"reason", printable(link.reason)}};
 }
 
-json::object totals_view(const power::EnergyTotals& totals) {
-  return {{"spent_joules", totals.spent.value()}, {"saved_joules", totals.saved.value()}};
-}
-
 }  // namespace
 
 json::value regulation_view(const Regulator& regulator) {
@@ -105,6 +101,7 @@ json::value regulation_view(const Regulator& regulator) {
                                                  {"failed", regulator.transitions().failed}}},
                     {"problems", std::move(problems)}};
   for (auto& member : totals_view(regulator.energy().total())) view[member.key()] = member.value();
+  view["account"] = account_view(account(regulator));
   return view;
 }
 
@@ -172,13 +169,14 @@ json::value power_link_view(const Regulator& regulator, const LinkRef& link, Ins
 
 Energy energy(const Regulator& regulator) {
   return {regulator.governor().reference(), regulator.energy().record(), regulator.energy().power(),
-          regulator.energy().saving()};
+          regulator.energy().saving(), account(regulator)};
 }
 
 void write_energy(const Energy& energy, const TextSink& out) {
   std::string head = json::serialize(json::object{{"power_watts", energy.power.value()},
                                                   {"saving_watts", energy.saving.value()},
-                                                  {"total", totals_view(energy.record.total)}});
+                                                  {"total", totals_view(energy.record.total)},
+                                                  {"account", account_view(energy.account)}});
   head.pop_back();
   out(head);
   const auto rows = [&](std::string_view name, const auto& list, const LinkNames& names) {

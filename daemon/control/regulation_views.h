@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "control/account_view.h"
 #include "control/list_views.h"
 #include "journal/journal.h"
 #include "regulate/regulator.h"
@@ -45,6 +46,7 @@ struct Energy {
   power::EnergyRecord record;
   Watts power;
   Watts saving;
+  Account account;
 };
 [[nodiscard]] Energy energy(const regulate::Regulator& regulator);
 void write_energy(const Energy& energy, const TextSink& out);

@@ -26,6 +26,7 @@
 #include "journal/scribe.h"
 #include "load/sample.h"
 #include "power/energy_account.h"
+#include "power/savings.h"
 #include "regulation/governor.h"
 
 namespace heddle::regulate {
@@ -44,7 +45,8 @@ struct RegulatorOptions {
   /// A link that is off by the records and up in all sweeps for so long is on: somebody else turned it on.
   FabricClock::duration believe_sweeps = std::chrono::minutes{1};
   std::vector<std::string> pins;  ///< patterns (regulate/pins.h)
-  NodeNames names;                ///< in them
+  power::Tariff tariff;
+  NodeNames names;  ///< in them
 };
 
 class Regulator final : public authority::FabricListener {
@@ -100,8 +102,12 @@ class Regulator final : public authority::FabricListener {
     std::uint64_t on = 0;
     std::uint64_t reduced = 0;
     std::uint64_t failed = 0;
+    /// From the order to the answer that all links of that order are Active: what load waited for at most.
+    FabricClock::duration waited{};   ///< of all links that were turned on
+    FabricClock::duration longest{};  ///< of one of them
   };
   [[nodiscard]] const Transitions& transitions() const { return transitions_; }
+  [[nodiscard]] const power::Tariff& tariff() const { return options_.tariff; }
   /// Why the regulation does not work as it should.
   [[nodiscard]] Problems problems() const;
 
@@ -139,7 +145,7 @@ class Regulator final : public authority::FabricListener {
   void give_up(regulation::StepId step, Instant now);
   void done(regulation::StepId step, const Result<void>& result, Instant now);
   void set(regulation::StepId step, const std::vector<LinkOutcome>& outcomes,
-           const std::vector<LinkOrder>& orders, Instant now);
+           const std::vector<LinkOrder>& orders, Instant ordered, Instant now);
   void later(regulation::Event event);
   void compare(const KnownFabric& known, Instant now);
   void look_for_contradictions(Instant now);

@@ -120,13 +120,13 @@ void Regulator::perform(const regulation::SetPorts& set_ports, Instant now) {
 void Regulator::order(regulation::StepId step, const std::vector<LinkOrder>& orders, Instant now) {
   for (const LinkOrder& order : orders) steps_[step].links.push_back(order.link);
   actuator_.set_links(orders, now,
-                      [this, step, orders](const std::vector<LinkOutcome>& outcomes, Instant at) {
-                        set(step, outcomes, orders, at);
+                      [this, step, orders, now](const std::vector<LinkOutcome>& outcomes, Instant at) {
+                        set(step, outcomes, orders, now, at);
                       });
 }
 
 void Regulator::set(regulation::StepId step, const std::vector<LinkOutcome>& outcomes,
-                    const std::vector<LinkOrder>& orders, Instant now) {
+                    const std::vector<LinkOrder>& orders, Instant ordered, Instant now) {
   regulation::StepFailed failed{step, {}, {}};
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (outcomes[i].failure) {
@@ -141,6 +141,8 @@ void Regulator::set(regulation::StepId step, const std::vector<LinkOutcome>& out
         break;
       case LinkTo::On:
         ++transitions_.on;
+        transitions_.waited += now - ordered;
+        transitions_.longest = std::max(transitions_.longest, now - ordered);
         break;
       case LinkTo::Reduced:
         ++transitions_.reduced;

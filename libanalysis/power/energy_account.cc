@@ -13,6 +13,13 @@ EnergyTotals find(const Meters& meters, const Key& key) {
   return it == meters.end() ? EnergyTotals{} : it->second.totals;
 }
 
+bool is_switch(const Fabric& fabric, LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; }
+
+void add_totals(Draw& sum, const Draw& part) {
+  sum.totals.spent += part.totals.spent;
+  sum.totals.saved += part.totals.saved;
+}
+
 /// Not each time that one goes.
 template <class Meters>
 void forget_gone(Meters& meters, std::size_t most) {
@@ -39,26 +46,38 @@ void EnergyAccount::restore(const EnergyRecord& record) {
 void EnergyAccount::set(Instant at, const Fabric& fabric, std::span<const LinkMode> modes,
                         std::span<const LinkMode> full) {
   advance(at);
-  for (auto& [link, meter] : links_) meter.power = meter.saving = Watts{};
-  for (auto& [node, meter] : nodes_) meter.power = meter.saving = Watts{};
+  for (auto& [link, draw] : links_) draw.power = draw.saving = Watts{};
+  for (auto& [node, draw] : nodes_) draw.power = draw.saving = Watts{};
   total_.power = total_.saving = Watts{};
+  links_between_switches_ = switches_ = Draw{};
   for (const Node& node : fabric.nodes()) {
     if (model_.find(node) == nullptr) continue;
-    nodes_[node.guid].power = model_.base(node);
-    total_.power += model_.base(node);
+    Draw& draw = nodes_[node.guid];
+    draw.power = model_.base(node);
+    total_.power += draw.power;
+    if (node.type != NodeType::Switch) continue;
+    switches_.power += draw.power;
+    add_totals(switches_, draw);
   }
   for (std::uint32_t i = 0; i < modes.size(); ++i) {
     const Link& cable = fabric.link(LinkIndex{i});
-    Meter& link = links_[link_ref(fabric, cable)];
+    Draw& link = links_[link_ref(fabric, cable)];
+    const bool between_switches = is_switch(fabric, cable.a) && is_switch(fabric, cable.b);
+    if (between_switches) add_totals(links_between_switches_, link);
     for (const LinkEnd end : {cable.a, cable.b}) {
       const Node& node = fabric.node(end.node);
       if (model_.find(node) == nullptr) continue;
       const Watts power = model_.port(node, modes[i]).watts;
       const Watts saving = model_.port(node, full[i]).watts - power;
-      for (Meter* meter : {&link, &nodes_[node.guid], &total_}) {
-        meter->power += power;
-        meter->saving += saving;
-      }
+      const auto add = [&](Draw& draw) {
+        draw.power += power;
+        draw.saving += saving;
+      };
+      add(link);
+      add(nodes_[node.guid]);
+      add(total_);
+      if (node.type == NodeType::Switch) add(switches_);
+      if (between_switches) add(links_between_switches_);
     }
   }
   forget_gone(links_, most_gone);
@@ -69,13 +88,15 @@ void EnergyAccount::advance(Instant at) {
   const double time = at_ ? seconds(at - *at_) : 0;
   at_ = at;
   if (time <= 0) return;
-  const auto add = [time](Meter& meter) {
+  const auto add = [time](Draw& meter) {
     meter.totals.spent += over(meter.power, time);
     meter.totals.saved += over(meter.saving, time);
   };
   for (auto& [link, meter] : links_) add(meter);
   for (auto& [node, meter] : nodes_) add(meter);
   add(total_);
+  add(links_between_switches_);
+  add(switches_);
 }
 
 EnergyTotals EnergyAccount::link(const LinkRef& link) const { return find(links_, link); }

@@ -22,6 +22,21 @@ struct EnergyTotals {
   friend constexpr bool operator==(const EnergyTotals&, const EnergyTotals&) = default;
 };
 
+/// A part of a network: what it has spent and saved, and what it draws and saves at present.
+struct Draw {
+  EnergyTotals totals;
+  Watts power;
+  Watts saving;
+  friend constexpr bool operator==(const Draw&, const Draw&) = default;
+};
+
+/// Of the fabric as it was set last; what is gone counts for `network` only.
+struct Parts {
+  Draw links;     ///< both ports of each link between switches
+  Draw switches;  ///< their base and all of their ports
+  Draw network;   ///< all that models know: switches, and adapters where a model asks for them
+};
+
 /// All that must survive a restart.
 struct EnergyRecord {
   std::vector<std::pair<LinkRef, EnergyTotals>> links;      ///< ascending
@@ -53,6 +68,7 @@ class EnergyAccount {
   /// Its base and its own ports.
   [[nodiscard]] EnergyTotals node(NodeGuid node) const;
   [[nodiscard]] EnergyTotals total() const { return total_.totals; }
+  [[nodiscard]] Parts parts() const { return {links_between_switches_, switches_, total_}; }
   /// As they stand since the last set().
   [[nodiscard]] Watts power() const { return total_.power; }
   [[nodiscard]] Watts saving() const { return total_.saving; }
@@ -61,17 +77,13 @@ class EnergyAccount {
   [[nodiscard]] const PowerModel& model() const { return model_; }
 
  private:
-  struct Meter {
-    EnergyTotals totals;
-    Watts power;
-    Watts saving;
-  };
-
   PowerModel model_;
   std::optional<Instant> at_;
-  std::map<LinkRef, Meter> links_;
-  std::map<NodeGuid, Meter> nodes_;
-  Meter total_;
+  std::map<LinkRef, Draw> links_;
+  std::map<NodeGuid, Draw> nodes_;
+  Draw total_;
+  Draw links_between_switches_;
+  Draw switches_;
 };
 
 }  // namespace heddle::power

@@ -130,7 +130,6 @@ Result<std::vector<DeviceModel>> read_models(std::string_view toml, const std::s
     if (section == nullptr) {
       reader.refuse(*power, "power is a table: write [[power.model]]");
     } else {
-      reader.only(*section, {"model"});
       const toml::node* list = section->get("model");
       const toml::array* tables = list == nullptr ? nullptr : list->as_array();
       if (list != nullptr && tables == nullptr) reader.refuse(*list, "write [[power.model]], one a model");

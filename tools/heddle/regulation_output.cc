@@ -6,6 +6,7 @@
 #include <ostream>
 #include <vector>
 
+#include "base/printable.h"
 #include "heddle/accounts.h"
 #include "heddle/json_access.h"
 #include "heddle/table.h"
@@ -27,6 +28,39 @@ std::string human_energy(double joules) {
 
 std::string share(double part, double rest) {
   return part + rest > 0 ? human(Ratio{part / (part + rest)}) : "-";
+}
+
+/// Shares, a year, and what it cost; nothing from a daemon that does not tell them.
+void print_account(const value& answer, Table& table) {
+  const value& account = at_path(answer, "account");
+  if (!account.is_object()) return;
+  const auto saved = [&](const char* part) {
+    return human(Ratio{number_at(account, fmt::format("{}.saved_share", part))});
+  };
+  table.add({"share saved", fmt::format("{} of link power, {} of switch power, {} of network power",
+                                        saved("links"), saved("switches"), saved("network"))});
+  const double year = number_at(account, "year.saved_kwh");
+  std::string a_year = fmt::format("{:.0f} kWh", year);
+  if (at_path(account, "year.saved_money").is_number()) {
+    a_year += fmt::format(", {:.0f} {} at {} a kWh", number_at(account, "year.saved_money"),
+                          printable(text_at(account, "year.currency")), number_at(account, "year.price"));
+  }
+  table.add({"a year at this rate", a_year + " saved"});
+  const std::int64_t on = count_at(account, "cost.turned_on");
+  table.add(
+      {"at the cost of",
+       fmt::format("{} turned off, {} on, {} reduced, {} failed{}", count_at(account, "cost.turned_off"), on,
+                   count_at(account, "cost.reduced"), count_at(account, "cost.failed"),
+                   on == 0 ? std::string{}
+                           : fmt::format("; {} waited for links to come back, {} for the slowest",
+                                         human_seconds(number_at(account, "cost.waited_seconds")),
+                                         human_seconds(number_at(account, "cost.longest_wait_seconds"))))});
+  if (const auto* always_on = at_path(account, "cost.always_on").if_object(); always_on != nullptr) {
+    for (const auto& why : *always_on) {
+      table.add({"always on",
+                 fmt::format("{} links: {}", count_at(why.value(), ""), printable(std::string(why.key())))});
+    }
+  }
 }
 
 }  // namespace
@@ -114,6 +148,7 @@ void print_energy(const value& answer, Context& context) {
   total.add({"power",
              fmt::format("{}, {} less than with everything on", human_watts(number_at(answer, "power_watts")),
                          human_watts(number_at(answer, "saving_watts")))});
+  print_account(answer, total);
   total.print(*context.out, context.colour);
   std::vector<const value*> links;
   for (const auto& link : array_at(answer, "links")) {

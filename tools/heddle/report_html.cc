@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 #include "heddle/accounts.h"
 #include "heddle/json_access.h"
@@ -254,7 +255,26 @@ void write_energy(Page& page, const ReportData& data) {
             "spent so far");
   page.tile(fmt::format("{:.3f} kWh", number_at(data.energy, "total.saved_joules") / joules_per_kwh),
             "saved so far");
+  const auto& account = at_path(data.energy, "account");
+  if (!account.is_object()) return page.add("</div>\n");
+  for (const auto& [part, what] :
+       {std::pair{"links", "of link power saved"}, std::pair{"switches", "of switch power saved"},
+        std::pair{"network", "of network power saved"}})
+    page.tile(human(Ratio{number_at(account, fmt::format("{}.saved_share", part))}), what);
+  page.tile(fmt::format("{:.0f} kWh", number_at(account, "year.saved_kwh")), "saved in a year at this rate");
+  if (at_path(account, "year.saved_money").is_number()) {
+    page.tile(
+        fmt::format("{:.0f} {}", number_at(account, "year.saved_money"), text_at(account, "year.currency")),
+        "saved in a year at this rate");
+  }
   page.add("</div>\n");
+  page.quiet(fmt::format(
+      "At the cost of {} links turned off, {} on, {} reduced, {} failed, since the daemon's start; {} waited "
+      "for links to come back, {} for the slowest.",
+      count_at(account, "cost.turned_off"), count_at(account, "cost.turned_on"),
+      count_at(account, "cost.reduced"), count_at(account, "cost.failed"),
+      human_seconds(number_at(account, "cost.waited_seconds")),
+      human_seconds(number_at(account, "cost.longest_wait_seconds"))));
 }
 
 void write_changes(Page& page, const ReportData& data) {

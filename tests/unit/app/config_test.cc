@@ -100,6 +100,20 @@ TEST(Config, SectionsWithinSections) {
   EXPECT_THAT(error_of("[metrics.tls]\nmin_version = \"TLS10\"\n"), HasSubstr("TLS12"));
 }
 
+TEST(Config, APriceAndModelsOfSwitchesStandInOneSection) {
+  const auto config = parse_config(
+      "[power]\nprice = 0.21\ncurrency = \"SEK\"\n[[power.model]]\npattern = \"*\"\nbase = 1\n"
+      "ports = [ { mode = \"4xHDR\", watts = 1 } ]\n",
+      "heddle.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->tariff.price, 0.21);
+  EXPECT_EQ(config->tariff.currency, "SEK");
+  EXPECT_EQ(config->power_models.size(), 1U);
+  EXPECT_FALSE(Config{}.tariff.price);
+  EXPECT_THAT(error_of("[power]\nprice = -1\n"), HasSubstr("from 0 to"));
+  EXPECT_THAT(error_of("[power]\nmodels = 3\n"), HasSubstr("there is no key power.models"));
+}
+
 // After a change of the keys: heddled --print-config > systemd/heddle.toml
 TEST(Config, TheShippedFileIsTheDefault) {
   std::ifstream file{test::source_directory() / "systemd/heddle.toml"};

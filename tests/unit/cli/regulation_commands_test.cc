@@ -43,6 +43,12 @@ constexpr const char* energy = R"({"power_watts":180.5,"saving_watts":3.8,
   "links":[{"name":"a/1 -- b/1","spent_joules":1000,"saved_joules":0},
            {"name":"a/2 -- b/2","spent_joules":360,"saved_joules":3600},
            {"name":"a/3 -- b/3","spent_joules":360,"saved_joules":7200}]})";
+constexpr const char* account = R"({"power_watts":180.5,"saving_watts":3.8,
+  "total":{"spent_joules":7200000,"saved_joules":1800000},"switches":[],"links":[],
+  "account":{"links":{"saved_share":0.5},"switches":{"saved_share":0.125},"network":{"saved_share":0.1},
+    "year":{"saved_kwh":2191.5,"saved_money":460.2,"price":0.21,"currency":"EUR"},
+    "cost":{"turned_off":4,"turned_on":2,"reduced":1,"failed":0,"waited_seconds":9,"longest_wait_seconds":5,
+            "always_on":{"pinned by the configuration":3}}}})";
 constexpr const char* events = R"({"last":8,"events":[
   {"id":7,"at":"2026-01-01T00:00:00Z","kind":"decided","links":"a/1 -- b/1","text":"off: quiet"},
   {"id":8,"at":"2026-01-01T00:00:02Z","kind":"operator","links":"","text":"regulation is set to off by ada"}]})";
@@ -119,6 +125,15 @@ TEST(RegulationCommands, EnergyNamesTheLinksThatSaveMost) {
   EXPECT_THAT(text, AllOf(HasSubstr("2.00 kWh"), HasSubstr("500.0 Wh"), HasSubstr("20.0 %")));
   EXPECT_LT(text.find("a/3 -- b/3"), text.find("a/2 -- b/2"));
   EXPECT_EQ(text.find("a/1 -- b/1"), std::string::npos);  // saved nothing
+}
+
+TEST(RegulationCommands, EnergySaysSharesAYearAndWhatItCost) {
+  FakeDaemon daemon{{{"/v1/energy", {account}}}};
+  const std::string text = run(daemon, {"energy"}).out;
+  EXPECT_THAT(text, HasSubstr("50.0 % of link power, 12.5 % of switch power, 10.0 % of network power"));
+  EXPECT_THAT(text, HasSubstr("2192 kWh, 460 EUR at 0.21 a kWh saved"));
+  EXPECT_THAT(text, HasSubstr("4 turned off, 2 on, 1 reduced, 0 failed; 9.0 s waited"));
+  EXPECT_THAT(text, HasSubstr("3 links: pinned by the configuration"));
 }
 
 TEST(RegulationCommands, EventsOneALine) {

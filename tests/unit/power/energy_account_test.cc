@@ -49,6 +49,29 @@ TEST_F(EnergyAccountTest, ALinkThatIsOffSavesBothItsPorts) {
   EXPECT_NEAR(account.total().saved.value(), 38, 1e-9);
 }
 
+TEST_F(EnergyAccountTest, PartsAreLinksBetweenSwitchesAndSwitchesAndAll) {
+  std::vector<LinkMode> modes = full;
+  modes[switch_link().raw()] = off_mode;
+  account.set(at(0), *fabric, modes, full);
+  account.advance(at(10));
+  // 3x3 torus, 2 cables in each of 18 trunks, one host a switch: hosts' ports are the switches', not links.
+  const Parts parts = account.parts();
+  EXPECT_NEAR(parts.links.power.value(), 35 * 2 * 0.95, 1e-9);
+  EXPECT_NEAR(parts.links.saving.value(), 2 * 0.95, 1e-9);
+  EXPECT_NEAR(parts.links.totals.saved.value(), 10 * 2 * 0.95, 1e-9);
+  EXPECT_NEAR(parts.switches.power.value(), 9 * 43.4 + 70 * 0.95 + 9 * 0.95, 1e-9);
+  EXPECT_EQ(parts.switches.saving, parts.links.saving);
+  EXPECT_EQ(parts.network.totals, account.total());
+
+  // What a journal kept of them counts again as soon as they are seen.
+  EnergyAccount next;
+  next.restore(account.record());
+  next.set(at(20), *fabric, modes, full);
+  EXPECT_NEAR(next.parts().links.totals.spent.value(), parts.links.totals.spent.value(), 1e-9);
+  EXPECT_NEAR(next.parts().links.totals.saved.value(), parts.links.totals.saved.value(), 1e-9);
+  EXPECT_EQ(next.parts().network.totals, parts.network.totals);
+}
+
 TEST_F(EnergyAccountTest, AReducedLinkSavesTheDifference) {
   std::vector<LinkMode> modes = full;
   modes[switch_link().raw()] = {LinkWidth::X1, LinkSpeed::Sdr};

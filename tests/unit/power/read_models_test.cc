@@ -61,7 +61,6 @@ INSTANTIATE_TEST_SUITE_P(
     All, ReadModelsErrorTest,
     testing::Values(
         Wrong{"[power\n", "x.toml:1"}, Wrong{"power = 3\n", "x.toml:1: power is a table"},
-        Wrong{"[power]\nmodels = 3\n", "x.toml:2: unknown key 'models'"},
         Wrong{"[power]\nmodel = 3\n", "x.toml:2: write [[power.model]]"},
         Wrong{"[[power.model]]\nbase = 1\nports=[{mode=\"4xHDR\",watts=1}]\n", "give at least one"},
         Wrong{"[[power.model]]\npattern=\"*\"\nbase = -1\nports=[{mode=\"4xHDR\",watts=1}]\n",

@@ -7,9 +7,31 @@ import type { MakeView } from '../view';
 
 interface Change { link: string; turn: string; mode: string; reason: string }
 interface Plan { age_seconds: number; off: number; on: number; changes: Change[]; busiest: number; watts_now: number; watts_then: number; watts_least: number; note: string }
-interface Regulation { mode: string; stage: string; links: Record<string, number>; power_watts: number; saving_watts: number; spent_joules: number; saved_joules: number; transitions: Record<string, number>; problems: string[] }
+interface Part { saved_share: number }
+interface Account {
+  links: Part; switches: Part; network: Part;
+  year: { saved_kwh: number; saved_money?: number; currency?: string };
+  cost: { turned_off: number; turned_on: number; failed: number; waited_seconds: number; longest_wait_seconds: number; always_on: Record<string, number> };
+}
+interface Regulation { mode: string; stage: string; links: Record<string, number>; power_watts: number; saving_watts: number; spent_joules: number; saved_joules: number; transitions: Record<string, number>; problems: string[]; account?: Account }
 
 const energy = (joules: number): string => (joules < 36000 ? `${count(Math.round(joules))} J` : `${(joules / 3.6e6).toFixed(3)} kWh`);
+
+const tile = (figure: string, what: string): HTMLElement => h('div', { class: 'tile' }, h('div', { class: 'figure' }, figure), h('div', { class: 'quiet' }, what));
+
+/** Shares, a year, and what it cost. */
+function accountTiles(account: Account): HTMLElement[] {
+  const { year } = account;
+  const money = year.saved_money === undefined ? '' : `, ${count(Math.round(year.saved_money))} ${year.currency ?? ''}`;
+  return [
+    tile(ratio(account.links.saved_share), 'of link power saved'), tile(ratio(account.switches.saved_share), 'of switch power saved'),
+    tile(ratio(account.network.saved_share), 'of network power saved'), tile(`${count(Math.round(year.saved_kwh))} kWh${money}`, 'saved in a year at this rate')];
+}
+function costLine({ cost }: Account): string {
+  const waited = cost.turned_on === 0 ? '' : `; ${duration(cost.waited_seconds)} waited for links to come back, ${duration(cost.longest_wait_seconds)} for the slowest`;
+  const kept = Object.entries(cost.always_on).map(([why, n]) => ` ${count(n)} always on: ${why}.`).join('');
+  return `Since the daemon's start: ${count(cost.turned_off)} turned off, ${count(cost.turned_on)} on, ${count(cost.failed)} failed${waited}.${kept}`;
+}
 
 /** What regulation does or would do, why, and what it saves. */
 export const planView: MakeView = (store) => {
@@ -26,7 +48,6 @@ export const planView: MakeView = (store) => {
       { key: 'reason', title: 'Why', sort: (row) => changes[row]!.reason, cell: (row) => changes[row]!.reason },
     ],
   });
-  const tile = (figure: string, what: string): HTMLElement => h('div', { class: 'tile' }, h('div', { class: 'figure' }, figure), h('div', { class: 'quiet' }, what));
   let known = false;
   const update = async (): Promise<void> => {
     const [regulation, answer] = await Promise.all([optional<Regulation>('/v1/regulation'), optional<{ plan: Plan | null }>('/v1/plan')]);
@@ -40,7 +61,9 @@ export const planView: MakeView = (store) => {
       regulation.mode !== 'enforce' && h('p', { class: 'under' }, 'Nothing is switched off until an operator says: heddle regulate enforce'),
       h('div', { class: 'tiles' },
         tile(watts(regulation.power_watts), 'power at this moment'), tile(watts(regulation.saving_watts), 'saved at this moment'),
-        tile(energy(regulation.spent_joules), 'spent so far'), tile(energy(regulation.saved_joules), 'saved so far')),
+        tile(energy(regulation.spent_joules), 'spent so far'), tile(energy(regulation.saved_joules), 'saved so far'),
+        regulation.account && accountTiles(regulation.account)),
+      regulation.account && h('p', { class: 'under' }, costLine(regulation.account)),
       regulation.problems.length > 0 && h('ul', { class: 'problem' }, regulation.problems.map((p) => h('li', null, p))),
       h('h2', null, 'Plan'),
       plan

@@ -1,0 +1,26 @@
+/// What the regulation saves in the units that people use, and what that cost, as JSON (docs/api.md). Pure.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "power/savings.h"
+#include "regulate/regulator.h"
+
+namespace heddle::control {
+
+struct Account {
+  power::Parts parts;
+  power::Tariff tariff;
+  regulate::Regulator::Transitions transitions;
+  /// Links between switches that stay on whatever their load, by why.
+  std::map<std::string, std::size_t> always_on;
+};
+[[nodiscard]] Account account(const regulate::Regulator& regulator);
+[[nodiscard]] boost::json::object account_view(const Account& account);
+
+[[nodiscard]] boost::json::object totals_view(const power::EnergyTotals& totals);
+
+}  // namespace heddle::control
