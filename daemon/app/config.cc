@@ -97,6 +97,35 @@ Result<NotifyEntry> read_destination(const toml::node& node, const std::string& 
   return entry;
 }
 
+Result<power::Reading> read_reading(const toml::node& node, const std::string& name) {
+  const auto expected = [&] {
+    return fail(
+        ErrorCode::Invalid,
+        fmt::format("{}: power.measured takes {{ switch = \"leaf-1\", watts = 131.5 }}, and ports = 12 "
+                    "where not as many are on as then",
+                    place(node, name)));
+  };
+  const auto* table = node.as_table();
+  if (table == nullptr) return expected();
+  power::Reading reading;
+  bool watts = false;
+  for (const auto& [key, value] : *table) {
+    const auto whole = value.value_exact<std::int64_t>();
+    if (key == "switch" && value.is_string()) {
+      reading.node = value.as_string()->get();
+    } else if (key == "watts" && value.is_number() && *value.value<double>() > 0) {
+      reading.watts = Watts{*value.value<double>()};
+      watts = true;
+    } else if (key == "ports" && whole && *whole >= 0 && *whole <= 254) {
+      reading.ports = static_cast<unsigned>(*whole);
+    } else {
+      return expected();
+    }
+  }
+  if (reading.node.empty() || !watts) return expected();
+  return reading;
+}
+
 Result<void> read_section(Config& config, const toml::table& table, const std::string& section,
                           const std::string& name) {
   for (const auto& [key, node] : table) {
@@ -118,6 +147,14 @@ Result<void> read_section(Config& config, const toml::table& table, const std::s
       continue;
     }
     if (full == "power.model") continue;  // power::read_models has them
+    if (full == "power.measured" && node.is_array()) {
+      for (const auto& entry : *node.as_array()) {
+        auto reading = read_reading(entry, name);
+        if (!reading) return fail(reading.error());
+        config.power.measured.push_back(std::move(*reading));
+      }
+      continue;
+    }
     if (const auto* deeper = node.as_table()) {
       if (auto read = read_section(config, *deeper, full, name); !read) return read;
       continue;
@@ -299,7 +336,18 @@ bool may_manage_subnet(const Config& config) {
 
 regulation::GovernorOptions governor_options(const Config& config) {
   regulation::GovernorOptions options = config.regulation.governor;
-  options.power = power::PowerModel(config.power_models);
+  std::vector<power::DeviceModel> models = config.power_models;
+  PowerModels others = config.power.switches;
+  if (others == PowerModels::ByBackend) {
+    others = config.fabric.backend == BackendKind::Sim ? PowerModels::Sfs7000d : PowerModels::Shipped;
+  }
+  power::Unmatched unmatched = power::Unmatched::Sfs7000d;
+  if (others == PowerModels::Shipped) {
+    const auto& shipped = power::shipped_models();
+    models.insert(models.end(), shipped.begin(), shipped.end());
+    unmatched = config.power.unmatched;
+  }
+  options.power = power::PowerModel(std::move(models), unmatched, config.power.cables);
   // Whoever shortens the quiet time wants links to go soon after it, and nothing to be put off for longer.
   const std::chrono::nanoseconds soon =
       std::max<std::chrono::nanoseconds>(options.quiet, std::chrono::seconds{1});
@@ -354,14 +402,17 @@ std::string default_config_text() {
       "together\n"
       "\n# What kinds of switches draw, in watts; the first that matches by vendor, device and pattern (over "
       "the\n"
-      "# node description) counts. Switches that none matches count as the Cisco SFS7000D of table 1 of the "
-      "paper.\n"
+      "# node description) counts. Switches that none matches: power.switches.\n"
       "# [[power.model]]\n"
       "# name = \"QM8700\"\n"
       "# vendor = 0x02c9\n"
       "# device = 0xd2f0\n"
       "# base = 120.0\n"
-      "# ports = [ { mode = \"4xHDR\", watts = 3.1 }, { mode = \"2xHDR\", watts = 2.0 } ]\n";
+      "# ports = [ { mode = \"4xHDR\", watts = 3.1 }, { mode = \"2xHDR\", watts = 2.0 } ]\n"
+      "\n# What switches were measured to draw; the models are fitted to it (`heddle energy` shows both). It "
+      "stands in [power].\n"
+      "# measured = [ { switch = \"leaf-1\", watts = 131.5 }, { switch = \"leaf-1\", watts = 118.0, ports = "
+      "20 } ]\n";
   return text;
 }
 

@@ -15,6 +15,7 @@
 #include "control/tls.h"
 #include "health/options.h"
 #include "metrics/selection.h"
+#include "power/calibration.h"
 #include "power/power_model.h"
 #include "power/savings.h"
 #include "regulation/governor_options.h"
@@ -30,6 +31,9 @@ enum class SmMode : unsigned char {
   Off,
 };
 enum class RoutingEngine : unsigned char { UpDown, MinHop };
+
+/// Which models of switches there are besides those of the configuration.
+enum class PowerModels : unsigned char { Shipped, Sfs7000d, ByBackend };
 
 /// Of what /metrics tells the energy one by one.
 enum class EnergyDetail : unsigned char { Total, Switch, Link };
@@ -127,6 +131,13 @@ struct Config {
   } regulation;
 
   power::Tariff tariff;
+
+  struct {
+    PowerModels switches = PowerModels::ByBackend;
+    power::Unmatched unmatched = power::Unmatched::Unknown;  ///< of switches, with the shipped models
+    power::Cable cables = power::Cable::Copper;
+    std::vector<power::Reading> measured;
+  } power;
 
   struct {
     bool plugin = false;

@@ -361,6 +361,31 @@ const std::vector<Key>& keys() {
          config.health.off = std::move(off);
          return std::nullopt;
        }},
+      {"power.switches",
+       "Whose watts switches have that no [[power.model]] matches. \"shipped\": what Heddle knows of real "
+       "ones,\nwith sources (docs/regulation.md). \"sfs7000d\": all count as the paper's switch. Empty: "
+       "\"shipped\" where\nfabric.backend is \"umad\", \"sfs7000d\" where it is \"sim\".",
+       "\"\"",
+       choice_key<PowerModels>([](Config& c) -> PowerModels& { return c.power.switches; },
+                               std::array{Choice<PowerModels>{"shipped", PowerModels::Shipped},
+                                          Choice<PowerModels>{"sfs7000d", PowerModels::Sfs7000d},
+                                          Choice<PowerModels>{"", PowerModels::ByBackend}})},
+      {"power.unknown",
+       "What switches count as that no model matches: \"none\" (a problem says which they are), or "
+       "\"sfs7000d\", the\npaper's switch.",
+       "\"none\"",
+       choice_key<power::Unmatched>(
+           [](Config& c) -> power::Unmatched& { return c.power.unmatched; },
+           std::array{Choice<power::Unmatched>{"none", power::Unmatched::Unknown},
+                      Choice<power::Unmatched>{"sfs7000d", power::Unmatched::Sfs7000d}})},
+      {"power.cables",
+       "What is plugged into cages, as far as anybody knows: \"copper\" (passive), \"aoc\" (active optical "
+       "cables) or\n\"optical\" (modules).",
+       "\"copper\"",
+       choice_key<power::Cable>([](Config& c) -> power::Cable& { return c.power.cables; },
+                                std::array{Choice<power::Cable>{"copper", power::Cable::Copper},
+                                           Choice<power::Cable>{"aoc", power::Cable::Aoc},
+                                           Choice<power::Cable>{"optical", power::Cable::Optical}})},
       {"power.price",
        "What a kilowatt hour costs, such as 0.21: then `heddle energy` and the page say what a year saves.\n"
        "0: not said.",

@@ -22,6 +22,7 @@ regulate::RegulatorOptions regulator_options(const Config& config, const NodeNam
   options.calendar = calendar;
   options.pins = config.regulation.pin;
   options.tariff = config.tariff;
+  options.measured = config.power.measured;
   options.names = names;
   return options;
 }

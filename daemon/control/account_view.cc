@@ -48,8 +48,9 @@ json::object totals_view(const power::EnergyTotals& totals) {
 }
 
 Account account(const Regulator& regulator) {
-  Account account{regulator.energy().parts(), regulator.tariff(), regulator.transitions(), {}};
+  Account account{regulator.energy().parts(), regulator.tariff(), regulator.transitions(), {}, 0};
   if (!regulator.governor().reference()) return account;
+  account.unknown_switches = regulator.unknown_switches().size();
   for (const auto& link : regulator.governor().links()) {
     const bool between_switches = link.exempt != regulation::Exempt::HostLink;
     if (between_switches && link.exempt != regulation::Exempt::No)
@@ -59,11 +60,13 @@ Account account(const Regulator& regulator) {
 }
 
 json::object account_view(const Account& account) {
-  return {{"links", part_view(account.parts.links)},
-          {"switches", part_view(account.parts.switches)},
-          {"network", part_view(account.parts.network)},
-          {"year", year_view(account)},
-          {"cost", cost_view(account)}};
+  json::object view{{"links", part_view(account.parts.links)},
+                    {"switches", part_view(account.parts.switches)},
+                    {"network", part_view(account.parts.network)},
+                    {"year", year_view(account)},
+                    {"cost", cost_view(account)}};
+  if (account.unknown_switches > 0) view["unknown_switches"] = account.unknown_switches;
+  return view;
 }
 
 }  // namespace heddle::control

@@ -17,6 +17,7 @@ struct Account {
   regulate::Regulator::Transitions transitions;
   /// Links between switches that stay on whatever their load, by why.
   std::map<std::string, std::size_t> always_on;
+  std::size_t unknown_switches = 0;  ///< which nobody counts
 };
 [[nodiscard]] Account account(const regulate::Regulator& regulator);
 [[nodiscard]] boost::json::object account_view(const Account& account);

@@ -77,6 +77,17 @@ json::object power_link(const regulation::LinkStatus& link, const LinkNames& nam
           {"reason", printable(link.reason)}};
 }
 
+json::array measured_view(const std::vector<power::Compared>& measured, const LinkNames& names) {
+  json::array view;
+  for (const power::Compared& each : measured) {
+    view.push_back(json::object{{"switch", names.of(each.node)},
+                                {"measured_watts", each.measured.value()},
+                                {"modelled_watts", each.modelled.value()},
+                                {"calibrated_watts", each.calibrated.value()}});
+  }
+  return view;
+}
+
 }  // namespace
 
 json::value regulation_view(const Regulator& regulator) {
@@ -169,7 +180,7 @@ json::value power_link_view(const Regulator& regulator, const LinkRef& link, Ins
 
 Energy energy(const Regulator& regulator) {
   return {regulator.governor().reference(), regulator.energy().record(), regulator.energy().power(),
-          regulator.energy().saving(), account(regulator)};
+          regulator.energy().saving(),      account(regulator),          regulator.measured()};
 }
 
 void write_energy(const Energy& energy, const TextSink& out) {
@@ -193,6 +204,8 @@ void write_energy(const Energy& energy, const TextSink& out) {
   };
   if (energy.reference) {
     const LinkNames names{energy.reference};
+    if (!energy.measured.empty())
+      out(",\"measured\":" + json::serialize(measured_view(energy.measured, names)));
     rows("switches", energy.record.switches, names);
     rows("links", energy.record.links, names);
   } else {

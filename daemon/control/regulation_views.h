@@ -47,6 +47,7 @@ struct Energy {
   Watts power;
   Watts saving;
   Account account;
+  std::vector<power::Compared> measured;
 };
 [[nodiscard]] Energy energy(const regulate::Regulator& regulator);
 void write_energy(const Energy& energy, const TextSink& out);

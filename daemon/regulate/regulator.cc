@@ -174,8 +174,30 @@ std::optional<Instant> Regulator::next_deadline() const {
   return first;
 }
 
+void Regulator::calibrate() {
+  if (options_.measured.empty() || calibrated_for_ == governor_.reference()) return;
+  // Once it is known of all of them what they were like, that stays: states differ later.
+  if (calibrated_for_ && unmatched_readings_.empty()) return;
+  calibrated_for_ = governor_.reference();
+  power::Calibration calibration =
+      power::calibrate(options_.governor.power, *calibrated_for_, governor_.modes(), options_.measured);
+  energy_.use(std::move(calibration.model));
+  compared_ = std::move(calibration.compared);
+  unmatched_readings_ = std::move(calibration.unmatched);
+}
+
+std::vector<NodeGuid> Regulator::unknown_switches() const {
+  std::vector<NodeGuid> unknown;
+  if (!governor_.reference()) return unknown;
+  for (const Node& node : governor_.reference()->nodes()) {
+    if (energy_.model().is_unknown(node)) unknown.push_back(node.guid);
+  }
+  return unknown;
+}
+
 void Regulator::account(Instant now) {
   if (!governor_.reference()) return;
+  calibrate();
   energy_.set(now, *governor_.reference(), governor_.modes(), governor_.full_modes());
   if (!save_at_) save_at_ = now + options_.save_energy_every;
 }

@@ -25,6 +25,7 @@
 #include "fabric/node_names.h"
 #include "journal/scribe.h"
 #include "load/sample.h"
+#include "power/calibration.h"
 #include "power/energy_account.h"
 #include "power/savings.h"
 #include "regulation/governor.h"
@@ -46,6 +47,7 @@ struct RegulatorOptions {
   FabricClock::duration believe_sweeps = std::chrono::minutes{1};
   std::vector<std::string> pins;  ///< patterns (regulate/pins.h)
   power::Tariff tariff;
+  std::vector<power::Reading> measured;
   NodeNames names;  ///< in them
 };
 
@@ -108,6 +110,10 @@ class Regulator final : public authority::FabricListener {
   };
   [[nodiscard]] const Transitions& transitions() const { return transitions_; }
   [[nodiscard]] const power::Tariff& tariff() const { return options_.tariff; }
+  /// What was measured at switches against their models.
+  [[nodiscard]] const std::vector<power::Compared>& measured() const { return compared_; }
+  /// Switches that no power model knows.
+  [[nodiscard]] std::vector<NodeGuid> unknown_switches() const;
   /// Why the regulation does not work as it should.
   [[nodiscard]] Problems problems() const;
 
@@ -150,6 +156,7 @@ class Regulator final : public authority::FabricListener {
   void compare(const KnownFabric& known, Instant now);
   void look_for_contradictions(Instant now);
   void account(Instant now);
+  void calibrate();
   [[nodiscard]] bool has_faults() const;
   /// Turns them on; a sentence that lists them.
   std::string adopt(const std::string& by, Instant now);
@@ -169,6 +176,9 @@ class Regulator final : public authority::FabricListener {
   Log log_;
   regulation::Governor governor_;
   power::EnergyAccount energy_;
+  std::shared_ptr<const Fabric> calibrated_for_;  ///< the readings were last compared with
+  std::vector<power::Compared> compared_;
+  std::vector<std::string> unmatched_readings_;  ///< of switches that the fabric has not
 
   KnownFabric known_;
   bool restarted_ = false;

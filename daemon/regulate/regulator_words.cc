@@ -109,6 +109,20 @@ Problems Regulator::problems() const {
                     "names",
                     pattern));
   }
+  if (const auto unknown = unknown_switches(); !unknown.empty()) {
+    add(ProblemKind::PowerUnknown,
+        fmt::format("nobody knows what {} {} draw{}: {}: their energy is not counted, and where links are "
+                    "chosen theirs weigh as those of the SFS7000D; say it with [[power.model]] or "
+                    "power.measured, or let power.unknown be \"sfs7000d\"",
+                    unknown.size(), unknown.size() == 1 ? "switch" : "switches",
+                    unknown.size() == 1 ? "s" : "", names(unknown)));
+  }
+  for (const std::string& name : unmatched_readings_) {
+    add(ProblemKind::PowerUnknown,
+        fmt::format(
+            "power.measured: the fabric has no switch called \"{}\"; 'heddle nodes' lists their names",
+            printable(name)));
+  }
   if (!governor_.trouble().empty()) {
     add(governor_.reference() ? ProblemKind::Tables : ProblemKind::NotRegulated, governor_.trouble());
   }

@@ -42,6 +42,7 @@ enum class ProblemKind : std::uint8_t {
   OffUnseen,     ///< links are off, and what is behind them has not been seen
   Pins,          ///< a pattern of the configuration fits no link
   Qos,           ///< tables of ports are not those of the plan
+  PowerUnknown,  ///< switches that no power model knows
 };
 
 struct ProblemName {
@@ -77,8 +78,9 @@ inline constexpr std::array problem_names{
     ProblemName{ProblemKind::OffUnseen, "off-unseen"},
     ProblemName{ProblemKind::Pins, "pins"},
     ProblemName{ProblemKind::Qos, "qos"},
+    ProblemName{ProblemKind::PowerUnknown, "power-unknown"},
 };
-static_assert(problem_names.size() == static_cast<std::size_t>(ProblemKind::Qos) + 1);
+static_assert(problem_names.size() == static_cast<std::size_t>(ProblemKind::PowerUnknown) + 1);
 
 struct Problem {
   ProblemKind kind;

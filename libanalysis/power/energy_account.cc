@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "power/cages.h"
+
 namespace heddle::power {
 namespace {
 
@@ -59,6 +61,8 @@ void EnergyAccount::set(Instant at, const Fabric& fabric, std::span<const LinkMo
     switches_.power += draw.power;
     add_totals(switches_, draw);
   }
+  const Cages cages{model_, fabric, modes};
+  const Cages full_cages{model_, fabric, full};
   for (std::uint32_t i = 0; i < modes.size(); ++i) {
     const Link& cable = fabric.link(LinkIndex{i});
     Draw& link = links_[link_ref(fabric, cable)];
@@ -67,8 +71,8 @@ void EnergyAccount::set(Instant at, const Fabric& fabric, std::span<const LinkMo
     for (const LinkEnd end : {cable.a, cable.b}) {
       const Node& node = fabric.node(end.node);
       if (model_.find(node) == nullptr) continue;
-      const Watts power = model_.port(node, modes[i]).watts;
-      const Watts saving = model_.port(node, full[i]).watts - power;
+      const Watts power = model_.port(node, modes[i]).watts + cages.share(end);
+      const Watts saving = model_.port(node, full[i]).watts + full_cages.share(end) - power;
       const auto add = [&](Draw& draw) {
         draw.power += power;
         draw.saving += saving;

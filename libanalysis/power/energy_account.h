@@ -75,6 +75,8 @@ class EnergyAccount {
 
   [[nodiscard]] EnergyRecord record() const;
   [[nodiscard]] const PowerModel& model() const { return model_; }
+  /// From the next set() on.
+  void use(PowerModel model) { model_ = std::move(model); }
 
  private:
   PowerModel model_;

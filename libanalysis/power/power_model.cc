@@ -1,7 +1,11 @@
 #include "power/power_model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
+
+#include "power/cages.h"
 
 namespace heddle::power {
 namespace {
@@ -105,14 +109,45 @@ DeviceModel sfs7000d() {
   return model;
 }
 
-PowerModel::PowerModel(std::vector<DeviceModel> models) : models_{std::move(models)} {
-  models_.push_back(sfs7000d());
+std::string_view to_string(Cable cable) {
+  constexpr std::array<std::string_view, cable_kinds> names{"copper", "aoc", "optical"};
+  return names[static_cast<std::size_t>(cable)];
 }
 
-const DeviceModel* PowerModel::find(const Node& node) const {
+std::optional<Cable> cable_from(std::string_view text) {
+  for (const Cable cable : {Cable::Copper, Cable::Aoc, Cable::Optical}) {
+    if (to_string(cable) == text) return cable;
+  }
+  return std::nullopt;
+}
+
+std::string_view to_string(Kind kind) {
+  constexpr std::array<std::string_view, 5> names{"", "measured", "typical", "maximum", "estimated"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+PortWatts port_watts(const DeviceModel& model, LinkMode mode) {
+  if (!mode.on() || model.ports.empty()) return {};
+  for (const PortPower& entry : model.ports) {
+    if (entry.mode == mode) return {entry.watts - model.port_off, Basis::Listed};
+  }
+  return {Watts{estimate(model.ports, mode)} - model.port_off, Basis::Estimated};
+}
+
+PowerModel::PowerModel(std::vector<DeviceModel> models, Unmatched unmatched, Cable cable)
+    : models_{std::move(models)}, cable_{cable} {
+  if (unmatched == Unmatched::Sfs7000d) models_.push_back(sfs7000d());
+}
+
+const DeviceModel* PowerModel::matching(const Node& node) const {
   const auto it = std::find_if(models_.begin(), models_.end(),
                                [&](const DeviceModel& model) { return matches(model, node); });
   return it == models_.end() ? nullptr : &*it;
+}
+
+const DeviceModel* PowerModel::find(const Node& node) const {
+  const DeviceModel* model = matching(node);
+  return model == nullptr || !model->figures ? nullptr : model;
 }
 
 Watts PowerModel::base(const Node& node) const {
@@ -122,22 +157,50 @@ Watts PowerModel::base(const Node& node) const {
 
 PortWatts PowerModel::port(const Node& node, LinkMode mode) const {
   const DeviceModel* model = find(node);
-  if (model == nullptr || !mode.on() || model->ports.empty()) return {};
-  for (const PortPower& entry : model->ports) {
-    if (entry.mode == mode) return {entry.watts - model->port_off, Basis::Listed};
+  return model == nullptr ? PortWatts{} : port_watts(*model, mode);
+}
+
+Watts PowerModel::module(const Node& node) const {
+  const DeviceModel* model = find(node);
+  if (model == nullptr) return {};
+  const auto& module = model->modules[static_cast<std::size_t>(cable_)];
+  return module ? module->watts : Watts{};
+}
+
+Watts PowerModel::weight(const Node& node, LinkMode mode) const {
+  const DeviceModel* model = find(node);
+  if (model == nullptr) {
+    static const DeviceModel papers = sfs7000d();
+    return node.type == NodeType::Switch ? port_watts(papers, mode).watts : Watts{};
   }
-  return {Watts{estimate(model->ports, mode)} - model->port_off, Basis::Estimated};
+  const Watts module_share = mode.on() ? module(node) / model->ports_a_cage : Watts{};
+  return port_watts(*model, mode).watts + module_share;
 }
 
 Watts PowerModel::link(const Fabric& fabric, LinkIndex link, LinkMode mode) const {
   const Link& cable = fabric.link(link);
-  return port(fabric.node(cable.a.node), mode).watts + port(fabric.node(cable.b.node), mode).watts;
+  return weight(fabric.node(cable.a.node), mode) + weight(fabric.node(cable.b.node), mode);
+}
+
+void PowerModel::replace(DeviceModel model) {
+  for (DeviceModel& each : models_) {
+    if (each.name == model.name) {
+      each = std::move(model);
+      return;
+    }
+  }
+  models_.insert(models_.begin(), std::move(model));
 }
 
 Watts watts(const PowerModel& model, const Fabric& fabric, std::span<const LinkMode> modes) {
   Watts sum;
   for (const Node& node : fabric.nodes()) sum += model.base(node);
-  for (std::uint32_t i = 0; i < modes.size(); ++i) sum += model.link(fabric, LinkIndex{i}, modes[i]);
+  const Cages cages{model, fabric, modes};
+  for (std::uint32_t i = 0; i < modes.size(); ++i) {
+    const Link& link = fabric.link(LinkIndex{i});
+    for (const LinkEnd end : {link.a, link.b})
+      sum += model.port(fabric.node(end.node), modes[i]).watts + cages.share(end);
+  }
   return sum;
 }
 

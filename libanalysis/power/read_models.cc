@@ -63,6 +63,7 @@ class Reader {
 
 void read_ports(Reader& reader, const toml::table& table, DeviceModel& model) {
   const toml::array* ports = table["ports"].as_array();
+  if (table.get("ports") == nullptr && table.get("modules") != nullptr) return;
   if (ports == nullptr || ports->empty()) {
     reader.refuse(table, "a power model without ports = [ { mode = \"4xHDR\", watts = 3.1 } ]");
     return;
@@ -87,8 +88,51 @@ void read_ports(Reader& reader, const toml::table& table, DeviceModel& model) {
   }
 }
 
+Origin read_origin(Reader& reader, const toml::table& table) {
+  Origin origin;
+  origin.source = reader.text(table, "source").value_or("");
+  if (const auto kind = reader.text(table, "kind")) {
+    for (const Kind each : {Kind::Measured, Kind::Typical, Kind::Maximum, Kind::Estimated}) {
+      if (to_string(each) == *kind) origin.kind = each;
+    }
+    if (origin.kind == Kind::Unsaid)
+      reader.refuse(*table.get("kind"), "kind is measured, typical, maximum or estimated");
+  }
+  if (const toml::node* node = table.get("range")) {
+    const toml::array* range = node->as_array();
+    const auto end = [&](std::size_t i) {
+      return range != nullptr && range->size() == 2 ? range->get(i)->value<double>() : std::nullopt;
+    };
+    if (end(0) && end(1) && 0 <= *end(0) && *end(0) <= *end(1)) {
+      origin.range = {Watts{*end(0)}, Watts{*end(1)}};
+    } else {
+      reader.refuse(*node, "range is [ least, most ], both in watts");
+    }
+  }
+  return origin;
+}
+
+void read_modules(Reader& reader, const toml::table& table, DeviceModel& model) {
+  const toml::node* node = table.get("modules");
+  if (node == nullptr) return;
+  const toml::table* modules = node->as_table();
+  if (modules == nullptr) return reader.refuse(*node, "modules is a table: modules.optical = { watts = 15 }");
+  for (const auto& [key, value] : *modules) {
+    const auto cable = cable_from(key.str());
+    const toml::table* module = value.as_table();
+    if (!cable || module == nullptr) {
+      reader.refuse(value, "modules are copper, aoc and optical, each { watts = 4.5 }");
+      return;
+    }
+    reader.only(*module, {"watts", "kind", "source", "range"});
+    model.modules[static_cast<std::size_t>(*cable)] = {reader.power(*module, "watts", true),
+                                                       read_origin(reader, *module)};
+  }
+}
+
 DeviceModel read_model(Reader& reader, const toml::table& table) {
-  reader.only(table, {"name", "vendor", "device", "pattern", "adapters", "base", "port_off", "ports"});
+  reader.only(table, {"name", "vendor", "device", "pattern", "adapters", "figures", "base", "port_off",
+                      "ports", "ports_a_cage", "modules", "kind", "source", "range"});
   DeviceModel model;
   model.name = reader.text(table, "name").value_or("");
   model.vendor_id = reader.number<std::uint32_t>(table, "vendor");
@@ -101,7 +145,17 @@ DeviceModel read_model(Reader& reader, const toml::table& table) {
     if (!value) reader.refuse(*node, "adapters is neither true nor false");
     model.adapters = value.value_or(false);
   }
+  if (const toml::node* node = table.get("figures"); node != nullptr && node->value_exact<bool>() == false) {
+    model.figures = false;
+    reader.only(table, {"name", "vendor", "device", "pattern", "figures"});
+    return model;
+  }
   model.base = reader.power(table, "base", true);
+  model.origin = read_origin(reader, table);
+  if (const auto ports = reader.number<std::uint8_t>(table, "ports_a_cage")) {
+    model.ports_a_cage = std::max<unsigned>(*ports, 1);
+  }
+  read_modules(reader, table, model);
   model.port_off = reader.power(table, "port_off", false);
   read_ports(reader, table, model);
   return model;

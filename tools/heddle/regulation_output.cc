@@ -55,6 +55,8 @@ void print_account(const value& answer, Table& table) {
                            : fmt::format("; {} waited for links to come back, {} for the slowest",
                                          human_seconds(number_at(account, "cost.waited_seconds")),
                                          human_seconds(number_at(account, "cost.longest_wait_seconds"))))});
+  if (const auto unknown = count_at(account, "unknown_switches"); unknown > 0)
+    table.add({"not counted", fmt::format("{} switches that no power model knows", unknown)});
   if (const auto* always_on = at_path(account, "cost.always_on").if_object(); always_on != nullptr) {
     for (const auto& why : *always_on) {
       table.add({"always on",
@@ -149,6 +151,13 @@ void print_energy(const value& answer, Context& context) {
              fmt::format("{}, {} less than with everything on", human_watts(number_at(answer, "power_watts")),
                          human_watts(number_at(answer, "saving_watts")))});
   print_account(answer, total);
+  for (const auto& each : array_at(answer, "measured")) {
+    total.add({"measured",
+               fmt::format("{}: {}; {} by the model, {} as it is fitted to that",
+                           printable(text_at(each, "switch")), human_watts(number_at(each, "measured_watts")),
+                           human_watts(number_at(each, "modelled_watts")),
+                           human_watts(number_at(each, "calibrated_watts")))});
+  }
   total.print(*context.out, context.colour);
   std::vector<const value*> links;
   for (const auto& link : array_at(answer, "links")) {

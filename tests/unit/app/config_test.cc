@@ -114,6 +114,54 @@ TEST(Config, APriceAndModelsOfSwitchesStandInOneSection) {
   EXPECT_THAT(error_of("[power]\nmodels = 3\n"), HasSubstr("there is no key power.models"));
 }
 
+TEST(Config, SwitchesOnHardwareHaveTheShippedModels) {
+  Node quantum;
+  quantum.type = NodeType::Switch;
+  quantum.vendor_id = 0x2c9;
+  quantum.device_id = 0xd2f0;
+  Node other = quantum;
+  other.device_id = 0xbd36;
+  const auto base = [](const std::string& text, const Node& node) {
+    const auto config = parse_config(text, "heddle.toml");
+    EXPECT_TRUE(config) << config.error().message;
+    const power::PowerModel model = governor_options(*config).power;
+    return model.is_unknown(node) ? -1 : model.base(node).value();
+  };
+  EXPECT_DOUBLE_EQ(base("[fabric]\nbackend = \"umad\"\n", quantum), 111);
+  EXPECT_DOUBLE_EQ(base("[fabric]\nbackend = \"umad\"\n", other), -1);
+  EXPECT_DOUBLE_EQ(base("[power]\nunknown = \"sfs7000d\"\n", other), 43.4);
+  EXPECT_DOUBLE_EQ(base("[power]\nswitches = \"sfs7000d\"\n", quantum), 43.4);
+  EXPECT_DOUBLE_EQ(base("[fabric]\nbackend = \"sim\"\n", quantum), 43.4);
+  EXPECT_DOUBLE_EQ(base("[fabric]\nbackend = \"sim\"\n[power]\nswitches = \"shipped\"\n", quantum), 111);
+  // What the configuration says comes first.
+  EXPECT_DOUBLE_EQ(
+      base("[[power.model]]\ndevice = 0xd2f0\nbase = 7\nports = [ { mode = \"4xHDR\", watts = 1 } ]\n",
+           quantum),
+      7);
+}
+
+TEST(Config, WhatWasMeasuredAtSwitches) {
+  const auto config = parse_config(
+      "[power]\ncables = \"optical\"\nmeasured = [ { switch = \"leaf-1\", watts = 131.5 }, { switch = "
+      "\"leaf-1\", "
+      "watts = 118, ports = 20 } ]\n",
+      "heddle.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->power.cables, power::Cable::Optical);
+  ASSERT_EQ(config->power.measured.size(), 2U);
+  EXPECT_EQ(config->power.measured[0].node, "leaf-1");
+  EXPECT_EQ(config->power.measured[0].ports, std::nullopt);
+  EXPECT_DOUBLE_EQ(config->power.measured[1].watts.value(), 118);
+  EXPECT_EQ(config->power.measured[1].ports, 20U);
+  for (const char* wrong :
+       {"{ watts = 3 }", "{ switch = \"a\" }", "{ switch = \"a\", watts = -1 }",
+        "{ switch = \"a\", watts = 1, ports = -1 }", "{ switch = \"a\", watts = 1, price = 2 }", "3"}) {
+    EXPECT_THAT(error_of(std::string("[power]\nmeasured = [ ") + wrong + " ]\n"),
+                AllOf(HasSubstr("heddle.toml:2"), HasSubstr("power.measured takes")))
+        << wrong;
+  }
+}
+
 // After a change of the keys: heddled --print-config > systemd/heddle.toml
 TEST(Config, TheShippedFileIsTheDefault) {
   std::ifstream file{test::source_directory() / "systemd/heddle.toml"};

@@ -38,6 +38,31 @@ ports = [ { mode = "4xHDR", watts = 2 } ]
   EXPECT_TRUE(models->back().adapters);
 }
 
+TEST(ReadModelsTest, ReadsModulesAndWhereFiguresAreFrom) {
+  const auto models = read_models(R"(
+[[power.model]]
+pattern = "*"
+base = 120
+kind = "estimated"
+range = [ 100, 150 ]
+source = "a page"
+ports_a_cage = 2
+modules.optical = { watts = 15, kind = "maximum", source = "another page" }
+)",
+                                  "heddled.toml");
+  ASSERT_TRUE(models) << models.error().message;
+  const DeviceModel& model = models->front();
+  EXPECT_EQ(model.origin.kind, Kind::Estimated);
+  EXPECT_EQ(model.origin.source, "a page");
+  EXPECT_EQ(model.origin.range, std::pair(Watts{100}, Watts{150}));
+  EXPECT_EQ(model.ports_a_cage, 2U);
+  EXPECT_TRUE(model.ports.empty());
+  const auto& module = model.modules[static_cast<std::size_t>(Cable::Optical)];
+  ASSERT_TRUE(module);
+  EXPECT_DOUBLE_EQ(module->watts.value(), 15);
+  EXPECT_EQ(module->origin.kind, Kind::Maximum);
+}
+
 TEST(ReadModelsTest, NothingIsNothing) {
   const auto models = read_models("[sampling]\n", "x.toml");
   ASSERT_TRUE(models);
@@ -71,6 +96,12 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"[[power.model]]\npattern=\"*\"\nbase=1\nports=[{mode=\"4xHDR\",watts=1},{mode=\"4xHDR\",watts="
               "2}]\n",
               "listed twice"},
+        Wrong{"[[power.model]]\npattern=\"*\"\nbase=1\nkind=\"guessed\"\nports=[{mode=\"4xHDR\",watts=1}]\n",
+              "x.toml:4: kind is measured"},
+        Wrong{"[[power.model]]\npattern=\"*\"\nbase=1\nrange=[3,2]\nports=[{mode=\"4xHDR\",watts=1}]\n",
+              "x.toml:4: range is"},
+        Wrong{"[[power.model]]\npattern=\"*\"\nbase=1\nmodules.glass={watts=1}\n", "modules are copper"},
+        Wrong{"[[power.model]]\npattern=\"*\"\nfigures=false\nbase=1\n", "unknown key 'base'"},
         Wrong{"[[power.model]]\nvendor=-1\nbase = 1\nports=[{mode=\"4xHDR\",watts=1}]\n",
               "x.toml:2: vendor is not a whole number"}));
 

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Remembers what was asked for, and answers nothing.
+/// Remembers what was asked for, and answers nothing by itself.
 class Recorder final : public Actuator {
  public:
   [[nodiscard]] unsigned planes() const override { return 1; }
@@ -24,9 +24,14 @@ class Recorder final : public Actuator {
     avoided.push_back(avoid);
   }
   void migrate(unsigned, Instant, Done) override {}
-  void set_links(const std::vector<LinkOrder>&, Instant, LinksDone) override {}
+  void set_links(const std::vector<LinkOrder>& orders, Instant, LinksDone done) override {
+    ordered = orders;
+    answer = std::move(done);
+  }
 
   std::vector<std::vector<LinkRef>> avoided;
+  std::vector<LinkOrder> ordered;
+  LinksDone answer;
 };
 
 /// A journal on a disk that may be full.
@@ -74,12 +79,25 @@ class RegulatorTest : public testing::Test {
     for (const Port& port : fabric_->ports()) {
       if (port.lid != no_lid && known_.managers.empty()) known_.managers = {port.lid};
     }
+    start({});
+  }
+
+  /// Anew, with what the journal has.
+  void start(const RegulatorOptions& options) {
+    regulator_.reset();
     scribe_.emplace(*journal_, Desk{[](const auto& work, const auto& then) {
                                       work();
                                       then();
                                     },
                                     [] { return Instant{}; }});
-    regulator_.emplace(RegulatorOptions{}, *scribe_, actuator_, [](const journal::Event&) {});
+    regulator_.emplace(options, *scribe_, actuator_, [](const journal::Event&) {});
+  }
+  [[nodiscard]] std::string problems_of(ProblemKind kind) const {
+    std::string all;
+    for (const Problem& problem : regulator_->problems()) {
+      if (problem.kind == kind) all += problem.text + '|';
+    }
+    return all;
   }
 
   std::shared_ptr<const Fabric> fabric_ = assign_lids(**generate("tree:k=4,n=2"), 0).value();
@@ -129,6 +147,56 @@ TEST_F(RegulatorTest, SeesThatTheDiskHasRoomAgainThoughNothingHasToBeWritten) {
   pass_to(Instant{} + 30s);
   EXPECT_THAT(texts(), testing::Not(testing::HasSubstr("the disk is full")));
   EXPECT_EQ(journal_->ranks().value(), known_.ranks);
+}
+
+TEST_F(RegulatorTest, CountsHowLongLinksTookToComeBack) {
+  const auto joins_switches = [&](const Link& link) {
+    return fabric_->node(link.a.node).type == NodeType::Switch &&
+           fabric_->node(link.b.node).type == NodeType::Switch;
+  };
+  const Link& link = *std::ranges::find_if(fabric_->links(), joins_switches);
+  const LinkRef ref = link_ref(*fabric_, link);
+  const regulation::OffRecord off{ref, ref.a, power::mode_of(link), {}, {}, Instant{}, "quiet"};
+  const regulation::ChangeId change{1};
+  ASSERT_TRUE(journal_->write(regulation::Intent{change, Instant{}, {off}, {}}));
+  ASSERT_TRUE(journal_->write(regulation::Outcome{change, Instant{}, {off}, {}, ""}));
+  start({});
+  known_.up.erase(LinkIndex{static_cast<std::uint32_t>(&link - fabric_->links().data())});
+
+  // What is off comes back where nothing is enforced.
+  regulator_->on_fabric(known_, Instant{} + 1s);
+  ASSERT_EQ(actuator_.ordered.size(), 1U);
+  EXPECT_EQ(actuator_.ordered[0].to, LinkTo::On);
+  actuator_.answer({{ref, std::nullopt}}, Instant{} + 8s);
+  EXPECT_EQ(regulator_->transitions().on, 1U);
+  EXPECT_EQ(regulator_->transitions().waited, 7s);
+  EXPECT_EQ(regulator_->transitions().longest, 7s);
+}
+
+TEST_F(RegulatorTest, SaysOfWhichSwitchesNobodyKnowsWhatTheyDraw) {
+  regulator_->on_fabric(known_, Instant{} + 1s);
+  EXPECT_THAT(problems_of(ProblemKind::PowerUnknown), testing::IsEmpty());
+
+  RegulatorOptions options;
+  options.governor.power = power::PowerModel{{}, power::Unmatched::Unknown};
+  start(options);
+  regulator_->on_fabric(known_, Instant{} + 1s);
+  EXPECT_THAT(problems_of(ProblemKind::PowerUnknown),
+              testing::AllOf(testing::HasSubstr("8 switches"), testing::HasSubstr("power.unknown")));
+  EXPECT_EQ(regulator_->energy().power(), Watts{});
+
+  // One reading says what all of their kind draw.
+  const auto is_switch = [](const Node& node) { return node.type == NodeType::Switch; };
+  const Node& first = *std::ranges::find_if(fabric_->nodes(), is_switch);
+  options.measured = {{first.description, Watts{50}, std::nullopt}, {"nobody", Watts{1}, std::nullopt}};
+  start(options);
+  regulator_->on_fabric(known_, Instant{} + 1s);
+  EXPECT_THAT(problems_of(ProblemKind::PowerUnknown),
+              testing::AllOf(testing::HasSubstr("called \"nobody\""),
+                             testing::Not(testing::HasSubstr("switches draw"))));
+  ASSERT_EQ(regulator_->measured().size(), 1U);
+  EXPECT_EQ(regulator_->measured()[0].node, first.guid);
+  EXPECT_DOUBLE_EQ(regulator_->energy().power().value(), 400);
 }
 
 /// The same fabric, whose nodes call themselves what nobody should.
