@@ -30,6 +30,12 @@ std::vector<Channel> Dependencies::replace(int lid, std::vector<Edge> edges) {
   return {};
 }
 
+int Dependencies::lid_of(Edge edge) const {
+  for (const auto& [lid, edges] : of_lid_)
+    if (std::binary_search(edges.begin(), edges.end(), edge)) return lid;
+  return -1;
+}
+
 bool Dependencies::add(Edge edge) {
   auto& list = after_[static_cast<std::size_t>(held(edge))];
   for (Waited& each : list) {

@@ -24,6 +24,8 @@ class Dependencies {
   /// What packets for a LID cause from here on; sorted, each once. Returns the channels of a cycle that an
   /// edge closes which was not there before; empty: none.
   std::vector<Channel> replace(int lid, std::vector<Edge> edges);
+  /// A LID whose packets cause it; -1: none do.
+  [[nodiscard]] int lid_of(Edge edge) const;
 
  private:
   struct Waited {

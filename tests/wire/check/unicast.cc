@@ -166,17 +166,7 @@ void Unicast::check_lid(int lid, Time now) {
     judge(lid, s, pair, follow(s, lid, 0), now);
   }
   const std::vector<Channel> cycle = dependencies_.replace(lid, edges_of(lid));
-  if (cycle.empty()) return;
-  std::string text =
-      fmt::format("packets may wait for each other in a circle, the last entry for LID {}:", lid);
-  std::vector<int> nodes;
-  for (const Channel each : cycle) {
-    const Cable& cable = topology_.cable(each / 2);
-    const End from = each % 2 == 0 ? cable.a : cable.b;
-    text += " " + topology_.show(from);
-    nodes.push_back(from.node);
-  }
-  report_.found(Wrong::Deadlock, text, nodes);
+  if (!cycle.empty()) tell_cycle(lid, cycle, now);
 }
 
 void Unicast::judge(int lid, int source, Pair& pair, unsigned flags, Time now) {
@@ -242,6 +232,36 @@ void Unicast::tell(int lid, int source, unsigned flag, Wrong kind) {
     at = onward;
   }
   report_.found(kind, text, nodes);
+}
+
+void Unicast::tell_cycle(int lid, const std::vector<Channel>& cycle, Time now) {
+  const auto from_of = [&](Channel each) {
+    const Cable& cable = topology_.cable(each / 2);
+    return each % 2 == 0 ? cable.a : cable.b;
+  };
+  std::string text =
+      fmt::format("packets may wait for each other in a circle, the last entry for LID {}:", lid);
+  std::string why;
+  std::vector<int> nodes;
+  for (std::size_t i = 0; i < cycle.size(); ++i) {
+    const End from = from_of(cycle[i]);
+    const End onward = from_of(cycle[(i + 1) % cycle.size()]);
+    const int holder = dependencies_.lid_of(Dependencies::edge(cycle[i], cycle[(i + 1) % cycle.size()]));
+    text += " " + topology_.show(from);
+    nodes.push_back(from.node);
+    why += fmt::format("\n    {} for {}, LID {}", topology_.show(from), topology_.show(onward), holder);
+    for (const End end : {from, onward}) {
+      const auto* const entries = world_.entry(topology_.node(end.node).switch_number, holder);
+      for (const Candidate& each : entries != nullptr ? *entries : std::vector<Candidate>{}) {
+        why += fmt::format("; {}/{} since {:.3f} ms", topology_.node(end.node).name, each.value,
+                           static_cast<double>(now - each.since) * 1e-6);
+        if (each.until != forever)
+          why += fmt::format(" until {:.3f} ms", static_cast<double>(now - each.until) * 1e-6);
+      }
+      why += " ago";
+    }
+  }
+  report_.found(Wrong::Deadlock, text + why, nodes);
 }
 
 std::vector<Dependencies::Edge> Unicast::edges_of(int lid) {

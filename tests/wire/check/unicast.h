@@ -78,6 +78,7 @@ class Unicast {
   unsigned step(int switch_number, int lid, const Candidate& candidate, int& next) const;
   void judge(int lid, int source, Pair& pair, unsigned flags, Time now);
   void tell(int lid, int source, unsigned flag, Wrong kind);
+  void tell_cycle(int lid, const std::vector<Channel>& cycle, Time now);
   std::vector<Dependencies::Edge> edges_of(int lid);
   bool update_sources();  ///< whether there are others
   /// Whether packets from there to that LID are judged: those between hosts, and between managers and
