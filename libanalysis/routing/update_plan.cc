@@ -192,7 +192,11 @@ class Planner {
     }
     if (mends_ == nullptr) return any;
     for (const Mends::Mend& mend : mends_->to(target.at)) {
-      if (old_[mend.at.raw()].way == Way::Mended) leads_to_none(mend.at.raw());
+      const std::uint32_t s = mend.at.raw();
+      const Entry old = old_[s];
+      if (old.way != Way::Mended) continue;
+      leads_to_none(s);
+      if (broken_[s] != 0) died_to_[s] = old.next;
     }
     return any;
   }

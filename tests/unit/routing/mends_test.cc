@@ -1,10 +1,12 @@
 #include "routing/mends.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include <algorithm>
 
+#include "fabric/generators.h"
 #include "routing/proof.h"
 #include "routing/safe_update.h"
 #include "routing/update_plan.h"
@@ -241,6 +243,64 @@ TEST(MendsProperty, NobodyMissesPacketsWhileMendsChangeUnlessItIsSaid) {
   }));
   EXPECT_GT(would_have_paused, 0U);
   EXPECT_LT(4 * pauses, would_have_paused);
+}
+
+/// Over links that are up, from an entry of one of two tables to one of either: those that go down and up
+/// again as the order does not allow.
+std::size_t foreign_turns(const UpDownRouter& router, const LinkSet& up, const ForwardingTables& now,
+                          const ForwardingTables& next) {
+  const SwitchGraph& graph = router.graph();
+  const auto peer = [&](SwitchIndex s, PortNum out) {
+    for (const Hop& hop : graph.hops(s)) {
+      if (hop.out == out && up.contains(hop.link)) return hop.peer;
+    }
+    return no_switch;
+  };
+  std::size_t count = 0;
+  for (const Target& target : graph.targets()) {
+    for (std::uint32_t i = 0; i < graph.size(); ++i) {
+      const SwitchIndex from{i};
+      for (const ForwardingTables* first : {&now, &next}) {
+        const SwitchIndex over = peer(from, first->port(from, target.base));
+        if (from == target.at || over == no_switch || over == target.at) continue;
+        for (const ForwardingTables* then : {&now, &next}) {
+          const SwitchIndex to = peer(over, then->port(over, target.base));
+          const bool turns =
+              to != no_switch && router.ranks().above(from, over) && router.ranks().above(to, over);
+          count += turns && !router.mends().turns(from, over, to) ? 1 : 0;
+        }
+      }
+    }
+  }
+  return count;
+}
+
+// World 4000243 of the swarm: the mend that a loss has broken goes on sending to a switch that is led
+// upwards.
+TEST(Mends, WhatALossHasBrokenIsGoneBeforeItsPacketsWouldTurnUpAgain) {
+  for (const std::uint64_t seed : {3U, 7U, 30U}) {
+    const auto fabric =
+        assign_lids(**generate(fmt::format("random:switches=10,hosts=20,links=20,seed={}", seed))).value();
+    auto router = UpDownRouter::make(*fabric).value();
+    for (std::uint32_t i = 0; i < fabric->links().size(); ++i) {
+      const Link& link = fabric->link(LinkIndex{i});
+      if (fabric->node(link.a.node).type != fabric->node(link.b.node).type) continue;
+      LinkSet up = LinkSet::all(*fabric);
+      router.update(up);
+      ForwardingTables now = router.tables();
+      up.erase(LinkIndex{i});
+      router.update(up);
+      const auto plan = plan_update(router.graph(), router.ranks(), now, router.tables(),
+                                    differing_blocks(now, router.tables()), &router.mends(), &up);
+      ASSERT_TRUE(plan.has_value());
+      for (const auto& stage : plan->stages) {
+        ForwardingTables next = now;
+        apply(stage, next);
+        EXPECT_EQ(foreign_turns(router, up, now, next), 0U) << "seed " << seed << ", link " << i;
+        now = next;
+      }
+    }
+  }
 }
 
 }  // namespace
