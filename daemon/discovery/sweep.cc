@@ -41,6 +41,7 @@ void Sweep::begin() {
   nodes_.clear();
   index_.clear();
   suspected_.clear();
+  trained_.clear();
   unanswered_.clear();
   way_lost_ = false;
 }

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -137,6 +138,7 @@ class Sweep final : public transport::TransactionClient {
   std::vector<SurveyNode> nodes_;
   std::unordered_map<NodeGuid, Index> index_;
   std::vector<char> suspected_;
+  std::set<std::pair<Index, PortNum>> trained_;  ///< in a partial sweep: since it was last heard of
   bool way_lost_ = false;
   /// In a partial sweep: who did not answer, and where it was asked. The cable that was lost may be on the
   /// way.

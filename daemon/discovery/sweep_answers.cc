@@ -214,8 +214,9 @@ void Sweep::arrived(const Task& task, const mad::NodeInfo& info) {
       }
       enquire(index);
     }
-  } else if (partial_ && !is_new && node.ports[info.local_port.raw()].peer != from) {
-    suspect(index);
+  } else if (partial_ && !is_new &&
+             (node.ports[info.local_port.raw()].peer != from || trained_.contains({task.node, task.port}))) {
+    suspect(index);  // a switch, too, may have been restarted since it was asked
   }
   auto& peer = nodes_[task.node].ports[task.port.raw()].peer;
   if (peer && *peer != to) lost_peer(nodes_[task.node], task.port);
@@ -253,6 +254,8 @@ void Sweep::enquire_ports(Index index) {
 void Sweep::on_port_info(const Task& task, const mad::PortInfo& info) {
   SurveyNode& node = nodes_[task.node];
   SurveyPort& port = node.ports[task.port.raw()];
+  if (partial_ && info.state == PortState::Init && port.info.state != PortState::Init)
+    trained_.insert({task.node, task.port});
   port.known = true;
   port.info = info;
   port.speed = mad::active_speed(info);

@@ -263,6 +263,35 @@ TEST(Discovery, TrapLeadsToThatSwitch) {
   EXPECT_EQ(world.finish().kind, SweepKind::Light);
 }
 
+// World 3000024 of the swarm: a busy daemon heard of nothing but links that had trained anew.
+TEST(Discovery, WhatIsBehindALinkThatHasTrainedAnewIsAskedAgain) {
+  World world{"tree:k=3,n=2", {}, {.change_bits = ChangeBits::Clear}};
+  sim::bring_up(world.sim.fabric);
+  world.full();
+  std::size_t nth = 0;
+  const auto below = [&] { return world.truth().peer({world.switch_at(nth), PortNum{1}})->node; };
+  while (world.truth().node(below()).type != NodeType::Switch) ++nth;
+  const NodeIndex spine = world.switch_at(nth);
+  const NodeIndex leaf = below();
+  const NodeGuid restarted = world.truth().node(spine).guid;
+  const auto lid_of_spine = [&] {
+    const Fabric& seen = *world.discovery.survey()->fabric;
+    return seen.port({seen.find_node(restarted), PortNum{0}}).lid;
+  };
+  ASSERT_NE(lid_of_spine(), no_lid);
+  world.sim.fabric.kill(spine, world.ps());
+  world.sim.fabric.revive(spine, world.ps());
+  const PortIndex end = world.truth().port_index(*world.truth().peer({spine, PortNum{1}}));
+  ASSERT_TRUE(world.sim.run([&] { return world.sim.fabric.port_info(end).state == PortState::Init; }));
+  mad::Notice notice;
+  notice.generic = true;
+  notice.trap = 128;
+  notice.set_data_lid(world.sim.fabric.port_info(world.truth().port_index({leaf, PortNum{0}})).lid);
+  world.discovery.on_notice(notice, world.sim.now);
+  EXPECT_EQ(world.finish().kind, SweepKind::Partial);
+  EXPECT_EQ(lid_of_spine(), no_lid) << "it was restarted";
+}
+
 TEST(Discovery, TrapsWithoutEndCauseOneSweepAtATime) {
   World world{"tree:k=3,n=3"};
   sim::bring_up(world.sim.fabric);
