@@ -7,6 +7,7 @@
 
 #include "routing/dependencies.h"
 #include "routing/hop_map.h"
+#include "routing/past_packets.h"
 
 namespace heddle::routing {
 namespace {
@@ -39,6 +40,8 @@ class Mixtures {
     for (std::size_t stage = 0; stage < change.stages.size(); ++stage) {
       for (const EntryWrite& write : change.stages[stage]) note(write, static_cast<std::uint16_t>(stage));
     }
+    if (change.besides.recent != nullptr)
+      past_ = PastPackets(order.graph, map_, forwards_, change.before, *change.besides.recent);
   }
 
   /// That change, ascending.
@@ -73,6 +76,28 @@ class Mixtures {
     }
   }
 
+  [[nodiscard]] bool has_past() const { return !past_.waits().empty(); }
+  /// Of packets that were sent on by an entry that is gone.
+  void add_past(Dependencies& into) const {
+    for (const PastPackets::Wait& each : past_.waits()) into.add(each.held, each.wanted, each.lid);
+  }
+  /// They meet the entries to come.
+  void add_meetings(Lid lid, Dependencies& into) const {
+    for_each_meeting(lid, [&](std::uint32_t held, std::uint32_t wanted) { into.add(held, wanted, lid); });
+  }
+  /// Some of them turn as the order forbids.
+  [[nodiscard]] bool is_past_foreign() const {
+    if (std::any_of(past_.waits().begin(), past_.waits().end(),
+                    [&](const auto& each) { return is_unusual(each.held, each.wanted); }))
+      return true;
+    bool unusual = false;
+    for (const Lid lid : past_.lids())
+      for_each_meeting(lid, [&](std::uint32_t held, std::uint32_t wanted) {
+        unusual = unusual || is_unusual(held, wanted);
+      });
+    return unusual;
+  }
+
   /// By LID: the entry of some switch leads over a link that is down; packets are turned as the order
   /// forbids.
   [[nodiscard]] bool is_broken(Lid lid) const {
@@ -84,18 +109,7 @@ class Mixtures {
     return false;
   }
   [[nodiscard]] bool is_foreign(Lid lid) const {
-    const Target* const target = targets_[lid.raw()];
-    for (std::uint32_t s = 0; target != nullptr && s < order_.graph.size(); ++s) {
-      const std::uint32_t by = s == target->at.raw() ? HopMap::none : hop(change_.before, s, lid);
-      if (by == HopMap::none || map_.peer(by) == target->at.raw()) continue;
-      const SwitchIndex over{map_.peer(by)};
-      const std::uint32_t next = hop(change_.before, over.raw(), lid);
-      if (next == HopMap::none) continue;
-      const SwitchIndex to{map_.peer(next)};
-      const bool turns_up = order_.ranks.above(SwitchIndex{s}, over) && order_.ranks.above(to, over);
-      if (turns_up && !order_.mends.turns(SwitchIndex{s}, over, to)) return true;
-    }
-    return false;
+    return is_foreign(change_.before, lid) || is_foreign(change_.after, lid);
   }
 
  private:
@@ -118,6 +132,40 @@ class Mixtures {
   [[nodiscard]] Written written(Lid lid, std::uint32_t s) const {
     return written_[row_of_[lid.raw()] * order_.graph.size() + s];
   }
+  [[nodiscard]] bool is_foreign(const ForwardingTables& tables, Lid lid) const {
+    const Target* const target = targets_[lid.raw()];
+    for (std::uint32_t s = 0; target != nullptr && s < order_.graph.size(); ++s) {
+      const std::uint32_t by = s == target->at.raw() ? HopMap::none : hop(tables, s, lid);
+      if (by == HopMap::none || map_.peer(by) == target->at.raw()) continue;
+      const std::uint32_t next = hop(tables, map_.peer(by), lid);
+      if (next != HopMap::none && turns_up(by, next)) return true;
+    }
+    return false;
+  }
+  /// From a way down into a way up that is no mend's.
+  [[nodiscard]] bool turns_up(std::uint32_t held, std::uint32_t wanted) const {
+    const SwitchIndex from{map_.from(held)};
+    const SwitchIndex over{map_.peer(held)};
+    const SwitchIndex to{map_.peer(wanted)};
+    return order_.ranks.above(from, over) && order_.ranks.above(to, over) &&
+           !order_.mends.turns(from, over, to);
+  }
+  /// Mends count on nobody going back where he came from (turns.h).
+  [[nodiscard]] bool is_unusual(std::uint32_t held, std::uint32_t wanted) const {
+    const bool returns = map_.peer(wanted) == map_.from(held);
+    return turns_up(held, wanted) || (returns && order_.mends.has_turns());
+  }
+  template <class F>
+  void for_each_meeting(Lid lid, F&& f) const {
+    const Target* const target = targets_[lid.raw()];
+    if (target == nullptr || row_of_[lid.raw()] == unchanged) return;
+    for (const std::uint32_t held : past_.hops(lid)) {
+      const std::uint32_t at = map_.peer(held);
+      if (at == target->at.raw() || written(lid, at).waits) continue;
+      const std::uint32_t next = hop(change_.after, at, lid);
+      if (next != HopMap::none) f(held, next);
+    }
+  }
   /// What leads over a link that is down waits for nothing.
   [[nodiscard]] std::uint32_t hop(const ForwardingTables& tables, std::uint32_t s, Lid lid) const {
     const std::uint32_t found = map_.hop(s, tables.port(SwitchIndex{s}, lid).raw());
@@ -137,6 +185,7 @@ class Mixtures {
   std::vector<const Target*> targets_;
   std::vector<std::uint32_t> row_of_;  ///< by LID
   std::vector<Written> written_;
+  PastPackets past_;
 };
 
 class RoundMaker {
@@ -152,19 +201,21 @@ class RoundMaker {
     const std::vector<Lid> all = left;
     now_ = standing();
     if (!now_.find_cycle().empty()) return rounds;
+    meets_past_ = mixtures_.has_past() && add_past();
     for (std::size_t round = 0; !left.empty(); ++round) {
       deferred_.clear();
       trials_ = most_rounds_tried;
       take(left);
       rounds.count = round + 1;
       for (const Lid lid : left) rounds.of[lid.raw()] = round;
-      if (deferred_.size() == left.size()) {
+      if (deferred_.size() == left.size() && !meets_past_) {
         rounds.circular = left;
         break;
       }
       for (const Lid lid : left) led_[lid.raw()] = Led::After;
       for (const Lid lid : deferred_) led_[lid.raw()] = Led::Before;
       left = deferred_;
+      meets_past_ = false;
       now_ = standing();
     }
     std::copy_if(all.begin(), all.end(), std::back_inserter(rounds.broken),
@@ -188,13 +239,24 @@ class RoundMaker {
       mixtures_.add(Lid{static_cast<std::uint16_t>(lid)}, led_[lid], result);
     return result;
   }
+  /// Whether they make no circle with what stands; else nobody can keep them from it.
+  bool add_past() {
+    Dependencies with = now_;
+    mixtures_.add_past(with);
+    if (!with.find_cycle().empty()) return false;
+    now_ = std::move(with);
+    return true;
+  }
   /// Adds all that close no circle with what is there.
   void take(std::span<const Lid> lids) {
     if (lids.empty()) return;
     if (trials_ > 0) {
       --trials_;
       Dependencies with = now_;
-      for (const Lid lid : lids) mixtures_.add(lid, Led::Both, with);
+      for (const Lid lid : lids) {
+        mixtures_.add(lid, Led::Both, with);
+        if (meets_past_) mixtures_.add_meetings(lid, with);
+      }
       if (with.find_cycle().empty()) {
         now_ = std::move(with);
         return;
@@ -214,6 +276,7 @@ class RoundMaker {
   std::vector<Led> led_;  ///< by LID, when the round begins
   std::vector<Lid> deferred_;
   std::size_t trials_ = 0;
+  bool meets_past_ = false;  ///< the round does not wait until packets by entries that are gone are gone, too
 };
 
 }  // namespace
@@ -228,8 +291,12 @@ bool mixtures_are_acyclic(const UpdateOrder& order, const TableChange& change) {
 
 bool has_foreign_turns(const UpdateOrder& order, const TableChange& change) {
   const Mixtures mixtures(order, change);
+  if (mixtures.is_past_foreign()) return true;
+  const auto is_foreign = [&](Lid lid) { return mixtures.is_foreign(lid); };
   const std::vector<Lid> lids = mixtures.lids();
-  return std::any_of(lids.begin(), lids.end(), [&](Lid lid) { return mixtures.is_foreign(lid); });
+  const auto& kept = change.besides.kept;
+  return std::any_of(lids.begin(), lids.end(), is_foreign) ||
+         std::any_of(kept.begin(), kept.end(), is_foreign);
 }
 
 LidRounds make_rounds(const UpdateOrder& order, const TableChange& change) {

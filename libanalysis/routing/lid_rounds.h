@@ -12,6 +12,7 @@
 #include "routing/link_set.h"
 #include "routing/mends.h"
 #include "routing/ranks.h"
+#include "routing/recent_entries.h"
 #include "routing/switch_graph.h"
 #include "routing/tables.h"
 #include "routing/update_plan.h"
@@ -26,19 +27,26 @@ struct UpdateOrder {
   const LinkSet* up = nullptr;  ///< links that forward; null: all
 };
 
+/// What packets may follow besides the two sets of tables.
+struct Besides {
+  const RecentEntries* recent = nullptr;  ///< entries that are gone; null: none
+  std::span<const Lid> kept;              ///< LIDs with entries that the order does not give (kept_ways.h)
+};
+
 /// From one set of tables to another, in these stages: as they are carried out if all LIDs change together.
 struct TableChange {
   const ForwardingTables& before;
   const ForwardingTables& after;
   std::span<const std::vector<EntryWrite>> stages;
+  Besides besides{};
 };
 
 /// Whether the dependencies of all packets have no circle, whatever they meet: entries of before, of after,
 /// or some of either, as the stages allow it.
 [[nodiscard]] bool mixtures_are_acyclic(const UpdateOrder& order, const TableChange& change);
 
-/// Whether packets of a LID that changes are turned before in a way that neither the order nor its mends
-/// allow.
+/// Whether packets of a LID that changes or is kept, or such as are under way by entries that are gone, are
+/// turned in a way that neither the order nor its mends allow.
 [[nodiscard]] bool has_foreign_turns(const UpdateOrder& order, const TableChange& change);
 
 struct LidRounds {
@@ -51,7 +59,8 @@ struct LidRounds {
 };
 
 /// One round where that does, and where `before` has circles already. Of LIDs whose order does not matter,
-/// those that lead over a link that is down come first.
+/// those that lead over a link that is down come first. The first round closes no circle with packets that
+/// are under way by entries that are gone: it may be empty.
 [[nodiscard]] LidRounds make_rounds(const UpdateOrder& order, const TableChange& change);
 
 }  // namespace heddle::routing

@@ -43,7 +43,8 @@ void split(const LidRounds& rounds, UpdatePlan& plan) {
 }  // namespace
 
 SafeUpdate plan_safe_update(const UpdateOrder& order, const ForwardingTables& before,
-                            const ForwardingTables& after, std::span<const BlockRef> differing) {
+                            const ForwardingTables& after, std::span<const BlockRef> differing,
+                            const Besides& besides) {
   SafeUpdate update;
   LeftOut left;
   left.takes_pausing = true;
@@ -72,7 +73,7 @@ SafeUpdate plan_safe_update(const UpdateOrder& order, const ForwardingTables& be
   update.plan.stages = join(std::move(update.plan.stages), staged.stages);
   update.plan.staged_lids += outward.size();
   if (!update.left_out.empty()) return update;
-  const TableChange change{before, after, update.plan.stages};
+  const TableChange change{before, after, update.plan.stages, besides};
   if (!has_foreign_turns(order, change)) return update;
   const LidRounds rounds = make_rounds(order, change);
   update.circular = rounds.circular;

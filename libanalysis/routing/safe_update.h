@@ -5,7 +5,8 @@
 /// can be written outward with no turn that is not allowed, or where the dependencies of all that may be in
 /// use meanwhile have no cycle: hosts that only the mend joins miss no packet then.
 ///
-/// LIDs that must not change at the same time do so in rounds (lid_rounds.h).
+/// LIDs that must not change at the same time, or while packets are under way by entries that are gone, do so
+/// in rounds (lid_rounds.h).
 #pragma once
 
 #include <cstddef>
@@ -33,6 +34,7 @@ struct SafeUpdate {
 
 /// `differing`: the blocks in which the tables may differ; others are not looked at.
 [[nodiscard]] SafeUpdate plan_safe_update(const UpdateOrder& order, const ForwardingTables& before,
-                                          const ForwardingTables& after, std::span<const BlockRef> differing);
+                                          const ForwardingTables& after, std::span<const BlockRef> differing,
+                                          const Besides& besides = {});
 
 }  // namespace heddle::routing

@@ -21,11 +21,15 @@ bool TableWriter::is_silent(const routing::BlockRef& at) const {
 
 /// No packet is dropped for want of a path by the order that would have arrived by the tables that stand.
 void TableWriter::keep_ways_that_work() {
+  kept_.clear();
   const auto ways = routing::ways_to_keep(routes_->order->graph(), working_, routes_->tables, differing_,
                                           routes_->in_all_planes);
   if (ways.empty()) return;
   auto kept = std::make_shared<Routes>(*routes_);
-  for (const routing::KeptWay& way : ways) kept->tables.set(way.sw, way.lid, way.port);
+  for (const routing::KeptWay& way : ways) {
+    kept->tables.set(way.sw, way.lid, way.port);
+    kept_.push_back(way.lid);
+  }
   routes_ = std::move(kept);
 }
 
@@ -141,10 +145,11 @@ void TableWriter::plan(Instant now) {
 }
 
 void TableWriter::plan_stages(Instant now) {
+  recent_.forget_until(now - under_way_.life());
   const routing::SwitchGraph& graph = routes_->order->graph();
   routing::SafeUpdate update =
       routing::plan_safe_update({graph, routes_->order->ranks(), routes_->order->mends(), &routes_->up},
-                                working_, routes_->tables, differing_);
+                                working_, routes_->tables, differing_, {&recent_, kept_});
   report_.order = WriteOrder::Staged;
   plan_ = std::move(update.plan);
   report_.stages = plan_.stages.size();
@@ -256,16 +261,21 @@ bool TableWriter::leads_there(routing::SwitchIndex sw, Lid lid) const {
   return false;
 }
 
-void TableWriter::note_replaced(BlockOf at, std::span<const std::uint8_t> content, Instant now) {
-  if (!routes_->order || !routes_->order->mends().has_turns()) return;
+void TableWriter::note_replaced(BlockOf at, std::span<const std::uint8_t> content, Instant asked,
+                                Instant now) {
+  // While a fabric comes up, nobody has sent anything.
+  if (!routes_->order || !stands_) return;
   const Table& table = *tables_[at.sw];
   const auto switches = routes_->tables.switches();
   for (std::size_t i = 0; i < content.size(); ++i) {
     const std::size_t lid = std::size_t{at.block} * routing::lids_per_block + i;
     if (table.bytes[lid] == content[i]) continue;
-    if (const auto led = hop(routing::SwitchIndex{at.sw}, PortNum{table.bytes[lid]}))
-      under_way_.replaced(Lid{static_cast<std::uint16_t>(lid)}, switches[at.sw], switches[led->peer.raw()],
-                          now);
+    const Lid changed{static_cast<std::uint16_t>(lid)};
+    const PortNum port{table.bytes[lid]};
+    recent_.replaced(changed, switches[at.sw], port, asked, now);
+    if (!routes_->order->mends().has_turns()) continue;
+    if (const auto led = hop(routing::SwitchIndex{at.sw}, port))
+      under_way_.replaced(changed, switches[at.sw], switches[led->peer.raw()], now);
   }
 }
 

@@ -133,6 +133,7 @@ void TableWriter::take(BlockOf at, const Completion& completion) {
     return;
   }
   const auto data = mad::smp_data(completion.answer->mad);
+  note_replaced(at, data, Instant::min(), completion.now);
   std::copy(data.begin(), data.end(),
             table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * routing::lids_per_block));
   table.known[at.block] = true;
@@ -142,6 +143,7 @@ void TableWriter::take(BlockOf at, const Completion& completion) {
 }
 
 void TableWriter::write_blocks(std::vector<routing::BlockRef> blocks, std::vector<Lid> lids, Instant now) {
+  stage_began_ = now;
   batch_.start(
       [this, blocks = std::move(blocks), next = std::size_t{0}]() mutable -> std::optional<Step> {
         if (next == blocks.size()) return std::nullopt;
@@ -192,7 +194,7 @@ void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
     return;
   }
   Table& table = *tables_[at.sw];
-  note_replaced(at, got, completion.now);
+  note_replaced(at, got, stage_began_, completion.now);
   std::copy(got.begin(), got.end(),
             table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * routing::lids_per_block));
   table.known[at.block] = true;

@@ -35,6 +35,7 @@
 #include "authority/own/routes.h"
 #include "mad/survey.h"
 #include "routing/packet_life.h"
+#include "routing/recent_entries.h"
 #include "routing/update_plan.h"
 
 namespace heddle::provision {
@@ -155,7 +156,7 @@ class TableWriter {
   [[nodiscard]] Instant may_return(const routing::EntryWrite& write) const;
   [[nodiscard]] std::optional<routing::Hop> hop(routing::SwitchIndex sw, PortNum port) const;
   [[nodiscard]] bool leads_there(routing::SwitchIndex sw, Lid lid) const;
-  void note_replaced(BlockOf at, std::span<const std::uint8_t> content, Instant now);
+  void note_replaced(BlockOf at, std::span<const std::uint8_t> content, Instant asked, Instant now);
   [[nodiscard]] Instant earliest(std::span<const routing::EntryWrite> stage) const;
   void write_stage(const std::vector<routing::EntryWrite>& stage, Instant now);
   void postpone(std::vector<routing::EntryWrite>& stage, Instant now);
@@ -194,9 +195,12 @@ class TableWriter {
   std::size_t stage_ = 0;
   bool rest_is_written_ = false;
   std::vector<char> held_;     ///< by block number: LIDs whose later stages are left out
+  std::vector<Lid> kept_;      ///< with entries that stay though the order has none
   std::vector<bool> is_idle_;  ///< by LID: carries nothing
   Waits waits_ = Waits::Leave;
   routing::PacketsUnderWay under_way_;
+  routing::RecentEntries recent_;
+  Instant stage_began_{};    ///< its Sets were sent then, or later
   std::set<Lid> following_;  ///< that wait for packets of other LIDs, also where a plan was not carried out
   std::set<PortRef> inactive_;
   /// By LID: one of its entries would lead out of such a port, or it follows such.
