@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "routing/kept_turns.h"
 #include "routing/update_plan.h"
 
 namespace heddle::planned {
@@ -56,7 +57,7 @@ void intersect(LinkSet& set, const LinkSet& other) {
 }  // namespace
 
 Result<void> RouteMaker::renew(const std::shared_ptr<const Fabric>& fabric, const plan::Plan* plan,
-                               unsigned planes) {
+                               unsigned planes, const TablesInForce* in_force) {
   auto graph = routing::SwitchGraph::make(*fabric);
   if (!graph) return fail(graph.error());
   RankList ranks = order_.ranks(*graph, plan);
@@ -70,9 +71,23 @@ Result<void> RouteMaker::renew(const std::shared_ptr<const Fabric>& fabric, cons
   if (!router) return fail(router.error());
   router_.emplace(std::move(*router));
   fabric_ = fabric;
+  if (in_force != nullptr && !in_force->empty()) allow_turns(*in_force, options);
   order_.keep(router_->graph(), router_->ranks());
   ranks_ = order_.ranks(router_->graph(), nullptr);
   return {};
+}
+
+/// By the router that was made last: its mends are made once more where packets turn in other ways.
+void RouteMaker::allow_turns(const TablesInForce& in_force, routing::UpDownOptions options) {
+  const routing::SwitchGraph& graph = router_->graph();
+  options.turns =
+      routing::standing_turns(graph, router_->ranks(), in_force.of(graph, router_->tables().top()));
+  const auto standing = routing::turns_of(graph, options.turns);
+  const auto is_allowed = [&](const routing::Turn& turn) {
+    return router_->mends().turns(turn.from, turn.over, turn.to);
+  };
+  if (std::ranges::all_of(standing, is_allowed)) return;
+  if (auto router = routing::UpDownRouter::make(*fabric_, options)) router_.emplace(std::move(*router));
 }
 
 void RouteMaker::route_staged(unsigned plane, const LinkSet& to, const Subnet& subnet, const plan::Plan& plan,
@@ -127,11 +142,12 @@ void RouteMaker::route_plane(unsigned plane, const Subnet& subnet, const plan::P
   }
 }
 
-Result<Routes> RouteMaker::make(const Subnet& subnet, const plan::Plan* plan, unsigned lmc) {
+Result<Routes> RouteMaker::make(const Subnet& subnet, const plan::Plan* plan, unsigned lmc,
+                                const TablesInForce* in_force) {
   const std::size_t wanted = plan != nullptr && !plan->planes.empty() ? plan->planes.size() : 1;
   const auto planes =
       static_cast<unsigned>(std::min<std::size_t>(wanted, std::size_t{1} << std::min(lmc, 7U)));
-  if (auto renewed = renew(subnet.fabric, plan, planes); !renewed) return fail(renewed.error());
+  if (auto renewed = renew(subnet.fabric, plan, planes, in_force); !renewed) return fail(renewed.error());
   Routes routes;
   routes.fabric = subnet.fabric;
   routes.stages.assign(planes, 0);

@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 #include "planned/order.h"
 #include "planned/subnet.h"
+#include "planned/transition.h"
 #include "routing/link_set.h"
 #include "routing/updn.h"
 
@@ -35,15 +36,20 @@ struct Routes {
 class RouteMaker {
  public:
   /// `plan` null: without exclusions. `lmc`: of hosts; the plan's planes beyond 2^lmc have no LIDs.
-  /// Errors: of routing::UpDownRouter, for a subnet that cannot be routed at all.
-  [[nodiscard]] Result<Routes> make(const Subnet& subnet, const plan::Plan* plan, unsigned lmc);
+  /// `in_force`: what switches hold, null where nobody knows. A router that is made anew lets packets turn as
+  /// they do by these, as far as that can be (routing/kept_turns.h). Errors: of routing::UpDownRouter, for a
+  /// subnet that cannot be routed at all.
+  [[nodiscard]] Result<Routes> make(const Subnet& subnet, const plan::Plan* plan, unsigned lmc,
+                                    const TablesInForce* in_force = nullptr);
 
   /// Valid until the next make(). Precondition: a make() that succeeded.
   [[nodiscard]] const routing::UpDownRouter& router() const { return *router_; }
   [[nodiscard]] const Order& order() const { return order_; }
 
  private:
-  Result<void> renew(const std::shared_ptr<const Fabric>& fabric, const plan::Plan* plan, unsigned planes);
+  Result<void> renew(const std::shared_ptr<const Fabric>& fabric, const plan::Plan* plan, unsigned planes,
+                     const TablesInForce* in_force);
+  void allow_turns(const TablesInForce& in_force, routing::UpDownOptions options);
   void route_plane(unsigned plane, const Subnet& subnet, const plan::Plan* plan, Routes& routes);
   void route_staged(unsigned plane, const routing::LinkSet& to, const Subnet& subnet, const plan::Plan& plan,
                     Routes& routes);

@@ -167,8 +167,10 @@ std::vector<const Target*> targets_by_lid(const SwitchGraph& graph, std::size_t 
 class PassMaker {
  public:
   PassMaker(const SwitchGraph& graph, const routing::Ranks& ranks, const routing::Mends& mends,
-            const routing::LinkSet& usable, const ForwardingTables& now, const ForwardingTables& wanted)
+            const routing::LinkSet& usable, const ForwardingTables& now, const ForwardingTables& wanted,
+            const routing::RecentEntries* recent)
       : graph_{graph},
+        recent_{recent},
         ranks_{ranks},
         mends_{mends},
         now_{now},
@@ -227,8 +229,8 @@ class PassMaker {
         to.set(SwitchIndex{s}, lid, wanted_.port(SwitchIndex{s}, lid));
       }
     }
-    const auto update =
-        routing::plan_safe_update({graph_, ranks_, mends_, nullptr}, pass_.tables, to, differing);
+    const auto update = routing::plan_safe_update({graph_, ranks_, mends_, nullptr}, pass_.tables, to,
+                                                  differing, {recent_, {}});
     for (const Lid lid : update.left_out) {
       for (std::uint32_t s = 0; s < graph_.size(); ++s)
         pass_.tables.set(SwitchIndex{s}, lid, wanted_.port(SwitchIndex{s}, lid));
@@ -241,7 +243,8 @@ class PassMaker {
     const std::vector<routing::EntryWrite>& stage = update.plan.stages.front();
     std::vector<char> waits(wanted_.stride(), 0);
     for (const routing::EntryWrite& write : stage) {
-      if (packets == Packets::UnderWay && takes_a_way(write)) waits[write.lid.raw()] = 1;
+      const bool meets_packets = takes_a_way(write) || write.change == routing::Change::Follows;
+      if (packets == Packets::UnderWay && meets_packets) waits[write.lid.raw()] = 1;
     }
     for (const routing::EntryWrite& write : stage) {
       if (waits[write.lid.raw()] != 0) continue;
@@ -257,6 +260,7 @@ class PassMaker {
   }
 
   const SwitchGraph& graph_;
+  const routing::RecentEntries* recent_;
   const routing::Ranks& ranks_;
   const routing::Mends& mends_;
   const ForwardingTables& now_;
@@ -272,18 +276,26 @@ class PassMaker {
 
 Pass next_pass(const SwitchGraph& graph, const routing::Ranks& ranks, const routing::Mends& mends,
                const routing::LinkSet& usable, const ForwardingTables& now, const ForwardingTables& wanted,
-               Packets packets) {
-  return PassMaker(graph, ranks, mends, usable, now, wanted).make(packets);
+               Packets packets, const routing::RecentEntries* recent) {
+  return PassMaker(graph, ranks, mends, usable, now, wanted, recent).make(packets);
 }
 
 void TablesInForce::confirm(NodeGuid guid, std::span<const std::uint8_t> has,
                             std::span<const std::uint8_t> asked) {
   std::vector<std::uint8_t>& row = rows_[guid];
+  const std::size_t known = row.size();
   const std::size_t size = std::min(has.size(), asked.size());
   if (row.size() < size) row.resize(size, no_port);
+  const Instant began{FabricClock::duration{passes_}};
   for (std::size_t begin = 0; begin < size; begin += lids_per_block) {
     const std::size_t bytes = std::min(lids_per_block, size - begin);
-    if (std::memcmp(&has[begin], &asked[begin], bytes) == 0) std::memcpy(&row[begin], &has[begin], bytes);
+    if (std::memcmp(&has[begin], &asked[begin], bytes) != 0) continue;
+    for (std::size_t lid = begin; lid < std::min(known, begin + bytes); ++lid) {
+      if (row[lid] != has[lid])
+        recent_.replaced(Lid{static_cast<std::uint16_t>(lid)}, guid, PortNum{row[lid]}, began,
+                         began + FabricClock::duration{1});
+    }
+    std::memcpy(&row[begin], &has[begin], bytes);
   }
 }
 

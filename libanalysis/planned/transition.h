@@ -7,7 +7,8 @@
 ///   could lead a packet round in a circle, they are taken out first, and written in the passes after it;
 /// - entries that work change in the stages of routing/update_plan.h, one stage a pass. Those that take a way
 ///   down, or any way, from a switch (no others: what a switch gains is there for whoever is led to it) wait
-///   until packets that were sent there by the entries before are gone: the packet life.
+///   until packets that were sent there by the entries before are gone: the packet life. So do LIDs that must
+///   not change while packets of others are under way (routing/lid_rounds.h).
 ///
 /// What a switch had before it was seen is unknown, and counts as no way. The thread of the caller.
 #pragma once
@@ -21,6 +22,7 @@
 #include "routing/link_set.h"
 #include "routing/mends.h"
 #include "routing/ranks.h"
+#include "routing/recent_entries.h"
 #include "routing/switch_graph.h"
 #include "routing/tables.h"
 
@@ -39,27 +41,39 @@ struct Pass {
 };
 
 /// The pass after `now`, on the way to `wanted`: all of it, if `now` follows another order of switches.
-/// `usable`: links that forward. Precondition: tables of the graph's switches.
+/// `usable`: links that forward. `recent`: by which packets are under way besides; null: nobody says.
+/// Precondition: tables of the graph's switches.
 [[nodiscard]] Pass next_pass(const routing::SwitchGraph& graph, const routing::Ranks& ranks,
                              const routing::Mends& mends, const routing::LinkSet& usable,
                              const routing::ForwardingTables& now, const routing::ForwardingTables& wanted,
-                             Packets packets);
+                             Packets packets, const routing::RecentEntries* recent = nullptr);
 
 /// What switches have confirmed, by GUID: it outlives the graphs.
 class TablesInForce {
  public:
   /// The switch has those blocks of `asked` that `has` has too.
   void confirm(NodeGuid guid, std::span<const std::uint8_t> has, std::span<const std::uint8_t> asked);
+  /// All switches have been heard: what is confirmed from here on is of a later pass.
+  void end_pass() { ++passes_; }
+  /// Packets of all passes that have ended are gone.
+  void forget_packets() { recent_.forget_until(Instant{FabricClock::duration{passes_}}); }
+  /// What switches had before they confirmed something else; time is counted in passes.
+  [[nodiscard]] const routing::RecentEntries& recent() const { return recent_; }
   /// Only these switches are still there.
   void keep(std::span<const NodeGuid> present);
 
-  void forget() { rows_.clear(); }
+  void forget() {
+    rows_.clear();
+    recent_ = {};
+  }
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   [[nodiscard]] routing::ForwardingTables of(const routing::SwitchGraph& graph, Lid top) const;
 
  private:
   std::map<NodeGuid, std::vector<std::uint8_t>> rows_;
+  routing::RecentEntries recent_;
+  std::int64_t passes_ = 0;
 };
 
 }  // namespace heddle::planned

@@ -63,13 +63,17 @@ std::vector<osm_switch_t*> Engine::switches() const {
 int Engine::prepare() {
   look_at_plan();
   planned::SubnetRecords records = read_subnet(opensm_.subn);
-  if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) hosts_.forget();
+  // Another subnet manager may have written in between.
+  if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) {
+    hosts_.forget();
+    in_force_.forget();
+  }
   const std::size_t mute = hosts_.recall(records);
   std::vector<LinkRef> absent = cables_.missing(records);
   const plan::Plan* plan = keeper_.plan();
   if (plan != nullptr) absent.insert(absent.end(), plan->off.begin(), plan->off.end());
   const planned::Subnet subnet = planned::make_subnet(std::move(records), absent);
-  auto routes = maker_.make(subnet, plan, opensm_.subn.opt.lmc);
+  auto routes = maker_.make(subnet, plan, opensm_.subn.opt.lmc, &in_force_);
   if (!routes) {
     log_.error("HE04", routes.error().message);
     return -1;
@@ -187,6 +191,7 @@ Confirmation Engine::routing_done(bool reroute) {
       }
     });
   }
+  in_force_.end_pass();
   result.switches_behind = std::max(result.switches_behind, pass_.behind);
   result.packet_life = packet_life();
   plan_next_pass();

@@ -12,9 +12,7 @@ namespace heddle::plugin {
 /// OpenSM's own record of a switch is no answer: it holds zeroes where a block was not confirmed.
 void Engine::choose_pass(const planned::Subnet& subnet) {
   const routing::SwitchGraph& graph = maker_.router().graph();
-  // Another subnet manager may have written in between.
   if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) {
-    in_force_.forget();
     const std::lock_guard lock(groups_mutex_);
     stages_.forget();
   }
@@ -27,8 +25,10 @@ void Engine::choose_pass(const planned::Subnet& subnet) {
   }
   const auto packets =
       Timings::Clock::now() < packets_gone_ ? planned::Packets::UnderWay : planned::Packets::Gone;
+  if (packets == planned::Packets::Gone) in_force_.forget_packets();
   pass_ = planned::next_pass(graph, maker_.router().ranks(), maker_.router().mends(), subnet.usable,
-                             in_force_.of(graph, routes_->tables.top()), routes_->tables, packets);
+                             in_force_.of(graph, routes_->tables.top()), routes_->tables, packets,
+                             &in_force_.recent());
 }
 
 Timings::Clock::duration Engine::packet_life() const {

@@ -224,7 +224,7 @@ void LftsRouter::route(Instant now) {
   const plan::Plan& plan = store_.plan();
   absent.insert(absent.end(), plan.off.begin(), plan.off.end());
   const planned::Subnet subnet = planned::make_subnet(std::move(records), absent);
-  auto routes = maker_.make(subnet, plan.epoch != 0 ? &plan : nullptr, options_.lmc);
+  auto routes = maker_.make(subnet, plan.epoch != 0 ? &plan : nullptr, options_.lmc, &in_force_);
   if (!routes) {
     trouble_ = "no tables for OpenSM: " + routes.error().message;
     return give_up_for_now(now);
@@ -239,8 +239,10 @@ void LftsRouter::route(Instant now) {
   const routing::SwitchGraph& graph = maker_.router().graph();
   in_force_.keep(graph.guids());
   const auto packets = now < packets_gone_ ? planned::Packets::UnderWay : planned::Packets::Gone;
+  if (packets == planned::Packets::Gone) in_force_.forget_packets();
   pass_ = planned::next_pass(graph, maker_.router().ranks(), maker_.router().mends(), subnet.usable,
-                             in_force_.of(graph, routes_->tables.top()), routes_->tables, packets);
+                             in_force_.of(graph, routes_->tables.top()), routes_->tables, packets,
+                             &in_force_.recent());
   if (file_ == pass_.tables && !pass_.writes) return confirmed(now);
   handed_at_ = now;
   patience_ = first_look_after;
@@ -336,6 +338,7 @@ void LftsRouter::checked(Instant now) {
 
 void LftsRouter::confirmed(Instant now) {
   doing_ = Doing::Nothing;
+  in_force_.end_pass();
   trouble_.clear();
   if (!std::exchange(looks_, true)) due_.at(now + look_every, [this](Instant at) { look(at); });
   if (pass_.writes) {

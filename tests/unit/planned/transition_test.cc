@@ -6,6 +6,8 @@
 
 #include "base/random.h"
 #include "planned/route_maker.h"
+#include "routing/dependencies.h"
+#include "routing/hop_map.h"
 #include "unit/planned/subnets.h"
 
 namespace heddle::planned {
@@ -263,6 +265,126 @@ TEST(Transition, TakesNoWayAwayWhilePacketsMayBeOnIt) {
     EXPECT_TRUE(next_pass(graph, ranks, mends, without.usable, now, wanted, Packets::UnderWay).writes);
   }
   EXPECT_GT(waited, 0U);
+}
+
+void add_dependencies(const routing::SwitchGraph& graph, const ForwardingTables& tables,
+                      routing::Dependencies& into) {
+  const routing::HopMap map{graph};
+  for (const Target& target : graph.targets()) {
+    for (unsigned i = 0; i < target.lid_count(); ++i) {
+      const Lid lid{static_cast<std::uint16_t>(target.base.raw() + i)};
+      for (std::uint32_t s = 0; s < graph.size(); ++s) {
+        const std::uint32_t by = map.hop(s, tables.port(SwitchIndex{s}, lid).raw());
+        if (SwitchIndex{s} == target.at || by == routing::HopMap::none) continue;
+        const SwitchIndex over{map.peer(by)};
+        const std::uint32_t next = map.hop(over.raw(), tables.port(over, lid).raw());
+        if (over != target.at && next != routing::HopMap::none) into.add(by, next, lid);
+      }
+    }
+  }
+}
+
+/// Whether packets may wait for each other in a circle that were sent by any of these tables, one after the
+/// other, and go on by the same or later ones.
+bool may_wait_in_a_circle(const routing::SwitchGraph& graph, const std::vector<ForwardingTables>& tables) {
+  const routing::HopMap map{graph};
+  routing::Dependencies all(graph);
+  for (const Target& target : graph.targets()) {
+    for (unsigned i = 0; i < target.lid_count(); ++i) {
+      const Lid lid{static_cast<std::uint16_t>(target.base.raw() + i)};
+      for (std::size_t sent = 0; sent < tables.size(); ++sent) {
+        for (std::uint32_t s = 0; s < graph.size(); ++s) {
+          const std::uint32_t by = map.hop(s, tables[sent].port(SwitchIndex{s}, lid).raw());
+          if (SwitchIndex{s} == target.at || by == routing::HopMap::none) continue;
+          const SwitchIndex over{map.peer(by)};
+          for (std::size_t met = sent; over != target.at && met < tables.size(); ++met) {
+            const std::uint32_t next = map.hop(over.raw(), tables[met].port(over, lid).raw());
+            if (next != routing::HopMap::none) all.add(by, next, lid);
+          }
+        }
+      }
+    }
+  }
+  return !all.find_cycle().empty();
+}
+
+/// As when a cable comes, and the mends are others.
+TEST(Transition, LidsThatMustNotChangeTogetherWaitForPacketsOfOneAnother) {
+  const SubnetRecords whole = records_of(*fabric_of("torus:4x4,hosts=1,links=1"));
+  std::size_t circles_at_once = 0;
+  for (const LinkRef& link : trunks_of(whole)) {
+    SubnetRecords part = whole;
+    remove(part, link);
+    const Subnet without = make_subnet(part, {});
+    RouteMaker earlier;
+    const ForwardingTables before = earlier.make(without, nullptr, 0).value().tables;
+    plan::Plan plan;
+    for (std::uint32_t s = 0; s < earlier.router().graph().size(); ++s)
+      plan.ranks.emplace_back(earlier.router().graph().guid(SwitchIndex{s}),
+                              earlier.router().ranks().rank(SwitchIndex{s}));
+    const Subnet subnet = make_subnet(whole, {});
+    RouteMaker maker;
+    const ForwardingTables wanted = maker.make(subnet, &plan, 0).value().tables;
+    const auto& graph = maker.router().graph();
+    circles_at_once += may_wait_in_a_circle(graph, {before, wanted}) ? 1 : 0;
+    std::vector<ForwardingTables> under_way{before};
+    TablesInForce in_force;
+    const auto confirm = [&](const ForwardingTables& tables) {
+      for (std::uint32_t s = 0; s < graph.size(); ++s)
+        in_force.confirm(graph.guid(SwitchIndex{s}), tables.row(SwitchIndex{s}), tables.row(SwitchIndex{s}));
+      in_force.end_pass();
+    };
+    confirm(before);
+    auto packets = Packets::UnderWay;
+    for (std::size_t passes = 0; passes < 200; ++passes) {
+      const Pass pass = next_pass(graph, maker.router().ranks(), maker.router().mends(), subnet.usable,
+                                  under_way.back(), wanted, packets, &in_force.recent());
+      if (!pass.writes && pass.behind == 0) break;
+      ASSERT_TRUE(pass.writes || packets == Packets::UnderWay) << "it stands still";
+      if (pass.writes) {
+        under_way.push_back(pass.tables);
+        confirm(pass.tables);
+      } else {
+        under_way = {under_way.back()};
+        in_force.forget_packets();
+      }
+      packets = pass.writes ? Packets::UnderWay : Packets::Gone;
+      EXPECT_FALSE(may_wait_in_a_circle(graph, under_way));
+    }
+    EXPECT_EQ(under_way.back(), wanted);
+  }
+  EXPECT_GT(circles_at_once, 0U) << "nobody would have had to wait";
+}
+
+// What comes or goes while OpenSM runs makes the mends anew: for packets that turn as they do.
+TEST(Transition, ARouterThatIsMadeAnewAllowsTheTurnsOfTheTablesInForce) {
+  const SubnetRecords whole = records_of(*fabric_of("random:switches=10,hosts=20,links=20,seed=3053"));
+  const Subnet subnet = make_subnet(whole, {});
+  std::size_t circles_else = 0;
+  for (const LinkRef& link : trunks_of(whole)) {
+    SubnetRecords part = whole;
+    remove(part, link);
+    const Subnet without = make_subnet(part, {});
+    for (const bool knows : {false, true}) {
+      RouteMaker maker;
+      const ForwardingTables before = maker.make(subnet, nullptr, 0).value().tables;
+      TablesInForce in_force;
+      for (std::uint32_t s = 0; s < maker.router().graph().size(); ++s) {
+        in_force.confirm(maker.router().graph().guid(SwitchIndex{s}), before.row(SwitchIndex{s}),
+                         before.row(SwitchIndex{s}));
+      }
+      const ForwardingTables after =
+          maker.make(without, nullptr, 0, knows ? &in_force : nullptr).value().tables;
+      const auto& graph = maker.router().graph();
+      routing::Dependencies all(graph);
+      add_dependencies(graph, in_force.of(graph, after.top()), all);
+      add_dependencies(graph, after, all);
+      const bool circle = !all.find_cycle().empty();
+      EXPECT_FALSE(knows && circle);
+      if (!knows && circle) ++circles_else;
+    }
+  }
+  EXPECT_GT(circles_else, 0U) << "nobody would have had to know";
 }
 
 /// By switch, how far it is from one of them.
