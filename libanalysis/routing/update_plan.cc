@@ -231,9 +231,10 @@ class Planner {
     };
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
       // Switches send and answer by LID too; one that has a path before and after must not lose it in
-      // between.
-      if (graph_.hosts_at(SwitchIndex{s}) != 0 || (old_[s].way != Way::None && new_[s].way != Way::None))
-        reach(s);
+      // between. And one that gets another in place of a broken one may send to others that still have
+      // theirs.
+      const bool had_one = old_[s].way != Way::None || is_broken(s);
+      if (graph_.hosts_at(SwitchIndex{s}) != 0 || (had_one && new_[s].way != Way::None)) reach(s);
     }
     for (std::size_t i = 0; i < queue_.size(); ++i) {
       const std::uint32_t s = queue_[i];
