@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "routing/balance.h"
+#include "routing/crowned_orders.h"
 #include "routing/detour.h"
 #include "routing/even_load.h"
 #include "routing/home.h"
@@ -25,6 +26,8 @@ constexpr double noticeable = 1.002;
 constexpr unsigned shift_samples = 20;
 /// A largest load above this many times the bound is a reason to look for other orders.
 constexpr double too_much = 1.1;
+/// Above this many times, orders of another kind are tried.
+constexpr double far_too_much = 1.5;
 /// Where looking for them may end.
 constexpr double near_bound = 1.02;
 /// So much less than with even spreading the largest load may become by balancing.
@@ -132,14 +135,38 @@ ChosenOrder choose_ranks(const SwitchGraph& graph, const Destinations& destinati
     best = &trial;
     best_outcome = std::move(outcome);
   }
-  const double bound = rounds == 0 ? 0 : std::max(least, lower_bound(graph, all));
-  if (rounds != 0 && (!best_outcome->joins_all() || best_outcome->largest() > too_much * bound)) {
-    if (auto ranks = better_order(graph, destinations, all, best->ranks, near_bound * bound)) {
-      auto outcome = std::make_unique<Outcome>(graph, destinations, all, *ranks, rounds);
-      if (outcome->better_than(*best_outcome)) return {std::move(*ranks), std::move(*outcome).take()};
+  const double worth_looking = rounds == 0 ? far_too_much : too_much;
+  if (best_outcome->joins_all() && best_outcome->largest() <= worth_looking * least)
+    return {std::move(best->ranks), std::move(*best_outcome).take()};
+  Ranks chosen = std::move(best->ranks);
+  const auto take_if_better = [&](Ranks ranks) {
+    auto outcome = std::make_unique<Outcome>(graph, destinations, all, ranks, rounds);
+    if (!outcome->better_than(*best_outcome)) return;
+    chosen = std::move(ranks);
+    best_outcome = std::move(outcome);
+  };
+  const double bound = std::max(least, lower_bound(graph, all));
+  const auto is_above = [&](double times) {
+    return !best_outcome->joins_all() || best_outcome->largest() > times * bound;
+  };
+  if (rounds != 0 && is_above(too_much)) {
+    if (auto ranks = better_order(graph, destinations, all, chosen, near_bound * bound))
+      take_if_better(std::move(*ranks));
+  }
+  if (is_above(far_too_much) && !switches_are_alike(graph)) {
+    std::vector<std::pair<double, Ranks>> crowned;
+    for (Ranks& ranks : crowned_orders(graph, rank_candidates(graph))) {
+      const double even = even_load(graph, ranks, LegalPaths(graph, ranks, nullptr));
+      crowned.emplace_back(even, std::move(ranks));
+    }
+    std::stable_sort(crowned.begin(), crowned.end(),
+                     [](const auto& x, const auto& y) { return x.first < y.first; });
+    for (auto& [even, ranks] : crowned) {
+      if (best_outcome->joins_all() && even >= best_outcome->largest()) break;
+      if (crown_for_mends(graph, ranks)) take_if_better(std::move(ranks));
     }
   }
-  return {std::move(best->ranks), std::move(*best_outcome).take()};
+  return {std::move(chosen), std::move(*best_outcome).take()};
 }
 
 }  // namespace heddle::routing

@@ -30,16 +30,6 @@ constexpr std::size_t fullest_links = 12;
 /// A load that is less by this factor is less.
 constexpr double less_by = 1.002;
 
-bool switches_are_alike(const SwitchGraph& graph) {
-  for (std::uint32_t s = 1; s < graph.size(); ++s) {
-    const SwitchIndex first{0};
-    const SwitchIndex each{s};
-    if (graph.hosts_at(each) != graph.hosts_at(first) || graph.hops(each).size() != graph.hops(first).size())
-      return false;
-  }
-  return true;
-}
-
 std::size_t pairs_missing(const SwitchGraph& graph, const LegalPaths& full) {
   std::size_t missing = 0;
   for (std::uint32_t s = 0; s < graph.size(); ++s) {
@@ -184,6 +174,16 @@ class OrderSearch {
 };
 
 }  // namespace
+
+bool switches_are_alike(const SwitchGraph& graph) {
+  for (std::uint32_t s = 1; s < graph.size(); ++s) {
+    const SwitchIndex first{0};
+    const SwitchIndex each{s};
+    if (graph.hosts_at(each) != graph.hosts_at(first) || graph.hops(each).size() != graph.hops(first).size())
+      return false;
+  }
+  return true;
+}
 
 std::optional<Ranks> better_order(const SwitchGraph& graph, const Destinations& destinations,
                                   const LinkSet& all, const Ranks& start, double enough) {

@@ -13,6 +13,9 @@
 
 namespace heddle::routing {
 
+/// No order suits some switches better than others.
+[[nodiscard]] bool switches_are_alike(const SwitchGraph& graph);
+
 /// Moves switches at the fullest links, or at pairs of hosts without a path, up or down the order, one at a
 /// time, and keeps what joins more hosts or loads the fullest link less, until that carries no more than
 /// `enough`. As long as is worth it for a fabric of this size; none at all for the largest, and where all
