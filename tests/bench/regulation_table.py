@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What heddled's plans save on real and grown fabrics at uniform load: the table of docs/regulation.md.
 
-Usage: HEDDLE_BUILD=... HEDDLE_SOURCE=... regulation_table.py [--lmc=0,1] [--load=0.1] [--patience=300] [FABRIC...]
+Usage: HEDDLE_BUILD=... HEDDLE_SOURCE=... regulation_table.py [--lmc=0,1] [--load=0.1] [--patience=300] [--chassis=regulate] [FABRIC...]
 FABRIC is a file or a generator; without any, all real fabrics that are there and six grown ones. The flow plane of the
 built-in fabric carries the flows: each host sends that share of its link to 64 random others. The plan is heddled's own, in
-mode advise, from what it samples; thresholds as shipped, regulation.chassis = "regulate", and the times of the regulation
+mode advise, from what it samples; thresholds as shipped, and the times of the regulation
 cut, so that the plan comes soon. Columns: watts saved of all links between switches by the trunk rule and by the general
 policy, the most that any allowed set may save, how busy the fullest link would be, and which rule holds most of the rest.
 """
@@ -46,7 +46,7 @@ def plan_of(daemon, patience):
 def saved(fabric, policy, lmc, options, scenario):
     source = {"fabric.file": fabric} if pathlib.Path(fabric).exists() else {"fabric.generate": fabric}
     settings = {**QUICK, **source, "fabric.scenario": scenario, "regulation.mode": "advise", "regulation.policy": policy,
-                "regulation.chassis": "regulate", "sm.lmc": lmc}
+                "regulation.chassis": options.chassis, "sm.lmc": lmc}
     with Daemon(settings) as daemon:
         return plan_of(daemon, options.patience)
 
@@ -60,6 +60,7 @@ def main():
     parser.add_argument("--lmc", default="0,1")
     parser.add_argument("--load", type=float, default=0.1)
     parser.add_argument("--patience", type=int, default=300)
+    parser.add_argument("--chassis", choices=("regulate", "keep"), default="regulate")
     parser.add_argument("fabric", nargs="*")
     options = parser.parse_args()
     fabrics = options.fabric or [*map(str, sorted(FABRICS.glob("*.ibnetdiscover"))), *GROWN]

@@ -16,6 +16,7 @@ struct Site {
   std::uint8_t lmc;
   double saves = 0;    ///< more than this share of what the links between switches draw
   bool night = false;  ///< takes minutes
+  bool fills = true;   ///< links come above u_on when all hosts send 70 %
 };
 void PrintTo(const Site& site, std::ostream* out) { *out << site.source << " at LMC " << int{site.lmc}; }
 
@@ -40,6 +41,7 @@ class RealFabrics : public Story, public testing::WithParamInterface<Site> {
     const power::PowerModel& model = world_->options.governor.power;
     const auto watts = [&](LinkIndex link) {
       const Link& cable = truth.link(link);
+      if (cable.a.node == cable.b.node) return 0.0;  // back into its own switch, as on quantum-60sw-lab-2019
       for (const LinkEnd& end : {cable.a, cable.b}) {
         if (truth.node(end.node).type != NodeType::Switch) return 0.0;
       }
@@ -84,7 +86,9 @@ TEST_P(RealFabrics, GoOffAndComeBackUnderTheEyesOfTheWatch) {
                                                                            << events();
   everybody_sends(0.7);
   world.run_for(30s);
-  EXPECT_LT(world.links_off().size(), off) << events();
+  if (site.fills) {
+    EXPECT_LT(world.links_off().size(), off) << events();
+  }
   expect_well();
 }
 
@@ -92,12 +96,27 @@ INSTANTIATE_TEST_SUITE_P(Some, RealFabrics,
                          testing::Values(Site{"grown:seed=3,hosts=24", 0}, Site{"grown:seed=5,hosts=40", 1},
                                          Site{"psmn-x5", 0, 0.5}));
 constexpr bool night = true;
+constexpr bool three_hosts = false;
 INSTANTIATE_TEST_SUITE_P(Whole, RealFabrics,
                          testing::Values(Site{"psmn-x5", 1, 0.5, night},
                                          Site{"tartu-qdr-2014", 0, 0.4, night},
+                                         Site{"tartu-qdr-2014", 1, 0.4, night},
+                                         Site{"small-4sw-12ca", 0, 0.2, night},
+                                         Site{"small-4sw-12ca", 1, 0.2, night},
+                                         Site{"quantum-60sw-lab-2019", 0, 0.9, night, three_hosts},
+                                         Site{"quantum-60sw-lab-2019", 1, 0.9, night, three_hosts},
                                          Site{"superpod-krskp-hdr-2022", 0, 0.55, night},
                                          Site{"superpod-krskp-hdr-2022", 1, 0.55, night},
                                          Site{"selene-compute-hdr-2021", 0, 0.55, night}));
+// Of the six of docs/regulation.md, those where what is planned can be carried out (see there).
+INSTANTIATE_TEST_SUITE_P(WholeGrown, RealFabrics,
+                         testing::Values(Site{"grown:seed=1,hosts=60", 0, 0.5, night},
+                                         Site{"grown:seed=1,hosts=60", 1, 0.5, night},
+                                         Site{"grown:seed=2,hosts=150", 0, 0.5, night},
+                                         Site{"grown:seed=2,hosts=150", 1, 0.5, night},
+                                         Site{"grown:seed=3,hosts=300", 0, 0.5, night},
+                                         Site{"grown:seed=3,hosts=300", 1, 0.5, night},
+                                         Site{"grown:seed=4,hosts=600", 0, 0.2, night}));
 
 }  // namespace
 }  // namespace heddle::test
