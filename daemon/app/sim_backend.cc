@@ -16,6 +16,7 @@
 #include "sim/simulated_fabric.h"
 #include "simserve/served_fabric.h"
 #include "transport/clock.h"
+#include "transport/paced_schedule.h"
 #include "transport/sim_pump.h"
 #include "transport/sim_transport.h"
 
@@ -62,6 +63,7 @@ class SimBackend final : public Backend {
         clock_{config.fabric.time_scale},
         fabric_{std::move(description.fabric), options(config)},
         player_{fabric_.description()},
+        paced_{player_, clock_},
         pump_{io, fabric_, clock_} {}
 
   /// Traffic, at the level that the configuration says.
@@ -72,7 +74,7 @@ class SimBackend final : public Backend {
     plane_ = std::move(*plane);
     fabric_.set_counter_source(plane_.get());
     fabric_.set_change_listener(plane_.get());
-    plane_->set_schedule(&player_);
+    plane_->set_schedule(&paced_);
     hosts_ = std::make_unique<SimHosts>(io, clock_, fabric_, *plane_);
     pump_.carry(*plane_);
     return {};
@@ -129,6 +131,7 @@ class SimBackend final : public Backend {
   sim::SimulatedFabric fabric_;
   sim::FabricView view_{fabric_};
   sim::ScenarioPlayer player_;
+  transport::PacedSchedule paced_;
   std::unique_ptr<sim::TrafficPlane> plane_;
   std::unique_ptr<SimHosts> hosts_;
   transport::SimPump pump_;

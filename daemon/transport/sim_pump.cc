@@ -10,13 +10,6 @@
 
 namespace heddle::transport {
 
-namespace {
-
-/// What traffic may take at once: nobody who asks notices.
-constexpr std::chrono::duration<double, std::pico> long_time = std::chrono::milliseconds{100};
-
-}  // namespace
-
 struct SimPump::State : std::enable_shared_from_this<State> {
   State(boost::asio::io_context& context, sim::SimulatedFabric& the_fabric, const Clock& the_clock)
       : fabric{the_fabric}, clock{the_clock}, timer{context} {}
@@ -35,20 +28,9 @@ struct SimPump::State : std::enable_shared_from_this<State> {
     for (auto next = traffic_event(); next && *next <= now; next = traffic_event()) {
       if (fabric.now() < *next) fabric.advance(*next);
       plane->advance(*next);
-      leave_time(now);
     }
     fabric.advance(std::max(now, fabric.now()));
     arm();
-  }
-
-  /// Traffic that takes longer to compute than it lasts falls behind ever further, and would leave no time to
-  /// MADs nor to whoever shares this thread. It gets half, and the rest of it comes later.
-  void leave_time(Picoseconds begun) const {
-    const Picoseconds now = to_sim(clock.now());
-    const Picoseconds took = now - begun;
-    if (took <= long_time * clock.scale()) return;
-    const auto next = traffic_event();
-    if (next && *next < now + took) plane->postpone(now + took - *next);
   }
 
   [[nodiscard]] std::optional<Picoseconds> traffic_event() const {

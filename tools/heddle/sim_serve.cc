@@ -15,6 +15,7 @@
 #include "simserve/kernel_adapters.h"
 #include "simserve/served_fabric.h"
 #include "transport/clock.h"
+#include "transport/paced_schedule.h"
 #include "transport/sim_pump.h"
 
 namespace heddle::cli {
@@ -49,7 +50,8 @@ Result<void> sim_serve(const SimServeOptions& options, Context& context) {
   if (!made) return fail(made.error());
   sim::TrafficPlane& plane = **made;
   sim::ScenarioPlayer player{fabric.description()};
-  plane.set_schedule(&player);
+  transport::PacedSchedule paced{player, clock};
+  plane.set_schedule(&paced);
   fabric.set_counter_source(&plane);
   fabric.set_change_listener(&plane);
   if (!options.scenario.empty()) {
