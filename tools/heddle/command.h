@@ -74,6 +74,7 @@ void add_completion_commands(Program& program);
 void add_status_commands(Program& program);
 void add_fabric_commands(Program& program);
 void add_health_commands(Program& program);
+void add_jobs_commands(Program& program);
 void add_link_commands(Program& program);
 void add_qos_commands(Program& program);
 void add_regulation_commands(Program& program);

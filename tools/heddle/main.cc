@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   heddle::cli::add_status_commands(program);
   heddle::cli::add_health_commands(program);
   heddle::cli::add_link_commands(program);
+  heddle::cli::add_jobs_commands(program);
   heddle::cli::add_regulation_commands(program);
   heddle::cli::add_top_commands(program);
   heddle::cli::add_report_commands(program);

@@ -1,0 +1,65 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "jobs/job.h"
+
+namespace heddle::jobs {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> expanded(std::string_view text) {
+  const auto hosts = expand_hostlist(text, 1000);
+  EXPECT_TRUE(hosts) << text << ": " << hosts.error().message;
+  return hosts.value_or(std::vector<std::string>{});
+}
+
+TEST(Hostlist, IsExpanded) {
+  EXPECT_THAT(expanded(""), IsEmpty());
+  EXPECT_THAT(expanded("login"), ElementsAre("login"));
+  EXPECT_THAT(expanded("n[08-11,3],login"), ElementsAre("n08", "n09", "n10", "n11", "n3", "login"));
+  EXPECT_THAT(expanded("r[1-2]n[1-2]-ib"), ElementsAre("r1n1-ib", "r1n2-ib", "r2n1-ib", "r2n2-ib"));
+}
+
+TEST(Hostlist, NonsenseIsAnErrorAndNeverLarge) {
+  for (const char* text : {"n[1", "n1]", "n[a-b]", "n[3-1]", "n[-1]", "n[1-2-3]", "n[1-99999999]",
+                           "n[0-999]x[0-999]", "n[1-18446744073709551615]", "n[99999999999999999999]"}) {
+    EXPECT_FALSE(expand_hostlist(text, 1000)) << text;
+  }
+}
+
+TEST(JobFile, HasLinesOfAJobAndItsHosts) {
+  const auto jobs = parse_job_file("# job,host\n7,n2, n1\r\n\n8,n3\n7,n1,n4\n", "jobs.csv");
+  ASSERT_TRUE(jobs) << jobs.error().message;
+  EXPECT_THAT(*jobs, ElementsAre(Job{"7", "", "", {"n1", "n2", "n4"}}, Job{"8", "", "", {"n3"}}));
+  const auto wrong = parse_job_file("7,n1\n8\n", "jobs.csv");
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message, HasSubstr("jobs.csv:2: expected job,host"));
+}
+
+// Forms of the data_parser of 22.05 (a word, numbers) and of 23.11 (lists, numbers that may be unset).
+TEST(Squeue, JsonOfBothGenerationsIsRead) {
+  const auto jobs = parse_squeue_json(R"({"meta":{},"jobs":[
+    {"job_id":11,"array_job_id":0,"job_state":"RUNNING","nodes":"n[1-2]","user_name":"ann","name":"cfd"},
+    {"job_id":12,"job_state":"PENDING","nodes":"","user_name":"ann","name":"later"},
+    {"job_id":15,"array_job_id":{"set":true,"infinite":false,"number":13},"array_task_id":{"set":true,"number":2},
+     "job_state":["RUNNING"],"nodes":"n3","user_name":"bob","name":"x"},
+    {"job_id":16,"array_job_id":{"set":false,"number":0},"job_state":["COMPLETING","RUNNING"],"nodes":"n4"}]})");
+  ASSERT_TRUE(jobs) << jobs.error().message;
+  EXPECT_THAT(*jobs, ElementsAre(Job{"11", "ann", "cfd", {"n1", "n2"}}, Job{"13_2", "bob", "x", {"n3"}},
+                                 Job{"16", "", "", {"n4"}}));
+  for (const char* text : {"", "[]", "{}", R"({"jobs":{}})", "{\"jobs\":["})
+    EXPECT_FALSE(parse_squeue_json(text)) << text;
+}
+
+TEST(Squeue, LinesAreReadWhateverTheJobIsCalled) {
+  const auto jobs = parse_squeue_lines("11|ann|n[1-2]|a|b c\n13_2|bob|n3|x\n");
+  ASSERT_TRUE(jobs) << jobs.error().message;
+  EXPECT_THAT(*jobs, ElementsAre(Job{"11", "ann", "a|b c", {"n1", "n2"}}, Job{"13_2", "bob", "x", {"n3"}}));
+  EXPECT_FALSE(parse_squeue_lines("11|ann|n[1|x\n"));
+}
+
+}  // namespace
+}  // namespace heddle::jobs
