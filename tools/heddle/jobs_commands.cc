@@ -130,7 +130,7 @@ void print_jobs(const json::array& views, std::size_t left_out, Context& context
       others += fmt::format("{}{}", others.empty() ? "" : ", ", text_at(each, "job"));
     std::string share = human(Ratio{number_at(job, "leaves_leaf")});
     if (std::isfinite(number_at(job, "leaves_leaf")) && !truth_at(job, "leaves_leaf_exact"))
-      share = "~" + share;
+      share.insert(0, 1, '~');
     const bool has_link = !at_path(job, "worst_link").is_null();
     table.add({text_at(job, "job"), text_at(job, "user"), fmt::format("{}", count_at(job, "hosts")),
                human(BitRate{number_at(job, "injected_bytes_per_second") * bits}), share,
