@@ -72,13 +72,16 @@ Commands::Outcome Commands::run(const json::object& request, Picoseconds now) {
   if (*command == "faults") return faults(request);
   if (*command == "agent") return agent(request);
   if (*command == "errors") return errors(request, now);
+  if (*command == "bit_errors") return bit_errors(request, now);
   if (*command == "counters") return counters(request, now);
   if (*command == "traffic") return traffic(request, now);
   if (*command == "status") return status(now);
-  return fail(ErrorCode::Invalid,
-              fmt::format("there is no command \"{}\": link, node, faults, agent, errors, counters, traffic, "
-                          "status",
-                          *command));
+  return fail(
+      ErrorCode::Invalid,
+      fmt::format(
+          "there is no command \"{}\": link, node, faults, agent, errors, bit_errors, counters, traffic, "
+          "status",
+          *command));
 }
 
 Result<NodeIndex> Commands::node_in(const json::object& request) const {
@@ -215,6 +218,17 @@ Commands::Outcome Commands::errors(const json::object& request, Picoseconds now)
     return fail(ErrorCode::Invalid, fmt::format("there is no error counter \"{}\": {}", *name, choices()));
   }
   fabric_.add_errors(*port, found->counter, static_cast<std::uint64_t>(*count), now);
+  return json::object{};
+}
+
+Commands::Outcome Commands::bit_errors(const json::object& request, Picoseconds now) {
+  const auto port = port_in(request);
+  if (!port) return fail(port.error());
+  const auto corrected = number(request, "corrected", 0, 0, 1e12);
+  const auto uncorrectable = number(request, "uncorrectable", 0, 0, 1e12);
+  if (!corrected) return fail(corrected.error());
+  if (!uncorrectable) return fail(uncorrectable.error());
+  fabric_.set_bit_errors(*port, {*corrected, *uncorrectable}, now);
   return json::object{};
 }
 

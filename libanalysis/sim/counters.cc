@@ -46,10 +46,11 @@ void Counters::write(PortIndex port, Set set, const PortTotals& value, Picosecon
   bases[port.raw()] = difference(raw(port, now), value);
 }
 
-Counters::Errors Counters::errors(PortIndex port, const PortTotals& value) const {
+Counters::Errors Counters::errors(PortIndex port, const PortTotals& value, Picoseconds now) const {
   Errors all{};
   if (!error_slots_.empty() && error_slots_[port.raw()] != 0) all = errors_[error_slots_[port.raw()] - 1];
   all[discards] += value.xmit_discards;
+  all[static_cast<std::size_t>(ErrorCounter::Symbol)] += phy_.symbol_errors(port, now);
   return all;
 }
 
@@ -69,6 +70,7 @@ void Counters::add_errors(PortIndex port, ErrorCounter counter, std::uint64_t co
 
 void Counters::set_error(PortIndex port, ErrorCounter counter, std::uint64_t value, Picoseconds now) {
   own_errors(port)[static_cast<std::size_t>(counter)] = value;
+  if (counter == ErrorCounter::Symbol) phy_.reset_symbol_errors(port, now);
   if (counter != ErrorCounter::XmitDiscards) return;
   // The data plane's share goes into the base of both sets, or it would come back.
   for (const Set set : {Set::Narrow, Set::Wide}) {

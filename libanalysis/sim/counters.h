@@ -10,6 +10,7 @@
 #include "sim/counter_source.h"
 #include "sim/faults.h"
 #include "sim/options.h"
+#include "sim/phy.h"
 
 namespace heddle::sim {
 
@@ -32,11 +33,13 @@ class Counters {
   void write(PortIndex port, Set set, const PortTotals& value, Picoseconds now);
 
   /// Discards of the data plane included.
-  [[nodiscard]] Errors errors(PortIndex port, const PortTotals& value) const;
+  [[nodiscard]] Errors errors(PortIndex port, const PortTotals& value, Picoseconds now) const;
   void add_errors(PortIndex port, ErrorCounter counter, std::uint64_t count);
   void set_error(PortIndex port, ErrorCounter counter, std::uint64_t value, Picoseconds now);
 
   void count_management(PortIndex from, PortIndex to);
+  [[nodiscard]] Phy& phy() { return phy_; }
+
   /// As after power-on.
   void clear(PortIndex port, Picoseconds now);
 
@@ -54,6 +57,7 @@ class Counters {
   std::array<std::vector<PortTotals>, 2> bases_;  ///< by Set, then port; empty until the first reset
   std::vector<std::uint32_t> error_slots_;        ///< by port: 1 + position in errors_; empty until needed
   std::vector<Errors> errors_;
+  Phy phy_;
   std::vector<Management> management_;  ///< empty unless they are counted
 };
 

@@ -36,6 +36,13 @@ struct Redirect {
   std::uint32_t qp = 2;
 };
 
+/// What goes wrong as a port receives, besides the bits that PAM4 always has wrong. A code word that cannot
+/// be corrected is a symbol error of PortCounters, too.
+struct BitErrors {
+  double corrected_per_second = 0;      ///< symbols
+  double uncorrectable_per_second = 0;  ///< code words
+};
+
 /// The most that a cable carries, as with lanes that are dead, or one of an older kind.
 struct CableLimit {
   LinkWidth width = LinkWidth::None;  ///< None: as the ports can

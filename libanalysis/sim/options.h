@@ -23,6 +23,8 @@ struct NodeTraits {
   bool extended_errors = true;        ///< 64-bit error counters and XmitWait
   bool xmit_wait = true;              ///< PortXmitWait at all
   bool all_ports = true;              ///< port select 255
+  bool phy_counters = true;           ///< PortExtendedSpeedsCounters
+  bool rs_fec = true;                 ///< its layout for RS-FEC, on links from EDR on
   bool samples = true;                ///< PortSamplesControl and PortSamplesResult
   bool traps = true;                  ///< IsTrapSupported
   std::uint8_t data_vls = 8;          ///< 1, 2, 4, 8 or 15

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mad/phy_counters.h"
 #include "sim/counter_fields.h"
 
 namespace heddle::sim {
@@ -39,6 +40,7 @@ std::uint16_t Pma::answer(const mad::Header& request, PortIndex at, std::uint32_
     static_cast<void>(class_port_info(node, mad));
     return status::redirect;
   }
+  if (attribute == mad::port_extended_speeds) return extended_speeds(request.method, node, at, mad, now);
   switch (attribute) {
     case PmAttr::ClassPortInfo:
       return request.method == Method::Get ? class_port_info(node, mad) : status::bad_method_attribute;
@@ -86,6 +88,7 @@ std::uint16_t Pma::class_port_info(const NodeState& node, mad::Bytes& mad) const
     mask |= traits.ietf_counters ? cap::extended_width : cap::extended_width_no_ietf;
   }
   if (traits.xmit_wait) mask |= cap::xmit_wait;
+  if (traits.phy_counters && traits.rs_fec) mask |= cap::rs_fec;
   info.capability_mask = static_cast<std::uint16_t>(mask);
   if (traits.extended_counters && traits.extended_errors) info.capability_mask2 = cap::extended_errors;
   info.resp_time_value = 18;
@@ -120,7 +123,7 @@ std::uint16_t Pma::port_counters(Method method, const NodeState& node, PortIndex
     const PortTotals value = counters_.read(port, Counters::Set::Narrow, now);
     if (node.faults.stuck_counters) continue;
     add_saturating(sum, value);
-    add_saturating(errors, counters_.errors(port, value));
+    add_saturating(errors, counters_.errors(port, value, now));
   }
   shown.port_select = wanted;
   show(sum, errors, node.traits, shown);
@@ -147,7 +150,47 @@ std::uint16_t Pma::extended_counters(Method method, const NodeState& node, PortI
     const PortIndex port{selected.first.raw() + i};
     const PortTotals value = counters_.read(port, Counters::Set::Wide, now);
     if (node.faults.stuck_counters) continue;
-    add(value, counters_.errors(port, value), node.traits, shown);
+    add(value, counters_.errors(port, value, now), node.traits, shown);
+  }
+  encode_gmp(shown, data);
+  return status::ok;
+}
+
+std::uint16_t Pma::extended_speeds(Method method, const NodeState& node, PortIndex at, mad::Bytes& mad,
+                                   Picoseconds now) {
+  if (!node.traits.phy_counters) return status::bad_method_attribute;
+  const auto data = mad::gmp_data(mad);
+  const PortNum wanted{data[1]};
+  const Selection selected = select(node, at, wanted);
+  if (selected.count != 1) return status::bad_field;
+  const mad::PortInfo& info = model_.info(selected.first);
+  const LinkWidth width = mad::active_width(info);
+  const LinkSpeed speed = mad::active_speed(info);
+  if (method == Method::Set) counters_.phy().reset(selected.first, width, speed, now);
+  const PhyTotals totals = counters_.phy().read(selected.first, width, speed, now);
+  const auto limited = [](std::uint64_t value) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, 0xffffffffU));
+  };
+  const auto of_lane = [&](std::uint64_t total, std::size_t lane) {
+    const auto all = static_cast<std::uint64_t>(std::max(lanes(width), 1));
+    return lane < all ? limited(total / all + (lane < total % all ? 1 : 0)) : 0U;
+  };
+  if (speed >= LinkSpeed::Hdr || (speed >= LinkSpeed::Edr && node.traits.rs_fec)) {
+    mad::RsFecSpeedsCounters shown;
+    shown.port_select = wanted;
+    for (std::size_t lane = 0; lane < mad::most_lanes; ++lane) {
+      shown.corrected_symbols[lane] = of_lane(totals.corrected, lane);
+    }
+    shown.port_corrected_symbols = shown.port_corrected_blocks = limited(totals.corrected);
+    shown.port_uncorrectable_blocks = limited(totals.uncorrectable);
+    encode_gmp(shown, data);
+    return status::ok;
+  }
+  mad::LaneSpeedsCounters shown;
+  shown.port_select = wanted;
+  for (std::size_t lane = 0; lane < mad::most_lanes; ++lane) {
+    shown.corrected_blocks[lane] = of_lane(totals.corrected, lane);
+    shown.uncorrectable_blocks[lane] = of_lane(totals.uncorrectable, lane);
   }
   encode_gmp(shown, data);
   return status::ok;
@@ -200,7 +243,7 @@ std::uint16_t Pma::details(const mad::Header& request, const NodeState& node, Po
     const PortIndex port{selected.first.raw() + i};
     const PortTotals value = counters_.read(port, Counters::Set::Narrow, now);
     add_saturating(sum, value);
-    add_saturating(errors, counters_.errors(port, value));
+    add_saturating(errors, counters_.errors(port, value, now));
   }
   const auto limited = [](std::uint64_t value) {
     return static_cast<std::uint16_t>(std::min<std::uint64_t>(value, 0xffff));

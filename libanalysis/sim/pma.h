@@ -46,6 +46,8 @@ class Pma {
                                             mad::Bytes& mad, Picoseconds now);
   [[nodiscard]] std::uint16_t extended_counters(mad::Method method, const NodeState& node, PortIndex at,
                                                 mad::Bytes& mad, Picoseconds now);
+  [[nodiscard]] std::uint16_t extended_speeds(mad::Method method, const NodeState& node, PortIndex at,
+                                              mad::Bytes& mad, Picoseconds now);
   [[nodiscard]] std::uint16_t per_vl(const mad::Header& request, const NodeState& node, PortIndex at,
                                      mad::Bytes& mad, Picoseconds now);
   [[nodiscard]] std::uint16_t details(const mad::Header& request, const NodeState& node, PortIndex at,

@@ -124,6 +124,8 @@ class SimulatedFabric {
   void limit(LinkIndex link, const CableLimit& limit, Picoseconds now);
   /// Adds to an error counter; thresholds raise traps 129 and 130.
   void add_errors(PortIndex port, ErrorCounter counter, std::uint64_t count, Picoseconds now);
+  /// From here on; what was counted stays.
+  void set_bit_errors(PortIndex port, const BitErrors& errors, Picoseconds now);
   /// What the traffic counters read at this moment: to start near saturation or wrap.
   void preset_counters(PortIndex port, const PortTotals& value, Picoseconds now);
   /// Sends a notice from the node (traps 131, 145, 257, 258, ...), repeated until repressed.

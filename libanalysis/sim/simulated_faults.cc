@@ -93,6 +93,11 @@ void SimulatedFabric::add_errors(PortIndex port, ErrorCounter counter, std::uint
   }
 }
 
+void SimulatedFabric::set_bit_errors(PortIndex port, const BitErrors& errors, Picoseconds now) {
+  parts_->run(now);
+  parts_->counters.phy().set(port, errors, parts_->now);
+}
+
 void SimulatedFabric::preset_counters(PortIndex port, const PortTotals& value, Picoseconds now) {
   parts_->run(now);
   parts_->counters.write(port, Counters::Set::Narrow, value, parts_->now);

@@ -45,6 +45,7 @@ struct Arguments {
   double corrupted = 0;
   double delayed = 0;
   double slow = 0;
+  double uncorrectable = 0;
   double rate = INFINITY;
   unsigned sl = 0;
   std::int64_t id = -1;
@@ -154,6 +155,23 @@ void add_node(CLI::App& sim, const Shared& a, Context& context) {
   });
 }
 
+void add_bit_errors(CLI::App& fault, const Shared& a, Context& context) {
+  auto* bits =
+      fault.add_subcommand("bits", "Bits go wrong on the way to a port; without options, no more of them");
+  bits->add_option("node", a->node, "Description or GUID")->required();
+  bits->add_option("port", a->port)->required();
+  bits->add_option("--corrected", a->corrupted, "Symbols a second that FEC corrects");
+  bits->add_option("--uncorrectable", a->uncorrectable, "Code words a second that it cannot");
+  Program::on(*bits, [a, &context] {
+    return tell({{"command", "bit_errors"},
+                 {"node", a->node},
+                 {"port", a->port},
+                 {"corrected", a->corrupted},
+                 {"uncorrectable", a->uncorrectable}},
+                a, context);
+  });
+}
+
 void add_fault(CLI::App& sim, const Shared& a, Context& context) {
   auto* fault = sim.add_subcommand("fault", "Lose MADs, break agents, add errors");
   fault->require_subcommand(1);
@@ -201,6 +219,7 @@ void add_fault(CLI::App& sim, const Shared& a, Context& context) {
     return tell(request, a, context);
   });
 
+  add_bit_errors(*fault, a, context);
   auto* errors = fault->add_subcommand("errors", "Add to an error counter of a port");
   errors->add_option("node", a->node, "Description or GUID")->required();
   errors->add_option("port", a->port)->required();
