@@ -96,6 +96,9 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                [this](const std::shared_ptr<const load::Sample>& sample) { on_sample(sample); }},
       health_{config_.health},
       queues_{engine_},
+      phy_{engine_,
+           {.interval = config_.health.window / health::window_steps},
+           [this](const health::PhyRound& round) { health_.on_round(round); }},
       qos_{{.io = io,
             .clock = clock_,
             .engine = engine_,
@@ -110,6 +113,9 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       engine_alarm_{io, clock_, entering([this](Instant now) { engine_.on_timer(now); })},
       sampler_alarm_{io, clock_, entering([this](Instant now) { sampler_.on_timer(now); })},
       queues_alarm_{io, clock_, entering([this](Instant now) { queues_.on_timer(now); })},
+      phy_alarm_{io, clock_, entering([this](Instant now) {
+                   if (sampler_.fabric()) phy_.on_timer(now, sampler_.fabric(), sampler_.agents());
+                 })},
       discovery_alarm_{io, clock_, entering([this](Instant now) { discovery_.on_timer(now); })},
       authority_alarm_{io, clock_, entering([this](Instant now) { authority_->on_timer(now); })},
       light_alarm_{io, clock_, entering([this](Instant now) {
@@ -222,6 +228,7 @@ void Heddled::Parts::settle() {
   if (stopping_) return;
   sampler_alarm_.set(sampler_.next_deadline());
   queues_alarm_.set(queues_.next_deadline());
+  phy_alarm_.set(sampler_.latest() ? phy_.next_deadline() : std::nullopt);
   discovery_alarm_.set(discovery_.next_deadline());
   authority_alarm_.set(authority_->next_deadline());
   qos_.settle();
@@ -392,8 +399,8 @@ void Heddled::Parts::finish() {
   notices_.stop();
   qos_.stop();
   engine_.stop(clock_.now());
-  for (Alarm* alarm : {&engine_alarm_, &sampler_alarm_, &queues_alarm_, &discovery_alarm_, &authority_alarm_,
-                       &light_alarm_, &heavy_alarm_})
+  for (Alarm* alarm : {&engine_alarm_, &sampler_alarm_, &queues_alarm_, &phy_alarm_, &discovery_alarm_,
+                       &authority_alarm_, &light_alarm_, &heavy_alarm_})
     alarm->set(std::nullopt);
   backend_->stop();
   io_.stop();

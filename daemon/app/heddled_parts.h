@@ -33,6 +33,7 @@
 #include "metrics/problem_families.h"
 #include "metrics/subnet_manager_families.h"
 #include "notify/notifier.h"
+#include "sampling/phy_reader.h"
 #include "sampling/queue_probe.h"
 #include "sampling/sampler.h"
 #include "transport/transactions.h"
@@ -166,10 +167,12 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   SamplingWatch sampling_watch_;
   health::Judge health_;
   sampling::QueueProbe queues_;
+  sampling::PhyReader phy_;
   QosService qos_;
   Alarm engine_alarm_;
   Alarm sampler_alarm_;
   Alarm queues_alarm_;
+  Alarm phy_alarm_;
   Alarm discovery_alarm_;
   Alarm authority_alarm_;
   Alarm light_alarm_;

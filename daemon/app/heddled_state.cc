@@ -82,7 +82,7 @@ void Heddled::Parts::judge_health(const load::Sample& sample) {
   }
   health_.will(std::move(willed));
   health_.on_sample(sample);
-  if (health_.report()) health_metrics_->set(*health_.report());
+  if (health_.report()) health_metrics_->set(*health_.report(), health_.bit_errors());
 }
 
 control::DaemonState Heddled::Parts::state() const {
@@ -105,6 +105,7 @@ control::DaemonState Heddled::Parts::state() const {
   for (auto& each : notices_.states())
     state.notify.push_back({each.name, each.what, each.queued, each.sent, each.dropped, each.trouble});
   state.health = health_.report();
+  state.bit_errors = health_.bit_errors();
   state.now = clock_.now();
   state.sampling.sweeps = sampler_.statistics().sweeps;
   state.sampling.overruns = sampler_.statistics().late_sweeps;

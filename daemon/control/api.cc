@@ -55,7 +55,8 @@ Result<void> write_graph(const DaemonState& state, const Query& query, const Tex
 }
 
 constexpr std::array long_routes{LongRoute{"/v1/links", write_links}, LongRoute{"/v1/nodes", write_nodes},
-                                 LongRoute{"/v1/fabric", write_graph}, LongRoute{"/v1/health", write_health}};
+                                 LongRoute{"/v1/fabric", write_graph}, LongRoute{"/v1/health", write_health},
+                                 LongRoute{"/v1/health/bit-errors", write_bit_errors}};
 
 Answers::Order long_order(const LongRoute& route, Daemon& daemon, const Request& request) {
   // Everything in it is immutable but the history.

@@ -12,6 +12,7 @@
 #include "base/printable.h"
 #include "control/view_parts.h"
 #include "fabric/unique_names.h"
+#include "load/glob.h"
 
 namespace heddle::control {
 namespace {
@@ -51,7 +52,38 @@ json::object finding_view(const DaemonState& state, const health::Finding& findi
           {"advice", finding.advice}};
 }
 
+json::value ratio(const std::optional<double>& rate) { return rate ? json::value(*rate) : json::value(); }
+
 }  // namespace
+
+Result<void> write_bit_errors(const DaemonState& state, const Query& query, const TextSink& out) {
+  if (!state.fabric) return fail(no_fabric());
+  std::vector<std::pair<std::string, const health::PortBitErrors*>> rows;
+  const auto* match = find(query, "match");
+  if (state.bit_errors) {
+    for (const health::PortBitErrors& port : *state.bit_errors) {
+      std::string name = place(state, port.port);
+      if (match == nullptr || load::glob_matches(*match, name)) rows.emplace_back(std::move(name), &port);
+    }
+  }
+  const auto badness = [](const auto& row) {
+    const health::BitErrorRates& rates = row.second->long_window;
+    return std::pair{-rates.effective.value_or(0), -rates.raw.value_or(0)};
+  };
+  std::ranges::stable_sort(rows, {}, badness);
+  out("{\"ports\":[");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const health::PortBitErrors& port = *rows[i].second;
+    if (i > 0) out(",");
+    out(json::serialize(json::object{{"port", rows[i].first},
+                                     {"raw", ratio(port.window.raw)},
+                                     {"effective", ratio(port.window.effective)},
+                                     {"raw_long", ratio(port.long_window.raw)},
+                                     {"effective_long", ratio(port.long_window.effective)}}));
+  }
+  out("]}");
+  return {};
+}
 
 Result<void> write_health(const DaemonState& state, const Query& query, const TextSink& out) {
   if (!state.fabric) return fail(no_fabric());

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "fabric/fabric.h"
 #include "fabric/planes.h"
+#include "health/bit_errors.h"
 #include "health/finding.h"
 #include "load/history.h"
 #include "load/locality.h"
@@ -64,6 +65,8 @@ struct DaemonState {
   Problems problems;
   std::vector<NotifyState> notify;
   std::shared_ptr<const health::Report> health;  ///< none before the first sample
+  /// Of the physical layer of every port that has counters of it; may be null.
+  std::shared_ptr<const std::vector<health::PortBitErrors>> bit_errors;
   Instant now{};
   std::string no_regulation;  ///< why there is none; empty where there is
   SubnetManagerState subnet_manager;

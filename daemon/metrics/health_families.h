@@ -4,16 +4,19 @@
 #include <prometheus/collectable.h>
 
 #include <array>
+#include <memory>
 #include <mutex>
 #include <vector>
 
+#include "health/bit_errors.h"
 #include "health/finding.h"
 
 namespace heddle::metrics {
 
 class HealthMetrics final : public prometheus::Collectable {
  public:
-  void set(const health::Report& report);
+  void set(const health::Report& report,
+           std::shared_ptr<const std::vector<health::PortBitErrors>> bit_errors);
   /// Nothing before the first report: nobody has looked.
   [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override;
 
@@ -21,6 +24,7 @@ class HealthMetrics final : public prometheus::Collectable {
   mutable std::mutex mutex_;
   bool judged_ = false;
   std::array<std::size_t, health::rule_count> counts_{};
+  std::shared_ptr<const std::vector<health::PortBitErrors>> bit_errors_;
 };
 
 }  // namespace heddle::metrics

@@ -10,7 +10,7 @@ namespace heddle::metrics {
 namespace {
 
 /// Of those that prometheus-cpp writes: their makers have them only when there is something to say.
-constexpr std::array<std::string_view, 65> of_parts{
+constexpr std::array<std::string_view, 66> of_parts{
     "heddle_sweeps_total",
     "heddle_late_sweeps_total",
     "heddle_readings_total",
@@ -53,6 +53,7 @@ constexpr std::array<std::string_view, 65> of_parts{
     "heddle_notify_failures_total",
     "heddle_notify_dropped_total",
     "heddle_health_findings",
+    "heddle_port_bit_error_ratio",
     "heddle_qos_ports",
     "heddle_qos_drift_ports",
     "heddle_qos_silent_ports",

@@ -23,6 +23,7 @@ PmaCapabilities capabilities(const mad::ClassPortInfo& info) {
   pma.wide = pma.casts || (mask & cap::extended_width_no_ietf) != 0;
   pma.wide_errors = pma.wide && (info.capability_mask2 & cap::extended_errors) != 0;
   pma.wait = (mask & cap::xmit_wait) != 0;
+  pma.capability_mask = mask;
   return pma;
 }
 

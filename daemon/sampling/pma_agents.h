@@ -16,10 +16,11 @@ namespace heddle::sampling {
 
 /// From ClassPortInfo.
 struct PmaCapabilities {
-  bool wide = false;         ///< PortCountersExtended
-  bool casts = false;        ///< unicast and multicast packets in it
-  bool wide_errors = false;  ///< errors and XmitWait in it
-  bool wait = false;         ///< XmitWait at all
+  bool wide = false;                  ///< PortCountersExtended
+  bool casts = false;                 ///< unicast and multicast packets in it
+  bool wide_errors = false;           ///< errors and XmitWait in it
+  bool wait = false;                  ///< XmitWait at all
+  std::uint16_t capability_mask = 0;  ///< as it stands there
 };
 [[nodiscard]] PmaCapabilities capabilities(const mad::ClassPortInfo& info);
 

@@ -43,7 +43,8 @@ void Sampler::capabilities_came(AgentIndex index, const Completion& completion) 
     } else {
       agent.state = PmaAgent::State::Known;
       agent.pma = capabilities(info);
-      if (agent.refuses_wide) agent.pma = {.wait = agent.pma.wait};
+      if (agent.refuses_wide)
+        agent.pma = {.wait = agent.pma.wait, .capability_mask = agent.pma.capability_mask};
     }
   } else if (completion.outcome == Outcome::Refused) {
     // An agent without even that has the mandatory PortCounters (IBA 16.1.3).
@@ -131,7 +132,7 @@ void Sampler::refused(Kind kind, PortIndex port, const Completion& completion) {
     // ClassPortInfo promised more than there is.
     try_again = true;
     agent.refuses_wide = true;
-    agent.pma = {.wait = agent.pma.wait};
+    agent.pma = {.wait = agent.pma.wait, .capability_mask = agent.pma.capability_mask};
   }
   if (kind == Kind::Poll) return;
   if (!try_again) return fail(port, SampleFailure::Reason::BadAnswer);

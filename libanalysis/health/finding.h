@@ -35,6 +35,7 @@ enum class Rule : std::uint8_t {
   UnbalancedTrunk,
   SilentCounters,  ///< never move
   FullCounters,    ///< stand at their largest value
+  EffectiveBer,    ///< bit errors that could not be corrected
 };
 
 struct RuleName {
@@ -59,8 +60,9 @@ inline constexpr std::array rule_names{
     RuleName{Rule::UnbalancedTrunk, "unbalanced-trunk"},
     RuleName{Rule::SilentCounters, "silent-counters"},
     RuleName{Rule::FullCounters, "full-counters"},
+    RuleName{Rule::EffectiveBer, "effective-ber"},
 };
-inline constexpr std::size_t rule_count = static_cast<std::size_t>(Rule::FullCounters) + 1;
+inline constexpr std::size_t rule_count = static_cast<std::size_t>(Rule::EffectiveBer) + 1;
 static_assert(rule_names.size() == rule_count);
 
 [[nodiscard]] constexpr std::string_view to_string(Rule rule) {

@@ -12,6 +12,7 @@
 
 #include "base/ids.h"
 #include "base/units.h"
+#include "health/sliding.h"
 #include "load/sample.h"
 
 namespace heddle::health {
@@ -35,32 +36,13 @@ inline constexpr load::CounterMask judged_mask =
   return i;
 }
 
-/// Of one port. A window has so many steps; what happened in the oldest one is forgotten at once.
-class Windows {
+/// Of one port.
+class Windows : public Sliding<judged.size()> {
  public:
-  static constexpr int steps = 12;
-  static constexpr int long_steps = 25;
-
-  void add(std::size_t counter, std::uint64_t growth);
-  /// The window moves on by so many steps.
-  void turn(std::size_t by, std::size_t long_by);
-  /// As if the counter had not grown in the last step and the one before it.
-  void forgive(std::size_t counter);
-
-  [[nodiscard]] std::uint64_t recent(load::Counter counter) const { return sums_[judged_index(counter)]; }
-  [[nodiscard]] std::uint64_t all(load::Counter counter) const { return long_sums_[judged_index(counter)]; }
-  [[nodiscard]] bool empty() const;
-
- private:
-  using Step = std::array<std::uint32_t, judged.size()>;
-  using Sums = std::array<std::uint64_t, judged.size()>;
-
-  std::array<Step, steps> ring_{};
-  std::array<Step, long_steps> long_ring_{};
-  std::size_t at_ = 0;
-  std::size_t long_at_ = 0;
-  Sums sums_{};
-  Sums long_sums_{};
+  [[nodiscard]] std::uint64_t recent(load::Counter counter) const {
+    return Sliding::recent(judged_index(counter));
+  }
+  [[nodiscard]] std::uint64_t all(load::Counter counter) const { return Sliding::all(judged_index(counter)); }
 };
 
 class Growth {
@@ -85,10 +67,7 @@ class Growth {
   void turn(Instant now);
   void take(const Fabric& fabric, PortIndex port, const load::PortSample& sample);
 
-  FabricClock::duration step_;
-  FabricClock::duration long_step_;
-  std::int64_t turned_ = 0;  ///< steps of the windows until now
-  std::int64_t long_turned_ = 0;
+  StepClock clock_;
   std::shared_ptr<const Fabric> fabric_;
   std::vector<std::uint64_t> sums_;  ///< by PortIndex: of all that is judged, to see at a glance what grew
   std::vector<Bases> bases_;         ///< likewise: totals when they were read last

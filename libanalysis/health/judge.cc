@@ -34,13 +34,26 @@ std::vector<Finding> found_twice(const std::vector<Duplicate>& duplicates) {
   return found;
 }
 
+/// What could not be corrected is counted as symbol errors, too.
+void drop_what_is_told_better(std::vector<Finding>& findings) {
+  std::set<PortRef> told;
+  for (const Finding& finding : findings) {
+    if (finding.rule == Rule::EffectiveBer) told.insert(finding.at);
+  }
+  if (told.empty()) return;
+  std::erase_if(findings, [&](const Finding& finding) {
+    return finding.rule == Rule::SymbolErrors && told.contains(finding.at);
+  });
+}
+
 }  // namespace
 
 Judge::Judge(const Options& options)
     : options_{options},
       growth_{options.window, options.long_window},
       drops_{options.window},
-      traffic_{options} {}
+      traffic_{options},
+      bit_errors_{options} {}
 
 void Judge::on_survey(std::shared_ptr<const Survey> survey, std::vector<Duplicate> duplicates, Instant now) {
   if (survey_ && survey_->fabric != survey->fabric) drops_.on_fabric(*survey_->fabric, *survey->fabric, now);
@@ -72,6 +85,8 @@ void Judge::judge(Instant now) {
   append(found_twice(duplicates_));
   append(judge_errors(fabric, growth_, drops_, options_));
   append(traffic_.findings());
+  append(bit_errors_.findings());
+  drop_what_is_told_better(report->findings);
   std::erase_if(report->findings,
                 [&](const Finding& finding) { return options_.off.contains(finding.rule); });
 

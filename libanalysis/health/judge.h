@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "health/bit_errors.h"
 #include "health/drop_watch.h"
 #include "health/finding.h"
 #include "health/growth.h"
@@ -35,7 +36,13 @@ class Judge {
   void will(std::set<LinkRef> links) { drops_.will(std::move(links)); }
   void on_survey(std::shared_ptr<const Survey> survey, std::vector<Duplicate> duplicates, Instant now);
   void on_sample(const load::Sample& sample);
+  /// Of the physical layers; judged with the next sample.
+  void on_round(const PhyRound& round) { bit_errors_.on_round(round); }
 
+  /// Of all ports that the last round read.
+  [[nodiscard]] const std::shared_ptr<const std::vector<PortBitErrors>>& bit_errors() const {
+    return bit_errors_.ports();
+  }
   /// Null before the first survey and sample.
   [[nodiscard]] const std::shared_ptr<const Report>& report() const { return report_; }
 
@@ -46,6 +53,7 @@ class Judge {
   Growth growth_;
   DropWatch drops_;
   TrafficWatch traffic_;
+  BitErrorWatch bit_errors_;
   std::shared_ptr<const Survey> survey_;
   std::shared_ptr<const Fabric> sampled_;  ///< that of the last sample
   std::vector<Duplicate> duplicates_;

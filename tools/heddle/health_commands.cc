@@ -36,6 +36,28 @@ void print_findings(const value& health, Context& context) {
   *context.out << fmt::format("{} sure, {} likely\n", count_at(health, "sure"), count_at(health, "likely"));
 }
 
+std::string ratio(const value& row, std::string_view key) {
+  return at_path(row, key).is_null() ? "unknown" : fmt::format("{:.1e}", number_at(row, key));
+}
+
+Result<void> show_bit_errors(const std::string& match, Context& context) {
+  const std::string query = match.empty() ? "" : "?match=" + query_escape(match);
+  const auto answer = Client{context.socket}.get("/v1/health/bit-errors" + query);
+  if (!answer) return fail(answer.error());
+  if (context.format == Format::Json) {
+    print_json(*answer, context);
+    return {};
+  }
+  constexpr auto right = Align::Right;
+  Table table{{{"COMES IN AT"}, {"EFFECTIVE", right}, {"LONG", right}, {"RAW", right}, {"LONG", right}}};
+  for (const value& row : array_at(*answer, "ports")) {
+    table.add({text_at(row, "port"), ratio(row, "effective"), ratio(row, "effective_long"), ratio(row, "raw"),
+               ratio(row, "raw_long")});
+  }
+  table.print(*context.out, context.colour);
+  return {};
+}
+
 }  // namespace
 
 void add_health_commands(Program& program) {
@@ -46,7 +68,16 @@ void add_health_commands(Program& program) {
   health->add_option("--host", *host, "Only what concerns this host, for prologs and epilogs of jobs");
   health->footer(
       "Exit status: 0 well, 1 something was found, 2 it cannot be asked, or there is no such host.");
-  Program::judge(*health, [host, &context]() -> Result<Status> {
+  const auto bits = std::make_shared<bool>(false);
+  const auto match = std::make_shared<std::string>();
+  health->add_flag("--bits", *bits,
+                   "Bit error rates of what comes in at each port, the worst first, in place of findings");
+  health->add_option("--match", *match, "--bits: only ports whose NODE/PORT fits this pattern");
+  Program::judge(*health, [host, bits, match, &context]() -> Result<Status> {
+    if (*bits) {
+      if (auto shown = show_bit_errors(*match, context); !shown) return fail(shown.error());
+      return Status::Done;
+    }
     const std::string query = host->empty() ? "" : "?host=" + query_escape(*host);
     const auto answer = Client{context.socket}.get("/v1/health" + query);
     if (!answer) return fail(answer.error());

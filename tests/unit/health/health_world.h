@@ -11,6 +11,7 @@
 
 #include "health/judge.h"
 #include "mad/counters.h"
+#include "sampling/phy_reader.h"
 #include "sampling/sampler.h"
 #include "sim/flow/fabric_view.h"
 #include "sim/flow/flow_plane.h"
@@ -56,6 +57,8 @@ class HealthWorld {
       }
       ASSERT_TRUE(sampler_.begin_sweep(now()));
       ASSERT_TRUE(managed_.sim.run([&] { return !sampler_.sweeping(); }));
+      phy_.on_timer(now(), sampler_.fabric(), sampler_.agents());
+      ASSERT_TRUE(managed_.sim.run([&] { return phy_.next_deadline().has_value(); }));
     }
   }
 
@@ -92,6 +95,15 @@ class HealthWorld {
   void errors(LinkEnd end, sim::ErrorCounter counter, std::uint64_t count) {
     fabric().add_errors(truth().port_index(end), counter, count, ps());
   }
+  void bits(LinkEnd end, const sim::BitErrors& errors) {
+    fabric().set_bit_errors(truth().port_index(end), errors, ps());
+  }
+  [[nodiscard]] std::optional<PortBitErrors> bit_errors(LinkEnd end) const {
+    for (const PortBitErrors& port : *judge_.bit_errors()) {
+      if (port.port == truth().ref(end)) return port;
+    }
+    return std::nullopt;
+  }
   void cut(LinkIndex link) { fabric().cut(link, ps()); }
   void mend(LinkIndex link) { fabric().mend(link, ps()); }
   /// As an operator does with ibportstate.
@@ -122,6 +134,8 @@ class HealthWorld {
   sim::FlowPlane plane_{view_};
   Judge judge_;
   std::shared_ptr<const Survey> judged_;
+  sampling::PhyReader phy_{
+      managed_.sim.engine, {}, [this](const PhyRound& round) { judge_.on_round(round); }};
   sampling::Sampler sampler_{
       managed_.sim.engine,
       {.interval = {}, .history = 2},

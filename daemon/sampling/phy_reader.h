@@ -1,0 +1,69 @@
+/// Reads what the physical layers of all ports corrected and could not, port by port and at leisure: one MAD
+/// a port and round, a few at a time. (The counters of traffic and errors are the sampler's.) Below FDR there
+/// is nothing to read, and an agent that refuses the attribute is not asked again.
+///
+/// A state machine on the engine's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/units.h"
+#include "health/phy_reading.h"
+#include "sampling/pma_agents.h"
+#include "transport/transactions.h"
+
+namespace heddle::sampling {
+
+struct PhyReaderOptions {
+  FabricClock::duration interval = std::chrono::minutes{1};  ///< from round to round
+  std::size_t outstanding = 16;                              ///< MADs at a time: the sampler goes first
+};
+
+class PhyReader final : private transport::TransactionClient {
+ public:
+  using Done = std::function<void(const health::PhyRound&)>;
+
+  /// The engine must outlive the reader, or be stopped before.
+  PhyReader(transport::TransactionEngine& engine, PhyReaderOptions options, Done done);
+  PhyReader(const PhyReader&) = delete;
+  PhyReader& operator=(const PhyReader&) = delete;
+
+  /// Begins a round if it is time, over this snapshot and its agents. One under way goes on, unless the
+  /// snapshot is another one.
+  void on_timer(Instant now, const std::shared_ptr<const Fabric>& fabric, const PmaAgents& agents);
+  /// None while a round is under way.
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+ private:
+  struct Target {
+    PortIndex port;
+    PortRef agent;
+    transport::PmaAddress address;
+    std::uint16_t capability_mask = 0;
+  };
+
+  void on_completion(const transport::Completion& completion) override;
+  void choose(const PmaAgents& agents);
+  void feed(Instant now);
+  void take(const Target& target, const transport::Completion& completion);
+  void finish_if_done(Instant now);
+
+  transport::TransactionEngine& engine_;
+  PhyReaderOptions options_;
+  Done done_;
+  std::set<PortRef> refuse_;  ///< agents without the attribute
+  std::vector<Target> targets_;
+  std::size_t next_ = 0;
+  std::size_t outstanding_ = 0;
+  std::uint32_t generation_ = 0;  ///< of the round; answers to an older one are dropped
+  bool reading_ = false;
+  Instant next_round_{};
+  health::PhyRound round_;
+};
+
+}  // namespace heddle::sampling
