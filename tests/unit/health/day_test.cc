@@ -1,0 +1,246 @@
+// A day of mixed faults with known truth, and of what happens on every fabric without being a fault: what is found,
+// what is missed, what is told of without being there. No threshold was chosen by these seeds.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "base/random.h"
+#include "unit/health/health_world.h"
+
+namespace heddle::health {
+namespace {
+
+using sim::ErrorCounter;
+
+struct Planted {
+  std::string name;
+  LinkIndex link;
+  std::set<Rule> rules;  ///< that may tell of it; the first that must is any of them
+  Instant from;
+  Instant until;
+  std::optional<PortRef> blame;
+  bool found = false;
+};
+
+struct Score {
+  std::size_t planted = 0;
+  std::size_t found = 0;
+  std::array<std::size_t, 2> right{};  ///< findings, by Sureness; each once
+  std::array<std::size_t, 2> wrong{};
+  std::size_t blamed = 0;
+  std::size_t blamed_right = 0;
+  std::vector<std::string> remarks;
+};
+
+class Day {
+ public:
+  explicit Day(std::uint64_t seed) : random_{seed} {
+    for (std::uint32_t i = 0; i < world_.truth().links().size(); ++i) {
+      const Link& link = world_.truth().links()[i];
+      const bool trunk = world_.truth().node(link.a.node).type == NodeType::Switch &&
+                         world_.truth().node(link.b.node).type == NodeType::Switch;
+      (trunk ? trunks_ : hosts_).push_back(LinkIndex{i});
+    }
+    hosts_.erase(hosts_.begin());  // where the daemon sits
+  }
+
+  Score run() {
+    for (int slot = 0; slot < 48; ++slot) {
+      const LinkIndex link = fresh();
+      plant(slot % kinds, link);
+      for (int i = 0; i < 6; ++i) {
+        noise();
+        step();
+        world_.pass(5min);
+        look();
+      }
+      mend();
+    }
+    for (const Planted& fault : planted_) {
+      ++score_.planted;
+      score_.found += fault.found ? 1 : 0;
+      if (!fault.found) score_.remarks.push_back("missed: " + fault.name);
+    }
+    return score_;
+  }
+
+ private:
+  static constexpr int kinds = 6;
+
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_.below(n)); }
+  /// A link that had no fault for as long as the windows are.
+  LinkIndex fresh() {
+    for (;;) {
+      const LinkIndex link = trunks_[below(trunks_.size())];
+      if (!busy_.contains(link) || world_.now() - busy_[link] > 5h) {
+        busy_[link] = world_.now();
+        return link;
+      }
+    }
+  }
+
+  void plant(int kind, LinkIndex link) {
+    const Link& cable = world_.truth().link(link);
+    const bool at_a = below(2) == 0;
+    const LinkEnd in = at_a ? cable.a : cable.b;
+    const PortRef sender = world_.truth().ref(at_a ? cable.b : cable.a);
+    Planted fault{.name = "",
+                  .link = link,
+                  .rules = {},
+                  .from = world_.now(),
+                  .until = world_.now() + 30min,
+                  .blame = {}};
+    const std::set<Rule> falls{Rule::LinkDowned, Rule::LinkFlaps};
+    switch (kind) {
+      case 0:
+        fault.name = "lanes lost";
+        fault.rules = falls;
+        fault.rules.insert(Rule::LinkWidth);
+        world_.fabric().limit(link, {.width = below(2) == 0 ? LinkWidth::X1 : LinkWidth::X2}, world_.ps());
+        mend_ = [this, link] { world_.fabric().limit(link, {}, world_.ps()); };
+        break;
+      case 1: {
+        fault.name = "code words that cannot be corrected";
+        fault.rules = {Rule::EffectiveBer, Rule::SymbolErrors};
+        fault.blame = sender;
+        world_.bits(in, {.uncorrectable_per_second = 0.02 + 0.1 * random_.unit()});
+        mend_ = [this, in] { world_.bits(in, {}); };
+        break;
+      }
+      case 2:
+        fault.name = "symbol errors";
+        fault.rules = {Rule::SymbolErrors};
+        fault.blame = sender;
+        step_ = [this, in] { world_.errors(in, ErrorCounter::Symbol, 2 + below(5)); };
+        break;
+      case 3:
+        fault.name = "flaps";
+        fault.rules = falls;
+        world_.fabric().flap(link, {.down = 20s, .up = 70s, .times = 4}, world_.ps());
+        break;
+      case 4:
+        fault.name = "broken packets";
+        fault.rules = {Rule::ReceiveErrors};
+        fault.blame = sender;
+        step_ = [this, in] { world_.errors(in, ErrorCounter::RcvErrors, 5 + below(10)); };
+        break;
+      default:
+        fault.name = "lost locks";
+        fault.rules = {Rule::LinkRecovery};
+        step_ = [this, in] { world_.errors(in, ErrorCounter::LinkRecovers, 1 + below(2)); };
+        break;
+    }
+    planted_.push_back(std::move(fault));
+  }
+  void mend() {
+    if (mend_) mend_();
+    mend_ = nullptr;
+    step_ = nullptr;
+  }
+  void step() {
+    if (step_) step_();
+  }
+
+  /// What is no fault, once an hour each.
+  void noise() {
+    const auto any_end = [&] {
+      const auto& links = world_.truth().links();
+      const Link& link = links[below(links.size())];
+      return below(2) == 0 ? link.a : link.b;
+    };
+    if (below(12) == 0) world_.errors(any_end(), ErrorCounter::Symbol, 1);
+    if (below(12) == 0) world_.errors(any_end(), ErrorCounter::LinkRecovers, 1);
+    if (below(12) == 0) world_.errors(any_end(), ErrorCounter::RcvErrors, 1 + below(3));
+    if (below(12) == 0) world_.errors(any_end(), ErrorCounter::XmitDiscards, 1 + below(50));
+    if (below(12) == 0) world_.errors(any_end(), ErrorCounter::RcvRemotePhysical, 100);
+    if (below(12) == 0) world_.bits(any_end(), {.corrected_per_second = 1e6 * random_.unit()});
+    if (below(12) == 0) {  // a host is started anew
+      const LinkIndex link = hosts_[below(hosts_.size())];
+      world_.cut(link);
+      world_.pass(90s);
+      world_.mend(link);
+    }
+    if (below(12) == 0) {  // an operator looks at something
+      const LinkIndex link = trunks_[below(trunks_.size())];
+      if (busy_.contains(link)) return;
+      const LinkEnd end = world_.end(link);
+      world_.set_physical(end, PhysState::Disabled);
+      world_.pass(90s);
+      world_.set_physical(end, PhysState::Polling);
+    }
+  }
+
+  /// Each finding counts once, when it is new.
+  void look() {
+    std::set<std::pair<Rule, PortRef>> seen;
+    for (const Finding& finding : world_.judge().report()->findings) {
+      const auto key = std::pair{finding.rule, finding.at};
+      seen.insert(key);
+      const auto at = static_cast<std::size_t>(finding.sureness);
+      const bool counted = known_.contains(key);
+      Planted* fault = fault_of(finding);
+      if (fault != nullptr) fault->found = true;
+      if (counted) continue;
+      ++(fault != nullptr ? score_.right : score_.wrong)[at];
+      if (fault == nullptr) {
+        score_.remarks.push_back(fmt::format("not there: {} {} {}: {}", to_string(finding.sureness),
+                                             to_string(finding.rule), to_string(finding.at), finding.what));
+      } else if (finding.blame && fault->blame) {
+        ++score_.blamed;
+        score_.blamed_right += finding.blame == fault->blame ? 1 : 0;
+      }
+    }
+    known_ = std::move(seen);
+  }
+  Planted* fault_of(const Finding& finding) {
+    for (Planted& fault : planted_) {
+      const LinkRef link = link_ref(world_.truth(), world_.truth().link(fault.link));
+      const bool there = finding.at == link.a || finding.at == link.b;
+      if (there && fault.rules.contains(finding.rule) && world_.now() < fault.until + 131min) return &fault;
+    }
+    return nullptr;
+  }
+
+  HealthWorld world_{"torus:3x3,hosts=2,links=3,speed=HDR"};
+  Random random_;
+  std::vector<LinkIndex> trunks_;
+  std::vector<LinkIndex> hosts_;
+  std::map<LinkIndex, Instant> busy_;
+  std::vector<Planted> planted_;
+  std::function<void()> mend_;
+  std::function<void()> step_;
+  std::set<std::pair<Rule, PortRef>> known_;
+  Score score_;
+};
+
+TEST(HealthDay, WhatIsFoundIsThereAndWhatIsThereIsFound) {
+  Score sum;
+  for (const std::uint64_t seed : {101, 102, 103}) {
+    const Score score = Day{seed}.run();
+    sum.planted += score.planted;
+    sum.found += score.found;
+    for (std::size_t i = 0; i < 2; ++i) {
+      sum.right[i] += score.right[i];
+      sum.wrong[i] += score.wrong[i];
+    }
+    sum.blamed += score.blamed;
+    sum.blamed_right += score.blamed_right;
+    for (const std::string& remark : score.remarks) fmt::print("seed {}: {}\n", seed, remark);
+  }
+  fmt::print(
+      "{} of {} faults found; sure: {} right, {} wrong; likely: {} right, {} wrong; blamed: {} of {}\n",
+      sum.found, sum.planted, sum.right[0], sum.wrong[0], sum.right[1], sum.wrong[1], sum.blamed_right,
+      sum.blamed);
+  EXPECT_EQ(sum.found, sum.planted);
+  EXPECT_GE(20 * sum.right[0], 19 * (sum.right[0] + sum.wrong[0])) << "95 % of what is sure";
+  EXPECT_GE(10 * sum.right[1], 7 * (sum.right[1] + sum.wrong[1])) << "70 % of what is likely";
+  EXPECT_GE(20 * sum.blamed_right, 19 * sum.blamed) << "the end, in 95 %";
+  EXPECT_GT(sum.blamed, 20U);
+}
+
+}  // namespace
+}  // namespace heddle::health
