@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "control/tls.h"
+#include "health/isolation.h"
 #include "health/options.h"
 #include "metrics/selection.h"
 #include "power/calibration.h"
@@ -149,6 +150,7 @@ struct Config {
   } opensm;
 
   heddle::health::Options health;
+  heddle::health::IsolationOptions isolation;  ///< [health], too
 
   struct {
     std::string level = "info";

@@ -348,6 +348,27 @@ const std::vector<Key>& keys() {
                                                   }},
       {"health.unbalance_from", "... if it was at least so busy, over the window.", "0.10",
        ratio_key([](Config& c) -> Ratio& { return c.health.unbalance_from; })},
+      {"health.isolate",
+       "Links between switches that are surely bad: \"advise\": say which would be taken out. \"enforce\": "
+       "take\n"
+       "them out, as an operator would with 'heddle link off': tables first, and never where hosts are cut "
+       "off.\n"
+       "\"off\": neither. Of links with a wish of an operator ('heddle link pin') nothing is said or done.",
+       "\"advise\"",
+       choice_key<health::Isolate>([](Config& c) -> health::Isolate& { return c.isolation.mode; },
+                                   std::array{Choice<health::Isolate>{"advise", health::Isolate::Advise},
+                                              Choice<health::Isolate>{"enforce", health::Isolate::Enforce},
+                                              Choice<health::Isolate>{"off", health::Isolate::Off}})},
+      {"health.trial_after",
+       "A link that was taken out comes back on trial after this (UFM's PDR: some two hours); twice as long "
+       "with\n"
+       "each trial that it fails.",
+       "\"125min\"", duration_key([](Config& c) -> Config::Seconds& { return c.isolation.trial_after; })},
+      {"health.isolate_most",
+       "Links that may be out at a time (UFM's PDR: 10), or 0.5 % of those between switches where that is "
+       "more;\n"
+       "never more than a tenth of these.",
+       "10", small_key([](Config& c) -> unsigned& { return c.isolation.most; })},
       {"health.off", "Rules that nobody wants to hear of, as [\"duplicate-description\"].", "[]",
        [](Config& config, const Value& value) -> std::optional<std::string> {
          const auto names = list_of(value);

@@ -95,6 +95,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       sampler_{engine_, sampler_options(config_),
                [this](const std::shared_ptr<const load::Sample>& sample) { on_sample(sample); }},
       health_{config_.health},
+      isolation_{config_.isolation},
       queues_{engine_},
       phy_{engine_,
            {.interval = config_.health.window / health::window_steps},
@@ -304,6 +305,7 @@ void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample
   doors_.answers().sampled();
   page_.publish(sample);
   if (regulation_) regulation_->on_sample(sample);
+  isolate();
   spdlog::debug("sweep {} in {:.1f} ms, {} ports failed", sample->number,
                 seconds(sample->ended - sample->began) * 1e3, sample->failures.size());
 }

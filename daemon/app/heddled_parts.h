@@ -26,6 +26,7 @@
 #include "discovery/discovery.h"
 #include "fabric/node_names.h"
 #include "fabric/unique_names.h"
+#include "health/isolation.h"
 #include "health/judge.h"
 #include "metrics/health_families.h"
 #include "metrics/metrics.h"
@@ -129,6 +130,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   void on_sample(const std::shared_ptr<const load::Sample>& sample);
   void settle();
   void judge_health(const load::Sample& sample);
+  void isolate();
   /// A callback by which something enters.
   template <class What>
   [[nodiscard]] auto entering(What what) {
@@ -166,6 +168,9 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   sampling::Sampler sampler_;
   SamplingWatch sampling_watch_;
   health::Judge health_;
+  health::Isolation isolation_;
+  std::vector<health::IsolationOrder> to_isolate_;     ///< advised, or given just now
+  std::shared_ptr<const health::Report> isolated_by_;  ///< the report that was looked at last
   sampling::QueueProbe queues_;
   sampling::PhyReader phy_;
   QosService qos_;

@@ -1,6 +1,7 @@
 // What the daemon tells of itself: to the command line, to the page, to /metrics.
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <utility>
 
@@ -85,6 +86,34 @@ void Heddled::Parts::judge_health(const load::Sample& sample) {
   if (health_.report()) health_metrics_->set(*health_.report(), health_.bit_errors());
 }
 
+/// Who orders links off that are bad, in the journal and in events.
+static constexpr std::string_view isolator = "health";
+
+/// Once for each report. Its orders are wishes like an operator's: the governor has them in its journal, and
+/// refuses what would cut hosts off.
+void Heddled::Parts::isolate() {
+  if (!regulation_ || !survey_ || health_.report() == isolated_by_) return;
+  isolated_by_ = health_.report();
+  health::Isolation::Wishes wishes;
+  for (const auto& [link, wish] : std::as_const(*regulation_).regulator().governor().memory().overrides) {
+    wishes.all.insert(link);
+    if (wish.wish == regulation::Wish::Off && wish.by == isolator) ++wishes.ours;
+  }
+  const Instant now = clock_.now();
+  to_isolate_ = isolation_.decide(*isolated_by_, *survey_->fabric, wishes, now);
+  if (config_.isolation.mode != health::Isolate::Enforce || authority_->yields()) return;
+  for (const health::IsolationOrder& order : to_isolate_) {
+    isolation_.given(order, now);
+    regulation_->regulator().set_override(
+        order.link, {regulation::Wish::Off, order.reason, std::string(isolator), order.until},
+        regulation::Force::No, now, [this, order](const Result<std::string>& done) {
+          if (done) return;
+          isolation_.refused(order, clock_.now());
+          spdlog::warn("a bad link stays ({}): {}", order.reason, done.error().message);
+        });
+  }
+}
+
 control::DaemonState Heddled::Parts::state() const {
   control::DaemonState state;
   state.version = version();
@@ -105,6 +134,8 @@ control::DaemonState Heddled::Parts::state() const {
   for (auto& each : notices_.states())
     state.notify.push_back({each.name, each.what, each.queued, each.sent, each.dropped, each.trouble});
   state.health = health_.report();
+  state.isolate = config_.isolation.mode;
+  state.to_isolate = to_isolate_;
   state.bit_errors = health_.bit_errors();
   state.now = clock_.now();
   state.sampling.sweeps = sampler_.statistics().sweeps;

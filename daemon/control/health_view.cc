@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <set>
@@ -115,7 +116,15 @@ Result<void> write_health(const DaemonState& state, const Query& query, const Te
     if (i > 0) out(",");
     out(json::serialize(finding_view(state, *shown[i])));
   }
-  out("]}");
+  json::array orders;
+  for (const health::IsolationOrder& order : state.to_isolate) {
+    if (host != nullptr) break;
+    orders.push_back(json::object{
+        {"link", fmt::format("{} -- {}", place(state, order.link.a), place(state, order.link.b))},
+        {"reason", order.reason}});
+  }
+  out(fmt::format("],\"isolate\":\"{}\",\"isolate_links\":{}}}", to_string(state.isolate),
+                  json::serialize(orders)));
   return {};
 }
 

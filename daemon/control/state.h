@@ -15,6 +15,7 @@
 #include "fabric/planes.h"
 #include "health/bit_errors.h"
 #include "health/finding.h"
+#include "health/isolation.h"
 #include "load/history.h"
 #include "load/locality.h"
 #include "load/sample.h"
@@ -65,6 +66,8 @@ struct DaemonState {
   Problems problems;
   std::vector<NotifyState> notify;
   std::shared_ptr<const health::Report> health;  ///< none before the first sample
+  health::Isolate isolate = health::Isolate::Off;
+  std::vector<health::IsolationOrder> to_isolate;  ///< advised, or being ordered
   /// Of the physical layer of every port that has counters of it; may be null.
   std::shared_ptr<const std::vector<health::PortBitErrors>> bit_errors;
   Instant now{};

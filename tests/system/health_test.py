@@ -89,5 +89,26 @@ class Health(unittest.TestCase):
         self.assertEqual(gone.returncode, 2)
 
 
+    def test_a_bad_link_is_taken_out_and_comes_back_on_trial(self):
+        with Daemon({**SETTINGS, "health.isolate": "enforce", "health.window": "2min", "health.long_window": "3min",
+                     "health.trial_after": "5min", "regulation.packet_life": "5ms", "regulation.drain": "50ms"}) as daemon:
+            daemon.wait_for_sweeps(3)
+            subprocess.run([HEDDLE, "sim", "--name", NAME, "fault", "errors", "leaf-0-1", "7", "symbol", "100"], check=True,
+                           capture_output=True, timeout=20)
+            self.wait_for_state(daemon, "leaf-0-1/7 -- spine-0-2/2", "off")
+            self.wait_for_state(daemon, "leaf-0-1/7 -- spine-0-2/2", "active")
+            self.assertEqual(daemon.heddle_raw("health").returncode, 0, "that it went was no fault of its own")
+            said = [event["text"] for event in map(json.loads, daemon.heddle("--json", "events").splitlines())]
+            self.assertTrue(any("symbol-errors: 100 symbol errors" in text and "by health" in text for text in said), said)
+
+    def wait_for_state(self, daemon, name, state):
+        end = time.monotonic() + 60
+        links = {}
+        while links.get(name) != state:
+            self.assertLess(time.monotonic(), end, f"{name} is not {state}: {links.get(name)}\n{daemon.log_text()}")
+            links = {link["name"]: link["state"] for link in daemon.json("links", "--power")["links"]}
+            time.sleep(0.2)
+
+
 if __name__ == "__main__":
     unittest.main()

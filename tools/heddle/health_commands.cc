@@ -33,6 +33,11 @@ void print_findings(const value& health, Context& context) {
     const std::string first = blame.empty() ? "" : fmt::format("look at {} first: ", blame);
     *context.out << fmt::format("        {}{}\n", first, text_at(finding, "advice"));
   }
+  for (const value& order : array_at(health, "isolate_links")) {
+    const bool advised = text_at(health, "isolate") == "advise";
+    *context.out << fmt::format("{} {}: {}\n", advised ? "would be taken out:" : "is being taken out:",
+                                text_at(order, "link"), text_at(order, "reason"));
+  }
   *context.out << fmt::format("{} sure, {} likely\n", count_at(health, "sure"), count_at(health, "likely"));
 }
 

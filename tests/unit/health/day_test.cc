@@ -1,5 +1,5 @@
-// A day of mixed faults with known truth, and of what happens on every fabric without being a fault: what is found,
-// what is missed, what is told of without being there. No threshold was chosen by these seeds.
+// A day of mixed faults with known truth, and of what happens on every fabric without being a fault: what is
+// found, what is missed, what is told of without being there. No threshold was chosen by these seeds.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -64,6 +64,8 @@ class HealthWorld {
 
   [[nodiscard]] sim::SimulatedFabric& fabric() { return managed_.sim.fabric; }
   [[nodiscard]] const Fabric& truth() const { return managed_.truth(); }
+  /// As the daemon knows it.
+  [[nodiscard]] const Fabric& seen() const { return *judged_->fabric; }
   [[nodiscard]] Judge& judge() { return judge_; }
   [[nodiscard]] Instant now() const { return managed_.sim.now; }
   [[nodiscard]] Picoseconds ps() const { return managed_.sim.ps(); }
