@@ -27,7 +27,7 @@ constexpr unsigned shift_samples = 20;
 /// A largest load above this many times the bound is a reason to look for other orders.
 constexpr double too_much = 1.1;
 /// Above this many times, orders of another kind are tried.
-constexpr double far_too_much = 1.5;
+constexpr double far_too_much = 1.3;
 /// Where looking for them may end.
 constexpr double near_bound = 1.02;
 /// So much less than with even spreading the largest load may become by balancing.
