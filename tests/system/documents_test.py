@@ -13,7 +13,9 @@ import unittest
 from daemon_under_test import BUILD, HEDDLE, HEDDLED, SOURCE, Daemon
 from prometheus_test import free_port
 
-PAGES = [SOURCE / "README.md", *(path for path in sorted((SOURCE / "docs").glob("*.md")) if path.stem not in ("architecture", "testing"))]
+NAMES = ("first-hour api cabling fabrics kernel metrics opensm packet-simulator page problems production-host qos regulation routing scenarios "
+         "security simulator").split()
+PAGES = [SOURCE / "README.md", *(SOURCE / f"docs/{name}.md" for name in NAMES)]
 PROGRAMS = r"(?:(?:build|tools)/\S+|heddled?|curl|cmake|systemctl|systemd-\S+|apt-get|cp|export|ibsim-run|make|modprobe|opensm|ibnetdiscover)\b|[A-Z_]+="
 
 # What takes more than a daemon and a simulated fabric, and who types it.
@@ -34,6 +36,7 @@ ELSEWHERE = {
     "heddle sim plot DIR": "experiment_test",
     "heddle sim run tests/experiments/NAME.toml --out DIR && heddle sim plot DIR": "experiment_test, tests/experiments",
     "build/release/tests/bench/regulation_curves DIR && cd DIR && gnuplot plot.gp": "tests/unit/regulation_curves",
+    "tools/package && tools/package.d/root-filesystem build/container && buildah build -t heddle build/container": "container_test",
 }
 KERNEL = "docs/kernel.md"  # tests/vm types what is there
 UNENDING = re.compile(r"--watch|sim serve|heddled |heddle top")
@@ -42,7 +45,7 @@ UNENDING = re.compile(r"--watch|sim serve|heddled |heddle top")
 def blocks(page):
     """Commands that stand in blocks of their own, as they are typed."""
     for line in page.read_text().splitlines():
-        typed = re.match(rf"    (?:\$ )?((?:{PROGRAMS}).*)", line)
+        typed = re.match(rf" {{4,6}}(?:\$ )?((?:{PROGRAMS}).*)", line)
         if typed and not re.match(r"    (heddle|curl)\S* *=", line):
             yield re.split(r"\s{2,}#", typed.group(1))[0].strip()
 
