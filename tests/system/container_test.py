@@ -75,8 +75,8 @@ class Container(unittest.TestCase):
                 pass
             time.sleep(0.2)
         self.assertIsNotNone(switches, "no fabric in its metrics")
-        self.assertEqual(switches.group(1), "6")
-        self.assertRegex(run(*self.inside("heddle", "status")), "6 switches")
+        self.assertEqual(switches.group(1), "8")
+        self.assertRegex(run(*self.inside("heddle", "status")), "8 switches")
         pid = next(int(pid) for pid in filter(str.isdigit, os.listdir("/proc")) if self.is_daemon(pid, port))
         self.assertNotEqual(pathlib.Path(f"/proc/{pid}").stat().st_uid, 0)
         os.kill(pid, signal.SIGTERM)

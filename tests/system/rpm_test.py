@@ -58,9 +58,9 @@ class Rpm(unittest.TestCase):
         return run("rpm", "-qp", "--nosignature", "--queryformat", asked, self.packages[name]).splitlines()
 
     def files(self, name):
-        """Without directories, and as a manual page is called before it is compressed, and a licence where its directory has no version."""
+        """Without directories, and as a manual page is called before it is compressed, and what is read where its directory has no version."""
         lines = self.about(name, "[%{FILEMODES:perms} %{FILENAMES}\n]")
-        return {re.sub(r"(/licenses/[^/]*)-0\.2\.0/", r"\1/", line.split(" ", 1)[1].removesuffix(".gz")) for line in lines if not line.startswith("d")}
+        return {re.sub(r"(/(?:doc|licenses)/[^/]*)-0\.2\.0/", r"\1/", line.split(" ", 1)[1].removesuffix(".gz")) for line in lines if not line.startswith("d")}
 
     def test_the_files_of_each_package(self):
         self.assertEqual(set(self.packages), {"heddle", "heddled", "heddle-opensm", "heddle-grafana"})
