@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "fabric/generators.h"
+#include "metrics/health_families.h"
 #include "metrics/metrics.h"
 #include "metrics/names.h"
 #include "metrics/notify_families.h"
@@ -162,6 +163,11 @@ TEST_F(SelectionTest, EveryFamilyThatAnyPartMakesIsKnownByName) {
   regulation->publish(regulated);
   const auto notices = std::make_shared<NotifyMetrics>();
   notices->set({{"oncall", 1, 2, 3, 4}});
+  const auto health = std::make_shared<HealthMetrics>();
+  health::PortBitErrors wrong;
+  wrong.uncorrectable_long = 1;
+  wrong.window.effective = 1e-9;
+  health->set({}, std::make_shared<const std::vector<health::PortBitErrors>>(1, wrong));
   QosMetrics qos;
   QosFigures pushed;
   pushed.verified = 1.0;
@@ -171,6 +177,7 @@ TEST_F(SelectionTest, EveryFamilyThatAnyPartMakesIsKnownByName) {
         {master},
         {regulation},
         {notices},
+        {health},
         {qos.part()},
         {std::make_shared<OpenSmMetrics>()}})
     metrics_.add(part);
