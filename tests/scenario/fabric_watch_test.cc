@@ -96,7 +96,8 @@ void PrintTo(const Sketch& sketch, std::ostream* out) {
   *out << sketch.source << " at LMC " << int{sketch.lmc};
 }
 
-class FabricWatchProperty : public Story, public testing::WithParamInterface<Sketch> {
+/// Somebody writes what they like.
+class Planted : public Story {
  protected:
   void set(NodeIndex node, mad::SmAttr attribute, std::uint32_t modifier, const auto& value) {
     mad::Bytes smp{};
@@ -136,6 +137,8 @@ class FabricWatchProperty : public Story, public testing::WithParamInterface<Ske
     return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_);
   }
 };
+
+class FabricWatchProperty : public Planted, public testing::WithParamInterface<Sketch> {};
 
 TEST_P(FabricWatchProperty, FindsWhatLookingAtEverythingFinds) {
   WorldOptions how = usual(GetParam().lmc);
@@ -210,6 +213,26 @@ TEST_P(FabricWatchProperty, FindsWhatLookingAtEverythingFinds) {
   EXPECT_GT(opinion.loops, 0U);
   EXPECT_GT(opinion.deadlocks, 0U);
   for (const char* kind : GetParam().kinds) EXPECT_GT(opinion.count(kind), 0U) << kind;
+}
+
+TEST_F(Planted, TwoPortsWithOneLidAreAViolationAndTheWatchGoesOn) {
+  RegulatedWorld& world = begin("xgft:2;2,4;1,2", usual(0));
+  world.kill();
+  const auto switches = world.watch.watched().graph();
+  const auto give_lid = [&](Lid lid) {
+    mad::PortInfo info = mad::unchanged(
+        world.fabric.port_info(truth().node(switches.node(routing::SwitchIndex{0})).first_port));
+    info.lid = lid;
+    set(switches.node(routing::SwitchIndex{0}), mad::SmAttr::PortInfo, 0, info);
+  };
+  const auto lid_of = [&](routing::SwitchIndex s) {
+    return world.fabric.port_info(truth().node(switches.node(s)).first_port).lid;
+  };
+  const Lid own = lid_of(routing::SwitchIndex{0});
+  give_lid(lid_of(routing::SwitchIndex{1}));
+  EXPECT_THAT(world.watch.violations(), ::testing::ElementsAre(::testing::HasSubstr("LID")));
+  give_lid(own);
+  EXPECT_EQ(world.watch.violations().size(), 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(

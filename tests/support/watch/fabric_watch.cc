@@ -90,7 +90,10 @@ void FabricWatch::violation(const std::string& text) {
 }
 
 void FabricWatch::learn_lids() {
-  if (!std::exchange(lids_may_differ_, false) || !watched_.learn_lids()) return;
+  if (!std::exchange(lids_may_differ_, false)) return;
+  const auto others = watched_.learn_lids();
+  if (!others) return violation(others.error().message);
+  if (!*others) return;
   tables_.load(watched_);
   under_way_.forget();
   circles_.reload();

@@ -4,26 +4,51 @@
 
 namespace heddle::test {
 
-bool WatchedFabric::learn_lids() {
+bool WatchedFabric::has_lids() const {
+  const Fabric& plain = sim_.description();
+  if (!with_lids_) return false;
+  for (const Node& node : plain.nodes()) {
+    const NodeIndex index = plain.port(node.first_port).node;
+    const unsigned last = node.type == NodeType::Switch ? 0 : node.port_count;
+    for (unsigned p = 0; p <= last; ++p) {
+      const PortIndex at{node.first_port.raw() + p};
+      if (!faults.is_dead(index) && with_lids_->port(at).lid != sim_.port_info(at).lid) return false;
+    }
+  }
+  return true;
+}
+
+std::shared_ptr<const Fabric> WatchedFabric::with_lids_of(const NodeSet* some) const {
   const Fabric& plain = sim_.description();
   FabricBuilder builder;
-  bool same = with_lids_ != nullptr;
   for (const Node& node : plain.nodes()) {
     const NodeIndex index = *builder.add_node(node);
     for (unsigned p = 0; p <= node.port_count; ++p) {
       const PortIndex at{node.first_port.raw() + p};
       Port port = plain.port(at);
-      port.lid = sim_.port_info(at).lid;
+      const bool has_lid = node.type != NodeType::Switch || p == 0;
+      port.lid = has_lid && (some == nullptr || some->contains(index)) ? sim_.port_info(at).lid : no_lid;
       port.lmc = sim_.port_info(at).lmc;
-      if (node.type == NodeType::Switch && p > 0) port.lid = no_lid;
-      same = same && (faults.is_dead(index) || with_lids_->port(at).lid == port.lid);
       (void)builder.set_port(index, port);
     }
   }
-  if (same) return false;
   for (const Link& link : plain.links()) (void)builder.add_link(link.a, link.b, link.width, link.speed);
-  with_lids_ = builder.build();
-  graph_ = std::make_unique<routing::SwitchGraph>(*routing::SwitchGraph::make(*with_lids_));
+  return builder.build();
+}
+
+Result<bool> WatchedFabric::learn_lids() {
+  if (has_lids()) return false;
+  auto fabric = with_lids_of(nullptr);
+  auto graph = routing::SwitchGraph::make(*fabric);
+  if (!graph && with_lids_) {
+    // Who is out of the manager's sight may have a LID that somebody else has got meanwhile.
+    const NodeSet in_sight = joined();
+    fabric = with_lids_of(&in_sight);
+    graph = routing::SwitchGraph::make(*fabric);
+  }
+  if (!graph) return fail(graph.error());
+  with_lids_ = std::move(fabric);
+  graph_ = std::make_unique<routing::SwitchGraph>(*std::move(graph));
   return true;
 }
 

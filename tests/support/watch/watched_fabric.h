@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "routing/switch_graph.h"
 #include "routing/tables.h"
 #include "sim/simulated_fabric.h"
@@ -33,7 +34,9 @@ class WatchedFabric {
       : faults{sim}, sim_{sim}, daemon_{daemon} {}
 
   /// Takes up the LIDs that are programmed; true if others than before.
-  bool learn_lids();
+  /// Errors: two ports have one LID, and what was known stays. Precondition of all that follows: it succeeded
+  /// once.
+  [[nodiscard]] Result<bool> learn_lids();
 
   [[nodiscard]] const sim::SimulatedFabric& sim() const { return sim_; }
   [[nodiscard]] const Fabric& fabric() const { return *with_lids_; }
@@ -56,6 +59,10 @@ class WatchedFabric {
   FaultLedger faults;
 
  private:
+  /// The LIDs that are known are those that are programmed, but for dead nodes.
+  [[nodiscard]] bool has_lids() const;
+  /// Null: of all nodes.
+  [[nodiscard]] std::shared_ptr<const Fabric> with_lids_of(const NodeSet* some) const;
   template <class Passes>
   [[nodiscard]] NodeSet flood(Passes passes) const;
 
