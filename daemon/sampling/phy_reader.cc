@@ -36,19 +36,30 @@ health::PhyReading reading_of(const mad::RsFecSpeedsCounters& answer) {
           .uncorrectable_full = answer.port_uncorrectable_blocks == 0xffffffffU};
 }
 
+/// Of its own: who does not know this attribute may be silent, and answers for its counters all the same.
+transport::AgentKey key_of(Lid lid) { return transport::AgentKey{0xffff'ffff'5d00'0000ULL | lid.raw()}; }
+
 }  // namespace
 
 PhyReader::PhyReader(transport::TransactionEngine& engine, PhyReaderOptions options, Done done)
     : engine_{engine}, options_{options}, done_{std::move(done)} {}
 
-void PhyReader::choose(const PmaAgents& agents) {
+void PhyReader::choose(const PmaAgents& agents, Instant now) {
   targets_.clear();
+  later_.clear();
+  std::erase_if(silent_until_, [now](const auto& each) { return each.second <= now; });
   for (const PortIndex port : agents.ports()) {
     const Port& of = round_.fabric->port(port);
     if (of.state != PortState::Active || of.link == no_link || of.speed < LinkSpeed::Fdr) continue;
     const PmaAgent& agent = agents[agents.of(port)];
-    if (agent.state != PmaAgent::State::Known || refuse_.contains(agent.home)) continue;
-    targets_.push_back({port, agent.home, agent.address, agent.pma.capability_mask});
+    const bool asks = agent.state == PmaAgent::State::Known && !refuse_.contains(agent.home) &&
+                      !silent_until_.contains(agent.home);
+    if (!asks) continue;
+    const Target target{port, agent.home, agent.address, agent.pma.capability_mask};
+    if (have_.contains(agent.home) || !later_.contains(agent.home)) targets_.push_back(target);
+    if (have_.contains(agent.home)) continue;
+    const auto [it, is_first] = later_.try_emplace(agent.home);
+    if (!is_first) it->second.push_back(target);
   }
 }
 
@@ -66,7 +77,7 @@ void PhyReader::on_timer(Instant now, const std::shared_ptr<const Fabric>& fabri
   outstanding_ = 0;
   round_.fabric = fabric;
   round_.ports.clear();
-  choose(agents);
+  choose(agents, now);
   feed(now);
   finish_if_done(now);
 }
@@ -76,12 +87,11 @@ void PhyReader::feed(Instant now) {
     const Target& target = targets_[next_];
     const std::uint64_t context = std::uint64_t{generation_} << 32U | next_;
     ++next_;
-    if (refuse_.contains(target.agent)) continue;
     mad::Packet packet = transport::perf_gmp(mad::Method::Get, mad::port_extended_speeds, 0, target.address);
     mad::select_port(round_.fabric->port(target.port).num, mad::gmp_data(packet.mad));
-    const auto key = transport::agent_of(target.address.dlid);
-    if (engine_.submit({.packet = packet, .agent = key, .patience = transport::Patience::Normal}, *this,
-                       context, now))
+    if (engine_.submit(
+            {.packet = packet, .agent = key_of(target.address.dlid), .patience = transport::Patience::Normal},
+            *this, context, now))
       ++outstanding_;
   }
 }
@@ -90,17 +100,33 @@ void PhyReader::on_completion(const transport::Completion& completion) {
   if (completion.outcome == transport::Outcome::Stopped || !reading_) return;
   if (completion.context >> 32U != generation_) return;
   --outstanding_;
-  take(targets_[completion.context & 0xffffffffU], completion);
+  const Target target = targets_[completion.context & 0xffffffffU];
+  if (completion.outcome == transport::Outcome::Answered) {
+    take(target, completion);
+    answered(target.agent);
+  } else {
+    unanswered(target, completion);
+  }
   feed(completion.at);
   finish_if_done(completion.at);
 }
 
-void PhyReader::take(const Target& target, const transport::Completion& completion) {
+void PhyReader::answered(const PortRef& agent) {
+  if (!have_.insert(agent).second) return;
+  const auto rest = later_.extract(agent);
+  if (!rest.empty()) targets_.insert(targets_.end(), rest.mapped().begin(), rest.mapped().end());
+}
+
+void PhyReader::unanswered(const Target& target, const transport::Completion& completion) {
   if (completion.outcome == transport::Outcome::Refused) {
+    have_.erase(target.agent);
     refuse_.insert(target.agent);
-    return;
+  } else if (!have_.contains(target.agent)) {
+    silent_until_[target.agent] = completion.at + options_.silence;
   }
-  if (completion.outcome != transport::Outcome::Answered) return;
+}
+
+void PhyReader::take(const Target& target, const transport::Completion& completion) {
   const auto data = mad::gmp_data(completion.answer->mad);
   const Port& port = round_.fabric->port(target.port);
   health::PhyReading reading;

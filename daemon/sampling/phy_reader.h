@@ -1,12 +1,15 @@
 /// Reads what the physical layers of all ports corrected and could not, port by port and at leisure: one MAD
 /// a port and round, a few at a time. (The counters of traffic and errors are the sampler's.) Below FDR there
-/// is nothing to read, and an agent that refuses the attribute is not asked again.
+/// is nothing to read. No capability bit says whether an agent has the attribute: of one that has not
+/// answered it yet, one port is asked for. An agent that refuses is not asked again, one that is silent not
+/// for an hour; nor does the sampler take it for silent because of that.
 ///
 /// A state machine on the engine's thread.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -22,6 +25,7 @@ namespace heddle::sampling {
 struct PhyReaderOptions {
   FabricClock::duration interval = std::chrono::minutes{1};  ///< from round to round
   std::size_t outstanding = 16;                              ///< MADs at a time: the sampler goes first
+  FabricClock::duration silence = std::chrono::hours{1};     ///< before a silent agent is asked again
 };
 
 class PhyReader final : private transport::TransactionClient {
@@ -48,7 +52,9 @@ class PhyReader final : private transport::TransactionClient {
   };
 
   void on_completion(const transport::Completion& completion) override;
-  void choose(const PmaAgents& agents);
+  void choose(const PmaAgents& agents, Instant now);
+  void answered(const PortRef& agent);
+  void unanswered(const Target& target, const transport::Completion& completion);
   void feed(Instant now);
   void take(const Target& target, const transport::Completion& completion);
   void finish_if_done(Instant now);
@@ -56,7 +62,10 @@ class PhyReader final : private transport::TransactionClient {
   transport::TransactionEngine& engine_;
   PhyReaderOptions options_;
   Done done_;
-  std::set<PortRef> refuse_;  ///< agents without the attribute
+  std::set<PortRef> have_;                        ///< agents that have answered
+  std::set<PortRef> refuse_;                      ///< agents without the attribute
+  std::map<PortRef, Instant> silent_until_;       ///< agents that may be without it
+  std::map<PortRef, std::vector<Target>> later_;  ///< this round's, of agents that have not answered yet
   std::vector<Target> targets_;
   std::size_t next_ = 0;
   std::size_t outstanding_ = 0;
