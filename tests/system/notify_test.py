@@ -142,7 +142,7 @@ class Notify(unittest.TestCase):
         self.order(daemon, 20)
         daemon.wait_for(lambda status: any("hook (webhook) has taken no notice" in p for p in status["problems"]),
                         "saying that the receiver is away", 40)
-        self.assertRegex(daemon.metrics(), r'heddle_problems\{kind="notify"\} 1\n')
+        wait_until(lambda: 'heddle_problems{kind="notify"} 1\n' in daemon.metrics(), 30, "the problem's metric")
         self.assertGreaterEqual(state_of(daemon, "hook")["queued"], 20)
         self.assertIn("waiting; cannot connect: Connection refused", daemon.heddle("status"))
         daemon.process.kill()
@@ -180,7 +180,7 @@ class Notify(unittest.TestCase):
             self.order(daemon, 6)
             wait_until(lambda: len(receiver.notices()) >= 3 and state_of(daemon, "hook")["dropped"] == 3, 30,
                        "three of six")
-            self.assertRegex(daemon.metrics(), r'heddle_notify_dropped_total\{destination="hook"\} 3\n')
+            wait_until(lambda: 'heddle_notify_dropped_total{destination="hook"} 3\n' in daemon.metrics(), 30, "the metric")
 
     def test_a_full_queue_drops_the_oldest_and_says_so(self):
         with socket.socket() as nobody:
