@@ -12,7 +12,8 @@ from served_fabric import wait_until
 FAST = {"regulation.mode": "enforce", "regulation.quiet": "1s", "regulation.least_on": "100ms", "regulation.least_off": "100ms",
         "regulation.drain": "200ms", "regulation.wake": "100ms", "regulation.break_even": "1.0",
         "regulation.most_closing": "16", "regulation.most_transitions": "1000", "sampling.interval": "200ms",
-        "sweep.light_interval": "500ms"}
+        "sweep.light_interval": "500ms",
+        "power.switches": "sfs7000d"}  # of which it is known what a port draws
 
 
 class LoopTest(unittest.TestCase):
