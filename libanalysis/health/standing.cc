@@ -146,7 +146,8 @@ void judge_descriptions(const Fabric& fabric, std::vector<Finding>& found) {
     // All aggregation nodes are called by their product.
     if (!node.description.empty() && !node.aggregation) by_text[node.description].push_back(NodeIndex{i});
   }
-  for (const auto& [text, nodes] : by_text) {
+  for (const auto& [text, its_nodes] : by_text) {
+    const std::vector<NodeIndex>& nodes = its_nodes;  // clang lets no lambda take a structured binding
     if (nodes.size() < 2) continue;
     const auto system = [&](NodeIndex i) { return fabric.node(i).system_image_guid; };
     // Chips of one housing, or adapters of one board, may well have one name.
