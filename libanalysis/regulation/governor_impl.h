@@ -148,6 +148,9 @@ class Governor::Impl {
   void step_failed(const std::string& why, const std::vector<LinkRef>& links);
   /// The links that were to leave stay; tables that are being written are finished first.
   void call_off(const std::string& why);
+  /// As call_off(), because of load: what somebody has ordered, and what leaves in order to come back wider,
+  /// goes on.
+  void call_off_for_load(const std::string& why);
   void mend(const std::string& why);
   void order_mend();
   void forget_step();

@@ -73,6 +73,14 @@ void Governor::Impl::call_off(const std::string& why) {
   finish(why);
 }
 
+void Governor::Impl::call_off_for_load(const std::string& why) {
+  const auto yields = [this](const LinkRecord& link) {
+    const bool leaves = link.state == LinkState::Leaving || link.state == LinkState::Draining;
+    return leaves && !link.wanted && wish(link.ref) != Wish::Off;
+  };
+  if (std::ranges::any_of(records, yields)) call_off(why);
+}
+
 /// What leaves stays after all, and the tables of all planes are written in stages over all that is on.
 void Governor::Impl::mend(const std::string& why) {
   drop_change(why);

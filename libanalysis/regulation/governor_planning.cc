@@ -57,10 +57,10 @@ void Governor::Impl::bring_what_is_needed() {
   for (const LinkDecision& decision : needed) {
     const LinkState state = at(decision.link).state;
     if (state == LinkState::Draining || state == LinkState::Leaving) {
-      call_off(decision.reason);
+      call_off_for_load(decision.reason);
     } else {
       want(decision.link, decision.reason);
-      call_off(decision.reason);
+      call_off_for_load(decision.reason);
     }
   }
   for (const Trunk& trunk : network->trunks()) {
@@ -74,7 +74,7 @@ void Governor::Impl::bring_what_is_needed() {
       if (use <= most) continue;
       const std::string why =
           fmt::format("{} is at {:.0f} %, above {:.0f} %", name(link), 100 * use, 100 * most);
-      call_off(why);
+      call_off_for_load(why);
       want(link, why);
     }
   }

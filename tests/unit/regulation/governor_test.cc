@@ -251,6 +251,23 @@ TEST_F(GovernorTest, AnOperatorTurnsALinkOffAndItStaysOff) {
   world.expect_settled();
 }
 
+// It was called off because of the load, and decided again, as long as there was load.
+TEST_F(GovernorTest, AnOperatorTurnsALinkOffUnderLoad) {
+  World full{"mesh:3,hosts=2,links=2"};
+  full.start();
+  full.shift_traffic(2, 0.95);
+  full.run(minutes{1});
+  const LinkIndex link = full.network->trunks()[0].links[0];
+  full.tell(SetOverride{full.ref(link), {Wish::Off, "", "ada", {}}, Force::No, {}});
+  ASSERT_FALSE(full.answers.back().refusal);
+  while (full.governor.stage() != Stage::Draining) full.run(seconds{1});
+  full.tell(LoadsMeasured{full.sample()});
+  full.run(minutes{1});
+  EXPECT_FALSE(full.up.contains(link));
+  EXPECT_FALSE(full.reported(ReportKind::CalledOff));
+  full.expect_settled();
+}
+
 TEST_F(GovernorTest, AnOverrideExpires) {
   world.start();
   world.tell(
