@@ -59,6 +59,19 @@ class JobCollector {
   std::size_t hosts_ = 0;
 };
 
+/// Letters, digits, and what else stands in the ids of batch systems ("4711_[3]", "12.server") and in names
+/// of hosts. What has other things in it, as JSON has, is no line of such a list.
+bool is_word(std::string_view text, std::string_view others) {
+  const auto fits = [others](char c) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return plain || others.find(c) != std::string_view::npos;
+  };
+  return !text.empty() && std::ranges::all_of(text, fits);
+}
+
+bool is_job_id(std::string_view text) { return is_word(text, "._-+:@/#%[]"); }
+bool is_host(std::string_view text) { return is_word(text, "._-"); }
+
 std::string string_in(const json::object& object, const char* key) {
   const json::value* found = object.if_contains(key);
   return found != nullptr && found->is_string() ? std::string{found->get_string()} : std::string{};
@@ -102,14 +115,19 @@ Result<std::vector<Job>> parse_job_file(std::string_view text, const std::string
   for (std::size_t number = 1; !text.empty(); ++number) {
     std::string_view line = without_blanks(next_line(text));
     if (line.empty() || line.starts_with('#')) continue;
+    const std::string_view whole = line;
     const std::string_view id = without_blanks(next_field(line, ','));
-    if (id.empty() || without_blanks(line).empty()) {
-      return fail(ErrorCode::Invalid, fmt::format("{}:{}: expected job,host,...", name, number));
-    }
+    const auto wrong = [&](std::string_view text) {
+      return fail(ErrorCode::Invalid,
+                  fmt::format("{}:{}: expected job,host,..., not {}", name, number, in_quotes(text)));
+    };
+    if (!is_job_id(id) || without_blanks(line).empty()) return wrong(whole);
     auto& of_job = hosts[std::string{id}];
     while (!line.empty()) {
       const std::string_view host = without_blanks(next_field(line, ','));
-      if (!host.empty()) of_job.emplace_back(host);
+      if (host.empty()) continue;
+      if (!is_host(host)) return wrong(host);
+      of_job.emplace_back(host);
     }
   }
   JobCollector jobs;
@@ -124,12 +142,19 @@ Result<std::vector<Job>> parse_squeue_json(std::string_view text) {
   const json::value document = json::parse(text, wrong);
   const json::object* top = wrong ? nullptr : document.if_object();
   const json::value* list = top == nullptr ? nullptr : top->if_contains("jobs");
-  if (list == nullptr || !list->is_array())
-    return fail(ErrorCode::Invalid, "squeue printed no list of jobs in JSON");
+  if (list == nullptr || !list->is_array()) {
+    return fail(ErrorCode::Invalid,
+                fmt::format("squeue printed {}: no JSON with a list \"jobs\"", in_quotes(text)));
+  }
   JobCollector jobs;
   for (const json::value& each : list->get_array()) {
     const json::object* job = each.if_object();
-    if (job == nullptr || !runs(*job)) continue;
+    if (job == nullptr || !job->contains("job_state"))
+      return fail(ErrorCode::Invalid,
+                  "squeue printed a list \"jobs\" in which something is no job with a job_state");
+    if (!runs(*job)) continue;
+    if (number_in(*job, "job_id") == 0)
+      return fail(ErrorCode::Invalid, "squeue printed a job without a job_id");
     auto hosts = expand_hostlist(string_in(*job, "nodes"), jobs.room());
     if (!hosts) return fail("squeue", hosts.error());
     auto added =
@@ -144,8 +169,14 @@ Result<std::vector<Job>> parse_squeue_lines(std::string_view text) {
   while (!text.empty()) {
     std::string_view line = next_line(text);
     if (line.empty()) continue;
+    const std::string_view whole = line;
+    const bool has_fields = std::ranges::count(line, '|') >= 3;
     const std::string_view id = next_field(line, '|');
     const std::string_view user = next_field(line, '|');
+    if (!has_fields || !is_job_id(id)) {
+      return fail(ErrorCode::Invalid,
+                  fmt::format("squeue printed {}: no line of id|user|hosts|name", in_quotes(whole)));
+    }
     auto hosts = expand_hostlist(next_field(line, '|'), jobs.room());
     if (!hosts) return fail("squeue", hosts.error());
     // The rest is the name, whatever is in it.

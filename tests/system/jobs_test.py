@@ -83,7 +83,7 @@ class Jobs(unittest.TestCase):
     def test_of_a_squeue_that_is_not_there_or_fails(self):
         gone = self.daemon.heddle_raw("jobs", "--squeue", "/nowhere/squeue")
         self.assertEqual(gone.returncode, 1)
-        self.assertIn("give the jobs with --file", gone.stderr)
+        self.assertIn("give them in a file of job,host", gone.stderr)
         failed = self.daemon.heddle_raw("jobs", "--squeue", "/bin/false")
         self.assertEqual(failed.returncode, 1)
         self.assertIn("slurmctld", failed.stderr)

@@ -16,11 +16,11 @@
 #include <ostream>
 
 #include "base/printable.h"
+#include "batch/squeue.h"
 #include "fabric/link_name.h"
 #include "heddle/client.h"
 #include "heddle/fabric_source.h"
 #include "heddle/json_access.h"
-#include "heddle/slurm_source.h"
 #include "heddle/table.h"
 #include "jobs/account.h"
 
@@ -39,7 +39,7 @@ struct JobsOptions {
 };
 
 Result<std::vector<Job>> jobs_from(const JobsOptions& options) {
-  if (options.file.empty()) return ask_slurm(options.squeue);
+  if (options.file.empty()) return batch::ask_squeue(options.squeue);
   std::ifstream in{options.file, std::ios::binary};
   const std::string text{std::istreambuf_iterator<char>{in}, {}};
   if (!in.is_open() || in.bad()) return fail(ErrorCode::Io, fmt::format("{}: cannot be read", options.file));

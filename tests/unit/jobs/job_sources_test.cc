@@ -39,6 +39,18 @@ TEST(JobFile, HasLinesOfAJobAndItsHosts) {
   EXPECT_THAT(wrong.error().message, HasSubstr("jobs.csv:2: expected job,host"));
 }
 
+TEST(JobFile, WhatIsNoListIsAnErrorAndNoJob) {
+  for (const char* text : {"{\"jobs\": [], \"errors\": []}\n", "{\"a\":1,\"b\":2}", "[1,2]", "<html>, x",
+                           "7,n1 n2", "7,\"n1\"", "a job,n1", "7,n\x1b[1m", "|7,n1", ",n1", "7,"}) {
+    const auto jobs = parse_job_file(text, "jobs.csv");
+    ASSERT_FALSE(jobs) << text;
+    EXPECT_THAT(jobs.error().message, HasSubstr("jobs.csv:1: expected job,host")) << text;
+  }
+  const auto none = parse_job_file("# nobody computes\n", "jobs.csv");
+  ASSERT_TRUE(none);
+  EXPECT_THAT(*none, IsEmpty());
+}
+
 // Forms of the data_parser of 22.05 (a word, numbers) and of 23.11 (lists, numbers that may be unset).
 TEST(Squeue, JsonOfBothGenerationsIsRead) {
   const auto jobs = parse_squeue_json(R"({"meta":{},"jobs":[
@@ -50,8 +62,30 @@ TEST(Squeue, JsonOfBothGenerationsIsRead) {
   ASSERT_TRUE(jobs) << jobs.error().message;
   EXPECT_THAT(*jobs, ElementsAre(Job{"11", "ann", "cfd", {"n1", "n2"}}, Job{"13_2", "bob", "x", {"n3"}},
                                  Job{"16", "", "", {"n4"}}));
-  for (const char* text : {"", "[]", "{}", R"({"jobs":{}})", "{\"jobs\":["})
-    EXPECT_FALSE(parse_squeue_json(text)) << text;
+}
+
+TEST(Squeue, JsonThatHasNoListOfJobsIsAnErrorAndNoJob) {
+  for (const char* text :
+       {"", "[]", "{}", "7", R"({"jobs":{}})", R"({"jobs":null})", "{\"jobs\":[", R"({"jobs":[7]})",
+        R"({"jobs":[{"job_id":7}]})", R"({"jobs":[{"job_state":"RUNNING","nodes":"n1"}]})",
+        R"({"jobs":[{"job_id":"x","job_state":"RUNNING","nodes":"n1"}]})"}) {
+    const auto jobs = parse_squeue_json(text);
+    ASSERT_FALSE(jobs) << text;
+    EXPECT_THAT(jobs.error().message, HasSubstr("squeue printed")) << text;
+  }
+  const auto none = parse_squeue_json(R"({"jobs":[],"warnings":[],"errors":[]})");
+  ASSERT_TRUE(none);
+  EXPECT_THAT(*none, IsEmpty());
+}
+
+TEST(Squeue, LinesThatAreNoneAreAnErrorAndNoJob) {
+  for (const char* text : {"{}\n", "slurm_load_jobs error: Unable to contact slurm controller\n",
+                           "11|ann|n1\n", "|ann|n1|x\n", "{\"a|b|c|d\":1}\n"}) {
+    const auto jobs = parse_squeue_lines(text);
+    ASSERT_FALSE(jobs) << text;
+    EXPECT_THAT(jobs.error().message, HasSubstr("squeue printed")) << text;
+  }
+  EXPECT_TRUE(parse_squeue_lines(""));
 }
 
 TEST(Squeue, LinesAreReadWhateverTheJobIsCalled) {
