@@ -58,58 +58,77 @@ std::optional<PortRef> holder(const Fabric& fabric, const Link& link, const Ends
   return fabric.ref(a ? link.a : link.b);
 }
 
-constexpr const char* reseat_advice =
-    "reseat both plugs, then change the cable; if that does not help, try another port at one end and then "
-    "at "
-    "the other";
 constexpr const char* enable_advice =
     "if nobody wants it so, allow more at that end (ibportstate) and let the link train again";
 
+/// What a link is at, of its width or of its speed.
+template <class Value>
+struct Rate {
+  Rule rule;
+  const char* key;  ///< of PortInfo
+  Value active;
+  Value allowed;  ///< by both ends
+  Value able;     ///< are both ends to this
+  bool (*is_less)(Value, Value);
+  Value (*of)(const mad::LinkMode&);
+  const char* cable_advice;
+};
+
+template <class Value>
+void judge_rate(const Fabric& fabric, const Link& link, const Ends& ends, const Rate<Value>& rate,
+                std::vector<Finding>& found) {
+  if (rate.is_less(rate.active, rate.allowed)) {
+    Finding finding = about(fabric, link, rate.rule, Sureness::Sure);
+    finding.what = fmt::format("runs at {}, and both ends have {} enabled", to_string(rate.active),
+                               to_string(rate.allowed));
+    finding.advice = rate.cable_advice;
+    found.push_back(std::move(finding));
+  } else if (rate.is_less(rate.active, rate.able)) {
+    Finding finding = about(fabric, link, rate.rule, Sureness::Likely);
+    finding.what = fmt::format("is allowed {} only ({}), and both ends can do {}", to_string(rate.active),
+                               rate.key, to_string(rate.able));
+    finding.advice = enable_advice;
+    finding.blame = holder(fabric, link, ends, [&](const mad::PortInfo& info) {
+      return rate.is_less(rate.of(mad::best_common(info, info, mad::By::Enabled)),
+                          rate.of(mad::best_common(info, info, mad::By::Supported)));
+    });
+    found.push_back(std::move(finding));
+  }
+}
+
 /// Both rules of one link. Whether any was broken.
-bool judge_rate(const Survey& survey, const Link& link, std::vector<Finding>& found) {
+bool judge_rates(const Survey& survey, const Link& link, std::vector<Finding>& found) {
   const Fabric& fabric = *survey.fabric;
   const Ends ends{survey.port(link.a), survey.port(link.b)};
   if (!ends.a.known || !ends.b.known) return false;
   const mad::LinkMode allowed = mad::best_common(ends.a.info, ends.b.info, mad::By::Enabled);
   const mad::LinkMode able = mad::best_common(ends.a.info, ends.b.info, mad::By::Supported);
   const std::size_t before = found.size();
-  if (is_narrower(link.width, allowed.width)) {
-    Finding finding = about(fabric, link, Rule::LinkWidth, Sureness::Sure);
-    finding.what = fmt::format("runs at {}, and both ends have {} enabled", to_string(link.width),
-                               to_string(allowed.width));
-    finding.advice = reseat_advice;
-    found.push_back(std::move(finding));
-  } else if (is_narrower(link.width, able.width)) {
-    Finding finding = about(fabric, link, Rule::LinkWidth, Sureness::Likely);
-    finding.what = fmt::format("is allowed {} only (LinkWidthEnabled), and both ends can do {}",
-                               to_string(link.width), to_string(able.width));
-    finding.advice = enable_advice;
-    finding.blame = holder(fabric, link, ends, [](const mad::PortInfo& info) {
-      return lanes(mad::best_common(info, info, mad::By::Enabled).width) <
-             lanes(mad::best_common(info, info, mad::By::Supported).width);
-    });
-    found.push_back(std::move(finding));
-  }
+  const Rate<LinkWidth> width{
+      .rule = Rule::LinkWidth,
+      .key = "LinkWidthEnabled",
+      .active = link.width,
+      .allowed = allowed.width,
+      .able = able.width,
+      .is_less = is_narrower,
+      .of = [](const mad::LinkMode& mode) { return mode.width; },
+      .cable_advice =
+          "reseat both plugs, then change the cable; if that does not help, try another port at "
+          "one end and then at the other"};
+  judge_rate(fabric, link, ends, width, found);
   // What an end does not show cannot be compared.
   if (hides(survey, link.a) || hides(survey, link.b)) return found.size() > before;
-  if (is_slower(link.speed, allowed.speed)) {
-    Finding finding = about(fabric, link, Rule::LinkSpeed, Sureness::Sure);
-    finding.what = fmt::format("runs at {}, and both ends have {} enabled", to_string(link.speed),
-                               to_string(allowed.speed));
-    finding.advice =
-        "the cable may be of an older kind, or bad: change it for one that is made for this speed";
-    found.push_back(std::move(finding));
-  } else if (is_slower(link.speed, able.speed)) {
-    Finding finding = about(fabric, link, Rule::LinkSpeed, Sureness::Likely);
-    finding.what = fmt::format("is allowed {} only (LinkSpeedEnabled), and both ends can do {}",
-                               to_string(link.speed), to_string(able.speed));
-    finding.advice = enable_advice;
-    finding.blame = holder(fabric, link, ends, [](const mad::PortInfo& info) {
-      return mad::best_common(info, info, mad::By::Enabled).speed <
-             mad::best_common(info, info, mad::By::Supported).speed;
-    });
-    found.push_back(std::move(finding));
-  }
+  const Rate<LinkSpeed> speed{
+      .rule = Rule::LinkSpeed,
+      .key = "LinkSpeedEnabled",
+      .active = link.speed,
+      .allowed = allowed.speed,
+      .able = able.speed,
+      .is_less = is_slower,
+      .of = [](const mad::LinkMode& mode) { return mode.speed; },
+      .cable_advice =
+          "the cable may be of an older kind, or bad: change it for one that is made for this speed"};
+  judge_rate(fabric, link, ends, speed, found);
   return found.size() > before;
 }
 
@@ -182,7 +201,7 @@ std::vector<Finding> judge_standing(const Survey& survey, const std::set<LinkRef
     const bool active =
         fabric.port(link.a).state == PortState::Active && fabric.port(link.b).state == PortState::Active;
     if (!active || (!willed.empty() && willed.contains(link_ref(fabric, link)))) continue;
-    explained[i] = judge_rate(survey, link, found);
+    explained[i] = judge_rates(survey, link, found);
     if (fabric.node(link.a.node).type == NodeType::Switch &&
         fabric.node(link.b.node).type == NodeType::Switch && link.a.node != link.b.node) {
       trunks[std::minmax(link.a.node, link.b.node)].push_back(LinkIndex{i});
