@@ -131,6 +131,7 @@ class Heddled::Parts final : public control::Daemon, private authority::Seat {
   void settle();
   void judge_health(const load::Sample& sample);
   void isolate();
+  [[nodiscard]] std::vector<health::IsolationOrder> isolated() const;
   /// A callback by which something enters.
   template <class What>
   [[nodiscard]] auto entering(What what) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "app/heddled_parts.h"
@@ -114,6 +115,19 @@ void Heddled::Parts::isolate() {
   }
 }
 
+/// By orders of this daemon, or of one before it.
+std::vector<health::IsolationOrder> Heddled::Parts::isolated() const {
+  std::vector<health::IsolationOrder> links;
+  if (!regulation_) return links;
+  for (const auto& [link, wish] : std::as_const(*regulation_).regulator().governor().memory().overrides) {
+    if (wish.wish == regulation::Wish::Off && wish.by == isolator && wish.until) {
+      links.push_back({link, *wish.until, wish.reason});
+    }
+  }
+  std::ranges::sort(links, {}, &health::IsolationOrder::link);
+  return links;
+}
+
 control::DaemonState Heddled::Parts::state() const {
   control::DaemonState state;
   state.version = version();
@@ -136,6 +150,7 @@ control::DaemonState Heddled::Parts::state() const {
   state.health = health_.report();
   state.isolate = config_.isolation.mode;
   state.to_isolate = to_isolate_;
+  state.isolated = isolated();
   state.bit_errors = health_.bit_errors();
   state.now = clock_.now();
   state.sampling.sweeps = sampler_.statistics().sweeps;

@@ -53,6 +53,11 @@ json::object finding_view(const DaemonState& state, const health::Finding& findi
           {"advice", finding.advice}};
 }
 
+json::object order_view(const DaemonState& state, const health::IsolationOrder& order) {
+  return {{"link", fmt::format("{} -- {}", place(state, order.link.a), place(state, order.link.b))},
+          {"reason", order.reason}};
+}
+
 json::value ratio(const std::optional<double>& rate) { return rate ? json::value(*rate) : json::value(); }
 
 }  // namespace
@@ -117,14 +122,17 @@ Result<void> write_health(const DaemonState& state, const Query& query, const Te
     out(json::serialize(finding_view(state, *shown[i])));
   }
   json::array orders;
-  for (const health::IsolationOrder& order : state.to_isolate) {
-    if (host != nullptr) break;
-    orders.push_back(json::object{
-        {"link", fmt::format("{} -- {}", place(state, order.link.a), place(state, order.link.b))},
-        {"reason", order.reason}});
+  json::array out_of_use;
+  if (host == nullptr) {
+    for (const auto& order : state.to_isolate) orders.push_back(order_view(state, order));
+    for (const auto& order : state.isolated) {
+      json::object view = order_view(state, order);
+      view["for_seconds"] = std::max(0.0, seconds(order.until - state.now));
+      out_of_use.push_back(std::move(view));
+    }
   }
-  out(fmt::format("],\"isolate\":\"{}\",\"isolate_links\":{}}}", to_string(state.isolate),
-                  json::serialize(orders)));
+  out(fmt::format("],\"isolate\":\"{}\",\"isolate_links\":{},\"isolated_links\":{}}}",
+                  to_string(state.isolate), json::serialize(orders), json::serialize(out_of_use)));
   return {};
 }
 

@@ -68,6 +68,7 @@ struct DaemonState {
   std::shared_ptr<const health::Report> health;  ///< none before the first sample
   health::Isolate isolate = health::Isolate::Off;
   std::vector<health::IsolationOrder> to_isolate;  ///< advised, or being ordered
+  std::vector<health::IsolationOrder> isolated;    ///< out of use by such orders, until when
   /// Of the physical layer of every port that has counters of it; may be null.
   std::shared_ptr<const std::vector<health::PortBitErrors>> bit_errors;
   Instant now{};

@@ -166,6 +166,7 @@ json::value status_view(const DaemonState& state) {
                                      {"trouble", each.trouble}});
   }
   if (!notify.empty()) view["notify"] = std::move(notify);
+  if (!state.isolated.empty()) view["isolated_links"] = state.isolated.size();
   return view;
 }
 

@@ -88,7 +88,6 @@ class Health(unittest.TestCase):
         gone = subprocess.run([HEDDLE, "--socket", socket, "health"], capture_output=True, timeout=20, check=False)
         self.assertEqual(gone.returncode, 2)
 
-
     def test_a_bad_link_is_taken_out_and_comes_back_on_trial(self):
         with Daemon({**SETTINGS, "health.isolate": "enforce", "health.window": "2min", "health.long_window": "3min",
                      "health.trial_after": "5min", "regulation.packet_life": "5ms", "regulation.drain": "50ms"}) as daemon:
@@ -96,6 +95,8 @@ class Health(unittest.TestCase):
             subprocess.run([HEDDLE, "sim", "--name", NAME, "fault", "errors", "leaf-0-1", "7", "symbol", "100"], check=True,
                            capture_output=True, timeout=20)
             self.wait_for_state(daemon, "leaf-0-1/7 -- spine-0-2/2", "off")
+            self.assertRegex(daemon.heddle("status"), "health +1 bad link is out of use until the next trial")
+            self.assertRegex(daemon.heddle_raw("health").stdout, "out of use for .* more: leaf-0-1/7 -- spine-0-2/2: symbol-errors")
             self.wait_for_state(daemon, "leaf-0-1/7 -- spine-0-2/2", "active")
             self.assertEqual(daemon.heddle_raw("health").returncode, 0, "that it went was no fault of its own")
             said = [event["text"] for event in map(json.loads, daemon.heddle("--json", "events").splitlines())]

@@ -20,6 +20,11 @@ using boost::json::value;
 
 void print_findings(const value& health, Context& context) {
   const auto& findings = array_at(health, "findings");
+  for (const value& order : array_at(health, "isolated_links")) {
+    *context.out << fmt::format("out of use for {} more: {}: {}\n",
+                                human_seconds(number_at(order, "for_seconds")), text_at(order, "link"),
+                                text_at(order, "reason"));
+  }
   if (findings.empty()) {
     *context.out << fmt::format("well: {} ports, nothing found\n", count_at(health, "ports"));
     return;

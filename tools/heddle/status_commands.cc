@@ -104,6 +104,10 @@ void print_status(const value& status, Context& context) {
        fmt::format("{} sent, {} answered, {} sent again, {} gave up", count_at(status, "transactions.sent"),
                    count_at(status, "transactions.answered"), count_at(status, "transactions.retries"),
                    count_at(status, "transactions.failed") + count_at(status, "transactions.failed_fast"))});
+  if (const auto bad = count_at(status, "isolated_links"); bad > 0) {
+    table.add({"health", fmt::format("{} bad {} out of use until the next trial (heddle health)", bad,
+                                     bad == 1 ? "link is" : "links are")});
+  }
   for (const auto& each : array_at(status, "notify")) table.add({"notices to", notify_line(each)});
   const auto& problems = array_at(status, "problems");
   table.add({"problems", problems.empty() ? "none" : fmt::format("{}", problems.size())});
