@@ -68,6 +68,7 @@ class TablesInForce {
   }
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
+  [[nodiscard]] bool knows(NodeGuid guid) const { return rows_.contains(guid); }
   [[nodiscard]] routing::ForwardingTables of(const routing::SwitchGraph& graph, Lid top) const;
 
  private:

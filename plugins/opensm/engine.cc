@@ -9,23 +9,8 @@
 #include "subnet_reader.h"
 
 namespace heddle::plugin {
-namespace {
 
 using routing::SwitchIndex;
-
-/// OpenSM's lock, exclusively.
-class Lock {
- public:
-  explicit Lock(cl_plock_t& lock) : lock_{lock} { cl_plock_excl_acquire(&lock_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-  ~Lock() { cl_plock_release(&lock_); }
-
- private:
-  cl_plock_t& lock_;
-};
-
-}  // namespace
 
 Engine::Engine(osm_opensm_t& opensm, const std::string& plan_path, EventQueue& events)
     : opensm_{opensm}, events_{events}, log_{opensm.log}, keeper_{plan_path} {}
@@ -63,11 +48,7 @@ std::vector<osm_switch_t*> Engine::switches() const {
 int Engine::prepare() {
   look_at_plan();
   planned::SubnetRecords records = read_subnet(opensm_.subn);
-  // Another subnet manager may have written in between.
-  if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) {
-    hosts_.forget();
-    in_force_.forget();
-  }
+  if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) hosts_.forget();
   const std::size_t mute = hosts_.recall(records);
   std::vector<LinkRef> absent = cables_.missing(records);
   const plan::Plan* plan = keeper_.plan();

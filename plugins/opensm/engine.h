@@ -40,6 +40,9 @@ class Engine {
   void vl_arbitration(osm_physp_t& port, ib_vl_arb_table_t& block, unsigned number);
   void sl2vl(osm_physp_t& port, ib_slvl_table_t& table);
 
+  /// The fabric has been discovered, and nothing written yet: what switches hold of which nothing is known is
+  /// read. Without OpenSM's lock; waits for the answers.
+  void read_tables();
   /// `reroute`: without rediscovery, so that multicast and HighLimit are left for us to ask for.
   Confirmation routing_done(bool reroute);
   void subnet_up();
@@ -68,6 +71,7 @@ class Engine {
   };
 
   void look_at_plan();
+  bool take_what_was_read(const std::vector<osm_switch_t*>& switches);
   void choose_pass(const planned::Subnet& subnet);
   [[nodiscard]] Timings::Clock::duration packet_life() const;
   void plan_next_pass();

@@ -1,4 +1,4 @@
-/// Our lines in OpenSM's log. Any thread.
+/// Our lines in OpenSM's log, and its lock. Any thread.
 #pragma once
 
 #include <exception>
@@ -25,6 +25,18 @@ class Log {
 
  private:
   osm_log_t* log_;
+};
+
+/// OpenSM's lock, exclusively.
+class Lock {
+ public:
+  explicit Lock(cl_plock_t& lock) : lock_{lock} { cl_plock_excl_acquire(&lock_); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() { cl_plock_release(&lock_); }
+
+ private:
+  cl_plock_t& lock_;
 };
 
 /// Runs `body` with nothing thrown beyond: OpenSM is C. What is thrown is logged, and `otherwise` returned.

@@ -63,6 +63,8 @@ class Plugin {
         events_.push(plain_line("heavy_sweep_start"));
         return;
       case OSM_EVENT_ID_HEAVY_SWEEP_DONE:
+        engine_.read_tables();
+        blocks_ = 0;  // of those that were read
         events_.push(plain_line("heavy_sweep_done"));
         return;
       case OSM_EVENT_ID_STATE_CHANGE:

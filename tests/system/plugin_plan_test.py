@@ -191,6 +191,24 @@ class Restarts(PlanTest):
             self.assertEqual(restarted["last"]["epoch"], 0)
             self.assertEqual(served.daemon.wait(event="routing_done", since=since)["epoch"], 1)
 
+    def test_opensm_killed_and_started_again_goes_in_stages_from_what_the_switches_hold(self):
+        """The plan has changed meanwhile, and not a little: written in no order, its tables and those of before have loops together. The
+        watcher of the wire looks on."""
+        with PluginFabric("torus:5x5,hosts=1") as served:
+            process = served.start_opensm()
+            self.assertTrue(served.new_plan(plan_text(1))["confirmed"])
+            before = served.tables()
+            since = len(served.daemon.poll())
+            process.kill()
+            process.wait()
+            served.log.unlink()
+            served.write_plan(plan_text(2, off=[ends for ends, _ in served.cables()[:24:8]]))
+            served.start_opensm()
+            self.assertEqual(served.daemon.wait(event="hello", since=since)["last"]["epoch"], 0)
+            served.daemon.wait(event="routing_done", confirmed=True, since=since)
+            self.assertNotEqual(served.tables(), before)
+            self.assertEqual(served.errors(), [])
+
     def test_the_daemon_may_come_and_go(self):
         with PluginFabric(TREE) as served:
             served.start_opensm()
