@@ -57,6 +57,28 @@ void write_down(const provision::ProvisionReport& report) {
   for (const auto& trouble : report.troubles) spdlog::warn("subnet manager: {}", trouble.text);
 }
 
+/// The backend's agents of hosts, whose word enters as everything does.
+class Hosts final : public regulate::PathMigrator {
+ public:
+  Hosts(regulate::PathMigrator& agents, Enter enter) : agents_{agents}, enter_{std::move(enter)} {}
+
+  void migrate(unsigned plane, Instant now, Done done) override {
+    agents_.migrate(plane, now,
+                    [enter = enter_, done = std::move(done)](const Result<void>& moved, Instant at) {
+                      enter([&] { done(moved, at); });
+                    });
+  }
+
+ private:
+  regulate::PathMigrator& agents_;
+  Enter enter_;
+};
+
+std::unique_ptr<regulate::PathMigrator> hosts(const AroundAuthority& around, std::uint64_t lmc) {
+  regulate::PathMigrator* agents = lmc > 0 ? around.backend.migrator() : nullptr;
+  return agents == nullptr ? nullptr : std::make_unique<Hosts>(*agents, around.enter);
+}
+
 AuthorityInForce own_fabric(const AroundAuthority& around, const Config& config) {
   provision::OwnFabricOptions options;
   options.provision = provision_options(config);
@@ -64,9 +86,10 @@ AuthorityInForce own_fabric(const AroundAuthority& around, const Config& config)
   options.planes = config.sm.lmc > 0 ? 2 : 1;
   if (config.sm.engine == RoutingEngine::MinHop) options.other_engine = route_minhop;
   AuthorityInForce made;
-  made.authority = std::make_unique<provision::OwnFabric>(
-      options, around.engine, around.backend.transport(), around.seat,
-      config.sm.lmc > 0 ? around.backend.migrator() : nullptr, write_down);
+  made.hosts = hosts(around, config.sm.lmc);
+  made.authority =
+      std::make_unique<provision::OwnFabric>(options, around.core.engine(), around.backend.transport(),
+                                             around.core.seat(), made.hosts.get(), write_down);
   return made;
 }
 
@@ -86,25 +109,25 @@ opensm::OpenSmActuatorOptions opensm_options(const Config& config) {
 Result<AuthorityInForce> beside_opensm(const AroundAuthority& around, const Config& config) {
   // The plugin may speak from the first moment on, but not before the loop runs.
   const auto beside = std::make_shared<opensm::BesideOpenSm*>(nullptr);
-  const auto& clock = around.backend.clock();
-  auto server =
-      opensm::PluginServer::listen(around.io, config.opensm.socket,
-                                   {[beside, &clock, enter = around.enter](const opensm::PluginEvent& event) {
-                                      if (event.kind == opensm::PluginEvent::Kind::Hello) {
-                                        spdlog::info("OpenSM's plugin is here, OpenSM is {}", event.state);
-                                      }
-                                      enter([&] { (*beside)->on_plugin(event, clock.now()); });
-                                    },
-                                    [beside, &clock, enter = around.enter] {
-                                      spdlog::warn("OpenSM's plugin is gone");
-                                      enter([&] { (*beside)->on_plugin_gone(clock.now()); });
-                                    },
-                                    [](const Error& error) { spdlog::warn("{}", error.message); }});
+  auto server = opensm::PluginServer::listen(
+      around.io, config.opensm.socket,
+      {[beside, &core = around.core, enter = around.enter](const opensm::PluginEvent& event) {
+         if (event.kind == opensm::PluginEvent::Kind::Hello) {
+           spdlog::info("OpenSM's plugin is here, OpenSM is {}", event.state);
+         }
+         enter([&] { (*beside)->on_plugin(event, core.now()); });
+       },
+       [beside, &core = around.core, enter = around.enter] {
+         spdlog::warn("OpenSM's plugin is gone");
+         enter([&] { (*beside)->on_plugin_gone(core.now()); });
+       },
+       [](const Error& error) { spdlog::warn("{}", error.message); }});
   if (!server) return fail("opensm.socket", server.error());
   AuthorityInForce made;
-  auto authority = std::make_unique<opensm::BesideOpenSm>(
-      around.engine, around.backend.transport(), around.seat, **server, around.plans,
-      config.opensm.lmc > 0 ? around.backend.migrator() : nullptr, opensm_options(config));
+  made.hosts = hosts(around, config.opensm.lmc);
+  auto authority = std::make_unique<opensm::BesideOpenSm>(around.core.engine(), around.backend.transport(),
+                                                          around.core.seat(), **server, around.plans,
+                                                          made.hosts.get(), opensm_options(config));
   *beside = authority.get();
   made.plugin = *std::move(server);
   made.authority = std::move(authority);
@@ -124,18 +147,19 @@ AuthorityInForce by_file(const AroundAuthority& around, const Config& config) {
     return std::filesystem::is_regular_file(path, unreadable);
   };
   AuthorityInForce made;
-  made.tables = std::make_unique<DiskThread>(around.io, [enter = around.enter] { enter([] {}); });
-  made.authority =
-      std::make_unique<lfts::LftsOpenSm>(around.engine, around.backend.transport(), around.seat, around.plans,
-                                         desk_at(*made.tables, around.backend.clock()),
-                                         config.opensm.lmc > 0 ? around.backend.migrator() : nullptr,
-                                         opensm_options(config), std::move(options));
+  made.tables = std::make_unique<DiskThread>(around.io);
+  made.hosts = hosts(around, config.opensm.lmc);
+  made.authority = std::make_unique<lfts::LftsOpenSm>(
+      around.core.engine(), around.backend.transport(), around.core.seat(), around.plans,
+      desk_at(
+          *made.tables, [&core = around.core] { return core.now(); }, around.enter),
+      made.hosts.get(), opensm_options(config), std::move(options));
   return made;
 }
 
 AuthorityInForce observer(const AroundAuthority& around, const char* why_not, const char* why_not_regulated) {
   AuthorityInForce made;
-  made.authority = std::make_unique<authority::Observer>(around.seat, why_not, why_not_regulated);
+  made.authority = std::make_unique<authority::Observer>(around.core.seat(), why_not, why_not_regulated);
   return made;
 }
 

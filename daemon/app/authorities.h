@@ -10,31 +10,32 @@
 #include "app/disk_thread.h"
 #include "app/plugin_server.h"
 #include "authority/authority.h"
-#include "authority/fabric_seat.h"
+#include "authority/path_migrator.h"
 #include "authority/plan_store.h"
+#include "core/fabric_core.h"
 #include "metrics/opensm_families.h"
-#include "transport/transactions.h"
 
 namespace heddle::app {
 
+/// The authority, and what must outlive it.
 struct AuthorityInForce {
-  /// Where the daemon is beside OpenSM; it outlives what uses it.
+  /// Where the daemon is beside OpenSM.
   std::unique_ptr<opensm::PluginServer> plugin;
   /// Where the daemon writes OpenSM's file, and waits for `opensm.reload`: the journal does not.
   std::unique_ptr<DiskThread> tables;
-  std::unique_ptr<authority::Authority> authority;
+  /// Null where no host moves its connections.
+  std::unique_ptr<regulate::PathMigrator> hosts;
   /// Null where the daemon is not beside OpenSM.
   std::shared_ptr<metrics::OpenSmMetrics> opensm_metrics;
+  std::unique_ptr<authority::Authority> authority;
 };
 
 struct AroundAuthority {
   boost::asio::io_context& io;
   Backend& backend;
-  transport::TransactionEngine& engine;
-  authority::Seat& seat;
+  core::FabricCore& core;
   opensm::PlanStore& plans;
-  /// What reaches the authority by another way than its functions enters by this.
-  std::function<void(const std::function<void()>&)> enter;
+  Enter enter;
 };
 
 /// What `around` names must outlive it. Errors: of PluginServer::listen.

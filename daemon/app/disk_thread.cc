@@ -8,19 +8,13 @@ namespace heddle::app {
 
 namespace asio = boost::asio;
 
-DiskThread::DiskThread(asio::io_context& io, std::function<void()> after)
-    : io_{io}, after_{std::move(after)} {}
-
 // The pool's own end would leave out what it has not begun.
 DiskThread::~DiskThread() { thread_.join(); }
 
 void DiskThread::run(std::function<void()> work, std::function<void()> then) {
   asio::post(thread_, [this, work = std::move(work), then = std::move(then)]() mutable {
     work();
-    asio::post(io_, [then = std::move(then), after = after_] {
-      then();
-      after();
-    });
+    asio::post(io_, std::move(then));
   });
 }
 
@@ -30,11 +24,11 @@ void DiskThread::finish() {
   done.get_future().wait();
 }
 
-Desk desk_at(DiskThread& disk, const transport::Clock& clock) {
-  return {[&disk](std::function<void()> work, std::function<void()> then) {
-            disk.run(std::move(work), std::move(then));
+Desk desk_at(DiskThread& disk, std::function<Instant()> now, Enter enter) {
+  return {[&disk, enter = std::move(enter)](std::function<void()> work, std::function<void()> then) {
+            disk.run(std::move(work), [enter, then = std::move(then)] { enter(then); });
           },
-          [&clock] { return clock.now(); }};
+          std::move(now)};
 }
 
 }  // namespace heddle::app

@@ -7,30 +7,30 @@
 #include <functional>
 
 #include "base/desk.h"
-#include "transport/transport.h"
 
 namespace heddle::app {
 
 class DiskThread {
  public:
-  /// `after`: called on the daemon's thread, that of `io`, after each `then`.
-  DiskThread(boost::asio::io_context& io, std::function<void()> after);
+  explicit DiskThread(boost::asio::io_context& io) : io_{io} {}
   ~DiskThread();
   DiskThread(const DiskThread&) = delete;
   DiskThread& operator=(const DiskThread&) = delete;
 
-  /// Does `work` there, and then `then` on the daemon's thread, if that still runs.
+  /// Does `work` there, and then `then` on the daemon's thread, that of `io`, if that still runs.
   void run(std::function<void()> work, std::function<void()> then);
   /// Comes back when all is done that was given so far: for whoever takes away what it works on.
   void finish();
 
  private:
   boost::asio::io_context& io_;
-  std::function<void()> after_;
   boost::asio::thread_pool thread_{1};
 };
 
-/// Both must outlive whoever works there.
-[[nodiscard]] Desk desk_at(DiskThread& disk, const transport::Clock& clock);
+/// How what comes back reaches the daemon, within an event.
+using Enter = std::function<void(const std::function<void()>&)>;
+
+/// All must outlive whoever works there.
+[[nodiscard]] Desk desk_at(DiskThread& disk, std::function<Instant()> now, Enter enter);
 
 }  // namespace heddle::app

@@ -5,13 +5,16 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/post.hpp>
 #include <utility>
 
 #include "app/config_reload.h"
+#include "app/core_options.h"
+#include "app/figures.h"
 #include "app/heddled_parts.h"
 #include "app/notify_config.h"
-#include "base/printable.h"
+#include "app/state_files.h"
 
 namespace heddle::app {
 
@@ -25,43 +28,6 @@ constexpr FabricClock::duration page_delay = std::chrono::milliseconds{100};
 /// A resolver that is slower than this at the start is not waited for: then only the short name is known.
 constexpr std::chrono::milliseconds resolver_patience{1000};
 
-transport::EngineOptions engine_options(const Config& config) {
-  transport::EngineOptions options;
-  options.window = static_cast<std::uint32_t>(config.sampling.window);
-  options.per_agent = static_cast<std::uint32_t>(config.sampling.per_agent);
-  options.timeout = config.sampling.timeout;
-  options.attempts = static_cast<std::uint32_t>(config.sampling.retries) + 1;
-  return options;
-}
-
-std::vector<load::NamedSet> named_sets(const Config& config) {
-  std::vector<load::NamedSet> sets;
-  for (const auto& set : config.sets) sets.push_back({set.name, set.nodes});
-  return sets;
-}
-
-sampling::SamplerOptions sampler_options(const Config& config) {
-  sampling::SamplerOptions options;
-  options.interval = config.sampling.interval;
-  options.history = config.sampling.history;
-  options.sets = named_sets(config);
-  // The simulated fabric has one tick everywhere, whatever device a description names.
-  if (config.fabric.backend == BackendKind::Umad) options.ticks = load::documented_ticks();
-  return options;
-}
-
-std::vector<health::Duplicate> found_twice(const std::vector<discovery::Problem>& problems) {
-  std::vector<health::Duplicate> found;
-  for (const discovery::Problem& problem : problems) {
-    if (problem.kind == discovery::ProblemKind::DuplicateGuid) {
-      found.push_back({health::Rule::DuplicateGuid, problem.where, printable(problem.text)});
-    } else if (problem.kind == discovery::ProblemKind::LidConflict) {
-      found.push_back({health::Rule::DuplicateLid, problem.where, printable(problem.text)});
-    }
-  }
-  return found;
-}
-
 }  // namespace
 
 Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config config,
@@ -71,83 +37,39 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       config_{std::move(config)},
       backend_{std::move(backend)},
       names_{std::move(names)},
-      shown_{std::make_shared<const ShownNames>(names_)},
       clock_{backend_->clock()},
       started_{clock_.now()},
-      engine_{backend_->transport(), engine_options(config_)},
-      discovery_{engine_,
-                 {.m_key = config_.fabric.m_key,
-                  .guest_smps_per_second = static_cast<std::uint32_t>(config_.sweep.smps_per_second),
-                  .on_inactive =
-                      [this](const PortRef& port) {
-                        if (authority_ != nullptr) authority_->on_inactive(port);
-                      }},
-                 [this](const discovery::SweepReport& report) { on_sweep(report); }},
-      disk_{io, entering([] {})},
+      calendar_{calendar_of(clock_)},
+      disk_{io},
       notices_{{.io = io,
-                .desk = desk_at(disk_, clock_),
+                .desk = desk_at(
+                    disk_, [this] { return clock_.now(); }, [](const auto& then) { then(); }),
                 .file = config_.state.directory + "/notices.db",
                 .most = config_.notify.queue,
                 .teller = {name_of_host(), config_.metrics.fabric}}},
-      plans_{config_.state.directory + "/plan.json", desk_at(disk_, clock_)},
-      master_{engine_, backend_->transport(), config_.fabric.m_key,
-              [this](Instant now) { discovery_.full(now); }},
-      sampler_{engine_, sampler_options(config_),
-               [this](const std::shared_ptr<const load::Sample>& sample) { on_sample(sample); }},
-      health_{config_.health},
-      isolation_{config_.isolation},
-      queues_{engine_},
-      phy_{engine_,
-           {.interval = config_.health.window / health::window_steps},
-           [this](const health::PhyRound& round) { health_.on_round(round); }},
-      qos_{{.io = io,
-            .clock = clock_,
-            .engine = engine_,
-            .plans = plans_,
-            .desk = desk_at(disk_, clock_),
-            .name_of = [this](const Node& node) { return shown_->of(node); },
-            .why_not = [this] { return authority_->why_not(); },
-            .why_no_qos = [this] { return authority_->why_no_qos(); },
-            .plan_written = [this] { authority_->on_plan_written(); },
-            .pace = [this] { return discovery_.pace(); }},
-           {config_.state.directory, config_.fabric.m_key, config_.qos.verify_interval}},
-      engine_alarm_{io, clock_, entering([this](Instant now) { engine_.on_timer(now); })},
-      sampler_alarm_{io, clock_, entering([this](Instant now) { sampler_.on_timer(now); })},
-      queues_alarm_{io, clock_, entering([this](Instant now) { queues_.on_timer(now); })},
-      phy_alarm_{io, clock_, entering([this](Instant now) {
-                   if (sampler_.fabric()) phy_.on_timer(now, sampler_.fabric(), sampler_.agents());
-                 })},
-      discovery_alarm_{io, clock_, entering([this](Instant now) { discovery_.on_timer(now); })},
-      authority_alarm_{io, clock_, entering([this](Instant now) { authority_->on_timer(now); })},
-      light_alarm_{io, clock_, entering([this](Instant now) {
-                     if (backend_->check()) discovery_.full(now);
-                     discovery_.light(now);
-                     if (authority_->looks_for_master()) master_.look(now);
-                     tell_problems();
-                     light_alarm_.set(now + config_.sweep.light_interval);
-                   })},
-      heavy_alarm_{io, clock_, entering([this](Instant now) {
-                     discovery_.full(now);
-                     heavy_alarm_.set(now + config_.sweep.heavy_interval);
-                   })},
-      page_alarm_{io, clock_,
-                  [this](Instant) {
-                    if (sampler_.latest()) page_.publish(sampler_.latest());
-                  }},
+      plans_{config_.state.directory + "/plan.json", desk_at(
+                                                         disk_, [this] { return core_.now(); }, entering())},
+      core_{{.transport = backend_->transport(),
+             .plans = plans_,
+             .desk = desk_at(
+                 disk_, [this] { return core_.now(); }, entering()),
+             .qos = qos_store(config_),
+             .outside = *this},
+            core_options(config_, names_, calendar_)},
+      alarm_{io, clock_, [this](Instant now) { on_alarm(now); }},
       notifier_{io},
       metrics_{[this](const Node& node) { return names_.of(node); },
                {config_.metrics.selection, config_.metrics.fabric}},
       page_{*this, [this](std::function<void()> then) { asio::post(io_, std::move(then)); }},
       doors_{io} {
-  backend_->transport().receive_with(entering(
-      [this](const mad::Packet& packet, Instant at) { engine_.on_packet(packet, at, clock_.now()); }));
-  engine_.unsolicited_to([this](const mad::Packet& packet, Instant at) { on_unsolicited(packet, at); });
+  backend_->transport().receive_with([this](const mad::Packet& packet, Instant at) {
+    on(core::Arrived{packet, at});
+  });
   metrics_.add(master_metrics_);
   metrics_.add(problem_metrics_);
   metrics_.add(notify_metrics_);
   metrics_.add(health_metrics_);
-  metrics_.add(qos_.metrics().part());
-  engine_.wake_with([this](Instant when) { engine_alarm_.set_no_later(when); });
+  metrics_.add(qos_metrics_.part());
 }
 
 /// The parts that can fail to open.
@@ -155,42 +77,31 @@ Result<void> Heddled::Parts::open() {
   const auto destinations = destinations_of(config_);
   if (!destinations) return fail(destinations.error());
   if (auto used = notices_.use(*destinations); !used) return used;
-  auto in_force = open_authority({.io = io_,
-                                  .backend = *backend_,
-                                  .engine = engine_,
-                                  .seat = *this,
-                                  .plans = plans_,
-                                  .enter = [this](const std::function<void()>& what) { on_event(what); }},
-                                 config_);
+  auto in_force = open_authority(
+      {.io = io_, .backend = *backend_, .core = core_, .plans = plans_, .enter = entering()}, config_);
   if (!in_force) return fail(in_force.error());
   in_force_ = *std::move(in_force);
-  authority_ = in_force_.authority.get();
-  if (authority_->actuator() == nullptr) {
-    ports_left_off_ = Regulation::ports_left_off(config_, clock_);
+  const bool regulates = in_force_.authority->actuator() != nullptr;
+  core_.use(std::move(in_force_.authority));
+  if (!regulates) {
+    core_.know_left_off(ports_left_off(config_, calendar_));
     return {};
   }
-  auto regulation = Regulation::open({.io = io_,
-                                      .clock = clock_,
-                                      .authority = *authority_,
-                                      .disk = disk_,
-                                      .names = names_,
-                                      .enter = [this](const std::function<void()>& what) { on_event(what); },
-                                      .logged =
-                                          [this](const journal::Event& event) {
-                                            notices_.tell(event.at, event.kind, event.links, event.text);
-                                            doors_.answers().outdate();
-                                            page_alarm_.set_no_later(clock_.now() + page_delay);
-                                          }},
-                                     config_);
-  if (!regulation) return fail(regulation.error());
-  regulation_ = *std::move(regulation);
-  metrics_.add(regulation_->metrics());
+  auto journal = open_journal(config_, calendar_);
+  if (!journal) return fail(journal.error());
+  journal_ = *std::move(journal);
+  core_.regulate_with(*journal_);
+  metrics_.add(regulation_metrics_);
   if (in_force_.opensm_metrics) metrics_.add(in_force_.opensm_metrics);
   return {};
 }
 
 Result<void> Heddled::Parts::listen() {
-  doors_.handle_with(page_.handler(control::api_handler(*this)));
+  // Whatever is asked for is an event.
+  doors_.handle_with([this, answer = page_.handler(control::api_handler(*this))](
+                         const control::Request& request, const control::Respond& respond) {
+    on(core::Asked{[&] { answer(request, respond); }});
+  });
   const auto& control = config_.control;
   auto opened = doors_.serve([&](asio::io_context& io, control::Handler handler) {
     return control::serve_unix(io, {control.socket, control.group, control.others_may_read},
@@ -215,100 +126,73 @@ void Heddled::Parts::begin() {
   doors_.open();
   notifier_.ready();
   spdlog::info("managing {} ({})", backend_->source(), backend_->kind());
-  on_event([this] {
-    const Instant now = clock_.now();
-    take_manner(now);
-    discovery_.full(now);
-    light_alarm_.set(now + config_.sweep.light_interval);
-    heavy_alarm_.set(now + config_.sweep.heavy_interval);
-  });
+  check_at_ = clock_.now() + config_.sweep.light_interval;
+  on(core::Began{});
 }
 
-/// Sets the alarms for what the state machines wait for. Called by on_event() alone.
+void Heddled::Parts::on(const core::Event& event) {
+  core_.on(event, clock_.now());
+  settle();
+}
+
+void Heddled::Parts::on_alarm(Instant now) {
+  const bool checks = check_at_ && *check_at_ <= now;
+  if (checks) {
+    check_at_ = now + config_.sweep.light_interval;
+    if (backend_->check()) core_.on(core::WayMoved{}, now);
+  }
+  core_.on(core::TimersDue{}, now);
+  if (checks && !stopping_) tell_problems();
+  if (page_at_ && *page_at_ <= now) {
+    page_at_.reset();
+    if (core_.sampler().latest()) page_.publish(core_.sampler().latest());
+  }
+  settle();
+}
+
+/// Sets the alarm for what comes first. It may ring for what has come to nothing by then; that costs nothing.
 void Heddled::Parts::settle() {
   if (stopping_) return;
-  sampler_alarm_.set(sampler_.next_deadline());
-  queues_alarm_.set(queues_.next_deadline());
-  phy_alarm_.set(sampler_.latest() ? phy_.next_deadline() : std::nullopt);
-  discovery_alarm_.set(discovery_.next_deadline());
-  authority_alarm_.set(authority_->next_deadline());
-  qos_.settle();
-  if (regulation_) regulation_->settle();
-  if (regulation_rests_ && !authority_->is_configuring()) return finish();
+  for (const auto& at : {core_.next_deadline(), check_at_, page_at_}) {
+    if (at) alarm_.set_no_later(*at);
+  }
   if (in_force_.opensm_metrics) {
-    in_force_.opensm_metrics->set({authority_->is_ready(), plans_.trouble().empty()});
+    in_force_.opensm_metrics->set({core_.authority().is_ready(), plans_.trouble().empty()});
   }
 }
 
-void Heddled::Parts::on_unsolicited(const mad::Packet& packet, Instant at) {
-  if (const auto notice = authority_->on_unsolicited(packet, at)) discovery_.on_notice(*notice, at);
+void Heddled::Parts::say(core::Severity severity, const std::string& text) {
+  constexpr std::array levels{spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
+                              spdlog::level::err};
+  spdlog::log(levels.at(static_cast<std::size_t>(severity)), "{}", text);
 }
 
-void Heddled::Parts::on_sweep(const discovery::SweepReport& report) {
-  if (stopping_) return;
-  if (report.failure) {
-    spdlog::error("discovery: {}", report.failure->message);
-    found_wrong_ = {report.failure->message};
-    return;
-  }
-  if (report.kind != discovery::SweepKind::Light) {
-    found_wrong_.clear();
-    found_twice_ = found_twice(report.problems);
-    for (const auto& problem : report.problems) {
-      found_wrong_.push_back(fmt::format("{}: {}", to_string(problem.kind), problem.text));
-      spdlog::warn("{}", found_wrong_.back());
-    }
-  }
-  if (report.survey == report.before) return;
-  const Fabric& fabric = *report.survey->fabric;
-  spdlog::info("{} sweep in {:.1f} ms: {} switches, {} channel adapters, {} links", to_string(report.kind),
-               seconds(report.ended - report.begun) * 1e3, fabric.switch_count(),
-               fabric.channel_adapter_count(), fabric.links().size());
-  qos_.found(*report.survey);
-  authority_->on_found(report.survey, report.ended);
-}
-
-Result<std::string> Heddled::Parts::take_subnet(const std::string& by) {
-  if (authority_->may_write()) return "this daemon is the subnet manager already";
-  if (auto taken = authority_->take_subnet(); !taken) return fail(taken.error());
-  spdlog::warn("{} orders this daemon to manage the fabric, past ports that say IsSM and do not answer",
-               by.empty() ? "an operator" : printable(by));
-  on_event([this] {
-    take_manner(clock_.now());
-    discovery_.full(clock_.now());
-  });
-  return "standing for subnet manager; 'heddle status' says what became of it";
-}
-
-/// What everybody works with from here on.
-void Heddled::Parts::show(std::shared_ptr<const Survey> survey) {
-  survey_ = std::move(survey);
-  shown_ = std::make_shared<const ShownNames>(names_, *survey_->fabric);
-  planes_ = std::make_shared<const Planes>(*survey_->fabric);
+void Heddled::Parts::on_survey() {
   doors_.answers().outdate();
-  qos_.use(survey_);
-  health_.on_survey(survey_, found_twice_, clock_.now());
-  const Fabric& fabric = *survey_->fabric;
-  most_switches_ = std::max(most_switches_, fabric.switch_count());
-  sampler_.use(survey_->fabric);
-  if (authority_->looks_for_master() && !master_.sight()) master_.look(clock_.now());
+  const Fabric& fabric = *core_.seen()->fabric;
   notifier_.status(fmt::format("{} switches, {} channel adapters, {} links", fabric.switch_count(),
                                fabric.channel_adapter_count(), fabric.links().size()));
 }
 
 void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample) {
   tell_metrics_of_the_master();
-  sampling_watch_.saw(*sample, sampler_.statistics().late_sweeps);
   tell_problems();
-  judge_health(*sample);
-  metrics_.publish(sample, sampler_.statistics(), engine_);
+  const health::Judge& health = core_.health();
+  if (health.report()) health_metrics_->set(*health.report(), health.bit_errors());
+  metrics_.publish(sample, core_.sampler().statistics(), core_.engine());
   doors_.answers().sampled();
   page_.publish(sample);
-  if (regulation_) regulation_->on_sample(sample);
-  isolate();
-  spdlog::debug("sweep {} in {:.1f} ms, {} ports failed", sample->number,
-                seconds(sample->ended - sample->began) * 1e3, sample->failures.size());
+  if (const auto* regulator = core_.regulator(); regulator != nullptr && regulator->governor().reference())
+    regulation_metrics_->publish(regulation_figures(*regulator, config_.metrics.energy));
 }
+
+void Heddled::Parts::on_logged(const journal::Event& event) {
+  notices_.tell(event.at, event.kind, event.links, event.text);
+  doors_.answers().outdate();
+  page_at_ = std::min(page_at_.value_or(Instant::max()), core_.now() + page_delay);
+}
+
+void Heddled::Parts::on_qos() { qos_metrics_.set(qos_figures(core_.qos().keeper(), core_.now())); }
 
 void Heddled::Parts::reload() {
   if (stop_asked_) return;
@@ -343,19 +227,12 @@ void Heddled::Parts::reload() {
     config_.sweep.heavy_interval = fresh->sweep.heavy_interval;
     config_.sampling.interval = fresh->sampling.interval;
     config_.qos = fresh->qos;
-    qos_.set_verify_interval(config_.qos.verify_interval);
     config_.sets = fresh->sets;
-    const auto mode = fresh->regulation.governor.mode;
-    if (std::exchange(config_.regulation.governor.mode, mode) != mode && regulation_) {
-      regulation_->set_mode(mode);
-    }
+    config_.regulation.governor.mode = fresh->regulation.governor.mode;
     config_.log = fresh->log;
     spdlog::set_level(spdlog::level::from_str(config_.log.level));
-    const Instant now = clock_.now();
-    sampler_.set_interval(config_.sampling.interval, now);
-    sampler_.set_sets(named_sets(config_));
-    light_alarm_.set_no_later(now + config_.sweep.light_interval);
-    heavy_alarm_.set_no_later(now + config_.sweep.heavy_interval);
+    check_at_ = std::min(check_at_.value_or(Instant::max()), clock_.now() + config_.sweep.light_interval);
+    on(core::Reloaded{core_settings(config_)});
     spdlog::info("configuration read again");
   }
   notifier_.ready();
@@ -377,21 +254,15 @@ void Heddled::Parts::reload_destinations(const Config& fresh) {
 void Heddled::Parts::start_anew(const std::vector<std::string>& keys) {
   spdlog::warn("reload: {} changed: this daemon ends in order and starts anew", fmt::join(keys, ", "));
   stop_asked_ = starts_anew_ = true;
-  if (!regulation_ || !regulation_->stop(Regulation::Changes::End, [this] { regulation_rests_ = true; })) {
-    regulation_rests_ = true;
-  }
+  on(core::StopAsked{core::Changes::End});
 }
 
 void Heddled::Parts::stop() {
   if (std::exchange(starts_anew_, false)) return notifier_.stopping();  // it is ending
-  if (!std::exchange(stop_asked_, true)) {
-    notifier_.stopping();
-    if (regulation_ && regulation_->stop(Regulation::Changes::GoOn, [this] { finish(); })) {
-      spdlog::info("bringing links back before ending; a second signal ends at once");
-      return;
-    }
-  }
-  finish();
+  if (std::exchange(stop_asked_, true)) return finish();
+  notifier_.stopping();
+  on(core::StopAsked{core::Changes::GoOn});
+  if (!stopping_) spdlog::info("bringing links back before ending; a second signal ends at once");
 }
 
 void Heddled::Parts::finish() {
@@ -399,11 +270,8 @@ void Heddled::Parts::finish() {
   spdlog::info("ending");
   doors_.close();
   notices_.stop();
-  qos_.stop();
-  engine_.stop(clock_.now());
-  for (Alarm* alarm : {&engine_alarm_, &sampler_alarm_, &queues_alarm_, &phy_alarm_, &discovery_alarm_,
-                       &authority_alarm_, &light_alarm_, &heavy_alarm_})
-    alarm->set(std::nullopt);
+  core_.end();
+  alarm_.set(std::nullopt);
   backend_->stop();
   io_.stop();
 }
@@ -429,12 +297,8 @@ Result<std::unique_ptr<Heddled>> Heddled::start(boost::asio::io_context& io, con
 
 Heddled::Heddled(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {}
 Heddled::~Heddled() = default;
-void Heddled::reload() {
-  parts_->on_event([this] { parts_->reload(); });
-}
+void Heddled::reload() { parts_->reload(); }
 bool Heddled::starts_anew() const { return parts_->starts_anew(); }
-void Heddled::stop() {
-  parts_->on_event([this] { parts_->stop(); });
-}
+void Heddled::stop() { parts_->stop(); }
 
 }  // namespace heddle::app

@@ -1,5 +1,5 @@
 /// Judges sweeps of the counters for operators: one that misses a port, or begins late, is nothing; several
-/// are. The io_context thread.
+/// are. The core's thread.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@
 #include "base/problem.h"
 #include "load/sample.h"
 
-namespace heddle::app {
+namespace heddle::core {
 
 class SamplingWatch {
  public:
@@ -31,4 +31,4 @@ class SamplingWatch {
   std::uint64_t late_before_ = 0;
 };
 
-}  // namespace heddle::app
+}  // namespace heddle::core

@@ -1,45 +1,37 @@
-#include "app/qos_service.h"
+#include "core/qos_service.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <utility>
 
-#include "vlarb/store.h"
-
-namespace heddle::app {
+namespace heddle::core {
 namespace {
 
-constexpr const char* store_file = "qos.json";
 constexpr std::size_t named_in_a_sentence = 3;
 constexpr std::size_t most_storing = vlarb::Keeper::most_orders;
 
 }  // namespace
 
-QosService::QosService(Around around, QosSettings settings)
+QosService::QosService(Around around, std::uint64_t m_key, FabricClock::duration verify_interval)
     : around_{std::move(around)},
-      settings_{std::move(settings)},
-      keeper_{around_.engine, settings_.m_key, around_.name_of, around_.pace},
-      verify_alarm_{around_.io, around_.clock, [this](Instant now) { verify_in_turn(now); }},
-      pace_alarm_{around_.io, around_.clock, [this](Instant now) {
-                    keeper_.on_timer(now);
-                    settle();
-                  }} {
+      verify_interval_{verify_interval},
+      keeper_{around_.engine, m_key, around_.name_of, around_.pace} {
   load();
 }
 
 void QosService::load() {
-  auto kept = vlarb::load(path(store_file));
+  const auto& kept = around_.store.kept;
   if (!kept) {
     broken_file_ = fmt::format("QoS: what was pushed is not known: {}", kept.error().message);
-    spdlog::error("{}", broken_file_);
+    around_.say(Severity::Error, broken_file_);
     return;
   }
-  if (!kept->empty()) spdlog::info("QoS: {} pushed plans are known", kept->size());
-  intended_ = *std::move(kept);
+  if (!kept->empty()) say(Severity::Info, fmt::format("{} pushed plans are known", kept->size()));
+  intended_ = *kept;
   keeper_.keep(intended_);
 }
 
@@ -53,36 +45,47 @@ std::string QosService::name_of(const PortRef& port) const {
 void QosService::use(std::shared_ptr<const Survey> survey) {
   survey_ = std::move(survey);
   if (stopped_) return;
-  const Instant now = around_.clock.now();
+  const Instant now = this->now();
   // What was pushed is known here, whatever has become of the plan.
   if (!around_.plans.knows(opensm::PlanStore::Part::Qos) && broken_file_.empty() &&
       !around_.why_not().empty()) {
-    write_plan([](const Result<void>& written) {
-      if (!written) spdlog::warn("QoS: {}", written.error().message);
+    write_plan([this](const Result<void>& written) {
+      if (!written) say(Severity::Warning, written.error().message);
     });
   }
   if (around_.why_not().empty()) {
     auto begun = keeper_.reapply(survey_, now, [this](const vlarb::Outcome& outcome) {
       if (outcome.report.ports_written > 0)
-        spdlog::info("QoS: tables written again to {} ports that came back", outcome.report.ports_written);
+        say(Severity::Info,
+            fmt::format("tables written again to {} ports that came back", outcome.report.ports_written));
       told("of ports that came back", outcome);
     });
-    if (!begun) spdlog::warn("QoS: {}", begun.error().message);
+    if (!begun) say(Severity::Warning, begun.error().message);
   }
   if (!verified_once_) verify_in_turn(now);  // a daemon that has just started
-  settle();
 }
 
 void QosService::set_verify_interval(FabricClock::duration interval) {
-  settings_.verify_interval = interval;
-  verify_alarm_.set(interval == interval.zero() ? std::nullopt
-                                                : std::optional{around_.clock.now() + interval});
+  verify_interval_ = interval;
+  verify_at_.reset();
+  if (verifies_in_turn()) verify_at_ = now() + interval;
+}
+
+void QosService::on_timer(Instant now) {
+  if (verify_at_ && *verify_at_ <= now) verify_in_turn(now);
+  if (const auto due = keeper_.next_deadline(); due && *due <= now) keeper_.on_timer(now);
+}
+
+std::optional<Instant> QosService::next_deadline() const {
+  if (stopped_) return std::nullopt;
+  const auto pace = keeper_.next_deadline();
+  return verify_at_ && (!pace || *verify_at_ < *pace) ? verify_at_ : pace;
 }
 
 void QosService::verify_in_turn(Instant now) {
   if (stopped_) return;
-  if (settings_.verify_interval != settings_.verify_interval.zero())
-    verify_alarm_.set(now + settings_.verify_interval);
+  verify_at_.reset();
+  if (verifies_in_turn()) verify_at_ = now + verify_interval_;
   // At a pace one may take longer than the interval.
   if (!survey_ || keeper_.assignments().empty() || verifying_) return;
   verified_once_ = verifying_ = true;
@@ -91,10 +94,9 @@ void QosService::verify_in_turn(Instant now) {
     told("", outcome);
   });
   if (!begun) verifying_ = false;
-  settle();
 }
 
-void QosService::push(const control::QosPush& push, Pushed done) {
+void QosService::push(const QosPush& push, Pushed done) {
   auto programming = qos::parse_plan(push.plan, push.name);
   if (!programming) return done(fail(programming.error()));
   auto filter = vlarb::PortFilter::parse(push.ports);
@@ -104,13 +106,12 @@ void QosService::push(const control::QosPush& push, Pushed done) {
         fail(ErrorCode::Unreachable, "the fabric has not been discovered yet; ask again in a moment"));
   }
   vlarb::Assignment assignment{push.name, *std::move(filter), *std::move(programming)};
-  if (push.dry_run == control::DryRun::Yes) {
-    auto begun = keeper_.check(survey_, {std::move(assignment)}, around_.clock.now(),
-                               [done](const vlarb::Outcome& outcome) {
-                                 if (outcome.report.failure) return done(fail(*outcome.report.failure));
-                                 done(control::QosPushed{outcome, {}, {}});
-                               });
-    settle();
+  if (push.dry_run == DryRun::Yes) {
+    auto begun =
+        keeper_.check(survey_, {std::move(assignment)}, now(), [done](const vlarb::Outcome& outcome) {
+          if (outcome.report.failure) return done(fail(*outcome.report.failure));
+          done(QosPushed{outcome, {}, {}});
+        });
     return begun ? void() : done(fail(begun.error()));
   }
   if (storing_ >= most_storing) {
@@ -130,42 +131,41 @@ void QosService::pushed(vlarb::Assignment assignment, const Pushed& done) {
   if (const std::string why_not = around_.why_not(); !why_not.empty()) {
     write_plan([this, assignment = std::move(assignment), why_not, done](const Result<void>& written) {
       if (!written) return done(fail(written.error()));
-      spdlog::info("QoS: {}: the plan for the plugin is in {}", why_not, around_.plans.path());
-      control::QosPushed pushed{{}, why_not, around_.plans.path()};
+      say(Severity::Info, fmt::format("{}: the plan for the plugin is in {}", why_not, around_.plans.path()));
+      QosPushed pushed{{}, why_not, around_.plans.path()};
       pushed.outcome.shortfalls = vlarb::targets_of(*survey_, {assignment}, around_.name_of).shortfalls;
       done(std::move(pushed));
     });
     return;
   }
   verified_once_ = true;
-  auto begun = keeper_.write(survey_, {std::move(assignment)}, around_.clock.now(),
-                             [this, done](const vlarb::Outcome& outcome) {
-                               if (outcome.report.failure) return done(fail(*outcome.report.failure));
-                               spdlog::info("QoS: pushed to {} ports, {} of them written",
-                                            outcome.report.ports, outcome.report.ports_written);
-                               told("of pushed tables", outcome);
-                               done(control::QosPushed{outcome, {}, {}});
-                             });
+  auto begun =
+      keeper_.write(survey_, {std::move(assignment)}, now(), [this, done](const vlarb::Outcome& outcome) {
+        if (outcome.report.failure) return done(fail(*outcome.report.failure));
+        say(Severity::Info, fmt::format("pushed to {} ports, {} of them written", outcome.report.ports,
+                                        outcome.report.ports_written));
+        told("of pushed tables", outcome);
+        done(QosPushed{outcome, {}, {}});
+      });
   if (!begun) done(fail(begun.error()));
-  if (settings_.verify_interval != settings_.verify_interval.zero())
-    verify_alarm_.set_no_later(around_.clock.now() + settings_.verify_interval);
+  if (verifies_in_turn())
+    verify_at_ = std::min(verify_at_.value_or(Instant::max()), now() + verify_interval_);
 }
 
 void QosService::store(Then then) {
   ++storing_;
   const auto stored = std::make_shared<Result<void>>();
-  around_.desk.run(
-      [path = path(store_file), what = intended_, stored] { *stored = vlarb::store(path, what); },
-      [this, what = intended_, stored, then = std::move(then)] {
-        --storing_;
-        if (*stored) {
-          broken_file_.clear();
-          keeper_.keep(what);
-        } else if (storing_ == 0) {
-          intended_ = keeper_.assignments();
-        }
-        then(*stored);
-      });
+  around_.desk.run([store = around_.store.store, what = intended_, stored] { *stored = store(what); },
+                   [this, what = intended_, stored, then = std::move(then)] {
+                     --storing_;
+                     if (*stored) {
+                       broken_file_.clear();
+                       keeper_.keep(what);
+                     } else if (storing_ == 0) {
+                       intended_ = keeper_.assignments();
+                     }
+                     then(*stored);
+                   });
 }
 
 void QosService::write_plan(Then then) {
@@ -204,13 +204,12 @@ void QosService::verify(Verified done) {
   if (keeper_.assignments().empty())
     return done(fail(ErrorCode::NotFound, "no QoS plan was pushed: there is nothing to compare with"));
   verified_once_ = true;
-  auto begun = keeper_.verify(survey_, around_.clock.now(), [this, done](const vlarb::Outcome& outcome) {
+  auto begun = keeper_.verify(survey_, now(), [this, done](const vlarb::Outcome& outcome) {
     if (outcome.report.failure) return done(fail(*outcome.report.failure));
     told("", outcome);
     done(outcome);
   });
   if (!begun) done(fail(begun.error()));
-  settle();
 }
 
 void QosService::forget(Forgotten done) {
@@ -218,7 +217,7 @@ void QosService::forget(Forgotten done) {
   const auto store_it = [this, done] {
     store([this, done](const Result<void>& stored) {
       if (stored) keeper_.forget();
-      publish();
+      around_.told();
       done(stored);
     });
   };
@@ -230,29 +229,15 @@ void QosService::forget(Forgotten done) {
 void QosService::told(const char* what, const vlarb::Outcome& outcome) {
   const auto tell = [&](const char* verb, const std::vector<vlarb::Finding>& findings) {
     for (std::size_t i = 0; i < std::min(findings.size(), named_in_a_sentence); ++i) {
-      spdlog::warn("QoS: {} {}: {}", name_of(findings[i].port), verb, findings[i].text);
+      say(Severity::Warning, fmt::format("{} {}: {}", name_of(findings[i].port), verb, findings[i].text));
     }
     if (findings.size() > named_in_a_sentence)
-      spdlog::warn("QoS: {} ports {}{}{}", findings.size(), verb, *what == '\0' ? "" : " ", what);
+      say(Severity::Warning,
+          fmt::format("{} ports {}{}{}", findings.size(), verb, *what == '\0' ? "" : " ", what));
   };
   tell("differs from its plan", outcome.report.differ);
   tell("does not answer", outcome.report.silent);
-  publish();
-}
-
-void QosService::publish() {
-  metrics::QosFigures figures;
-  figures.ports = keeper_.ports();
-  figures.drift_ports = keeper_.drift().size();
-  figures.silent_ports = keeper_.silent().size();
-  for (const auto& each : keeper_.shortfalls()) figures.reduced_ports += each.ports.size();
-  figures.reapplied = keeper_.reapplied();
-  if (keeper_.verified()) {
-    const auto age = around_.clock.now() - *keeper_.verified();
-    const auto at = std::chrono::system_clock::now().time_since_epoch() - age;
-    figures.verified = std::chrono::duration<double>(at).count();
-  }
-  metrics_.set(figures);
+  around_.told();
 }
 
 std::vector<std::string> QosService::problems() const {
@@ -271,8 +256,7 @@ std::vector<std::string> QosService::problems() const {
 
 void QosService::stop() {
   stopped_ = true;
-  verify_alarm_.set(std::nullopt);
-  pace_alarm_.set(std::nullopt);
+  verify_at_.reset();
 }
 
-}  // namespace heddle::app
+}  // namespace heddle::core

@@ -1,81 +1,82 @@
-/// QoS tables of the fabric that the daemon manages: pushes what the API asks for, compares from time to
+/// QoS tables of the fabric that the daemon manages: pushes what operators ask for, compares from time to
 /// time, writes again what comes back, and keeps on disk what was pushed. Where the daemon is not the subnet
 /// manager, nothing is written to ports; the plan file tells the OpenSM plugin.
 ///
 /// What is pushed is on disk before anything goes out: a daemon that ends in between finds out what was
 /// meant.
 ///
-/// On the io_context thread, which waits for no disk.
+/// On the core's thread, which waits for no disk.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "app/alarm.h"
 #include "authority/plan_store.h"
 #include "base/desk.h"
-#include "control/qos_api.h"
-#include "metrics/qos_metrics.h"
-#include "vlarb/keeper.h"
+#include "core/outside.h"
+#include "core/qos_control.h"
 
-namespace heddle::app {
+namespace heddle::core {
 
-struct QosSettings {
-  std::string directory;  ///< of the state
-  std::uint64_t m_key = 0;
-  FabricClock::duration verify_interval{};  ///< zero: only when asked to
+/// Where assignments outlive the daemon.
+struct QosStore {
+  /// What was pushed before, or why that is not known.
+  Result<std::vector<vlarb::Assignment>> kept = std::vector<vlarb::Assignment>{};
+  /// Takes the place of all that was kept; waits for the disk. On the desk's thread.
+  std::function<Result<void>(const std::vector<vlarb::Assignment>&)> store;
 };
 
-class QosService final : public control::QosControl {
+class QosService final : public QosControl {
  public:
   /// Why the ports may not be written by this program; empty if they may.
   using WhyNot = std::function<std::string()>;
-  /// A plan for OpenSM's plugin has been written.
-  using PlanWritten = std::function<void()>;
 
   struct Around {
-    boost::asio::io_context& io;
-    const transport::Clock& clock;
     transport::TransactionEngine& engine;
     opensm::PlanStore& plans;
     Desk desk;
+    QosStore store;
     vlarb::NameOf name_of;
     WhyNot why_not;
-    WhyNot why_no_qos;  ///< neither from here nor by the plan
-    PlanWritten plan_written;
+    WhyNot why_no_qos;                   ///< neither from here nor by the plan
+    std::function<void()> plan_written;  ///< for OpenSM's plugin
     vlarb::PaceOf pace;
+    Say say;
+    std::function<void()> told;  ///< what is known of tables is another
   };
 
-  QosService(Around around, QosSettings settings);
+  QosService(Around around, std::uint64_t m_key, FabricClock::duration verify_interval);
 
   /// As a sweep found the fabric, before any subnet manager here has worked on it.
   void found(const Survey& survey) { keeper_.note(survey); }
   /// The fabric as it is known from here on. Ports that the subnet manager has brought back get their tables
   /// again.
   void use(std::shared_ptr<const Survey> survey);
+  /// Zero: only when asked to.
   void set_verify_interval(FabricClock::duration interval);
-  /// After each event: sets the alarm for what it waits for.
-  void settle() { pace_alarm_.set(keeper_.next_deadline()); }
+  void on_timer(Instant now);
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
   void stop();
 
   /// Sentences for the operator.
   [[nodiscard]] std::vector<std::string> problems() const;
-  [[nodiscard]] const metrics::QosMetrics& metrics() const { return metrics_; }
 
   // QosControl
-  void push(const control::QosPush& push, Pushed done) override;
+  void push(const QosPush& push, Pushed done) override;
   void verify(Verified done) override;
   void forget(Forgotten done) override;
   [[nodiscard]] const vlarb::Keeper& keeper() const override { return keeper_; }
   [[nodiscard]] std::string name_of(const PortRef& port) const override;
 
  private:
-  [[nodiscard]] std::string path(const char* file) const { return settings_.directory + "/" + file; }
   using Then = std::function<void(const Result<void>&)>;
 
+  [[nodiscard]] Instant now() const { return around_.desk.now(); }
+  [[nodiscard]] bool verifies_in_turn() const { return verify_interval_ != verify_interval_.zero(); }
   void load();
   /// Brings `intended_` to disk.
   void store(Then then);
@@ -83,16 +84,14 @@ class QosService final : public control::QosControl {
   void pushed(vlarb::Assignment assignment, const Pushed& done);
   void verify_in_turn(Instant now);
   void told(const char* what, const vlarb::Outcome& outcome);
-  void publish();
+  void say(Severity severity, const std::string& text) const { around_.say(severity, "QoS: " + text); }
 
   Around around_;
-  QosSettings settings_;
+  FabricClock::duration verify_interval_;
   vlarb::Keeper keeper_;
   std::vector<vlarb::Assignment> intended_;  ///< with what is on its way to the disk
   std::size_t storing_ = 0;                  ///< times that it is
-  Alarm verify_alarm_;
-  Alarm pace_alarm_;
-  metrics::QosMetrics metrics_;
+  std::optional<Instant> verify_at_;
   std::shared_ptr<const Survey> survey_;
   std::string broken_file_;  ///< why what was pushed before is not known
   bool verified_once_ = false;
@@ -100,4 +99,4 @@ class QosService final : public control::QosControl {
   bool stopped_ = false;
 };
 
-}  // namespace heddle::app
+}  // namespace heddle::core

@@ -1,16 +1,17 @@
 /// What the daemon knows of a subnet manager other than itself, and what it says in the log when that
-/// changes. Never acts. On the io_context thread.
+/// changes. Never acts. On the engine's thread.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 
+#include "core/outside.h"
 #include "discovery/sm_watch.h"
 #include "transport/transactions.h"
 #include "transport/transport.h"
 
-namespace heddle::app {
+namespace heddle::core {
 
 class SmObserver {
  public:
@@ -18,7 +19,7 @@ class SmObserver {
   using Moved = std::function<void(Instant now)>;
 
   SmObserver(transport::TransactionEngine& engine, transport::Transport& transport, std::uint64_t m_key,
-             Moved moved);
+             Moved moved, Say say);
 
   void look(Instant now);
   /// None before the first look has ended.
@@ -31,9 +32,10 @@ class SmObserver {
 
   transport::Transport& transport_;
   Moved moved_;
+  Say say_;
   discovery::SmWatch watch_;
   std::optional<discovery::SmSight> sight_;
   std::uint64_t moves_ = 0;
 };
 
-}  // namespace heddle::app
+}  // namespace heddle::core

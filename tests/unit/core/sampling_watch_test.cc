@@ -1,4 +1,4 @@
-#include "app/sampling_watch.h"
+#include "core/sampling_watch.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -6,7 +6,7 @@
 
 #include "fabric/generators.h"
 
-namespace heddle::app {
+namespace heddle::core {
 namespace {
 
 using testing::AllOf;
@@ -63,4 +63,4 @@ TEST_F(SamplingWatchTest, SaysThatSweepsAreLateWhenHalfOfThemAre) {
 }
 
 }  // namespace
-}  // namespace heddle::app
+}  // namespace heddle::core

@@ -1,4 +1,4 @@
-#include "app/sampling_watch.h"
+#include "core/sampling_watch.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle::app {
+namespace heddle::core {
 
 namespace {
 
@@ -60,4 +60,4 @@ Problems SamplingWatch::problems(const Fabric& fabric,
   return problems;
 }
 
-}  // namespace heddle::app
+}  // namespace heddle::core

@@ -1,13 +1,12 @@
-#include "app/sm_observer.h"
+#include "core/sm_observer.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <utility>
 
 #include "mad/sm_state.h"
 
-namespace heddle::app {
+namespace heddle::core {
 namespace {
 
 using discovery::SmEvent;
@@ -22,9 +21,10 @@ std::string text_of(const SmSight& sight) {
 }  // namespace
 
 SmObserver::SmObserver(transport::TransactionEngine& engine, transport::Transport& transport,
-                       std::uint64_t m_key, Moved moved)
+                       std::uint64_t m_key, Moved moved, Say say)
     : transport_{transport},
       moved_{std::move(moved)},
+      say_{std::move(say)},
       watch_{engine, m_key, [this](const SmSight& seen, Instant now) { looked(seen, now); }} {}
 
 void SmObserver::look(Instant now) { watch_.look(transport_.local().port, now); }
@@ -36,24 +36,26 @@ void SmObserver::looked(const SmSight& seen, Instant now) {
     case SmEvent::Nothing:
       return;
     case SmEvent::Appeared:
-      spdlog::info("the subnet manager is at {}", text_of(seen));
+      say_(Severity::Info, fmt::format("the subnet manager is at {}", text_of(seen)));
       if (!first) moved_(now);
       return;
     case SmEvent::Moved:
       ++moves_;
-      spdlog::warn("mastership moved from {} to {}", text_of(before), text_of(seen));
+      say_(Severity::Warning, fmt::format("mastership moved from {} to {}", text_of(before), text_of(seen)));
       moved_(now);
       return;
     case SmEvent::Silent:
-      spdlog::warn("the subnet manager at {} does not answer as master", text_of(seen));
+      say_(Severity::Warning,
+           fmt::format("the subnet manager at {} does not answer as master", text_of(seen)));
       return;
     case SmEvent::Back:
-      spdlog::info("the subnet manager at {} answers again", text_of(seen));
+      say_(Severity::Info, fmt::format("the subnet manager at {} answers again", text_of(seen)));
       return;
     case SmEvent::Gone:
-      spdlog::warn("this port has no subnet manager any more; the last one was at {}", text_of(before));
+      say_(Severity::Warning,
+           fmt::format("this port has no subnet manager any more; the last one was at {}", text_of(before)));
       return;
   }
 }
 
-}  // namespace heddle::app
+}  // namespace heddle::core

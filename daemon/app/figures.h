@@ -1,0 +1,17 @@
+/// What /metrics tells of regulation and of QoS tables.
+#pragma once
+
+#include "app/config.h"
+#include "metrics/qos_metrics.h"
+#include "metrics/regulation_metrics.h"
+#include "regulate/regulator.h"
+#include "vlarb/keeper.h"
+
+namespace heddle::app {
+
+/// Of a regulator that knows the fabric.
+[[nodiscard]] metrics::RegulationFigures regulation_figures(const regulate::Regulator& regulator,
+                                                            EnergyDetail detail);
+[[nodiscard]] metrics::QosFigures qos_figures(const vlarb::Keeper& keeper, Instant now);
+
+}  // namespace heddle::app

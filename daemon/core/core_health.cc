@@ -1,0 +1,74 @@
+// What becomes of health's findings.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "core/fabric_core.h"
+
+namespace heddle::core {
+namespace {
+
+/// Who orders links off that are bad, in the journal and in events.
+constexpr std::string_view isolator = "health";
+
+/// Links that the regulation turned off or reduced, or is about to.
+std::set<LinkRef> willed_by(const regulation::Memory& memory) {
+  std::set<LinkRef> willed;
+  for (const auto& [link, record] : memory.off) willed.insert(link);
+  for (const auto& [change, intent] : memory.open) {
+    for (const regulation::OffRecord& record : intent.off) willed.insert(record.link);
+    willed.insert(intent.on.begin(), intent.on.end());
+  }
+  return willed;
+}
+
+}  // namespace
+
+/// After each sweep of the counters. What the regulation turned off or reduced is no fault.
+void FabricCore::judge_health(const load::Sample& sample) {
+  health_.will(regulation_ ? willed_by(regulation_->regulator().governor().memory()) : std::set<LinkRef>{});
+  health_.on_sample(sample);
+}
+
+/// Once for each report. Its orders are wishes like an operator's: the governor has them in its journal, and
+/// refuses what would cut hosts off.
+void FabricCore::isolate() {
+  if (!regulation_ || !survey_ || health_.report() == isolated_by_) return;
+  isolated_by_ = health_.report();
+  regulate::Regulator& regulator = regulation_->regulator();
+  health::Isolation::Wishes wishes;
+  for (const auto& [link, wish] : regulator.governor().memory().overrides) {
+    wishes.all.insert(link);
+    if (wish.wish == regulation::Wish::Off && wish.by == isolator) ++wishes.ours;
+  }
+  to_isolate_ = isolation_.decide(*isolated_by_, *survey_->fabric, wishes, now_);
+  if (options_.isolation.mode != health::Isolate::Enforce || authority_->yields()) return;
+  for (const health::IsolationOrder& order : to_isolate_) {
+    isolation_.given(order, now_);
+    regulator.set_override(
+        order.link, {regulation::Wish::Off, order.reason, std::string(isolator), order.until},
+        regulation::Force::No, now_, [this, order](const Result<std::string>& done) {
+          if (done) return;
+          isolation_.refused(order, now_);
+          say(Severity::Warning,
+              fmt::format("a bad link stays ({}): {}", order.reason, done.error().message));
+        });
+  }
+}
+
+std::vector<health::IsolationOrder> FabricCore::isolated() const {
+  std::vector<health::IsolationOrder> links;
+  if (!regulation_) return links;
+  for (const auto& [link, wish] : regulator()->governor().memory().overrides) {
+    if (wish.wish == regulation::Wish::Off && wish.by == isolator && wish.until) {
+      links.push_back({link, *wish.until, wish.reason});
+    }
+  }
+  std::ranges::sort(links, {}, &health::IsolationOrder::link);
+  return links;
+}
+
+}  // namespace heddle::core

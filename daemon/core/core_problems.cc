@@ -1,0 +1,111 @@
+// What is wrong, from all parts of the core (docs/problems.md).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "authority/known_fabric.h"
+#include "core/fabric_core.h"
+
+namespace heddle::core {
+namespace {
+
+/// More ports than these are counted only.
+constexpr std::size_t most_named = 3;
+
+}  // namespace
+
+/// This daemon yielded, and whoever it yielded to does not answer as master.
+std::optional<std::string> FabricCore::nobody_manages() const {
+  if (!authority_->yields() || !survey_ || (master_.sight() && master_.sight()->answers)) return std::nullopt;
+  std::string claimants;
+  for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
+    const SurveyNode& node = survey_->nodes[i];
+    for (std::size_t p = 0; p < node.ports.size(); ++p) {
+      if ((node.ports[p].info.capability_mask & mad::port_cap::is_sm) == 0) continue;
+      claimants += fmt::format("{}port {} of {}", claimants.empty() ? "" : ", ", p,
+                               options_.names.of(survey_->fabric->node(NodeIndex{i})));
+    }
+  }
+  if (claimants.empty()) {
+    return "no subnet manager answers, and no port says that one is there: start one, restart this daemon, "
+           "or use 'heddle sm take --force'";
+  }
+  return fmt::format(
+      "no subnet manager answers; {} says that one is there: this daemon does not take its fabric. End it "
+      "there; if it is gone for good, use 'heddle sm take --force'",
+      claimants);
+}
+
+std::optional<std::string> FabricCore::silent_manager() const {
+  const auto& seen = master_.sight();
+  if (!authority_->looks_for_master() || !seen || seen->lid == no_lid || seen->answers) return std::nullopt;
+  return fmt::format(
+      "the subnet manager at LID {} does not answer as master, and this daemon only observes: nobody repairs "
+      "routes, and no host that starts gets a LID; see that subnet manager, and its standby",
+      seen->lid.raw());
+}
+
+/// Of regulation.mode = "enforce", or what `heddle regulate` put in its place.
+std::optional<std::string> FabricCore::why_not_regulated() const {
+  constexpr auto enforce = regulation::Mode::Enforce;
+  if (regulation_) {
+    const bool wanted = regulator()->governor().mode() == enforce;
+    if (!wanted || !authority_->yields()) return std::nullopt;
+    return "regulation is to be enforced, and another subnet manager is master: no link is turned off; end "
+           "that one, or use its OpenSM with the plugin (docs/opensm.md)";
+  }
+  if (settings_.mode != enforce) return std::nullopt;
+  const std::string why = authority_->why_not_regulated();
+  return fmt::format("regulation.mode is \"enforce\", and {}: no link is turned off", why);
+}
+
+/// Who only watches brings nothing back, and others do not know why it is off.
+std::optional<std::string> FabricCore::links_left_off() const {
+  if (left_off_.empty() || !survey_) return std::nullopt;
+  const auto disabled = authority::disabled_ports(*survey_->fabric);
+  std::string named;
+  std::size_t off = 0;
+  for (const PortRef& port : left_off_) {
+    if (std::find(disabled.begin(), disabled.end(), port) == disabled.end()) continue;
+    if (++off > most_named) continue;
+    const Node& node = survey_->fabric->node(survey_->fabric->find_node(port.node));
+    named += fmt::format("{}{}/{}", off > 1 ? ", " : "", shown_->of(node), port.port.raw());
+  }
+  if (off == 0) return std::nullopt;
+  if (off > most_named) named += fmt::format(", and {} more", off - most_named);
+  return fmt::format(
+      "{} {} turned off by this daemon earlier, and while it only watches nobody brings them back: {}; let "
+      "it regulate again ('heddle restore' then), or enable these ports (ibportstate)",
+      off, off == 1 ? "link was" : "links were", named);
+}
+
+Problems FabricCore::problems() const {
+  Problems all;
+  const auto add_each = [&](ProblemKind kind, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) all.push_back({kind, text});
+  };
+  const auto add_if = [&](ProblemKind kind, std::optional<std::string> text) {
+    if (text) all.push_back({kind, *std::move(text)});
+  };
+  const auto append = [&](Problems problems) {
+    all.insert(all.end(), std::make_move_iterator(problems.begin()), std::make_move_iterator(problems.end()));
+  };
+  add_each(ProblemKind::Discovery, found_wrong_);
+  append(authority_->problems());
+  add_if(ProblemKind::NoManager, nobody_manages());
+  add_each(ProblemKind::Qos, qos_.problems());
+  add_each(ProblemKind::LocalitySets, sampler_.warnings());
+  if (survey_) {
+    append(sampling_watch_.problems(*survey_->fabric, [this](const Node& node) { return shown_->of(node); }));
+  }
+  if (regulation_) append(regulator()->problems());
+  add_if(ProblemKind::NotRegulated, why_not_regulated());
+  add_if(ProblemKind::NotRegulated, links_left_off());
+  add_if(ProblemKind::SilentManager, silent_manager());
+  return all;
+}
+
+}  // namespace heddle::core

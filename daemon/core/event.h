@@ -1,0 +1,46 @@
+/// All that happens to the core, one type each. What they name is there for as long as on() runs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <variant>
+
+#include "base/units.h"
+#include "core/core_options.h"
+#include "mad/packet.h"
+
+namespace heddle::core {
+
+/// The first one.
+struct Began {};
+/// A MAD, at this time; it may have waited since.
+struct Arrived {
+  const mad::Packet& packet;
+  Instant at;
+};
+/// It is time for what next_deadline() said; too early is no harm.
+struct TimersDue {};
+/// The fabric is reached by another port: everything looks different from there.
+struct WayMoved {};
+/// An operator wants something: `what` calls functions of the core's parts.
+struct Asked {
+  const std::function<void()>& what;
+};
+/// Whoever was handed something calls back: the disk, the plugin, agents of hosts.
+struct CameBack {
+  const std::function<void()>& then;
+};
+/// The configuration was read again.
+struct Reloaded {
+  const Settings& settings;
+};
+/// What is under way goes on where somebody takes it up again; it is ended where nobody does.
+enum class Changes : std::uint8_t { GoOn, End };
+/// Outside::on_rest() follows, perhaps from within.
+struct StopAsked {
+  Changes changes = Changes::GoOn;
+};
+
+using Event = std::variant<Began, Arrived, TimersDue, WayMoved, Asked, CameBack, Reloaded, StopAsked>;
+
+}  // namespace heddle::core

@@ -1,0 +1,49 @@
+#include "core/regulation.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+namespace heddle::core {
+namespace {
+
+/// How long links that are to come back are waited for when the daemon is stopped.
+constexpr FabricClock::duration longest_stop = std::chrono::seconds{60};
+
+}  // namespace
+
+Regulation::Regulation(const regulate::RegulatorOptions& options, Links on_stop, journal::Journal& journal,
+                       Desk desk, authority::Authority& authority, regulate::Regulator::Log log)
+    : on_stop_{on_stop},
+      scribe_{journal, std::move(desk)},
+      regulator_{options, scribe_, *authority.actuator(), std::move(log)} {
+  // What cannot be read is a problem that the regulator knows of.
+  const auto& ranks = scribe_.ranks();
+  authority.regulate_with(regulator_, ranks ? *ranks : std::vector<journal::Rank>{});
+}
+
+bool Regulation::stop(Changes changes, Instant now) {
+  if (on_stop_ == Links::Stay && changes == Changes::GoOn) {
+    regulator_.save(now);
+    return false;
+  }
+  regulator_.stop(on_stop_, now);
+  if (rests()) return false;
+  stop_by_ = now + longest_stop;
+  return true;
+}
+
+bool Regulation::rests() const { return on_stop_ == Links::Stay ? regulator_.at_rest() : regulator_.idle(); }
+
+bool Regulation::has_stopped(Instant now) const { return rests() || (stop_by_ && *stop_by_ <= now); }
+
+void Regulation::on_timer(Instant now) {
+  if (const auto due = regulator_.next_deadline(); due && *due <= now) regulator_.on_timer(now);
+}
+
+std::optional<Instant> Regulation::next_deadline() const {
+  const auto next = regulator_.next_deadline();
+  return stop_by_ && (!next || *stop_by_ < *next) ? stop_by_ : next;
+}
+
+}  // namespace heddle::core
