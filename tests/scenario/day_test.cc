@@ -46,8 +46,8 @@ class Day : public Story {
 TEST_F(Day, TwentyFourHoursSaveEnergyAndViolateNothing) {
   const Delivered all_on = pass(regulation::Mode::Off);
   const Delivered regulated = pass(regulation::Mode::Enforce);
-  regulate::Regulator& regulator = world_->daemon->regulator();
-  regulator.save(world_->now);
+  world_->daemon->order([&](regulate::Regulator& regulator) { regulator.save(world_->now); });
+  const regulate::Regulator& regulator = world_->daemon->regulator();
   const power::EnergyTotals energy = regulator.energy().total();
   unsigned most = 0;
   unsigned all = 0;

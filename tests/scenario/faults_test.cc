@@ -131,7 +131,8 @@ TEST_F(Faults, MastershipThatIsLostInEachStageBringsEveryLinkBack) {
     ASSERT_TRUE(reach(when)) << to_string(when);
     world.watch.say(fmt::format("mastership lost while {}", to_string(when)));
     const OtherManager other{world, hosts_.back()};
-    ASSERT_TRUE(world.run([&] { return !world.daemon->authority->may_write(); }, 1min)) << to_string(when);
+    ASSERT_TRUE(world.run([&] { return !world.daemon->core().authority().may_write(); }, 1min))
+        << to_string(when);
     world.run_for(60s);
     EXPECT_TRUE(world.links_off().empty()) << to_string(when) << "\n" << events();
     EXPECT_THAT(world.watch.violations(), ::testing::IsEmpty()) << events();
@@ -143,9 +144,9 @@ TEST_F(Faults, AHigherManagerIsLookedAtUntilItStandsByAndThenHasTheFabric) {
   RegulatedWorld& world = begin();
   OtherManager other{world, hosts_.back(), OtherManager::State::Discovering};
   world.run_for(5s);
-  EXPECT_TRUE(world.daemon->authority->may_write());
+  EXPECT_TRUE(world.daemon->core().authority().may_write());
   other.state = OtherManager::State::Standby;
-  EXPECT_TRUE(world.run([&] { return !world.daemon->authority->may_write(); }, 2s)) << events();
+  EXPECT_TRUE(world.run([&] { return !world.daemon->core().authority().may_write(); }, 2s)) << events();
   EXPECT_EQ(other.state, OtherManager::State::Master);
 }
 

@@ -46,9 +46,10 @@ class Instants : public Story {
   }
   void wish(LinkIndex link, regulation::Wish what, regulation::Force force = regulation::Force::No) {
     Result<std::string> answer = fail(ErrorCode::Io, "no answer");
-    world_->daemon->regulator().set_override(link_ref(truth(), truth().link(link)),
-                                             {what, "a test", "alice", std::nullopt}, force, world_->now,
-                                             [&](const Result<std::string>& given) { answer = given; });
+    world_->daemon->order([&](regulate::Regulator& regulator) {
+      regulator.set_override(link_ref(truth(), truth().link(link)), {what, "a test", "alice", std::nullopt},
+                             force, world_->now, [&](const Result<std::string>& given) { answer = given; });
+    });
     ASSERT_TRUE(answer) << answer.error().message;
   }
 };

@@ -14,9 +14,9 @@ class Killing : public Story {
     std::set<LinkRef> off;
     for (const LinkIndex link : world_->links_off()) off.insert(link_ref(truth, truth.link(link)));
     std::set<LinkRef> known;
-    for (const auto& [link, record] : world_->daemon->journal->memory().off) known.insert(link);
+    for (const auto& [link, record] : world_->daemon->on_disk().off) known.insert(link);
     EXPECT_EQ(off, known);
-    EXPECT_TRUE(world_->daemon->journal->memory().open.empty()) << events();
+    EXPECT_TRUE(world_->daemon->on_disk().open.empty()) << events();
   }
 
   /// A change that is cut short at this moment, and what a second daemon makes of it. False when there was no
@@ -43,9 +43,7 @@ class Killing : public Story {
     world.start();
     EXPECT_TRUE(world.run([&] { return world.daemon->quiet(); }, 60s));
     world.run_for(30s);
-    const auto at_rest = [&] {
-      return world.daemon->quiet() && world.daemon->journal->memory().open.empty();
-    };
+    const auto at_rest = [&] { return world.daemon->quiet() && world.daemon->on_disk().open.empty(); };
     EXPECT_TRUE(world.run(at_rest, 60s)) << events();
     world.watch.settled();
     SCOPED_TRACE(fmt::format("killed at moment {}", moment));

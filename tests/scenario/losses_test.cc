@@ -121,13 +121,16 @@ TEST_F(Losses, WhatLateAndLostMadsLeftInTheTablesIsMended) {
     faults.delayed = Ratio{0.03};
     faults.delay = Picoseconds{150'000'000'000};
     world.fabric.set_mad_faults(faults);
-    auto& regulator = world.daemon->regulator();
     for (int turn = 0; turn < 6; ++turn) {
       world.run_for(12s);
-      regulator.restore("alice", regulate::Regulator::Adopt::No, world.now,
-                        [](const Result<std::string>&) {});
+      world.daemon->order([&](regulate::Regulator& regulator) {
+        regulator.restore("alice", regulate::Regulator::Adopt::No, world.now,
+                          [](const Result<std::string>&) {});
+      });
       world.run_for(3s);
-      regulator.set_mode(regulation::Mode::Enforce, "bob", world.now, [](const Result<std::string>&) {});
+      world.daemon->order([&](regulate::Regulator& regulator) {
+        regulator.set_mode(regulation::Mode::Enforce, "bob", world.now, [](const Result<std::string>&) {});
+      });
     }
     world.fabric.set_mad_faults({});
     world.run_for(2 * options.verify_within);

@@ -28,8 +28,10 @@ class Operators : public Story {
     Result<std::string> answer = fail(ErrorCode::Io, "no answer");
     regulation::Override value{wish, "a test", by, std::nullopt};
     if (length) value.until = world_->now + *length;
-    world_->daemon->regulator().set_override(ref(link), value, force, world_->now,
-                                             [&](const Result<std::string>& given) { answer = given; });
+    world_->daemon->order([&](regulate::Regulator& regulator) {
+      regulator.set_override(ref(link), value, force, world_->now,
+                             [&](const Result<std::string>& given) { answer = given; });
+    });
     return answer;
   }
   [[nodiscard]] bool is_off(LinkIndex link) const {
@@ -136,8 +138,10 @@ class Forced : public Operators {
     return truth.node(truth.port(hosts_[host]).node).description;
   }
   void restore() {
-    world_->daemon->regulator().restore("alice", regulate::Regulator::Adopt::No, world_->now,
-                                        [](const Result<std::string>&) {});
+    world_->daemon->order([&](regulate::Regulator& regulator) {
+      regulator.restore("alice", regulate::Regulator::Adopt::No, world_->now,
+                        [](const Result<std::string>&) {});
+    });
   }
   void expect_everything_back() {
     ASSERT_TRUE(world_->run([&] { return !is_off(link_) && world_->daemon->quiet(); }, 2min)) << events();
@@ -147,8 +151,8 @@ class Forced : public Operators {
     traffic(0.5, 2);
     EXPECT_GE(figures().delivered, figures().wanted * 0.99) << events();
     expect_well();
-    EXPECT_TRUE(world_->daemon->journal->memory().off.empty());
-    EXPECT_TRUE(world_->daemon->journal->memory().overrides.empty());
+    EXPECT_TRUE(world_->daemon->on_disk().off.empty());
+    EXPECT_TRUE(world_->daemon->on_disk().overrides.empty());
   }
   LinkIndex link_ = no_link;
 };
@@ -217,9 +221,10 @@ TEST_F(Operators, RestoreBringsEverythingBackAndOnlyAdvisesFromThereOn) {
   ASSERT_TRUE(ask(trunk_link(0), regulation::Wish::Pin, "alice"));
   world.run_for(20s);
   bool answered = false;
-  world.daemon->regulator().restore(
-      "alice", regulate::Regulator::Adopt::No, world.now,
-      [&](const Result<std::string>& answer) { answered = answer.has_value(); });
+  world.daemon->order([&](regulate::Regulator& regulator) {
+    regulator.restore("alice", regulate::Regulator::Adopt::No, world.now,
+                      [&](const Result<std::string>& answer) { answered = answer.has_value(); });
+  });
   EXPECT_TRUE(answered);
   ASSERT_TRUE(comes_to(0)) << events();
   expect_well();
@@ -236,11 +241,13 @@ TEST_F(Operators, StoppingThatLeavesLinksOffEndsWhatIsUnderWay) {
     RegulatedWorld& world = begin();
     traffic(0.05);
     ASSERT_TRUE(world.run([&] { return world.daemon->regulator().governor().stage() == when; }, 1min));
-    world.daemon->regulator().stop(regulation::Stopping::Links::Stay, world.now);
+    world.daemon->order([&](regulate::Regulator& regulator) {
+      regulator.stop(regulation::Stopping::Links::Stay, world.now);
+    });
     ASSERT_TRUE(world.run([&] { return world.daemon->regulator().at_rest(); }, 1min)) << to_string(when);
-    EXPECT_TRUE(world.daemon->journal->memory().open.empty()) << events();
+    EXPECT_TRUE(world.daemon->on_disk().open.empty()) << events();
     const std::size_t off = world.links_off().size();
-    EXPECT_EQ(world.daemon->journal->memory().off.size(), off) << events();
+    EXPECT_EQ(world.daemon->on_disk().off.size(), off) << events();
     world.run_for(60s);
     EXPECT_EQ(world.links_off().size(), off) << to_string(when) << "\n" << events();
     expect_well();
@@ -251,7 +258,9 @@ TEST_F(Operators, StoppingBringsBackWhatRegulationTurnedOff) {
   RegulatedWorld& world = begin();
   traffic(0.05);
   ASSERT_TRUE(comes_to(4));
-  world.daemon->regulator().stop(regulation::Stopping::Links::ComeBack, world.now);
+  world.daemon->order([&](regulate::Regulator& regulator) {
+    regulator.stop(regulation::Stopping::Links::ComeBack, world.now);
+  });
   ASSERT_TRUE(comes_to(0)) << events();
   expect_well();
 }

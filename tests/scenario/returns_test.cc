@@ -87,12 +87,12 @@ TEST_F(Returns, LinksThatABadSweepTookForLostWhenACableCame) {
     world.fate.on_request = [&](std::uint64_t, const mad::Packet&) {
       return random.chance(0.5) ? Fate::Verdict::Lost : Fate::Verdict::Goes;
     };
-    world.daemon->discovery->full(world.now);
+    world.daemon->sweep();
     settle(5s);
     world.watch.mend(link, world.ps());
     settle(20s);
     world.fate.on_request = nullptr;
-    world.daemon->discovery->full(world.now);
+    world.daemon->sweep();
     settle(60s);
     EXPECT_EQ(lost_links(), "") << "seed " << seed << "\n" << events();
   }
@@ -113,8 +113,10 @@ TEST_F(Returns, PortsThatAreDisabledAndOfWhichTheJournalKnowsNothing) {
               ::testing::ElementsAre(says("4 ports are disabled and not by us: sw-")));
   const auto restore = [&](regulate::Regulator::Adopt adopt) {
     std::string said;
-    world.daemon->regulator().restore("alice", adopt, world.now,
-                                      [&](const Result<std::string>& answer) { said = answer.value(); });
+    world.daemon->order([&](regulate::Regulator& regulator) {
+      regulator.restore("alice", adopt, world.now,
+                        [&](const Result<std::string>& answer) { said = answer.value(); });
+    });
     return said;
   };
   (void)restore(regulate::Regulator::Adopt::No);
@@ -139,8 +141,10 @@ TEST_F(Returns, RestoreAtEachMomentOfARediscovery) {
       traffic(0.05);
       ASSERT_TRUE(comes_to(4)) << events();
       const auto restore = [&] {
-        world.daemon->regulator().restore("alice", regulate::Regulator::Adopt::No, world.now,
-                                          [](const Result<std::string>&) {});
+        world.daemon->order([&](regulate::Regulator& regulator) {
+          regulator.restore("alice", regulate::Regulator::Adopt::No, world.now,
+                            [](const Result<std::string>&) {});
+        });
       };
       if (moment < 0) {
         restore();
@@ -151,9 +155,9 @@ TEST_F(Returns, RestoreAtEachMomentOfARediscovery) {
         if (node.type == NodeType::Switch) nodes.push_back(node.guid);
       }
       if (moment % 2 == 0) {
-        world.daemon->discovery->full(world.now);
+        world.daemon->sweep();
       } else {
-        world.daemon->discovery->rediscover(nodes, world.now);
+        world.daemon->look_at(nodes);
       }
       if (moment >= 0) {
         world.run_for(moment * 500us);
@@ -162,8 +166,8 @@ TEST_F(Returns, RestoreAtEachMomentOfARediscovery) {
       settle(40s);
       SCOPED_TRACE(fmt::format("moment {}, training {} ms\n{}", moment, training.count(), events()));
       EXPECT_THAT(world.links_off(), ::testing::IsEmpty());
-      EXPECT_EQ(world.daemon->journal->memory().off.size(), 0U);
-      EXPECT_EQ(world.daemon->journal->memory().open.size(), 0U);
+      EXPECT_EQ(world.daemon->on_disk().off.size(), 0U);
+      EXPECT_EQ(world.daemon->on_disk().open.size(), 0U);
       EXPECT_THAT(world.daemon->regulator().governor().links_in(LinkState::Off), ::testing::IsEmpty());
       EXPECT_EQ(lost_links(), "");
       expect_well();
@@ -191,24 +195,28 @@ TEST_F(Returns, ALinkThatIsRestoredWhileItsSwitchIsAway) {
     });
     ASSERT_NE(other, links.end());
     std::string refused;
-    world.daemon->regulator().set_override(
-        link_ref(truth, ends), {regulation::Wish::Off, "a test", "alice", std::nullopt},
-        regulation::Force::No, world.now,
-        [&](const Result<std::string>& answer) { refused = answer ? "" : answer.error().message; });
+    world.daemon->order([&](regulate::Regulator& regulator) {
+      regulator.set_override(link_ref(truth, ends), {regulation::Wish::Off, "a test", "alice", std::nullopt},
+                             regulation::Force::No, world.now, [&](const Result<std::string>& answer) {
+                               refused = answer ? "" : answer.error().message;
+                             });
+    });
     ASSERT_TRUE(comes_to(1)) << refused << events();
     world.watch.cut(*other, world.ps());
     settle(10s);
     world.kill();
     world.start();
     settle(10s);
-    world.daemon->regulator().restore("alice", regulate::Regulator::Adopt::No, world.now,
-                                      [](const Result<std::string>&) {});
+    world.daemon->order([&](regulate::Regulator& regulator) {
+      regulator.restore("alice", regulate::Regulator::Adopt::No, world.now,
+                        [](const Result<std::string>&) {});
+    });
     settle(10s);
     world.watch.mend(*other, world.ps());
     settle(40s);
     SCOPED_TRACE(fmt::format("cable {}\n{}", i, events()));
     EXPECT_THAT(world.links_off(), ::testing::IsEmpty());
-    EXPECT_EQ(world.daemon->journal->memory().off.size(), 0U);
+    EXPECT_EQ(world.daemon->on_disk().off.size(), 0U);
     EXPECT_THAT(world.daemon->regulator().governor().links_in(LinkState::Off), ::testing::IsEmpty());
     EXPECT_EQ(lost_links(), "");
     expect_well();
@@ -220,7 +228,7 @@ TEST_F(Returns, ALinkThatIsOffAndThatSomebodyElseTurnsOn) {
   RegulatedWorld& world = begin(ring, options());
   traffic(0.05);
   ASSERT_TRUE(comes_to(4)) << events();
-  const auto [link, off] = *world.daemon->journal->memory().off.begin();
+  const auto [link, off] = *world.daemon->on_disk().off.begin();
   const Fabric& truth = world.fabric.description();
   const PortIndex port = truth.find_port(off.port);
   mad::Bytes smp{};
@@ -233,7 +241,7 @@ TEST_F(Returns, ALinkThatIsOffAndThatSomebodyElseTurnsOn) {
   set.physical = PhysState::Polling;
   mad::encode(set, mad::smp_data(smp));
   ASSERT_TRUE(world.fabric.ask(truth.node(truth.port(port).node).first_port, smp, world.ps()));
-  const auto is_known = [&, ref = link] { return !world.daemon->journal->memory().off.contains(ref); };
+  const auto is_known = [&, ref = link] { return !world.daemon->on_disk().off.contains(ref); };
   EXPECT_TRUE(world.run(is_known, 2min)) << events();
   expect_well();
 }

@@ -16,7 +16,7 @@ class SlowDisk : public Story {
   [[nodiscard]] bool disk_knows(LinkIndex link) const {
     const Fabric& truth = world_->fabric.description();
     const LinkRef ref = link_ref(truth, truth.link(link));
-    const regulation::Memory& memory = world_->daemon->journal->memory();
+    const regulation::Memory& memory = world_->daemon->on_disk();
     if (memory.off.contains(ref)) return true;
     for (const auto& [id, intent] : memory.open) {
       for (const auto& off : intent.off) {
@@ -33,18 +33,18 @@ TEST_F(SlowDisk, HoldsNoSampleAndNoLinkIsOffThatItDoesNotKnow) {
   std::uint64_t unknown = 0;
   std::size_t most_off = 0;
   std::uint64_t late = 0;
-  const std::uint64_t before = world.daemon->sampler->statistics().sweeps;
+  const std::uint64_t before = world.daemon->core().sampler().statistics().sweeps;
   world.run(
       [&] {
         for (const LinkIndex link : world.links_off()) unknown += disk_knows(link) ? 0 : 1;
         most_off = std::max(most_off, world.links_off().size());
-        late = std::max<std::uint64_t>(late, world.daemon->sampler->statistics().late_sweeps);
+        late = std::max<std::uint64_t>(late, world.daemon->core().sampler().statistics().late_sweeps);
         return false;
       },
       60s);
   EXPECT_EQ(most_off, 4U) << events();
   EXPECT_EQ(unknown, 0U);
-  EXPECT_GE(world.daemon->sampler->statistics().sweeps - before, 59U);
+  EXPECT_GE(world.daemon->core().sampler().statistics().sweeps - before, 59U);
   EXPECT_EQ(late, 0U);
   expect_well();
 }
@@ -56,10 +56,10 @@ TEST_F(SlowDisk, LinksThatAreNeededComeBackAtOnce) {
   world.options.disk = 30s;
   traffic(1.0, 2);
   EXPECT_TRUE(world.run([&] { return world.links_off().size() == 2; }, 10s)) << events();
-  EXPECT_GT(world.daemon->scribe.waiting(), 0U);
-  EXPECT_EQ(world.daemon->journal->memory().off.size(), 4U) << "the disk does not know it";
+  EXPECT_GT(world.daemon->core().regulation()->scribe().waiting(), 0U);
+  EXPECT_EQ(world.daemon->on_disk().off.size(), 4U) << "the disk does not know it";
   ASSERT_TRUE(world.run([&] { return world.daemon->quiet(); }, 30min));
-  EXPECT_EQ(world.daemon->journal->memory().off.size(), 2U);
+  EXPECT_EQ(world.daemon->on_disk().off.size(), 2U);
   expect_well();
 }
 
@@ -67,8 +67,10 @@ TEST_F(SlowDisk, AnOperatorIsAnsweredWhenTheDiskKnowsIt) {
   RegulatedWorld& world = begin_slowly({});
   world.options.disk = 8s;
   bool answered = false;
-  world.daemon->regulator().set_mode(regulation::Mode::Off, "root", world.now,
-                                     [&](const Result<std::string>& said) { answered = said.has_value(); });
+  world.daemon->order([&](regulate::Regulator& regulator) {
+    regulator.set_mode(regulation::Mode::Off, "root", world.now,
+                       [&](const Result<std::string>& said) { answered = said.has_value(); });
+  });
   world.run([&] { return answered; }, 7s);
   EXPECT_FALSE(answered);
   EXPECT_THAT(world.daemon->regulator().problems(),
@@ -76,7 +78,7 @@ TEST_F(SlowDisk, AnOperatorIsAnsweredWhenTheDiskKnowsIt) {
                   &Problem::text, ::testing::HasSubstr("taken nothing of the journal for 7 s"))));
   world.run([&] { return answered; }, 60s);
   EXPECT_TRUE(answered);
-  EXPECT_EQ(world.daemon->journal->memory().mode, regulation::Mode::Off);
+  EXPECT_EQ(world.daemon->on_disk().mode, regulation::Mode::Off);
 }
 
 TEST_F(SlowDisk, AnOrderThatWasCalledOffWhileItWaitedIsNotGiven) {
@@ -88,12 +90,14 @@ TEST_F(SlowDisk, AnOrderThatWasCalledOffWhileItWaitedIsNotGiven) {
   world.run_for(1s);
   EXPECT_TRUE(world.links_off().empty());
   bool answered = false;
-  world.daemon->regulator().restore("root", regulate::Regulator::Adopt::No, world.now,
-                                    [&](const auto&) { answered = true; });
+  world.daemon->order([&](regulate::Regulator& regulator) {
+    regulator.restore("root", regulate::Regulator::Adopt::No, world.now,
+                      [&](const auto&) { answered = true; });
+  });
   world.run([&] { return answered && world.daemon->quiet(); }, 30min);
   EXPECT_TRUE(answered);
   EXPECT_TRUE(world.links_off().empty()) << events();
-  EXPECT_TRUE(world.daemon->journal->memory().open.empty());
+  EXPECT_TRUE(world.daemon->on_disk().open.empty());
   expect_well();
 }
 

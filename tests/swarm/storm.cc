@@ -154,9 +154,11 @@ Storm::Act Storm::order() {
   }
   return [wishes](Storm& storm) {
     for (const auto& [link, wish] : wishes) {
-      storm.world_.daemon->regulator().set_override(link_ref(storm.truth(), storm.truth().link(link)),
-                                                    {wish, "a storm", "operator", std::nullopt},
-                                                    regulation::Force::No, storm.world_.now, unheard);
+      storm.world_.daemon->order([&](regulate::Regulator& regulator) {
+        regulator.set_override(link_ref(storm.truth(), storm.truth().link(link)),
+                               {wish, "a storm", "operator", std::nullopt}, regulation::Force::No,
+                               storm.world_.now, unheard);
+      });
     }
   };
 }
@@ -165,10 +167,11 @@ Storm::Act Storm::change_mode() {
   const bool restores = dice_.chance(0.3);
   const auto mode = dice_.chance(0.33) ? regulation::Mode::Advise : regulation::Mode::Enforce;
   return [restores, mode](Storm& storm) {
-    regulate::Regulator& regulator = storm.world_.daemon->regulator();
     const Instant now = storm.world_.now;
-    if (restores) regulator.restore("operator", regulate::Regulator::Adopt::No, now, unheard);
-    regulator.set_mode(mode, "operator", now, unheard);
+    storm.world_.daemon->order([&](regulate::Regulator& regulator) {
+      if (restores) regulator.restore("operator", regulate::Regulator::Adopt::No, now, unheard);
+      regulator.set_mode(mode, "operator", now, unheard);
+    });
   };
 }
 
@@ -249,7 +252,9 @@ void Storm::settle() {
   while (!dead_.empty()) revive(dead_.back());
   // An order stands until the next start; a restore ends all of them.
   world_.run([&] { return world_.daemon->configured; }, 60s);
-  world_.daemon->regulator().restore("operator", regulate::Regulator::Adopt::No, world_.now, unheard);
+  world_.daemon->order([&](regulate::Regulator& regulator) {
+    regulator.restore("operator", regulate::Regulator::Adopt::No, world_.now, unheard);
+  });
   world_.run_for(30s);
 }
 
@@ -272,8 +277,7 @@ void Storm::expect_all_well() {
 
 /// What the daemon believes of the fabric, beside what the simulator knows.
 void Storm::expect_true_picture() {
-  const authority::Seat& seat = *world_.daemon;
-  const auto survey = seat.survey();
+  const auto& survey = world_.daemon->core().usable();
   if (!survey) {
     outcome_.wrong.push_back("the daemon has no picture of the fabric");
     return;

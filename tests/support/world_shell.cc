@@ -1,0 +1,165 @@
+#include "support/world_shell.h"
+
+#include <gtest/gtest.h>
+
+#include "mad/header.h"
+#include "support/regulated_world.h"
+
+namespace heddle::test {
+namespace {
+
+core::CoreOptions core_options(const WorldOptions& world) {
+  core::CoreOptions options;
+  options.settings.light_sweep = world.light_sweep;
+  options.settings.heavy_sweep = world.heavy_sweep;
+  options.settings.sampling = world.sampling;
+  options.settings.mode = world.governor.mode;
+  options.engine = world.engine;
+  options.regulation.governor = world.governor;
+  options.regulation.pins = world.pins;
+  return options;
+}
+
+std::unique_ptr<provision::OwnFabric> own_fabric(const WorldOptions& world, core::FabricCore& core,
+                                                 transport::Transport& transport,
+                                                 regulate::PathMigrator& agents,
+                                                 provision::OwnFabric::Configured configured) {
+  provision::OwnFabricOptions options;
+  options.provision.ports.lmc = world.lmc;
+  options.provision.verify_within = world.verify_within;
+  options.provision.packet_life = world.governor.packet_life;
+  options.driver = world.driver;
+  options.planes = world.lmc > 0 ? 2 : 1;
+  const bool moves = world.lmc > 0 && world.agents == HostAgents::Present;
+  return std::make_unique<provision::OwnFabric>(options, core.engine(), transport, core.seat(),
+                                                moves ? &agents : nullptr, std::move(configured));
+}
+
+}  // namespace
+
+WorldShell::WorldShell(RegulatedWorld& world)
+    : world_{world},
+      client_{*world.fabric.attach(world.port,
+                                   [this](const mad::Packet& packet, Picoseconds at) { hear(packet, at); })},
+      journal_{std::make_unique<MortalJournal>(journal::open_journal(world.path, {{}, Instant{}}).value(),
+                                               world.fate)},
+      plans_{world.path + ".plan.json", desk()},
+      core_{{.transport = *this, .plans = plans_, .desk = desk(), .outside = *this},
+            core_options(world.options)} {
+  core_.use(own_fabric(world.options, core_, *this, *this, [this](const provision::ProvisionReport& report) {
+    reports.push_back(report);
+    configured = configured || !report.failure;
+  }));
+  core_.regulate_with(*journal_);
+}
+
+WorldShell::~WorldShell() { world_.fabric.detach(client_); }
+
+void WorldShell::on(const core::Event& event) { core_.on(event, world_.now); }
+
+void WorldShell::say(core::Severity severity, const std::string& text) {
+  if (severity >= core::Severity::Warning) said.push_back(text);
+}
+
+/// Writes take their time, one after the other.
+Desk WorldShell::desk() {
+  return {[this](std::function<void()> work, std::function<void()> then) {
+            // What is written waits for what is being written, however fast the disk has become.
+            if (world_.options.disk > FabricClock::duration{} || !disk_.empty()) {
+              disk_.push_back({world_.now + world_.options.disk, std::move(work), std::move(then)});
+              return;
+            }
+            work();
+            on(core::CameBack{then});
+          },
+          [this] { return world_.now; }};
+}
+
+void WorldShell::look_at(const std::vector<NodeGuid>& nodes) {
+  on(core::Asked{[&] { core_.seat().look_at(nodes, world_.now); }});
+}
+
+std::optional<Instant> WorldShell::next_deadline() const {
+  std::optional<Instant> first = core_.next_deadline();
+  const auto sooner = [&](Instant at) {
+    if (!first || at < *first) first = at;
+  };
+  for (const auto& [at, migration] : migrations_) sooner(at);
+  if (!disk_.empty()) sooner(disk_.front().done);
+  return first;
+}
+
+void WorldShell::on_timers() {
+  write_what_is_due();
+  if (world_.fate.dead) return;
+  on(core::TimersDue{});
+  migrate_who_is_due();
+}
+
+void WorldShell::write_what_is_due() {
+  while (!disk_.empty() && disk_.front().done <= world_.now) {
+    const DiskWork write = std::move(disk_.front());
+    disk_.pop_front();
+    if (!disk_.empty()) disk_.front().done = world_.now + world_.options.disk;
+    write.work();
+    if (world_.fate.dead) return;
+    on(core::CameBack{write.then});
+  }
+}
+
+void WorldShell::migrate_who_is_due() {
+  while (!migrations_.empty() && migrations_.front().first <= world_.now) {
+    const auto migration = std::move(migrations_.front().second);
+    migrations_.erase(migrations_.begin());
+    on(core::CameBack{[&] { migration(world_.now); }});
+  }
+}
+
+void WorldShell::hear(const mad::Packet& packet, Picoseconds at) {
+  const bool smp = mad::is_smp(mad::read_header(packet.mad));
+  const std::uint64_t number = smp ? world_.fate.answers++ : 0;
+  if (smp && world_.fate.on_answer && world_.fate.on_answer(number) == Fate::Verdict::Lost) return;
+  if (world_.on_wire) world_.on_wire(RegulatedWorld::Way::Received, packet);
+  on(core::Arrived{packet, RegulatedWorld::instant(at)});
+}
+
+Result<void> WorldShell::send(const mad::Packet& packet) {
+  if (world_.fate.dead) return {};
+  if (!mad::is_smp(mad::read_header(packet.mad))) {
+    world_.fabric.send(world_.ps(), client_, packet);
+    return {};
+  }
+  world_.fate.pass(Fate::Moment::BeforeMad);
+  if (world_.fate.dead) return {};
+  const std::uint64_t number = world_.fate.requests++;
+  if (!world_.fate.on_request || world_.fate.on_request(number, packet) == Fate::Verdict::Goes) {
+    if (world_.on_wire) world_.on_wire(RegulatedWorld::Way::Sent, packet);
+    world_.fabric.send(world_.ps(), client_, packet);
+  }
+  world_.fate.pass(Fate::Moment::AfterMad);
+  return {};
+}
+
+transport::LocalPort WorldShell::local() const {
+  const Port& port = world_.fabric.description().port(world_.port);
+  const mad::PortInfo& info = world_.fabric.port_info(world_.port);
+  return {world_.fabric.description().node(port.node).guid, port.guid, port.num, info.lid,
+          info.master_sm_lid};
+}
+
+Result<void> WorldShell::claim_sm(transport::SmClaim claim) {
+  if (world_.fate.dead) return {};
+  return world_.fabric.set_is_sm(client_, claim == transport::SmClaim::Hold ? sim::IsSm::Yes : sim::IsSm::No,
+                                 world_.ps());
+}
+
+void WorldShell::migrate(unsigned plane, Instant now, regulate::PathMigrator::Done done) {
+  const auto agents = [this, plane, done = std::move(done)](Instant at) {
+    if (world_.fate.dead) return;
+    world_.traffic_plane = plane;
+    done(world_.hosts.move_all(static_cast<std::uint8_t>(plane), world_.ps()), at);
+  };
+  migrations_.emplace_back(now + std::chrono::milliseconds{20}, agents);
+}
+
+}  // namespace heddle::test

@@ -1,0 +1,105 @@
+/// A daemon in a simulated world: the core, and what a shell is around it, but on the world's clock.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "authority/own/own_fabric.h"
+#include "core/fabric_core.h"
+#include "journal/journal.h"
+#include "sim/simulated_fabric.h"
+#include "support/fate.h"
+
+namespace heddle::test {
+
+/// Whether hosts have agents that move their connections between planes.
+enum class HostAgents : std::uint8_t { Present, Absent };
+
+struct WorldOptions {
+  sim::Options sim{};
+  transport::EngineOptions engine{};
+  std::uint8_t lmc = 1;
+  HostAgents agents = HostAgents::Present;
+  regulation::GovernorOptions governor{};
+  std::vector<std::string> pins{};
+  provision::LinkDriverOptions driver{};
+  FabricClock::duration sampling = std::chrono::seconds{1};
+  FabricClock::duration light_sweep = std::chrono::seconds{10};
+  FabricClock::duration heavy_sweep = std::chrono::minutes{10};
+  FabricClock::duration verify_within = std::chrono::minutes{10};
+  /// What a write to the journal takes, while everything else goes on. None: nothing goes on.
+  FabricClock::duration disk{};
+};
+
+class RegulatedWorld;
+
+/// One run of the daemon: its core as it ships, and around it what app/ is around it, on the world's clock.
+class WorldShell final : public transport::Transport, public regulate::PathMigrator, private core::Outside {
+ public:
+  explicit WorldShell(RegulatedWorld& world);
+  ~WorldShell() override;
+  WorldShell(const WorldShell&) = delete;
+  WorldShell& operator=(const WorldShell&) = delete;
+
+  void begin() { on(core::Began{}); }
+  void on_timers();
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+  [[nodiscard]] bool quiet() const { return configured && core_.quiet(); }
+
+  /// An operator asks for something.
+  void order(const std::function<void(regulate::Regulator&)>& what) {
+    on(core::Asked{[&] { what(*core_.regulator()); }});
+  }
+  /// As a trap would have it.
+  void look_at(const std::vector<NodeGuid>& nodes);
+  void sweep() { on(core::WayMoved{}); }
+
+  [[nodiscard]] const core::FabricCore& core() const { return core_; }
+  [[nodiscard]] const regulate::Regulator& regulator() const { return *core_.regulator(); }
+  [[nodiscard]] const regulation::Memory& on_disk() const { return journal_->memory(); }
+
+  // Transport
+  void receive_with(Receiver /*receiver*/) override {}
+  Result<void> send(const mad::Packet& packet) override;
+  [[nodiscard]] transport::LocalPort local() const override;
+  Result<void> claim_sm(transport::SmClaim claim) override;
+
+  bool configured = false;
+  std::vector<provision::ProvisionReport> reports;
+  std::vector<journal::Event> events;
+  std::vector<std::string> said;  ///< warnings and errors
+
+ private:
+  struct DiskWork {
+    Instant done;  ///< of the first one; the others have not begun
+    std::function<void()> work;
+    std::function<void()> then;
+  };
+
+  void on(const core::Event& event);
+  void hear(const mad::Packet& packet, Picoseconds at);
+  [[nodiscard]] Desk desk();
+  void write_what_is_due();
+  void migrate_who_is_due();
+  // PathMigrator
+  void migrate(unsigned plane, Instant now, regulate::PathMigrator::Done done) override;
+  // Outside
+  void say(core::Severity severity, const std::string& text) override;
+  void on_logged(const journal::Event& event) override { events.push_back(event); }
+
+  RegulatedWorld& world_;
+  sim::ClientId client_;
+  std::deque<DiskWork> disk_;
+  std::vector<std::pair<Instant, std::function<void(Instant)>>> migrations_;  ///< by when they are due
+  std::unique_ptr<journal::Journal> journal_;
+  opensm::PlanStore plans_;
+  core::FabricCore core_;
+};
+
+}  // namespace heddle::test
