@@ -1,7 +1,7 @@
 // Looks at the page in headless Chromium, as an operator does. Run by page_test.py: page_browser.mjs CHECKS URL
 // Every check is a function below; CHECKS names them, separated by commas. Ends with status 1 at the first that fails.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 
 const require = createRequire(process.env.HEDDLE_PAGE_PACKAGES + '/');
@@ -203,7 +203,7 @@ const all = {
 
   async keyboard() {
     await visit('#/map');
-    for (const [key, view] of [['l', 'links'], ['n', 'nodes'], ['s', 'sets'], ['t', 'status'], ['p', 'plan'], ['e', 'events'], ['?', 'help'], ['m', 'map']]) {
+    for (const [key, view] of [['l', 'links'], ['n', 'nodes'], ['s', 'sets'], ['h', 'health'], ['t', 'status'], ['p', 'plan'], ['e', 'events'], ['?', 'help'], ['m', 'map']]) {
       await page.keyboard.press(key);
       await until(`the view of ${key}`, (wanted) => location.hash.startsWith(`#/${wanted}`), view);
       if (view !== 'help') await until('its tab', (wanted) => document.querySelector('nav [aria-current=page]')?.dataset.view === wanted, view);
@@ -318,6 +318,25 @@ const all = {
   },
 
   /** A port whose QoS tables somebody has changed (page_test.py) is told on the map once the tables have been compared, and no other. */
+  /** Each finding of `heddle health`, its text and its link; and the bit error rates, the worst first. */
+  async health() {
+    // It ends with 1: something is wrong.
+    const said = JSON.parse(spawnSync(process.env.HEDDLE_PROGRAM, ['--json', 'health']).stdout.toString());
+    await visit('#/health');
+    await until('findings', () => document.querySelector('article.finding'));
+    const shown = await page.locator('article.finding').allInnerTexts();
+    assert.equal(shown.length, said.findings.length);
+    for (const [i, { where, rule, what, advice }] of said.findings.entries()) {
+      for (const part of [where, rule, what, advice]) assert.ok(shown[i].includes(part), `'${part}' is not in '${shown[i]}'`);
+    }
+    const wouldGo = await page.locator('main').innerText();
+    for (const { link } of said.isolate_links) assert.ok(wouldGo.includes(link), wouldGo);
+    await page.locator('article.finding a').first().click();
+    await until('the view of its link', (name) => document.querySelector('h1').textContent.includes(name), said.findings[0].at.split('/')[0]);
+    await page.keyboard.press('h');
+    await until('the key of the view', () => location.hash === '#/health');
+  },
+
   async drift() {
     const found = heddle('qos', 'show');
     assert.equal(found.differ.length, 1, JSON.stringify(found));

@@ -13,7 +13,7 @@ import hostile_names
 import qos_drift
 from daemon_under_test import BUILD, FABRICS, HEDDLE, SOURCE, Daemon
 from prometheus_test import Prometheus
-from served_fabric import Programs
+from served_fabric import Programs, wait_until
 
 PACKAGES = BUILD / "daemon/web/page"
 CHROMIUM = shutil.which("chromium")
@@ -84,6 +84,14 @@ class PageTest(unittest.TestCase):
 
     def test_a_link_that_is_turned_off(self):
         self.look({"fabric.generate": "tree:k=4,n=3"}, "forced_off")
+
+    def test_a_bad_cable(self):
+        name = f"heddle-page-{os.getpid()}"
+        with serving({"fabric.generate": "tree:k=4,n=2", "fabric.serve": name, "fabric.scenario": "", "sampling.interval": "500ms"}) as daemon:
+            daemon.wait_for_sweeps(3)
+            daemon.heddle("sim", "--name", name, "fault", "errors", "leaf-0", "5", "symbol", "40")
+            wait_until(lambda: daemon.heddle_raw("health").returncode == 1, 30, "a finding")
+            self.look_at(daemon, "health")
 
     def test_qos_tables_that_somebody_else_writes(self):
         name = f"heddle-page-{os.getpid()}"

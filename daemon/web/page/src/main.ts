@@ -10,6 +10,7 @@ import { startTheme, toggle } from './theme';
 import { TimeBar } from './timebar';
 import type { MakeView, View } from './view';
 import { eventsView } from './views/events_view';
+import { healthView } from './views/health_view';
 import { helpView } from './views/help_view';
 import { linksView } from './views/links_view';
 import { linkView } from './views/link_view';
@@ -23,10 +24,10 @@ import { statusView } from './views/status_view';
 
 const views: Record<string, MakeView> = {
   map: mapView, links: linksView, link: linkView, nodes: nodesView, node: nodeView, sets: setsView, set: setView,
-  plan: planView, events: eventsView, status: statusView, help: helpView,
+  health: healthView, plan: planView, events: eventsView, status: statusView, help: helpView,
 };
 const tabs: [string, string, string][] = [
-  ['map', 'Map', 'm'], ['links', 'Links', 'l'], ['nodes', 'Nodes', 'n'], ['sets', 'Sets', 's'], ['plan', 'Plan', 'p'], ['events', 'Events', 'e'], ['status', 'Status', 't'],
+  ['map', 'Map', 'm'], ['links', 'Links', 'l'], ['nodes', 'Nodes', 'n'], ['sets', 'Sets', 's'], ['health', 'Health', 'h'], ['plan', 'Plan', 'p'], ['events', 'Events', 'e'], ['status', 'Status', 't'],
 ];
 /** Views that make sense without a fabric. */
 const bare = new Set(['status', 'help']);
