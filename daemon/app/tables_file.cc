@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "authority/durable_file.h"
+#include "base/durable_file.h"
 
 namespace heddle::app {
 namespace {
@@ -73,9 +73,9 @@ Result<void> run(const std::string& command) {
 }  // namespace
 
 Result<void> put_tables(const std::string& path, const std::string& text, const std::string& reload) {
-  const auto scratch = authority::write_beside(path, text);
+  const auto scratch = write_beside(path, text);
   if (!scratch) return fail(scratch.error());
-  if (auto placed = authority::put_in_place(*scratch, path); !placed) return placed;
+  if (auto placed = put_in_place(*scratch, path); !placed) return placed;
   return reload.empty() ? Result<void>{} : run(reload);
 }
 

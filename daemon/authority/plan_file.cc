@@ -7,13 +7,9 @@
 #include <cstring>
 #include <fstream>
 
-#include "authority/durable_file.h"
+#include "base/durable_file.h"
 
 namespace heddle::opensm {
-
-using authority::io_error;
-using authority::put_in_place;
-using authority::write_beside;
 
 Result<void> write_plan(const std::string& path, const plan::Plan& plan) {
   const std::string text = plan::to_text(plan);

@@ -1,51 +1,24 @@
 #include "vlarb/store.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <iterator>
+
+#include "base/durable_file.h"
 
 namespace heddle::vlarb {
 namespace {
 
 namespace json = boost::json;
 
-tl::unexpected<Error> io(const char* step, const std::string& path) {
-  return fail(ErrorCode::Io,
-              fmt::format("cannot {} {}: {} (state.directory in the configuration says where it lies)", step,
-                          path, std::strerror(errno)));
-}
-
-Result<void> write_synced(const std::string& path, const std::string& text) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return io("open", path);
-  const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const bool synced = written && ::fsync(fd) == 0;
-  const int error = errno;
-  ::close(fd);
-  errno = error;
-  return synced ? Result<void>{} : io("write", path);
-}
-
-/// Without that a host that loses its power may come back with the file before.
-Result<void> sync_directory_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = fd >= 0 && ::fsync(fd) == 0;
-  const int error = errno;
-  if (fd >= 0) ::close(fd);
-  errno = error;
-  return synced ? Result<void>{} : io("sync", directory);
+tl::unexpected<Error> io(const Error& error) {
+  return fail(ErrorCode::Io, error.message + " (state.directory in the configuration says where it lies)");
 }
 
 Result<Assignment> read_one(const json::value& value, const std::string& name) {
@@ -95,17 +68,17 @@ Result<std::vector<Assignment>> parse(const std::string& text, const std::string
 }
 
 Result<void> store(const std::string& path, const std::vector<Assignment>& assignments) {
-  const std::string scratch = path + ".tmp";
-  if (auto written = write_synced(scratch, to_text(assignments)); !written) return written;
-  if (std::rename(scratch.c_str(), path.c_str()) != 0) return io("rename a new file to", path);
-  return sync_directory_of(path);
+  const auto scratch = write_beside(path, to_text(assignments));
+  if (!scratch) return io(scratch.error());
+  if (auto placed = put_in_place(*scratch, path); !placed) return io(placed.error());
+  return {};
 }
 
 Result<std::vector<Assignment>> load(const std::string& path) {
   std::ifstream file{path, std::ios::binary};
   if (!file) {
     if (errno == ENOENT) return std::vector<Assignment>{};
-    return io("open", path);
+    return io(io_error("open", path).value());
   }
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
   return parse(text, path);

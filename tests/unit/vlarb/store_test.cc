@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 
 #include "support/managed_world.h"
 #include "support/scratch.h"
@@ -42,6 +43,16 @@ TEST(Store, ADirectoryThatIsNotThereIsAnErrorThatNamesIt) {
   ASSERT_FALSE(stored);
   EXPECT_EQ(stored.error().code, ErrorCode::Io);
   EXPECT_THAT(stored.error().message, HasSubstr("/nonexistent/qos.json.tmp"));
+}
+
+TEST(Store, WhatCannotTakeTheFilesPlaceIsNotLeftBesideIt) {
+  const test::Scratch directory;
+  const std::string path = directory / "qos.json";
+  std::filesystem::create_directory(path);
+  const auto stored = store(path, {for_ports("")});
+  ASSERT_FALSE(stored);
+  EXPECT_THAT(stored.error().message, HasSubstr("cannot rename the new file to " + path));
+  EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
 }
 
 TEST(Store, RubbishIsRefusedWithTheFilesName) {

@@ -1,4 +1,4 @@
-#include "authority/durable_file.h"
+#include "base/durable_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,22 +8,10 @@
 #include <cstdio>
 #include <cstring>
 
-namespace heddle::authority {
+#include "base/descriptor.h"
+
+namespace heddle {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_{fd} {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 Result<void> write_durably(const std::string& path, std::string_view text) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
@@ -54,7 +42,11 @@ Result<std::string> write_beside(const std::string& path, std::string_view text)
 }
 
 Result<void> put_in_place(const std::string& scratch, const std::string& path) {
-  if (std::rename(scratch.c_str(), path.c_str()) != 0) return io_error("rename the new file to", path);
+  if (std::rename(scratch.c_str(), path.c_str()) != 0) {
+    const auto error = io_error("rename the new file to", path);
+    ::unlink(scratch.c_str());
+    return error;
+  }
   const std::size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const Descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -62,4 +54,4 @@ Result<void> put_in_place(const std::string& scratch, const std::string& path) {
   return {};
 }
 
-}  // namespace heddle::authority
+}  // namespace heddle
