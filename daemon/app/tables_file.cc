@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/durable_file.h"
+#include "files/durable_file.h"
 
 namespace heddle::app {
 namespace {

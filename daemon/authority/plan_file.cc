@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "base/durable_file.h"
+#include "files/durable_file.h"
 
 namespace heddle::opensm {
 

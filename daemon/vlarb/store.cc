@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/durable_file.h"
+#include "files/durable_file.h"
 
 namespace heddle::vlarb {
 namespace {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/descriptor.h"
+#include "files/descriptor.h"
 
 namespace heddle::plugin {
 namespace {

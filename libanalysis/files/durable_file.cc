@@ -1,4 +1,4 @@
-#include "base/durable_file.h"
+#include "files/durable_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/descriptor.h"
+#include "files/descriptor.h"
 
 namespace heddle {
 namespace {
