@@ -90,6 +90,7 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   latest_.reset();
   advised_.clear();
   expected_.clear();
+  unavoidable_.clear();
   traffic_.reset();
   for (auto& seen : seen_) seen.reset();
   sent_then_ = 0;
@@ -111,6 +112,7 @@ void Governor::Impl::lose(LinkIndex link, const std::string& why) {
   if (!is_on(record)) return;
   record.reason = why;
   record.mode = power::off_mode;
+  unavoidable_.clear();
   move(record, LinkState::Lost);
 }
 

@@ -10,15 +10,9 @@
 
 #include "regulation/governor.h"
 #include "regulation/load_window.h"
+#include "regulation/unavoidable_loads.h"
 
 namespace heddle::regulation {
-
-/// How much more or less all hosts send where that is other traffic, and not the same through other links: a
-/// share of the sum, above what sums of single samples vary by.
-inline constexpr double other_load = 0.1;
-
-/// bit/s.
-[[nodiscard]] double sent_by_all(const MeasuredLoads& loads);
 
 class Governor::Impl {
  public:
@@ -186,6 +180,8 @@ class Governor::Impl {
   [[nodiscard]] bool is_steady() const { return !traffic_moves() && measured_since_ >= moved_at_; }
   /// Hosts send more than in the last sample that was judged: no table makes them.
   [[nodiscard]] bool hosts_send_more() const;
+  /// Takes down what they carry while no other link could take any of it.
+  void learn_what_is_unavoidable(const MeasuredLoads& loads, const routing::LinkSet& available);
 
   // governor_planning.cc: what regulation wants
   void bring_what_is_needed();
@@ -204,9 +200,13 @@ class Governor::Impl {
   enum class Kind : std::uint8_t { Closing, Mode };
   [[nodiscard]] std::vector<Take> allowed_takes(const Selection& selection, Kind kind);
   [[nodiscard]] bool may_take(LinkIndex link, Turn turn);
-  /// Trunks with a link that would be above its limit, ascending.
+  /// Trunks with a link that would be above its limit, ascending; what it would be at in `whole`, which the
+  /// selector has accepted, is not.
   [[nodiscard]] std::vector<std::uint32_t> crowded_trunks(const SelectionProblem& problem,
-                                                          const routing::LinkSet& active);
+                                                          const routing::LinkSet& active,
+                                                          const Selection* whole = nullptr);
+  /// bit/s by hop, as predicted.
+  [[nodiscard]] std::vector<double> loads_of(const Selection& selection) const;
   [[nodiscard]] std::vector<Take> operator_takes();
 
   // governor_faults.cc
@@ -267,6 +267,8 @@ class Governor::Impl {
   std::optional<Instant> no_swap_until_;
   std::vector<LinkRef> advised_;
   std::vector<double> expected_;  ///< share of capacity by hop, of the last selection that was carried out
+  UnavoidableLoads unavoidable_;
+  std::vector<double> unavoidable_shares_;  ///< scratch for problem()
 };
 
 template <class Predicate>

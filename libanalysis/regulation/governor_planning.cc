@@ -41,6 +41,8 @@ SelectionProblem Governor::Impl::problem(const LinkSet& available, const Measure
   problem.loads = &loads;
   problem.modes = modes_;
   problem.expected = expected_;
+  problem.unavoidable = unavoidable_shares_;
+  problem.ceilings = unavoidable_.ceilings();
   problem.traffic = traffic;
   return problem;
 }
@@ -49,9 +51,10 @@ SelectionProblem Governor::Impl::problem(const LinkSet& available, const Measure
 void Governor::Impl::bring_what_is_needed() {
   modes_.clear();
   for (const LinkRecord& link : records) modes_.push_back(link.mode);
+  unavoidable_.judge(sent_by_all(*latest_));
+  unavoidable_shares_ = unavoidable_.shares();
   const LinkSet can_be = available();
   const SelectionProblem now = problem(can_be, *latest_, nullptr);
-  const double u_on = options.select.thresholds.u_on.value();
   const std::vector<LinkDecision> needed = needed_links(now, options.select, options.waiting);
   if (!needed.empty()) learn_from_a_wrong_choice();
   for (const LinkDecision& decision : needed) {
@@ -64,7 +67,7 @@ void Governor::Impl::bring_what_is_needed() {
     }
   }
   for (const Trunk& trunk : network->trunks()) {
-    const double most = tolerated(now, trunk, u_on);
+    const double most = tolerated(now, trunk, options.select);
     for (const LinkIndex link : trunk.links) {
       if (!confirmed.contains(link)) continue;
       const double up = latest_->hop[network->up_hop(link)];
@@ -109,8 +112,10 @@ void Governor::Impl::estimate(const MeasuredLoads& loads) {
 void Governor::Impl::choose() {
   const MeasuredLoads loads = window_.peak();
   const LinkSet can_be = available();
+  learn_what_is_unavoidable(loads, can_be);
+  unavoidable_shares_ = unavoidable_.shares();
   estimate(loads);
-  const SelectionProblem now = problem(can_be, loads, &*traffic_);
+  SelectionProblem now = problem(can_be, loads, &*traffic_);
   SelectOptions select = select_options();
   select.margin = Ratio{std::min(0.6, select.margin.value() + 0.1 * distrust_)};
   auto selection = select_links(now, select);
@@ -122,6 +127,8 @@ void Governor::Impl::choose() {
     plan->note = selection.error().message;
     return;
   }
+  unavoidable_.predicted(selection->ceilings, sent_by_all(loads));
+  now.ceilings = unavoidable_.ceilings();
   Plan next;
   next.at = now_;
   for (const LinkDecision& decision : selection->decisions) {
@@ -164,7 +171,7 @@ void Governor::Impl::choose() {
       for (const Take& take : takes) rest.erase(take.link);
       const std::size_t before = takes.size();
       if (rules_hold(rest)) {
-        const std::vector<std::uint32_t> crowded = crowded_trunks(now, rest);
+        const std::vector<std::uint32_t> crowded = crowded_trunks(now, rest, &*selection);
         if (crowded.empty()) {
           expected_ = selection->predicted;
           sent_then_ = sent_by_all(loads);

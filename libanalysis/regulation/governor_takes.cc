@@ -60,11 +60,25 @@ std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection&
   return takes;
 }
 
-std::vector<std::uint32_t> Governor::Impl::crowded_trunks(const SelectionProblem& now,
-                                                          const LinkSet& active) {
+std::vector<double> Governor::Impl::loads_of(const Selection& selection) const {
+  std::vector<double> loads = selection.predicted;
+  for (const Trunk& trunk : network->trunks()) {
+    for (const LinkIndex link : trunk.links) {
+      const power::LinkMode mode = selection.modes[link.raw()];
+      const double rate = mode.on() ? data_rate(mode.width, mode.speed).value() : 0;
+      loads[network->up_hop(link)] *= rate;
+      loads[network->down_hop(link)] *= rate;
+    }
+  }
+  return loads;
+}
+
+std::vector<std::uint32_t> Governor::Impl::crowded_trunks(const SelectionProblem& now, const LinkSet& active,
+                                                          const Selection* whole) {
   const SelectOptions select = select_options();
   Evaluation evaluation{now, select};
   evaluation.allow(fullest_of_trunk(*network, evaluation.table_loads(on_links())));
+  if (whole != nullptr) evaluation.allow(loads_of(*whole));
   const std::vector<double> loads = evaluation.table_loads(active);
   std::vector<std::uint32_t> result;
   for (std::uint32_t t = 0; t < network->trunks().size(); ++t) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "fabric/unique_names.h"
+
 namespace heddle::regulation {
 namespace {
 
@@ -73,6 +75,31 @@ std::string held_by(const SelectionProblem& problem, const SelectOptions& option
   const auto most = std::max_element(watts.begin(), watts.end(),
                                      [](const auto& x, const auto& y) { return x.second < y.second; });
   return fmt::format("{:.0f} % of what stays on is held by: {}", 100 * most->second / all, most->first);
+}
+
+std::string full_with_all(const SelectionProblem& problem, const SelectOptions& options,
+                          const Selection& selection) {
+  const Network& network = *problem.network;
+  const double u_on = options.thresholds.u_on.value();
+  const Trunk* fullest = nullptr;
+  double most = u_on * (1 + 1e-6);
+  std::size_t count = 0;
+  for (const Trunk& trunk : network.trunks()) {
+    double highest = 0;
+    for (const LinkIndex link : trunk.links)
+      highest = std::max(
+          {highest, selection.ceilings[network.up_hop(link)], selection.ceilings[network.down_hop(link)]});
+    if (highest <= u_on * (1 + 1e-6)) continue;
+    ++count;
+    if (highest <= most) continue;
+    most = highest;
+    fullest = &trunk;
+  }
+  if (fullest == nullptr) return {};
+  const auto name = [&](SwitchIndex s) { return unique_name(network.fabric(), network.graph().node(s)); };
+  return fmt::format(
+      "{} of {} trunks have a link above {:.0f} % also with all links on, {} -- {} at {:.0f} %; ", count,
+      network.trunks().size(), 100 * u_on, name(fullest->lower), name(fullest->upper), 100 * most);
 }
 
 }  // namespace heddle::regulation

@@ -17,4 +17,9 @@ namespace heddle::regulation {
                                   const Evaluation& evaluation, const routing::LinkSet& active,
                                   const std::vector<double>& loads, const std::vector<double>& own);
 
+/// The trunks that have a link above u_on also with all links on, and which has the fullest: turning links
+/// off is not why they are, and they are let carry that. Ends in "; ", or is empty where there are none.
+[[nodiscard]] std::string full_with_all(const SelectionProblem& problem, const SelectOptions& options,
+                                        const Selection& selection);
+
 }  // namespace heddle::regulation

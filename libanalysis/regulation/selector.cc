@@ -146,6 +146,14 @@ void sum_up(const SelectionProblem& problem, const SelectOptions& options, const
   selection.predicted = shares(problem, selection, loads);
   for (const double share : selection.predicted) selection.busiest = std::max(selection.busiest, share);
   selection.least_watts = least_power(problem, options, limits);
+  selection.ceilings.assign(limits.begin(), limits.end());
+  for (const Trunk& trunk : network.trunks()) {
+    for (const LinkIndex link : trunk.links) {
+      if (limits.empty()) continue;
+      selection.ceilings[network.up_hop(link)] /= network.capacity(link);
+      selection.ceilings[network.down_hop(link)] /= network.capacity(link);
+    }
+  }
 }
 
 Result<Selection> select_general(const SelectionProblem& problem, const SelectOptions& options) {
@@ -169,14 +177,9 @@ Result<Selection> select_general(const SelectionProblem& problem, const SelectOp
                                    general_reason(problem, options, link, on, selection.busiest,
                                                   std::max(found->loads[up], found->loads[down]))});
   });
-  if (selection.busiest > options.thresholds.u_on.value() * (1 + 1e-6)) {
-    selection.note = fmt::format(
-        "the most loaded link is expected at {:.0f} %: more than {:.0f} %, also with all links on",
-        percent(selection.busiest), percent(options.thresholds.u_on.value()));
-  } else {
-    selection.note = held_by(problem, options, search.evaluation(), selection.active, found->loads,
-                             search.evaluation().own_loads(selection.active, found->loads));
-  }
+  selection.note = full_with_all(problem, options, selection) +
+                   held_by(problem, options, search.evaluation(), selection.active, found->loads,
+                           search.evaluation().own_loads(selection.active, found->loads));
   return selection;
 }
 

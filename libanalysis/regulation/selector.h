@@ -71,6 +71,11 @@ struct SelectionProblem {
   /// Share of capacity by hop that a selection expected; empty: none. Where that is above u_on because a
   /// single flow is, other links do not help, and needed_links() does not bring them.
   std::span<const double> expected{};
+  /// Likewise, what a link carries whatever is on (unavoidable_loads.h): where all links of its trunk are on,
+  /// needed_links() brings no others for that.
+  std::span<const double> unavoidable{};
+  /// Of it, what selections predict. A link that would be full with all links on waits, whatever else is on.
+  std::span<const double> ceilings{};
   const Traffic* traffic = nullptr;  ///< for General; Trunk predicts by it if it is there
 };
 
@@ -90,6 +95,9 @@ struct Selection {
   /// Load of each directed cable between switches, share of capacity; of both planes the greater.
   std::vector<double> predicted;
   double busiest = 0;  ///< largest of them
+  /// Share of capacity by hop that no selection lets it go above: u_on; where it would carry more with all
+  /// links on, that. Empty where nothing is predicted.
+  std::vector<double> ceilings;
   Watts watts;         ///< of all links between switches that are selected
   Watts all_on_watts;  ///< of all available ones in full mode
   Watts least_watts;   ///< no allowed set draws less

@@ -115,6 +115,12 @@ double TrafficMatrix::total() const {
   return sum;
 }
 
+double sent_by_all(const MeasuredLoads& loads) {
+  double sum = 0;
+  for (const double sent : loads.sent) sum += std::isnan(sent) ? 0 : sent;
+  return sum;
+}
+
 MeasuredLoads measured_loads(const Network& network, const load::Sample& sample) {
   const auto& graph = network.graph();
   MeasuredLoads loads;

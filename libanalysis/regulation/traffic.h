@@ -26,6 +26,13 @@ struct MeasuredLoads {
   std::vector<double> received;  ///< likewise
 };
 
+/// How much more or less all hosts send where that is other traffic, and not the same through other links: a
+/// share of the sum, above what sums of single samples vary by.
+inline constexpr double other_load = 0.1;
+
+/// bit/s.
+[[nodiscard]] double sent_by_all(const MeasuredLoads& loads);
+
 /// `sample` may be of another snapshot: ports are found by GUID. What is not in it is unknown.
 [[nodiscard]] MeasuredLoads measured_loads(const Network& network, const load::Sample& sample);
 

@@ -14,16 +14,36 @@ power::LinkMode full_mode(const SelectionProblem& problem, LinkIndex link) {
   return power::mode_of(problem.network->fabric().link(link));
 }
 
+constexpr double more_than_expected = 1.05;
+
+bool all_on(const SelectionProblem& problem, const Trunk& trunk) {
+  return std::ranges::all_of(trunk.links, [&](LinkIndex link) {
+    return problem.current->contains(link) || !problem.available->contains(link);
+  });
+}
+
+/// What a load may be measured at that was predicted, as estimates may be wrong.
+double with_margin(double predicted, const SelectOptions& options) {
+  return predicted / (1 - options.margin.value());
+}
+
+/// Of the trunk's links in either direction; 0 where nothing is known.
+double fullest(const SelectionProblem& problem, const Trunk& trunk, std::span<const double> shares) {
+  double most = 0;
+  if (shares.empty()) return most;
+  for (const LinkIndex link : trunk.links)
+    most = std::max({most, shares[problem.network->up_hop(link)], shares[problem.network->down_hop(link)]});
+  return most;
+}
+
 }  // namespace
 
-double tolerated(const SelectionProblem& problem, const Trunk& trunk, double u_on) {
-  double most = u_on;
-  if (problem.expected.empty()) return most;
-  for (const LinkIndex link : trunk.links) {
-    for (const std::uint32_t hop : {problem.network->up_hop(link), problem.network->down_hop(link)})
-      most = std::max(most, 1.05 * problem.expected[hop]);
-  }
-  return most;
+double tolerated(const SelectionProblem& problem, const Trunk& trunk, const SelectOptions& options) {
+  const double u_on = options.thresholds.u_on.value();
+  const double most = std::max(u_on, more_than_expected * fullest(problem, trunk, problem.expected));
+  if (!all_on(problem, trunk)) return most;
+  const double unavoidable = fullest(problem, trunk, problem.unavoidable);
+  return unavoidable > u_on ? std::max(most, with_margin(unavoidable, options)) : most;
 }
 
 std::vector<double> fullest_of_trunk(const Network& network, const std::vector<double>& loads) {
@@ -104,7 +124,7 @@ TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOption
     }
     if (left < before) continue;
     std::size_t on = before;
-    bool one_is_full = load.highest > tolerated(problem, trunk, u_on);
+    bool one_is_full = load.highest > tolerated(problem, trunk, options);
     for (const LinkIndex link : load.off) {
       if (capacity > 0 && load.busiest <= u_on * capacity && !one_is_full) break;
       one_is_full = false;
@@ -150,7 +170,9 @@ std::vector<LinkDecision> needed_links(const SelectionProblem& problem, const Se
           blocked = std::max(blocked, problem.loads->waiting[hop]);
       }
     }
-    if (load.highest <= tolerated(problem, trunk, u_on) && blocked <= waiting.value()) continue;
+    if (load.off.empty() && with_margin(fullest(problem, trunk, problem.ceilings), options) >= 1) blocked = 0;
+    const double most = tolerated(problem, trunk, options);
+    if (load.highest <= most && blocked <= waiting.value()) continue;
     // A blocked link carries less than what is offered: count it as full.
     double wanted = load.busiest / u_on;
     if (blocked > waiting.value()) wanted = std::max(wanted, load.capacity / u_on * (1 + blocked));
@@ -160,7 +182,7 @@ std::vector<LinkDecision> needed_links(const SelectionProblem& problem, const Se
                           in_percent(blocked), in_percent(load.utilization()), load.on.size(),
                           in_percent(waiting.value()))
             : fmt::format("fullest of {} links at {:.0f} %, above {:.0f} %", load.on.size(),
-                          in_percent(load.highest), in_percent(u_on));
+                          in_percent(load.highest), in_percent(most));
     double capacity = load.capacity;
     bool first = true;
     for (const LinkIndex link : load.off) {

@@ -20,8 +20,10 @@ struct TrunkLoad {
 [[nodiscard]] TrunkLoad trunk_load(const SelectionProblem& problem, const Trunk& trunk);
 
 /// Share of capacity that no link of the trunk should be above: u_on, or what the last selection expected of
-/// its fullest. Of the trunk, because the two LID planes load its links in another order.
-[[nodiscard]] double tolerated(const SelectionProblem& problem, const Trunk& trunk, double u_on);
+/// its fullest; where all its links are on, also what is unavoidable, and what estimates may be wrong by. Of
+/// the trunk, because the two LID planes load its links in another order.
+[[nodiscard]] double tolerated(const SelectionProblem& problem, const Trunk& trunk,
+                               const SelectOptions& options);
 
 /// `loads` (bit/s by hop) with the most that any link of a trunk carries for each of them: where single flows
 /// fill a link, it is chance which one.

@@ -94,7 +94,10 @@ TEST_P(RealFabrics, GoOffAndComeBackUnderTheEyesOfTheWatch) {
 
 INSTANTIATE_TEST_SUITE_P(Some, RealFabrics,
                          testing::Values(Site{"grown:seed=3,hosts=24", 0}, Site{"grown:seed=5,hosts=40", 1},
-                                         Site{"psmn-x5", 0, 0.5}));
+                                         Site{"psmn-x5", 0, 0.5},
+                                         // Links that are above u_on with everything on.
+                                         Site{"grown:seed=3,hosts=69", 1, 0.6},
+                                         Site{"grown:seed=45,hosts=75", 1, 0.7}));
 constexpr bool night = true;
 constexpr bool three_hosts = false;
 INSTANTIATE_TEST_SUITE_P(Whole, RealFabrics,
@@ -107,16 +110,18 @@ INSTANTIATE_TEST_SUITE_P(Whole, RealFabrics,
                                          Site{"quantum-60sw-lab-2019", 1, 0.9, night, three_hosts},
                                          Site{"superpod-krskp-hdr-2022", 0, 0.55, night},
                                          Site{"superpod-krskp-hdr-2022", 1, 0.55, night},
-                                         Site{"selene-compute-hdr-2021", 0, 0.55, night}));
-// Of the six of docs/regulation.md, those where what is planned can be carried out (see there).
-INSTANTIATE_TEST_SUITE_P(WholeGrown, RealFabrics,
-                         testing::Values(Site{"grown:seed=1,hosts=60", 0, 0.5, night},
-                                         Site{"grown:seed=1,hosts=60", 1, 0.5, night},
-                                         Site{"grown:seed=2,hosts=150", 0, 0.5, night},
-                                         Site{"grown:seed=2,hosts=150", 1, 0.5, night},
-                                         Site{"grown:seed=3,hosts=300", 0, 0.5, night},
-                                         Site{"grown:seed=3,hosts=300", 1, 0.5, night},
-                                         Site{"grown:seed=4,hosts=600", 0, 0.2, night}));
+                                         Site{"selene-compute-hdr-2021", 0, 0.55, night},
+                                         Site{"selene-compute-hdr-2021", 1, 0.55, night}));
+// The six of docs/regulation.md. Seeds 4, 5 and 6 have links above u_on with everything on.
+INSTANTIATE_TEST_SUITE_P(
+    WholeGrown, RealFabrics,
+    testing::Values(
+        Site{"grown:seed=1,hosts=60", 0, 0.5, night}, Site{"grown:seed=1,hosts=60", 1, 0.5, night},
+        Site{"grown:seed=2,hosts=150", 0, 0.5, night}, Site{"grown:seed=2,hosts=150", 1, 0.5, night},
+        Site{"grown:seed=3,hosts=300", 0, 0.5, night}, Site{"grown:seed=3,hosts=300", 1, 0.5, night},
+        Site{"grown:seed=4,hosts=600", 0, 0.2, night}, Site{"grown:seed=4,hosts=600", 1, 0.2, night},
+        Site{"grown:seed=5,hosts=1000", 0, 0.2, night}, Site{"grown:seed=5,hosts=1000", 1, 0.2, night},
+        Site{"grown:seed=6,hosts=2000", 0, 0.2, night}, Site{"grown:seed=6,hosts=2000", 1, 0.2, night}));
 
 }  // namespace
 }  // namespace heddle::test

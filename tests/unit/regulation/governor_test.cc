@@ -150,6 +150,38 @@ TEST_F(GovernorTest, GrowingXmitWaitCountsAsLoad) {
   EXPECT_FALSE(ports->ports.empty());
 }
 
+/// One cable between neighbours. All send a little, and a host one up from which there are others sends its
+/// neighbour more than their cable carries.
+class FullLinkTest : public testing::Test {
+ protected:
+  FullLinkTest() {
+    world.start();
+    world.shift_traffic(1, 0.05);
+    world.flows.push_back({4, 1, 1.3 * world.network->capacity(LinkIndex{0})});
+    world.run(minutes{30});
+  }
+  static GovernorOptions general() {
+    GovernorOptions options = World::default_options();
+    options.select.policy = SelectPolicy::General;
+    return options;
+  }
+  World world{"torus:3x3,hosts=1,links=1,speed=DDR,ports=24", general()};
+};
+
+// No other link takes any of it: its waiting is no reason to keep those on that are idle.
+TEST_F(FullLinkTest, ThatIsSoWithAllLinksOnHoldsUpNoOther) {
+  EXPECT_GE(world.off(), 9U);
+  EXPECT_FALSE(world.reported(ReportKind::CalledOff));
+  world.expect_settled();
+}
+
+TEST_F(FullLinkTest, HostsThatSendMoreCountAllTheSame) {
+  const std::size_t off = world.off();
+  world.shift_traffic(4, 0.9);
+  world.run(minutes{1});
+  EXPECT_LT(world.off(), off);
+}
+
 TEST_F(GovernorTest, TrafficDuringTheDrainCallsItOff) {
   world.start();
   world.shift_traffic(1, 0.05);

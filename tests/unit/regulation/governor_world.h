@@ -85,10 +85,12 @@ class World {
     sample->ports.resize(fabric->ports().size());
     const auto loads =
         predicted_loads(*network, network->tables(tables[plane], plane), traffic_of(*network, flows), plane);
+    // Who is offered more than the link carries waits.
     const auto set = [&](LinkEnd end, double bits) {
       load::PortSample& port = sample->ports[fabric->port_index(end).raw()];
-      port.xmit_bytes_per_second = static_cast<float>(bits / 8);
-      port.congestion = 0;
+      const double most = network->capacity(LinkIndex{0});
+      port.xmit_bytes_per_second = static_cast<float>(std::min(bits, most) / 8);
+      port.congestion = static_cast<float>(bits > most ? 1 - most / bits : 0);
       port.status = load::PortStatus::Fresh;
     };
     for (std::uint32_t i = 0; i < fabric->links().size(); ++i) {
