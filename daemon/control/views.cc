@@ -166,7 +166,13 @@ json::value status_view(const DaemonState& state) {
                                      {"trouble", each.trouble}});
   }
   if (!notify.empty()) view["notify"] = std::move(notify);
-  if (!state.isolated.empty()) view["isolated_links"] = state.isolated.size();
+  if (state.health) {
+    const std::size_t sure = state.health->sure();
+    view["health"] = {{"ports", state.health->ports},
+                      {"sure", sure},
+                      {"likely", state.health->findings.size() - sure},
+                      {"isolated_links", state.isolated.size()}};
+  }
   return view;
 }
 

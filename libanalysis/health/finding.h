@@ -3,6 +3,7 @@
 /// rule.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -96,6 +97,9 @@ struct Report {
     std::array<std::size_t, rule_count> sum{};
     for (const Finding& finding : findings) ++sum[static_cast<std::size_t>(finding.rule)];
     return sum;
+  }
+  [[nodiscard]] std::size_t sure() const {
+    return static_cast<std::size_t>(std::ranges::count(findings, Sureness::Sure, &Finding::sureness));
   }
 };
 

@@ -69,6 +69,20 @@ std::string sampling_line(const value& status) {
   return line;
 }
 
+std::string health_line(const value& status) {
+  const auto sure = count_at(status, "health.sure");
+  const auto likely = count_at(status, "health.likely");
+  const auto bad = count_at(status, "health.isolated_links");
+  std::string line = sure + likely == 0
+                         ? fmt::format("nothing found at {} ports", count_at(status, "health.ports"))
+                         : fmt::format("{} sure, {} likely", sure, likely);
+  if (bad > 0) {
+    line +=
+        fmt::format("; {} bad {} out of use until the next trial", bad, bad == 1 ? "link is" : "links are");
+  }
+  return sure + likely + bad == 0 ? line : line + " (heddle health)";
+}
+
 std::string notify_line(const value& destination) {
   std::string line =
       fmt::format("{} ({}): {} sent, {} waiting", text_at(destination, "name"), text_at(destination, "what"),
@@ -104,10 +118,7 @@ void print_status(const value& status, Context& context) {
        fmt::format("{} sent, {} answered, {} sent again, {} gave up", count_at(status, "transactions.sent"),
                    count_at(status, "transactions.answered"), count_at(status, "transactions.retries"),
                    count_at(status, "transactions.failed") + count_at(status, "transactions.failed_fast"))});
-  if (const auto bad = count_at(status, "isolated_links"); bad > 0) {
-    table.add({"health", fmt::format("{} bad {} out of use until the next trial (heddle health)", bad,
-                                     bad == 1 ? "link is" : "links are")});
-  }
+  if (!at_path(status, "health").is_null()) table.add({"health", health_line(status)});
   for (const auto& each : array_at(status, "notify")) table.add({"notices to", notify_line(each)});
   const auto& problems = array_at(status, "problems");
   table.add({"problems", problems.empty() ? "none" : fmt::format("{}", problems.size())});

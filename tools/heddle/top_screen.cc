@@ -44,6 +44,8 @@ std::string second_line(const value& status) {
     line += fmt::format("; {} ports silent", failed);
   if (const auto problems = array_at(status, "problems").size(); problems > 0)
     line += fmt::format("; {} problems", problems);
+  const auto findings = count_at(status, "health.sure") + count_at(status, "health.likely");
+  if (findings > 0) line += fmt::format("; health: {} found", findings);
   return line;
 }
 

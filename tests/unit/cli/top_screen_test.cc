@@ -12,6 +12,7 @@ namespace heddle::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 boost::json::value two_links() {
   return boost::json::parse(R"({"matched":50,"links":[
@@ -66,6 +67,14 @@ TEST(TopScreen, SaysWhatIsWrong) {
   TopScreen screen{"utilization"};
   screen.problem("heddled does not answer");
   EXPECT_THAT(screen.lines({80, 24})[0], HasSubstr("heddled does not answer"));
+}
+
+TEST(TopScreen, CountsWhatHealthHasFound) {
+  TopScreen screen{"utilization"};
+  screen.status(boost::json::parse(R"({"fabric": {}, "health": {"sure": 2, "likely": 1}})"));
+  EXPECT_THAT(screen.lines({120, 24})[1], HasSubstr("; health: 3 found"));
+  screen.status(boost::json::parse(R"({"fabric": {}, "health": {"sure": 0, "likely": 0}})"));
+  EXPECT_THAT(screen.lines({120, 24})[1], Not(HasSubstr("health")));
 }
 
 TEST(Fitted, CutsBetweenCharacters) {
