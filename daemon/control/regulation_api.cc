@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <boost/json/parse.hpp>
+#include <boost/json/object.hpp>
 #include <charconv>
 #include <cmath>
 #include <memory>
 
+#include "control/arguments.h"
 #include "control/author.h"
+#include "control/drain_api.h"
 #include "control/regulation_views.h"
 #include "fabric/link_name.h"
 
@@ -18,59 +20,6 @@ namespace {
 
 namespace json = boost::json;
 using regulate::Regulator;
-
-/// The body's members, each of which must be known and of its type.
-class Arguments {
- public:
-  static Result<Arguments> read(const std::string& body) {
-    boost::system::error_code wrong;
-    json::value value = json::parse(body.empty() ? "{}" : body, wrong);
-    if (wrong || !value.is_object()) return fail(ErrorCode::Invalid, "the body must be a JSON object");
-    return Arguments(std::move(value.as_object()));
-  }
-  Result<std::string> text(std::string_view key, std::string otherwise = {}) {
-    const auto* value = take(key);
-    if (value == nullptr || value->is_null()) return otherwise;
-    if (!value->is_string()) return fail(ErrorCode::Invalid, fmt::format("{} must be a string", key));
-    return std::string(value->as_string());
-  }
-  Result<bool> flag(std::string_view key) {
-    const auto* value = take(key);
-    if (value == nullptr) return false;
-    if (!value->is_bool()) return fail(ErrorCode::Invalid, fmt::format("{} must be true or false", key));
-    return value->as_bool();
-  }
-  /// 0 where it is not given.
-  Result<double> positive(std::string_view key) {
-    const auto* value = take(key);
-    if (value == nullptr || value->is_null()) return 0.0;
-    boost::system::error_code wrong;
-    const double number = value->is_number() ? value->to_number<double>(wrong) : 0;
-    if (wrong || !(number > 0) || !(number < 1e9)) {
-      return fail(ErrorCode::Invalid, fmt::format("{} must be a number of seconds above 0", key));
-    }
-    return number;
-  }
-  /// Errors: a member that nobody asked for.
-  Result<void> end() const {
-    for (const auto& member : members_) {
-      if (std::find(taken_.begin(), taken_.end(), member.key()) == taken_.end()) {
-        return fail(ErrorCode::Invalid, fmt::format("there is no member {}", std::string(member.key())));
-      }
-    }
-    return {};
-  }
-
- private:
-  explicit Arguments(json::object members) : members_{std::move(members)} {}
-  const json::value* take(std::string_view key) {
-    taken_.emplace_back(key);
-    return members_.if_contains(key);
-  }
-
-  json::object members_;
-  std::vector<std::string> taken_;
-};
 
 Regulator::Reply reply_to(const Respond& respond) {
   return [respond](const Result<std::string>& result) {
@@ -251,6 +200,7 @@ constexpr std::array paths{
     Path{"/v1/events", show_events, nullptr},
     Path{"/v1/link", nullptr, set_link},
     Path{"/v1/restore", nullptr, restore},
+    Path{"/v1/drain", show_drains, order_drain},
 };
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "load/history.h"
 #include "load/locality.h"
 #include "load/sample.h"
+#include "regulate/drain_shown.h"
 #include "transport/transactions.h"
 
 namespace heddle::control {
@@ -64,6 +65,7 @@ struct DaemonState {
   const load::History* history = nullptr;
   std::shared_ptr<const load::LocalitySets> sets;  ///< those of the sample, once there is one
   Problems problems;
+  std::vector<regulate::DrainShown> drains;
   std::vector<NotifyState> notify;
   std::shared_ptr<const health::Report> health;  ///< none before the first sample
   health::Isolate isolate = health::Isolate::Off;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "control/drain_api.h"
 #include "control/view_parts.h"
 #include "fabric/unique_names.h"
 
@@ -156,6 +157,7 @@ json::value status_view(const DaemonState& state) {
   json::array problems;
   for (const auto& problem : state.problems) problems.emplace_back(problem.text);
   view["problems"] = std::move(problems);
+  view["drains"] = drains_view(state.drains, state.now);
   json::array notify;
   for (const auto& each : state.notify) {
     notify.emplace_back(json::object{{"name", each.name},

@@ -5,11 +5,14 @@
 
 #include "journal/database.h"
 #include "journal/journal.h"
+#include "journal/schema.h"
 
 namespace heddle::journal {
 namespace {
 
 using regulation::ChangeId;
+using regulation::Drain;
+using regulation::DrainRecord;
 using regulation::Intent;
 using regulation::Memory;
 using regulation::ModeRecord;
@@ -18,35 +21,6 @@ using regulation::Outcome;
 using regulation::OverrideRecord;
 using regulation::PlaneRecord;
 using regulation::Record;
-
-/// In the file's header, so that file(1) and others know whose it is: "Hedl".
-constexpr std::int64_t application_id = 0x4865646c;
-constexpr std::int64_t schema_version = 2;
-
-constexpr const char* schema = R"(
-CREATE TABLE off(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER,
-  node INTEGER, port INTEGER, full_width INTEGER, full_speed INTEGER, width INTEGER, speed INTEGER,
-  cause INTEGER, since INTEGER, reason TEXT, change INTEGER,
-  PRIMARY KEY(a_node, a_port, b_node, b_port, change));
-CREATE TABLE intent(change INTEGER PRIMARY KEY, at INTEGER);
-CREATE TABLE intent_on(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, change INTEGER);
-CREATE TABLE override(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, wish INTEGER, reason TEXT,
-  by TEXT, until INTEGER, forced INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(a_node, a_port, b_node, b_port));
-CREATE TABLE setting(name TEXT PRIMARY KEY, value INTEGER);
-CREATE TABLE rank(node INTEGER PRIMARY KEY, rank INTEGER);
-CREATE TABLE energy_link(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, spent REAL, saved REAL);
-CREATE TABLE energy_switch(node INTEGER PRIMARY KEY, spent REAL, saved REAL);
-CREATE TABLE energy_total(spent REAL, saved REAL);
-CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, kind TEXT, links TEXT, text TEXT);
-PRAGMA application_id = 0x4865646c;
-PRAGMA user_version = 2;
-)";
-
-/// From schema 1 to 2.
-constexpr const char* add_forced = R"(
-ALTER TABLE override ADD COLUMN forced INTEGER NOT NULL DEFAULT 0;
-PRAGMA user_version = 2;
-)";
 
 /// Of the log beside the file, as it stays when what is in it is in the file as well.
 constexpr std::int64_t most_log_bytes = 256 * 1024;
@@ -86,56 +60,15 @@ power::LinkMode mode_from(const Statement& row, int column) {
   return {enum_from<LinkWidth>(row, column), enum_from<LinkSpeed>(row, column + 1)};
 }
 
-Result<void> check_and_make(const Database& database) {
-  const std::string& path = database.path();
-  const auto invalid = [&](std::string why) {
-    return fail(ErrorCode::Invalid, fmt::format("journal {}: {}", path, why));
-  };
-  const char* const damaged =
-      "the file is damaged ({}). Move it away and start again: links that are off will not be known as "
-      "Heddle's doing then, so see which ports are disabled first (ibportstate, heddle links --power)";
-  auto pages = database.number("PRAGMA page_count");
-  if (!pages) return invalid(fmt::format(fmt::runtime(damaged), pages.error().message));
-  const auto id = database.number("PRAGMA application_id");
-  const auto version = database.number("PRAGMA user_version");
-  if (!id || !version)
-    return invalid(fmt::format(fmt::runtime(damaged), (id ? version : id).error().message));
-  if (*pages == 0) {
-    Transaction transaction(database);
-    if (auto begun = transaction.begin(); !begun) return begun;
-    if (auto made = database.run(schema); !made) return made;
-    return transaction.commit();
-  }
-  if (*id != application_id) {
-    return invalid(
-        "this is a database of another program; set state.directory to a directory of Heddle's own");
-  }
-  if (*version > schema_version) {
-    return invalid(
-        fmt::format("written by a later version of Heddle (schema {}, this one knows {}); start "
-                    "that version, or move the file away",
-                    *version, schema_version));
-  }
-  const auto verdict = database.text("PRAGMA integrity_check(1)");
-  const std::string found = verdict ? *verdict : verdict.error().message;
-  if (found != "ok") return invalid(fmt::format(fmt::runtime(damaged), found));
-  if (*version == 1) {
-    Transaction transaction(database);
-    if (auto begun = transaction.begin(); !begun) return begun;
-    if (auto added = database.run(add_forced); !added) return added;
-    return transaction.commit();
-  }
-  return {};
-}
-
 class SqliteJournal final : public Journal {
  public:
   SqliteJournal(Database database, const Calendar& calendar)
       : database_{std::move(database)}, calendar_{calendar} {}
 
   Result<void> load() {
-    for (const auto& step : {&SqliteJournal::load_off, &SqliteJournal::load_intents,
-                             &SqliteJournal::load_overrides, &SqliteJournal::load_settings}) {
+    for (const auto& step :
+         {&SqliteJournal::load_off, &SqliteJournal::load_intents, &SqliteJournal::load_overrides,
+          &SqliteJournal::load_drains, &SqliteJournal::load_settings}) {
       if (auto loaded = (this->*step)(); !loaded) return loaded;
     }
     return {};
@@ -298,6 +231,32 @@ class SqliteJournal final : public Journal {
           row.bind(std::int64_t{one.value.forced ? 1 : 0});
         });
   }
+  Result<void> store(const DrainRecord& record, const Memory& /*after*/) {
+    for (const char* sql : {"DELETE FROM drain WHERE what=?", "DELETE FROM drain_link WHERE what=?",
+                            "DELETE FROM drain_node WHERE what=?"}) {
+      auto cleared = each(sql, std::span(&record.what, 1),
+                          [](Statement& row, const std::string& what) { row.bind(std::string_view{what}); });
+      if (!cleared) return cleared;
+    }
+    if (!record.drain) return {};
+    auto head = each("INSERT INTO drain VALUES(?,?,?,?,?,?)", std::span(&*record.drain, 1),
+                     [this](Statement& row, const Drain& drain) {
+                       row.bind(std::string_view{drain.what}).bind(drain.reason).bind(drain.by);
+                       row.bind(raw_at(drain.since));
+                       row.bind(drain.until ? std::optional{raw_at(*drain.until)} : std::nullopt);
+                       row.bind(std::int64_t{drain.forced ? 1 : 0});
+                     });
+    if (!head) return head;
+    auto links = each("INSERT INTO drain_link VALUES(?,?,?,?,?)", record.drain->links,
+                      [&](Statement& row, const LinkRef& link) {
+                        bind_link(row, link);
+                        row.bind(std::string_view{record.what});
+                      });
+    if (!links) return links;
+    return each(
+        "INSERT INTO drain_node VALUES(?,?)", record.drain->nodes,
+        [&](Statement& row, NodeGuid node) { row.bind(raw(node)).bind(std::string_view{record.what}); });
+  }
   Result<void> store(const ModeRecord& record, const Memory& /*after*/) {
     return set("mode", static_cast<std::int64_t>(record.mode));
   }
@@ -380,6 +339,34 @@ class SqliteJournal final : public Journal {
     for (const OverrideRecord& record : *found) memory_.overrides[record.link] = record.value;
     return {};
   }
+  Result<void> load_drains() {
+    auto heads = rows<Drain>("SELECT * FROM drain", [this](const Statement& row) {
+      Drain drain{row.text(0),        {}, {}, row.text(1), row.text(2), instant(row.integer(3)), {},
+                  row.integer(5) != 0};
+      if (const auto until = row.maybe_integer(4)) drain.until = instant(*until);
+      return drain;
+    });
+    if (!heads) return fail(heads.error());
+    for (const Drain& drain : *heads) memory_.drains[drain.what] = drain;
+    using Part = std::pair<std::string, LinkRef>;
+    auto links = rows<Part>("SELECT * FROM drain_link", [](const Statement& row) {
+      return Part{row.text(4), link_from(row)};
+    });
+    if (!links) return fail(links.error());
+    for (const auto& [what, link] : *links) memory_.drains[what].links.push_back(link);
+    using Switch = std::pair<std::string, NodeGuid>;
+    auto nodes = rows<Switch>("SELECT * FROM drain_node", [](const Statement& row) {
+      return Switch{row.text(1), guid_from(row.integer(0))};
+    });
+    if (!nodes) return fail(nodes.error());
+    for (const auto& [what, node] : *nodes) memory_.drains[what].nodes.push_back(node);
+    for (auto& [what, drain] : memory_.drains) {
+      // SQLite's integers are signed, and GUIDs are not.
+      std::sort(drain.links.begin(), drain.links.end());
+      std::sort(drain.nodes.begin(), drain.nodes.end());
+    }
+    return {};
+  }
   Result<void> load_settings() {
     using Setting = std::pair<std::string, std::int64_t>;
     auto found = rows<Setting>("SELECT name, value FROM setting", [](const Statement& row) {
@@ -444,7 +431,7 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& path, const Cal
   if (!database) return fail(database.error());
   // A second daemon on the same state is refused at once, not at its first write.
   if (auto alone = database->run("PRAGMA locking_mode=EXCLUSIVE"); !alone) return fail(alone.error());
-  if (auto good = check_and_make(*database); !good) return fail(good.error());
+  if (auto good = check_or_make_schema(*database); !good) return fail(good.error());
   // A small state directory must do: SQLite's own bound is 4 MB.
   const std::string bound =
       fmt::format("PRAGMA wal_autocheckpoint={}; PRAGMA journal_size_limit={}", log_pages, most_log_bytes);

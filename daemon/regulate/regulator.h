@@ -28,6 +28,7 @@
 #include "power/calibration.h"
 #include "power/energy_account.h"
 #include "power/savings.h"
+#include "regulate/drain_shown.h"
 #include "regulation/governor.h"
 
 namespace heddle::regulate {
@@ -73,6 +74,8 @@ class Regulator final : public authority::FabricListener {
   void set_mode(regulation::Mode mode, const std::string& by, Instant now, Reply reply);
   void set_override(const LinkRef& link, const regulation::Override& value, regulation::Force force,
                     Instant now, Reply reply);
+  void set_drain(const regulation::Drain& drain, regulation::Force force, Instant now, Reply reply);
+  void end_drain(const std::string& what, const std::string& by, Instant now, Reply reply);
   /// Adopt: also ports that are disabled, and not by this program as far as is known.
   enum class Adopt : std::uint8_t { No, DisabledPorts };
   void restore(const std::string& by, Adopt adopt, Instant now, Reply reply);
@@ -87,6 +90,7 @@ class Regulator final : public authority::FabricListener {
 
   [[nodiscard]] const regulation::Governor& governor() const { return governor_; }
   [[nodiscard]] const power::EnergyAccount& energy() const { return energy_; }
+  [[nodiscard]] std::vector<DrainShown> drains() const;
   /// Of the log of decisions; see Scribe::events().
   void events(std::uint64_t after, std::size_t most, journal::Scribe::Read read) const {
     journal_.events(after, most, std::move(read));

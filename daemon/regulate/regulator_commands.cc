@@ -25,6 +25,14 @@ void Regulator::set_override(const LinkRef& link, const regulation::Override& va
   feed(regulation::SetOverride{link, value, force, remember(std::move(reply))}, now);
 }
 
+void Regulator::set_drain(const regulation::Drain& drain, regulation::Force force, Instant now, Reply reply) {
+  feed(regulation::SetDrain{drain, force, remember(std::move(reply))}, now);
+}
+
+void Regulator::end_drain(const std::string& what, const std::string& by, Instant now, Reply reply) {
+  feed(regulation::EndDrain{what, by, remember(std::move(reply))}, now);
+}
+
 void Regulator::restore(const std::string& by, Adopt adopt_them, Instant now, Reply reply) {
   if (adopt_them == Adopt::DisabledPorts) {
     reply = [adopted = adopt(by, now), reply = std::move(reply)](const Result<std::string>& restored) {

@@ -75,6 +75,27 @@ std::string Regulator::names(const std::vector<PortRef>& ports) const {
   return list_of(ports, [this](const PortRef& port) { return name(port); });
 }
 
+std::vector<DrainShown> Regulator::drains() const {
+  std::vector<DrainShown> shown;
+  if (!restarted_) {
+    // They stand, and nobody has looked yet.
+    for (const auto& [what, drain] : journal_.memory().drains)
+      shown.push_back({{drain, 0, drain.links.size()}});
+    return shown;
+  }
+  for (regulation::DrainStatus& status : governor_.drains()) {
+    DrainShown one{std::move(status)};
+    for (const LinkRef& link : one.status.drain.links) {
+      const PortIndex port = known_.reference ? known_.reference->find_port(link.a) : no_port;
+      const LinkIndex index = port == no_port ? no_link : known_.reference->port(port).link;
+      if (index != no_link && known_.up.contains(index)) ++one.still_up;
+    }
+    one.safe = one.status.open == 0 && one.still_up == 0;
+    shown.push_back(std::move(one));
+  }
+  return shown;
+}
+
 void Regulator::perform(const regulation::Report& report, Instant now) {
   log(report.kind, names(report.links), report.reason, now);
 }
@@ -139,12 +160,14 @@ void Regulator::add_problems_of_links(Problems& problems) const {
                                           names(which), advice)});
   };
   const Fabric& fabric = *known_.reference;
-  const auto& gone = governor_.lost_switches();
+  std::set<NodeGuid> gone = governor_.lost_switches();
+  std::erase_if(gone, [this](NodeGuid node) { return governor_.is_drained(node); });
   add(ProblemKind::LostLinks, std::vector(gone.begin(), gone.end()), "switch is gone", "switches are gone",
       "see their power, and the cables there");
   std::vector<LinkRef> lost = governor_.links_in(regulation::LinkState::Lost);
   // Hosts come and go, and say so themselves.
   std::erase_if(lost, [&](const LinkRef& link) {
+    if (governor_.is_drained(link)) return true;
     const auto between_switches = [&](const PortRef& port) {
       const NodeIndex node = fabric.find_node(port.node);
       return node != no_node && fabric.node(node).type == NodeType::Switch && !gone.contains(port.node);
@@ -167,7 +190,7 @@ void Regulator::add_problems_of_links(Problems& problems) const {
   for (const auto& [link, off] : governor_.memory().off) {
     const PortIndex port = fabric.find_port(off.port);
     const PortRef& other = off.port == link.a ? link.b : link.a;
-    if (port == no_port || fabric.find_port(other) != no_port) continue;
+    if (port == no_port || fabric.find_port(other) != no_port || governor_.is_drained(link)) continue;
     const std::string end = name(off.port);
     problems.push_back(
         {ProblemKind::OffUnseen,

@@ -83,7 +83,19 @@ struct SetOverride {
   Force force = Force::No;
   CommandId command{};
 };
-/// Everything back on, overrides with Wish::Off taken away, and mode Advise.
+/// Takes what `drain` names out of service: refused where hosts are cut off by it, unless by force. Stands
+/// until it ends, in place of one that has the same name. `since` is the event's time.
+struct SetDrain {
+  Drain drain;
+  Force force = Force::No;
+  CommandId command{};
+};
+struct EndDrain {
+  std::string what;
+  std::string by;
+  CommandId command{};
+};
+/// Everything back on, overrides with Wish::Off and drains taken away, and mode Advise.
 struct Restore {
   std::string by;
   CommandId command{};
@@ -104,7 +116,7 @@ struct Event {
   Instant at;
   std::variant<TopologyChanged, LoadsMeasured, Tick, StepDone, StepFailed, StepTimedOut, LinkLost, LinkFound,
                SwitchesLost, SwitchFound, LinkTroubled, LinkHealed, MastershipLost, MastershipRegained,
-               SetMode, SetOverride, Restore, Stopping, Restarted>
+               SetMode, SetOverride, SetDrain, EndDrain, Restore, Stopping, Restarted>
       what;
 };
 

@@ -50,6 +50,9 @@ std::vector<LinkRef> Governor::links_in(LinkState state) const {
 std::vector<LinkRef> Governor::not_back() const { return impl_->not_back(); }
 const std::set<NodeGuid>& Governor::lost_switches() const { return impl_->lost_switches; }
 std::string Governor::trouble() const { return impl_->trouble; }
+std::vector<DrainStatus> Governor::drains() const { return impl_->drains(); }
+bool Governor::is_drained(NodeGuid node) const { return impl_->is_drained(node); }
+bool Governor::is_drained(const LinkRef& link) const { return impl_->drain_of(link) != nullptr; }
 const std::optional<Plan>& Governor::plan() const { return impl_->plan; }
 const Memory& Governor::memory() const { return impl_->memory; }
 
@@ -100,6 +103,7 @@ std::optional<Instant> Governor::Impl::earliest() const {
   };
   for (const LinkRecord& link : records) take(link.retry_at);
   for (const auto& [link, override] : memory.overrides) take(override.until);
+  for (const auto& [what, drain] : memory.drains) take(drain.until);
   return first;
 }
 
@@ -111,10 +115,11 @@ void Governor::Impl::handle(const Tick&) {
     report(ReportKind::Operator, {link},
            fmt::format("{}: {} by {} has expired", name(link), to_string(override.wish), override.by));
     refresh_exemptions();
-    if (override.wish != Wish::Off) continue;
+    if (override.wish != Wish::Off || wish(link) == Wish::Off) continue;
     if (const auto i = find(link)) want(*i, "the operator's time is over");
     if (is_stranger(link)) strangers_.insert(link);
   }
+  end_overdue_drains();
   if (network) routing_tick();
 }
 
@@ -203,6 +208,7 @@ bool is_on(LinkState state) {
 bool Governor::Impl::is_on(const LinkRecord& link) const { return regulation::is_on(link.state); }
 
 Wish Governor::Impl::wish(const LinkRef& link) const {
+  if (drain_of(link) != nullptr) return Wish::Off;
   const auto it = memory.overrides.find(link);
   return it == memory.overrides.end() ? Wish::Auto : it->second.wish;
 }
@@ -221,6 +227,7 @@ bool Governor::Impl::rules_hold(const LinkSet& active) const { return !broken_ru
 
 void Governor::Impl::refresh_exemptions() {
   if (!network) return;
+  excuse_drained({});
   const Overrides overrides(memory.overrides.begin(), memory.overrides.end());
   exempt_ = exemptions(network->fabric(), options.policy, overrides, troubles_);
 }

@@ -85,6 +85,14 @@ struct Plan {
   std::string note;
 };
 
+/// A drain as it stands.
+struct DrainStatus {
+  Drain drain;
+  std::size_t closed = 0;        ///< of its links: off by order
+  std::size_t open = 0;          ///< on, or on their way; the others are not there, or down by themselves
+  std::vector<NodeGuid> away{};  ///< of its switches: nobody sees them
+};
+
 /// Hosts without a legal path to the others over what is on.
 struct CutOff {
   std::vector<PortRef> hosts;
@@ -134,6 +142,10 @@ class Governor {
   [[nodiscard]] std::vector<OffRecord> off_links() const;
   /// What faults, or operators by force, have cut off. Looks at the whole fabric: not for every sample.
   [[nodiscard]] CutOff cut_off() const;
+  [[nodiscard]] std::vector<DrainStatus> drains() const;
+  /// The switch, or the link, is out of service by an operator's order.
+  [[nodiscard]] bool is_drained(NodeGuid node) const;
+  [[nodiscard]] bool is_drained(const LinkRef& link) const;
   [[nodiscard]] const std::optional<Plan>& plan() const;
   [[nodiscard]] const Memory& memory() const;
 

@@ -14,6 +14,29 @@ void Governor::Impl::handle(const TopologyChanged& event) {
   kept_turns = event.turns;
   options.policy.pinned.insert(event.pinned.begin(), event.pinned.end());
   adopt(event.reference, event.managers);
+  forget_replaced();
+}
+
+void Governor::Impl::forget_replaced() {
+  if (!network) return;
+  const Fabric& fabric = network->fabric();
+  const auto has_cable = [&](const PortRef& ref) {
+    const PortIndex port = fabric.find_port(ref);
+    return port != no_port && fabric.port(port).link != no_link && fabric.port(port).state != PortState::Down;
+  };
+  std::erase_if(peers_of_lost_, [&](const auto& lost) {
+    const bool replaced =
+        fabric.find_node(lost.first) == no_node && std::ranges::any_of(lost.second, has_cable);
+    if (replaced) lost_switches.erase(lost.first);
+    return replaced || !lost_switches.contains(lost.first);
+  });
+  std::vector<LinkRef> replaced;
+  for (const auto& [link, off] : memory.off) {
+    if (is_stranger(link) && has_cable(off.port)) replaced.push_back(link);
+  }
+  if (replaced.empty()) return;
+  record(Outcome{next_change(), now_, {}, replaced, "another cable is there"});
+  report(ReportKind::Back, std::move(replaced), "its port is up, and has another cable");
 }
 
 /// Records go over by LinkRef; what is under way is dropped, and the tables are written anew.
@@ -151,25 +174,31 @@ void Governor::Impl::handle(const SwitchesLost& event) {
     if (lost_switches.insert(node).second) lost.push_back(node);
   }
   if (lost.empty()) return;
-  for (const NodeGuid node : lost) lose_switch(node);
-  repair(fmt::format("switch {} is gone", name_of_switch(lost.front())));
+  const bool is_missed = std::ranges::count_if(lost, [this](NodeGuid node) { return lose_switch(node); }) > 0;
+  if (is_missed) repair(fmt::format("switch {} is gone", name_of_switch(lost.front())));
 }
 
-void Governor::Impl::lose_switch(NodeGuid guid) {
+bool Governor::Impl::lose_switch(NodeGuid guid) {
   std::vector<LinkRef> links;
+  bool is_missed = !is_drained(guid);
   for (std::uint32_t i = 0; i < records.size(); ++i) {
     LinkRecord& link = records[i];
     if (link.ref.a.node != guid && link.ref.b.node != guid) continue;
+    peers_of_lost_[guid].push_back(link.ref.a.node == guid ? link.ref.b : link.ref.a);
     if (link.state == LinkState::Opening) {
       // Ordered with others, perhaps at the end that is out of sight: by itself, and at the other end.
       move(link, LinkState::Off);
       link.wanted = true;
     }
     if (!is_on(link)) continue;
+    is_missed = is_missed || network->trunk_of(LinkIndex{i}) != Network::no_trunk;
     lose(LinkIndex{i}, "its switch is gone");
     links.push_back(link.ref);
   }
-  report(ReportKind::Lost, std::move(links), fmt::format("switch {} is gone", name_of_switch(guid)));
+  report(ReportKind::Lost, std::move(links),
+         fmt::format("switch {} is {}", name_of_switch(guid),
+                     is_drained(guid) ? "drained, and out of sight" : "gone"));
+  return is_missed;
 }
 
 std::string Governor::Impl::name_of_switch(NodeGuid guid) const {
@@ -318,6 +347,12 @@ void Governor::Impl::handle(const Restarted& event) {
                                    [&](const OffRecord& off) { return off.link == link.ref; });
       if (own) outcome.off.push_back(link.off);
     }
+    for (const OffRecord& off : intent.off) {
+      // It may have been the last one to what is behind it, and gone off.
+      if (find(off.link)) continue;
+      outcome.off.push_back(off);
+      if (wish(off.link) != Wish::Off) strangers_.insert(off.link);
+    }
     record(std::move(outcome));
   }
   if (!back.empty()) record(Outcome{next_change(), now_, {}, back, "found on after a restart"});
@@ -329,6 +364,7 @@ void Governor::Impl::handle(const Restarted& event) {
   confirmed = on_links();
   plane_is_certain_ = false;
   for (const LinkIndex i : undo) want(i, "an interrupted change is undone");
+  forget_replaced();
   if (is_master_) mend("after a restart");
   if (mode != Mode::Enforce) bring_back(Whose::Regulation, "regulation does not enforce");
 }

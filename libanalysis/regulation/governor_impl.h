@@ -14,6 +14,9 @@
 
 namespace heddle::regulation {
 
+/// Names of hosts, not too many of them.
+[[nodiscard]] std::string list_hosts(const std::vector<std::string>& hosts);
+
 class Governor::Impl {
  public:
   explicit Impl(GovernorOptions options);
@@ -25,6 +28,10 @@ class Governor::Impl {
   [[nodiscard]] std::vector<OffRecord> off_links() const;
   [[nodiscard]] CutOff cut_off() const;
   [[nodiscard]] std::vector<LinkRef> not_back() const;
+  [[nodiscard]] std::vector<DrainStatus> drains() const;
+  [[nodiscard]] bool is_drained(NodeGuid node) const;
+  /// The drain that holds the link off, if any.
+  [[nodiscard]] const Drain* drain_of(const LinkRef& link) const;
 
   struct LinkRecord {
     LinkRef ref;
@@ -80,7 +87,8 @@ class Governor::Impl {
   void handle(const LinkLost& event);
   void handle(const LinkFound& event);
   void handle(const SwitchesLost& event);
-  void lose_switch(NodeGuid guid);
+  /// False: it was drained, and nobody misses it.
+  bool lose_switch(NodeGuid guid);
   [[nodiscard]] std::string name_of_switch(NodeGuid guid) const;
   void handle(const SwitchFound& event);
   void handle(const LinkTroubled& event);
@@ -89,6 +97,8 @@ class Governor::Impl {
   void handle(const MastershipRegained& event);
   void handle(const SetMode& event);
   void handle(const SetOverride& event);
+  void handle(const SetDrain& event);
+  void handle(const EndDrain& event);
   void handle(const Restore& event);
   void handle(const Stopping& event);
   void handle(const Restarted& event);
@@ -119,9 +129,28 @@ class Governor::Impl {
   [[nodiscard]] std::optional<Instant> earliest() const;
 
   // governor_operator.cc
-  [[nodiscard]] std::vector<std::string> cut_off_without(LinkIndex link) const;
-  [[nodiscard]] std::optional<std::string> objection(LinkIndex link,
-                                                     const std::vector<std::string>& hosts) const;
+  /// Why a link is to go off. Precondition: its wish is Off.
+  struct OffOrder {
+    std::string by;
+    std::string reason;
+    bool forced = false;
+  };
+  [[nodiscard]] OffOrder off_order(const LinkRef& link) const;
+  [[nodiscard]] std::vector<std::string> cut_off_without(const std::vector<LinkIndex>& links) const;
+  [[nodiscard]] std::optional<std::string> objection(const std::string& what,
+                                                     const std::vector<LinkIndex>& links,
+                                                     const std::vector<std::string>& hosts,
+                                                     std::string_view otherwise) const;
+
+  // governor_drains.cc
+  [[nodiscard]] bool is_part(const LinkRef& link, const Drain& drain) const;
+  [[nodiscard]] std::optional<std::string> objection(const Drain& drain) const;
+  void end_drain(const std::string& what, const std::string& why);
+  void end_overdue_drains();
+  /// `more`: as well.
+  void excuse_drained(const std::vector<NodeGuid>& more);
+  /// What was lost, or off, and has another one's cable in its place.
+  void forget_replaced();
 
   // governor_routing.cc: one change of tables at a time, and what is closed after it
   void consider();
@@ -226,7 +255,8 @@ class Governor::Impl {
   std::vector<Exempt> exempt_;
   std::vector<power::LinkMode> modes_;  ///< scratch for problem()
   Troubles troubles_;
-  std::set<LinkRef> strangers_;  ///< to be opened
+  std::set<LinkRef> strangers_;                             ///< to be opened
+  std::map<NodeGuid, std::vector<PortRef>> peers_of_lost_;  ///< where cables of lost switches were
 
   // The change under way.
   std::optional<StepId> step_;

@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t most_hosts = 20;
 
-std::string list(const std::vector<std::string>& hosts) {
+}  // namespace
+
+std::string list_hosts(const std::vector<std::string>& hosts) {
   std::string text;
   for (std::size_t i = 0; i < hosts.size() && i < most_hosts; ++i) text += (i == 0 ? "" : ", ") + hosts[i];
   if (hosts.size() > most_hosts) text += fmt::format(" and {} more", hosts.size() - most_hosts);
   return text;
 }
-
-}  // namespace
 
 void Governor::Impl::handle(const SetMode& event) {
   record(ModeRecord{event.mode, event.by});
@@ -37,18 +37,32 @@ void Governor::Impl::handle(const SetMode& event) {
   answer(event.command, std::move(text));
 }
 
-/// Hosts that have their legal paths only with this link.
-std::vector<std::string> Governor::Impl::cut_off_without(LinkIndex index) const {
-  const Fabric& fabric = network->fabric();
-  const Link& cable = fabric.link(index);
-  std::vector<std::string> hosts;
-  for (const LinkEnd end : {cable.a, cable.b}) {
-    const Node& node = fabric.node(end.node);
-    if (node.type != NodeType::Switch) hosts.push_back(fmt::format("{}/{}", name(end.node), end.port.raw()));
+Governor::Impl::OffOrder Governor::Impl::off_order(const LinkRef& link) const {
+  if (const Drain* drain = drain_of(link)) {
+    const std::string reason = drain->reason.empty() ? "" : ", " + drain->reason;
+    return {drain->by, fmt::format("drain of {}{}", drain->what, reason), drain->forced};
   }
-  if (network->trunk_of(index) == Network::no_trunk) return hosts;
+  const Override& override = memory.overrides.at(link);
+  return {override.by, override.reason, override.forced};
+}
+
+/// Hosts that have their legal paths only with these links.
+std::vector<std::string> Governor::Impl::cut_off_without(const std::vector<LinkIndex>& links) const {
+  const Fabric& fabric = network->fabric();
+  std::vector<std::string> hosts;
   LinkSet without = available();
-  without.erase(index);
+  bool has_trunk = false;
+  for (const LinkIndex index : links) {
+    const Link& cable = fabric.link(index);
+    for (const LinkEnd end : {cable.a, cable.b}) {
+      if (fabric.node(end.node).type == NodeType::Switch) continue;
+      hosts.push_back(fmt::format("{}/{}", name(end.node), end.port.raw()));
+    }
+    if (network->trunk_of(index) == Network::no_trunk) continue;
+    has_trunk = true;
+    without.erase(index);
+  }
+  if (!has_trunk) return hosts;
   const auto before = cut_off_hosts(*network, available());
   for (const PortRef& port : cut_off_hosts(*network, without)) {
     if (std::find(before.begin(), before.end(), port) != before.end()) continue;
@@ -57,18 +71,20 @@ std::vector<std::string> Governor::Impl::cut_off_without(LinkIndex index) const 
   return hosts;
 }
 
-/// Why the link cannot go without force, if so.
-std::optional<std::string> Governor::Impl::objection(LinkIndex index,
-                                                     const std::vector<std::string>& hosts) const {
+/// Why the links cannot go without force, if so.
+std::optional<std::string> Governor::Impl::objection(const std::string& what,
+                                                     const std::vector<LinkIndex>& links,
+                                                     const std::vector<std::string>& hosts,
+                                                     std::string_view otherwise) const {
   if (!hosts.empty()) {
-    return fmt::format("without {} these hosts are cut off: {}; force it to do so all the same", name(index),
-                       list(hosts));
+    return fmt::format("without {} these hosts are cut off: {}; {} to do so all the same", what,
+                       list_hosts(hosts), otherwise);
   }
   LinkSet without = available();
-  without.erase(index);
+  for (const LinkIndex index : links) without.erase(index);
   const auto rule = broken_rule(*network, without);
   if (!rule || !rules_hold(available())) return std::nullopt;
-  return fmt::format("without {}: {}; force it to do so all the same", name(index), *rule);
+  return fmt::format("without {}: {}; {} to do so all the same", what, *rule, otherwise);
 }
 
 void Governor::Impl::handle(const SetOverride& event) {
@@ -85,10 +101,16 @@ void Governor::Impl::handle(const SetOverride& event) {
     return refuse(event.command, ErrorCode::NotFound,
                   fmt::format("no link {} in the fabric", name(event.link)));
   }
+  if (const Drain* drain = drain_of(event.link); drain != nullptr && value.wish != Wish::Off) {
+    return refuse(event.command, ErrorCode::Conflict,
+                  fmt::format("{} is part of the drain of {}; `heddle drain --end \"{}\"` gives it back",
+                              name(event.link), drain->what, drain->what));
+  }
   std::vector<std::string> hosts;
   if (value.wish == Wish::Off) {
-    hosts = cut_off_without(*index);
-    const auto against = event.force == Force::No ? objection(*index, hosts) : std::nullopt;
+    hosts = cut_off_without({*index});
+    const auto against =
+        event.force == Force::No ? objection(name(*index), {*index}, hosts, "force it") : std::nullopt;
     if (against) return refuse(event.command, ErrorCode::Refused, *against);
     value.forced = event.force == Force::CutHostsOff;
   }
@@ -100,7 +122,7 @@ void Governor::Impl::handle(const SetOverride& event) {
   if (!value.reason.empty()) text += ", " + value.reason;
   if (before != Wish::Auto && before != value.wish)
     text += fmt::format(" (in place of {})", to_string(before));
-  if (!hosts.empty()) text += "; cuts off " + list(hosts);
+  if (!hosts.empty()) text += "; cuts off " + list_hosts(hosts);
   report(ReportKind::Operator, {event.link}, fmt::format("{}, by {}", text, value.by));
   const std::string why = fmt::format("by {}: {}{}", value.by, to_string(value.wish),
                                       value.reason.empty() ? "" : ", " + value.reason);
@@ -118,6 +140,7 @@ void Governor::Impl::handle(const Restore& event) {
     if (override.wish == Wish::Off) taken.push_back(link);
   }
   for (const LinkRef& link : taken) record(OverrideRecord{link, {Wish::Auto, "restore", event.by, {}}});
+  for (const auto& [what, drain] : std::map{memory.drains}) record(DrainRecord{what, std::nullopt});
   record(ModeRecord{Mode::Advise, event.by});
   mode = Mode::Advise;
   advised_.clear();

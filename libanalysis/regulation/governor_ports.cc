@@ -206,7 +206,8 @@ void Governor::Impl::bring_back(Whose whose, const std::string& why) {
     if (!is_operators || whose == Whose::Everybody) want(LinkIndex{i}, why);
   }
   for (const auto& [link, off] : memory.off) {
-    const bool theirs = off.cause == Cause::Regulation || whose == Whose::Everybody;
+    const bool is_regulations = off.cause == Cause::Regulation && wish(link) != Wish::Off;
+    const bool theirs = is_regulations || whose == Whose::Everybody;
     if (theirs && is_stranger(link)) strangers_.insert(link);
   }
 }

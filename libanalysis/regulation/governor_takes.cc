@@ -109,16 +109,15 @@ std::vector<Governor::Impl::Take> Governor::Impl::operator_takes() {
     if (!off && !widen) continue;
     LinkSet fewer = rest;
     fewer.erase(index);
-    const bool forced = off && memory.overrides.at(link.ref).forced;
-    if (!forced && !rules_hold(fewer)) {
+    const OffOrder why = off ? off_order(link.ref) : OffOrder{};
+    if (!why.forced && !rules_hold(fewer)) {
       if (!widen && rules_hold(available())) bring_back(Whose::Regulation, "in place of " + name(index));
       continue;
     }
     rest = std::move(fewer);
     if (off) {
-      const Override& override = memory.overrides.at(link.ref);
       takes.push_back(
-          {index, power::off_mode, Cause::Operator, fmt::format("by {}: {}", override.by, override.reason)});
+          {index, power::off_mode, Cause::Operator, fmt::format("by {}: {}", why.by, why.reason)});
     } else {
       link.wanted = false;
       takes.push_back({index, link.full, Cause::Regulation, link.reason});

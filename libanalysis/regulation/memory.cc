@@ -24,6 +24,13 @@ struct Applier {
   }
   void operator()(const ModeRecord& record) const { memory.mode = record.mode; }
   void operator()(const PlaneRecord& record) const { memory.plane = record.plane; }
+  void operator()(const DrainRecord& record) const {
+    if (record.drain) {
+      memory.drains[record.what] = *record.drain;
+    } else {
+      memory.drains.erase(record.what);
+    }
+  }
 };
 
 }  // namespace

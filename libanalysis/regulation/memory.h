@@ -73,20 +73,39 @@ struct ModeRecord {
   std::string by;
   friend bool operator==(const ModeRecord&, const ModeRecord&) = default;
 };
+/// What an operator takes out of service as one: links that are off and stay off, and switches that nobody is
+/// to miss until it ends, away or not.
+struct Drain {
+  std::string what;             ///< as operators call it
+  std::vector<LinkRef> links;   ///< ascending
+  std::vector<NodeGuid> nodes;  ///< ascending; all of their links to other switches are drained
+  std::string reason;
+  std::string by;
+  Instant since;
+  std::optional<Instant> until;  ///< then it ends by itself
+  bool forced = false;           ///< whoever is cut off by it
+  friend bool operator==(const Drain&, const Drain&) = default;
+};
+struct DrainRecord {
+  std::string what;
+  std::optional<Drain> drain;  ///< none: it has ended
+  friend bool operator==(const DrainRecord&, const DrainRecord&) = default;
+};
 /// The LID plane that traffic is told to use.
 struct PlaneRecord {
   unsigned plane = 0;
   friend bool operator==(const PlaneRecord&, const PlaneRecord&) = default;
 };
-using Record = std::variant<Intent, Outcome, OverrideRecord, ModeRecord, PlaneRecord>;
+using Record = std::variant<Intent, Outcome, OverrideRecord, ModeRecord, PlaneRecord, DrainRecord>;
 
 struct Memory {
   std::optional<Mode> mode;  ///< none: as configured
   unsigned plane = 0;
   std::map<LinkRef, OffRecord> off;
   std::map<LinkRef, Override> overrides;
-  std::map<ChangeId, Intent> open;  ///< begun, without an outcome
-  ChangeId last;                    ///< of all changes so far
+  std::map<std::string, Drain> drains;  ///< by what is drained
+  std::map<ChangeId, Intent> open;      ///< begun, without an outcome
+  ChangeId last;                        ///< of all changes so far
   friend bool operator==(const Memory&, const Memory&) = default;
 };
 

@@ -58,6 +58,12 @@ Network::Network(std::shared_ptr<const Fabric> fabric, routing::UpDownRouter rou
     host_position_[i] = static_cast<std::uint32_t>(host_switches_.size());
     host_switches_.push_back(SwitchIndex{i});
   }
+  excused_.assign(g.size(), 0);
+}
+
+void Network::excuse(const std::vector<SwitchIndex>& switches) {
+  excused_.assign(excused_.size(), 0);
+  for (const SwitchIndex s : switches) excused_[s.raw()] = 1;
 }
 
 Result<std::unique_ptr<Network>> Network::make(std::shared_ptr<const Fabric> reference,
@@ -157,15 +163,17 @@ std::optional<std::string> broken_rule(const Network& network, const LegalPaths&
   const auto hosts = network.host_switches();
   const Connections connections(network, paths, active);
   for (const SwitchIndex from : hosts) {
+    if (network.is_excused(from)) continue;
     const auto row = paths.distance(from);
     for (const SwitchIndex to : hosts) {
-      if (row[to.raw()] == LegalPaths::far && !connections.joined(from, to))
+      if (row[to.raw()] == LegalPaths::far && !network.is_excused(to) && !connections.joined(from, to))
         return fmt::format("no path from {} to {}", name(network, from), name(network, to));
     }
   }
   for (const SwitchIndex manager : network.manager_switches()) {
     for (std::uint32_t i = 0; i < network.graph().size(); ++i) {
       const SwitchIndex s{i};
+      if (network.is_excused(s)) continue;
       for (const auto& [from, to] : {std::pair{manager, s}, std::pair{s, manager}}) {
         if (connections.joined(from, to) || never_joined(network, from, to)) continue;
         return fmt::format("no path between {} and the manager at {}", name(network, s),
@@ -174,7 +182,8 @@ std::optional<std::string> broken_rule(const Network& network, const LegalPaths&
     }
   }
   for (std::size_t m = 0; m < network.never_led().size(); ++m) {
-    const auto out = out_of_sight(network, network.never_led()[m], active);
+    auto out = out_of_sight(network, network.never_led()[m], active);
+    std::erase_if(out, [&](SwitchIndex s) { return network.is_excused(s); });
     if (out.empty()) continue;
     return fmt::format("no directed route from the manager at {} to {}",
                        name(network, network.manager_switches()[m]), name(network, out.front()));
@@ -189,7 +198,8 @@ std::optional<std::string> broken_rule(const Network& network, const LinkSet& ac
 std::vector<PortRef> cut_off_hosts(const Network& network, const LinkSet& active) {
   const LegalPaths paths(network.graph(), network.ranks(), &active);
   const Connections connections(network, paths, active);
-  const auto hosts = network.host_switches();
+  std::vector<SwitchIndex> hosts(network.host_switches().begin(), network.host_switches().end());
+  std::erase_if(hosts, [&](SwitchIndex s) { return network.is_excused(s); });
   // Those that a manager does not reach; of the others, those that most of the others do not reach.
   std::vector<std::uint8_t> is_cut(network.graph().size(), 0);
   std::vector<SwitchIndex> managed;

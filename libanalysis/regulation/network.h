@@ -72,6 +72,10 @@ class Network {
   /// routes, which any link carries.
   [[nodiscard]] std::span<const std::vector<routing::SwitchIndex>> never_led() const { return never_led_; }
 
+  /// Switches that are out of service: no rule asks for a path from or to them, or for their hosts.
+  void excuse(const std::vector<routing::SwitchIndex>& switches);
+  [[nodiscard]] bool is_excused(routing::SwitchIndex s) const { return excused_[s.raw()] != 0; }
+
   /// Tables over these links in one plane; the others are as the calls for them left them. Valid until the
   /// next call.
   const routing::ForwardingTables& tables(const routing::LinkSet& active, unsigned plane = 0);
@@ -92,6 +96,7 @@ class Network {
   std::vector<std::uint32_t> host_position_;
   std::vector<routing::SwitchIndex> managers_;
   std::vector<std::vector<routing::SwitchIndex>> never_led_;
+  std::vector<std::uint8_t> excused_;  ///< by SwitchIndex
 };
 
 /// Of the switches that no table leads to from a manager: those that no directed route over `active` reaches
@@ -103,7 +108,7 @@ class Network {
 /// Why a set of links must not be the active one, as a sentence that names the switches; nothing if it may.
 /// Every two host switches have a path, and every switch has one to and from every manager: a legal one, or
 /// where the order has none a mend. A switch that a manager reaches by directed route only, also with all
-/// links on, keeps a link for that.
+/// links on, keeps a link for that. Nothing is asked for switches that are excused.
 [[nodiscard]] std::optional<std::string> broken_rule(const Network& network, const routing::LinkSet& active);
 /// `paths`: those over `active`.
 [[nodiscard]] std::optional<std::string> broken_rule(const Network& network, const routing::LegalPaths& paths,

@@ -59,6 +59,10 @@ class FabricWatch final : public sim::ChangeListener {
   void mend(LinkIndex link, Picoseconds at);
   void kill(NodeIndex node, Picoseconds at);
   void revive(NodeIndex node, Picoseconds at);
+  /// An operator takes a switch out of service: nobody has to have a way there, and none may lead into what
+  /// is off.
+  void drain(NodeIndex node) { watched_.faults.drain(node); }
+  void end_drain(NodeIndex node) { watched_.faults.drain(node, false); }
   /// Something else is wrong, on the way of MADs: who does not answer counts as lost.
   void fault() { watched_.faults.open(); }
 

@@ -72,6 +72,7 @@ void print_json(const boost::json::value& value, Context& context);
 /// The command groups. Each adds its subcommands; options live as long as the program.
 void add_completion_commands(Program& program);
 void add_status_commands(Program& program);
+void add_drain_commands(Program& program);
 void add_fabric_commands(Program& program);
 void add_health_commands(Program& program);
 void add_jobs_commands(Program& program);

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   heddle::cli::add_link_commands(program);
   heddle::cli::add_jobs_commands(program);
   heddle::cli::add_regulation_commands(program);
+  heddle::cli::add_drain_commands(program);
   heddle::cli::add_top_commands(program);
   heddle::cli::add_report_commands(program);
   heddle::cli::add_qos_commands(program);

@@ -5,19 +5,16 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <array>
 #include <boost/json/object.hpp>
-#include <charconv>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <ostream>
 #include <thread>
 
-#include "heddle/accounts.h"
 #include "heddle/client.h"
 #include "heddle/command.h"
 #include "heddle/json_access.h"
+#include "heddle/orders.h"
 #include "heddle/regulation_output.h"
 #include "heddle/table.h"
 
@@ -26,21 +23,6 @@ namespace {
 
 using boost::json::object;
 using boost::json::value;
-
-/// "90s", "30min", "2h", "1d"; a bare number counts seconds.
-std::optional<double> seconds_from(const std::string& text) {
-  double number = 0;
-  const char* end = text.data() + text.size();
-  const auto [unit, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || !(number > 0)) return std::nullopt;
-  const std::string_view name{unit, static_cast<std::size_t>(end - unit)};
-  constexpr std::array<std::pair<std::string_view, double>, 6> units{
-      {{"", 1}, {"s", 1}, {"min", 60}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
-  for (const auto& [known, factor] : units) {
-    if (known == name) return number * factor;
-  }
-  return std::nullopt;
-}
 
 template <class Print>
 Result<void> show_view(Context& context, const std::string& target, Print print) {
@@ -55,8 +37,7 @@ Result<void> show_view(Context& context, const std::string& target, Print print)
 }
 
 Result<void> order(Context& context, const std::string& target, object body) {
-  if (const std::string name = asked_by(); !name.empty()) body["by"] = name;
-  const auto answer = Client{context.socket}.post(target, body);
+  const auto answer = post_order(context, target, std::move(body));
   if (!answer) return fail(answer.error());
   if (context.format == Format::Json) {
     print_json(*answer, context);
@@ -90,12 +71,8 @@ void add_link_wish(CLI::App& parent, Context& context, const std::string& wish, 
     object body{{"link", options->link}, {"wish", wish}, {"reason", options->reason}};
     if (options->force) body["force"] = true;
     if (!options->length.empty()) {
-      const auto length = seconds_from(options->length);
-      if (!length) {
-        return fail(
-            ErrorCode::Invalid,
-            fmt::format("--for must be a time such as 90s, 30min, 2h or 1d, not '{}'", options->length));
-      }
+      const auto length = length_from(options->length);
+      if (!length) return fail(length.error());
       body["for_seconds"] = *length;
     }
     return order(context, "/v1/link", std::move(body));

@@ -9,6 +9,7 @@
 
 #include "heddle/client.h"
 #include "heddle/command.h"
+#include "heddle/drain_text.h"
 #include "heddle/json_access.h"
 #include "heddle/table.h"
 
@@ -120,6 +121,7 @@ void print_status(const value& status, Context& context) {
                    count_at(status, "transactions.failed") + count_at(status, "transactions.failed_fast"))});
   if (!at_path(status, "health").is_null()) table.add({"health", health_line(status)});
   for (const auto& each : array_at(status, "notify")) table.add({"notices to", notify_line(each)});
+  for (const auto& each : array_at(status, "drains")) table.add({"drained", drain_line(each)});
   const auto& problems = array_at(status, "problems");
   table.add({"problems", problems.empty() ? "none" : fmt::format("{}", problems.size())});
   table.print(*context.out, context.colour);

@@ -1,7 +1,6 @@
 // heddle what-if: what a fabric loses when switches or links fail, or are taken out.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -16,6 +15,7 @@
 #include "fabric/generators.h"
 #include "fabric/link_name.h"
 #include "heddle/fabric_source.h"
+#include "heddle/outage_view.h"
 #include "heddle/route_inputs.h"
 #include "heddle/table.h"
 #include "routing/outage.h"
@@ -36,31 +36,11 @@ struct WhatIfOptions {
   unsigned samples = 50;
 };
 
-/// More hosts that are cut off than these are not named.
-constexpr std::size_t most_named = 8;
-
 struct Named {
   std::string name;
   Failure failure;
   Outage outage;
 };
-
-/// What fails, by names of nodes and links. Errors: of FabricNames, for what is neither.
-Result<Failure> failure_of(const std::vector<std::string>& names, const FabricNames& known) {
-  Failure failure;
-  for (const std::string& name : names) {
-    if (const auto node = known.find_node(name)) {
-      failure.nodes.push_back(*node);
-    } else if (node.error().code == ErrorCode::Conflict || name.find('/') == std::string::npos) {
-      return fail("--without", node.error());
-    } else if (const auto link = known.find_link(name)) {
-      failure.links.push_back(*link);
-    } else {
-      return fail("--without", link.error());
-    }
-  }
-  return failure;
-}
 
 /// Every single failure of this kind.
 std::vector<Named> each_failure(const Fabric& fabric, const FabricNames& known, bool switches) {
@@ -86,47 +66,6 @@ bool is_worse(const Named& x, const Named& y) {
     return std::tuple(o.cut_off.size(), o.pairs_cut + o.pairs_without_path, o.largest);
   };
   return badness(x.outage) > badness(y.outage);
-}
-
-json::object to_json(const Outage& outage, const FabricNames& known) {
-  json::array hosts;
-  for (const NodeIndex node : outage.cut_off) hosts.emplace_back(known.node(node));
-  json::array on_one;
-  for (const NodeIndex node : outage.on_one) on_one.emplace_back(known.node(node));
-  return {{"cut_off", std::move(hosts)},
-          {"switches_on_one_cable", std::move(on_one)},
-          {"pairs_cut", outage.pairs_cut},
-          {"pairs_without_path", outage.pairs_without_path},
-          {"largest_load", outage.largest},
-          {"effective_bisection", outage.bisection ? json::value(outage.bisection->value()) : json::value()}};
-}
-
-std::string named(const std::vector<NodeIndex>& nodes, const FabricNames& known) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(nodes.size(), most_named); ++i) names.push_back(known.node(nodes[i]));
-  const std::string more =
-      nodes.size() > most_named ? fmt::format(" and {} more", nodes.size() - most_named) : "";
-  return fmt::format("{}{}", fmt::join(names, ", "), more);
-}
-
-/// Of a load, beside that of the whole fabric.
-std::string times(double load, double now) { return now > 0 ? fmt::format("{:.2f}", load / now) : "-"; }
-
-void print(const Outage& now, const Outage& then, const FabricNames& known, Context& context) {
-  Table table{{{""}, {"NOW", Align::Right}, {"THEN", Align::Right}}};
-  const auto row = [&](const char* what, const auto& count) {
-    table.add({what, fmt::format("{:.0f}", count(now)), fmt::format("{:.0f}", count(then))});
-  };
-  row("hosts cut off", [](const Outage& o) { return static_cast<double>(o.cut_off.size()); });
-  row("pairs of hosts cut", [](const Outage& o) { return o.pairs_cut; });
-  row("pairs without a path", [](const Outage& o) { return o.pairs_without_path; });
-  row("switches on one cable", [](const Outage& o) { return static_cast<double>(o.on_one.size()); });
-  table.add({"busiest cable, times now", "1.00", times(then.largest, now.largest)});
-  const auto bisection = [](const Outage& o) { return o.bisection ? human(*o.bisection) : "-"; };
-  table.add({"effective bisection", bisection(now), bisection(then)});
-  table.print(*context.out, context.colour);
-  if (!then.cut_off.empty()) *context.out << "cut off: " << named(then.cut_off, known) << '\n';
-  if (!then.on_one.empty()) *context.out << "on one cable: " << named(then.on_one, known) << '\n';
 }
 
 void print_each(const std::vector<Named>& all, const Outage& now, std::size_t top, Context& context) {
@@ -186,7 +125,7 @@ Result<void> run(const WhatIfOptions& options, Context& context) {
   if (!fabric) return fail(fabric.error());
   const FabricNames known(*fabric);
   const auto failure = failure_of(options.without, known);
-  if (!failure) return fail(failure.error());
+  if (!failure) return fail("--without", failure.error());
   const auto now = routing::outage(**fabric, {}, *engine, {}, options.samples);
   if (!now) return fail(now.error());
   if (!options.each.empty()) return run_each(options, **fabric, known, *engine, *now, context);
@@ -195,7 +134,7 @@ Result<void> run(const WhatIfOptions& options, Context& context) {
   if (context.format == Format::Json) {
     print_json(json::object{{"now", to_json(*now, known)}, {"then", to_json(*then, known)}}, context);
   } else {
-    print(*now, *then, known, context);
+    print_outage(*now, *then, known, context);
   }
   return {};
 }

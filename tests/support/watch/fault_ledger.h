@@ -14,7 +14,10 @@ namespace heddle::test {
 class FaultLedger {
  public:
   explicit FaultLedger(const sim::SimulatedFabric& sim)
-      : sim_{sim}, cut_(sim.description().links().size()), dead_(sim.description().nodes().size()) {}
+      : sim_{sim},
+        cut_(sim.description().links().size()),
+        dead_(sim.description().nodes().size()),
+        drained_(sim.description().nodes().size()) {}
 
   void cut(LinkIndex link) { set(cut_[link.raw()], true); }
   void mend(LinkIndex link) {
@@ -32,6 +35,9 @@ class FaultLedger {
       if (port.link != no_link) returning_.push_back(port.link);
     }
   }
+  /// Nobody is to reach this switch, or to be reached from it, and its hosts go with it.
+  void drain(NodeIndex node, bool value = true) { set(drained_[node.raw()], value); }
+  [[nodiscard]] bool is_drained(NodeIndex node) const { return drained_[node.raw()] != 0; }
   /// While it is open, routes through what is broken are the fault's.
   void open() { set(open_, true); }
   void close() { set(open_, false); }
@@ -68,6 +74,7 @@ class FaultLedger {
   const sim::SimulatedFabric& sim_;
   std::vector<std::uint8_t> cut_;
   std::vector<std::uint8_t> dead_;
+  std::vector<std::uint8_t> drained_;
   std::vector<LinkIndex> returning_;  ///< of a fault that is over
   std::uint8_t open_ = 0;
   std::uint64_t version_ = 1;

@@ -42,6 +42,10 @@ void RouteWatch::find_left() {
 
 /// Nor are aggregation nodes kept in reach of everybody but managers when links go off (docs/regulation.md).
 bool RouteWatch::may_have_none(std::uint32_t from, const routing::Target& target) const {
+  const auto is_drained = [this](routing::SwitchIndex s) {
+    return watched_.faults.is_drained(watched_.graph().node(s));
+  };
+  if (is_drained(routing::SwitchIndex{from}) || is_drained(target.at)) return true;
   const bool aggregates = target.kind == routing::TargetKind::Other && from != seat_;
   return aggregates || left_.contains({from, target.port});
 }

@@ -105,6 +105,7 @@ std::vector<std::string> WatchedFabric::out_of_reach() const {
   for (std::uint32_t n = 0; n < with_lids_->nodes().size(); ++n) {
     const NodeIndex node{n};
     if (!is_switch(node) || !by_cables.contains(node) || reached.contains(node)) continue;
+    if (faults.is_drained(node)) continue;
     texts.push_back(fmt::format("directed routes of the daemon do not reach {}", name(node)));
   }
   return texts;

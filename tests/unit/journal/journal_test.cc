@@ -94,7 +94,7 @@ regulation::Record a_record() {
     return records;
   };
   const regulation::ChangeId change{*rc::gen::inRange<std::uint64_t>(1, 4)};
-  switch (*rc::gen::inRange(0, 5)) {
+  switch (*rc::gen::inRange(0, 6)) {
     case 0:
       return regulation::Intent{change, some_time(), some_off(), some_links()};
     case 1:
@@ -107,6 +107,15 @@ regulation::Record a_record() {
       if (*rc::gen::arbitrary<bool>()) value.until = some_time();
       value.forced = *rc::gen::arbitrary<bool>();
       return regulation::OverrideRecord{some_link(), value};
+    }
+    case 4: {
+      const std::string what = *rc::gen::element<std::string>("leaf-1", "it's; a\nname");
+      if (*rc::gen::arbitrary<bool>()) return regulation::DrainRecord{what, std::nullopt};
+      regulation::Drain drain{what, some_links(), {NodeGuid{1}, NodeGuid{~0ULL}}, "fan", "alice", some_time(),
+                              {}};
+      if (*rc::gen::arbitrary<bool>()) drain.until = some_time();
+      drain.forced = *rc::gen::arbitrary<bool>();
+      return regulation::DrainRecord{what, drain};
     }
     case 3:
       return regulation::ModeRecord{static_cast<regulation::Mode>(*rc::gen::inRange(0, 3)), "bob"};
@@ -237,9 +246,13 @@ TEST_F(JournalTest, TakesOverTheSchemaBefore) {
   ASSERT_TRUE(open()->write(before));
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(raw, "ALTER TABLE override DROP COLUMN forced; PRAGMA user_version=1", nullptr,
-                         nullptr, nullptr),
-            SQLITE_OK);
+  ASSERT_EQ(
+      sqlite3_exec(
+          raw,
+          "ALTER TABLE override DROP COLUMN forced; DROP TABLE drain; DROP TABLE drain_link; DROP TABLE "
+          "drain_node; PRAGMA user_version=1",
+          nullptr, nullptr, nullptr),
+      SQLITE_OK);
   sqlite3_close(raw);
   auto after = before;
   {
@@ -250,6 +263,9 @@ TEST_F(JournalTest, TakesOverTheSchemaBefore) {
     ASSERT_TRUE(journal->write(after));
   }
   EXPECT_EQ(open()->memory().overrides.at(before.link), after.value);
+  const regulation::Drain drain{"leaf-1", {link(1, 2)}, {NodeGuid{2}}, "", "ada", Instant{5s}, Instant{9s}};
+  ASSERT_TRUE(open()->write(regulation::DrainRecord{drain.what, drain}));
+  EXPECT_EQ(open()->memory().drains.at(drain.what), drain);
 }
 
 TEST_F(JournalTest, RefusesADamagedPage) {

@@ -330,7 +330,7 @@ class World {
 
   std::variant<TopologyChanged, LoadsMeasured, Tick, StepDone, StepFailed, StepTimedOut, LinkLost, LinkFound,
                SwitchesLost, SwitchFound, LinkTroubled, LinkHealed, MastershipLost, MastershipRegained,
-               SetMode, SetOverride, Restore, Stopping, Restarted>
+               SetMode, SetOverride, SetDrain, EndDrain, Restore, Stopping, Restarted>
   settle(const Action& action) {
     const StepId step = *step_of(action);
     const auto [answer, effect] = fate ? fate(steps) : std::pair{Answering::Done, Effect::Taken};

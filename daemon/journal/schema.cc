@@ -1,0 +1,91 @@
+#include "journal/schema.h"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+
+namespace heddle::journal {
+namespace {
+
+/// In the file's header, so that file(1) and others know whose it is: "Hedl".
+constexpr std::int64_t application_id = 0x4865646c;
+constexpr std::int64_t schema_version = 3;
+
+constexpr const char* schema = R"(
+CREATE TABLE off(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER,
+  node INTEGER, port INTEGER, full_width INTEGER, full_speed INTEGER, width INTEGER, speed INTEGER,
+  cause INTEGER, since INTEGER, reason TEXT, change INTEGER,
+  PRIMARY KEY(a_node, a_port, b_node, b_port, change));
+CREATE TABLE intent(change INTEGER PRIMARY KEY, at INTEGER);
+CREATE TABLE intent_on(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, change INTEGER);
+CREATE TABLE override(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, wish INTEGER, reason TEXT,
+  by TEXT, until INTEGER, forced INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(a_node, a_port, b_node, b_port));
+CREATE TABLE setting(name TEXT PRIMARY KEY, value INTEGER);
+CREATE TABLE rank(node INTEGER PRIMARY KEY, rank INTEGER);
+CREATE TABLE energy_link(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, spent REAL, saved REAL);
+CREATE TABLE energy_switch(node INTEGER PRIMARY KEY, spent REAL, saved REAL);
+CREATE TABLE energy_total(spent REAL, saved REAL);
+CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, kind TEXT, links TEXT, text TEXT);
+PRAGMA application_id = 0x4865646c;
+PRAGMA user_version = 2;
+)";
+
+/// From schema 1 to 2.
+constexpr const char* add_forced = R"(
+ALTER TABLE override ADD COLUMN forced INTEGER NOT NULL DEFAULT 0;
+PRAGMA user_version = 2;
+)";
+
+/// From schema 2 to 3.
+constexpr const char* add_drains = R"(
+CREATE TABLE drain(what TEXT PRIMARY KEY, reason TEXT, by TEXT, since INTEGER, until INTEGER, forced INTEGER);
+CREATE TABLE drain_link(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, what TEXT);
+CREATE TABLE drain_node(node INTEGER, what TEXT);
+PRAGMA user_version = 3;
+)";
+
+Result<void> run_all(const Database& database, std::initializer_list<const char*> statements) {
+  Transaction transaction(database);
+  if (auto begun = transaction.begin(); !begun) return begun;
+  for (const char* each : statements) {
+    if (auto done = database.run(each); !done) return done;
+  }
+  return transaction.commit();
+}
+
+}  // namespace
+
+Result<void> check_or_make_schema(const Database& database) {
+  const std::string& path = database.path();
+  const auto invalid = [&](std::string why) {
+    return fail(ErrorCode::Invalid, fmt::format("journal {}: {}", path, why));
+  };
+  const char* const damaged =
+      "the file is damaged ({}). Move it away and start again: links that are off will not be known as "
+      "Heddle's doing then, so see which ports are disabled first (ibportstate, heddle links --power)";
+  auto pages = database.number("PRAGMA page_count");
+  if (!pages) return invalid(fmt::format(fmt::runtime(damaged), pages.error().message));
+  const auto id = database.number("PRAGMA application_id");
+  const auto version = database.number("PRAGMA user_version");
+  if (!id || !version)
+    return invalid(fmt::format(fmt::runtime(damaged), (id ? version : id).error().message));
+  if (*pages == 0) return run_all(database, {schema, add_drains});
+  if (*id != application_id) {
+    return invalid(
+        "this is a database of another program; set state.directory to a directory of Heddle's own");
+  }
+  if (*version > schema_version) {
+    return invalid(
+        fmt::format("written by a later version of Heddle (schema {}, this one knows {}); start "
+                    "that version, or move the file away",
+                    *version, schema_version));
+  }
+  const auto verdict = database.text("PRAGMA integrity_check(1)");
+  const std::string found = verdict ? *verdict : verdict.error().message;
+  if (found != "ok") return invalid(fmt::format(fmt::runtime(damaged), found));
+  if (*version == 1) return run_all(database, {add_forced, add_drains});
+  if (*version == 2) return run_all(database, {add_drains});
+  return {};
+}
+
+}  // namespace heddle::journal

@@ -1,0 +1,37 @@
+#include "heddle/orders.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+#include "heddle/accounts.h"
+#include "heddle/client.h"
+
+namespace heddle::cli {
+
+Result<double> length_from(const std::string& text) {
+  const auto wrong = [&] {
+    return fail(ErrorCode::Invalid,
+                fmt::format("--for must be a time such as 90s, 30min, 2h or 1d, not '{}'", text));
+  };
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [unit, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || !(number > 0)) return wrong();
+  const std::string_view name{unit, static_cast<std::size_t>(end - unit)};
+  constexpr std::array<std::pair<std::string_view, double>, 6> units{
+      {{"", 1}, {"s", 1}, {"min", 60}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
+  for (const auto& [known, factor] : units) {
+    if (known == name) return number * factor;
+  }
+  return wrong();
+}
+
+Result<boost::json::value> post_order(const Context& context, const std::string& target,
+                                      boost::json::object body) {
+  if (const std::string name = asked_by(); !name.empty()) body["by"] = name;
+  return Client{context.socket}.post(target, body);
+}
+
+}  // namespace heddle::cli

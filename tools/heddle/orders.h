@@ -1,0 +1,18 @@
+/// What commands that change something share.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+
+#include "heddle/command.h"
+
+namespace heddle::cli {
+
+/// Seconds, of --for: "90s", "30min", "2h", "1d"; a bare number counts seconds. Errors: Invalid.
+[[nodiscard]] Result<double> length_from(const std::string& text);
+
+/// Tells the daemon, and by whom.
+[[nodiscard]] Result<boost::json::value> post_order(const Context& context, const std::string& target,
+                                                    boost::json::object body);
+
+}  // namespace heddle::cli

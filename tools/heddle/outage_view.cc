@@ -1,0 +1,81 @@
+#include "heddle/outage_view.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <ostream>
+
+#include "heddle/table.h"
+
+namespace heddle::cli {
+
+namespace json = boost::json;
+using routing::Failure;
+using routing::Outage;
+
+namespace {
+
+/// More hosts that are cut off than these are not named.
+constexpr std::size_t most_named = 8;
+
+std::string named(const std::vector<NodeIndex>& nodes, const FabricNames& known) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(nodes.size(), most_named); ++i) names.push_back(known.node(nodes[i]));
+  const std::string more =
+      nodes.size() > most_named ? fmt::format(" and {} more", nodes.size() - most_named) : "";
+  return fmt::format("{}{}", fmt::join(names, ", "), more);
+}
+
+}  // namespace
+
+Result<Failure> failure_of(const std::vector<std::string>& names, const FabricNames& known) {
+  Failure failure;
+  for (const std::string& name : names) {
+    if (const auto node = known.find_node(name)) {
+      failure.nodes.push_back(*node);
+    } else if (node.error().code == ErrorCode::Conflict || name.find('/') == std::string::npos) {
+      return fail(node.error());
+    } else if (const auto link = known.find_link(name)) {
+      failure.links.push_back(*link);
+    } else {
+      return fail(link.error());
+    }
+  }
+  return failure;
+}
+
+json::object to_json(const Outage& outage, const FabricNames& known) {
+  json::array hosts;
+  for (const NodeIndex node : outage.cut_off) hosts.emplace_back(known.node(node));
+  json::array on_one;
+  for (const NodeIndex node : outage.on_one) on_one.emplace_back(known.node(node));
+  return {{"cut_off", std::move(hosts)},
+          {"switches_on_one_cable", std::move(on_one)},
+          {"pairs_cut", outage.pairs_cut},
+          {"pairs_without_path", outage.pairs_without_path},
+          {"largest_load", outage.largest},
+          {"effective_bisection", outage.bisection ? json::value(outage.bisection->value()) : json::value()}};
+}
+
+std::string times(double load, double now) { return now > 0 ? fmt::format("{:.2f}", load / now) : "-"; }
+
+void print_outage(const Outage& now, const Outage& then, const FabricNames& known, Context& context) {
+  Table table{{{""}, {"NOW", Align::Right}, {"THEN", Align::Right}}};
+  const auto row = [&](const char* what, const auto& count) {
+    table.add({what, fmt::format("{:.0f}", count(now)), fmt::format("{:.0f}", count(then))});
+  };
+  row("hosts cut off", [](const Outage& o) { return static_cast<double>(o.cut_off.size()); });
+  row("pairs of hosts cut", [](const Outage& o) { return o.pairs_cut; });
+  row("pairs without a path", [](const Outage& o) { return o.pairs_without_path; });
+  row("switches on one cable", [](const Outage& o) { return static_cast<double>(o.on_one.size()); });
+  table.add({"busiest cable, times now", "1.00", times(then.largest, now.largest)});
+  const auto bisection = [](const Outage& o) { return o.bisection ? human(*o.bisection) : "-"; };
+  if (now.bisection) table.add({"effective bisection", bisection(now), bisection(then)});
+  table.print(*context.out, context.colour);
+  if (!then.cut_off.empty()) *context.out << "cut off: " << named(then.cut_off, known) << '\n';
+  if (!then.on_one.empty()) *context.out << "on one cable: " << named(then.on_one, known) << '\n';
+}
+
+}  // namespace heddle::cli
