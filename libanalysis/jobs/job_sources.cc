@@ -102,6 +102,16 @@ bool runs(const json::object& job) {
   return state->is_array() && std::ranges::any_of(state->get_array(), is_running);
 }
 
+/// The first of its errors: a squeue that reaches no slurmctld prints an empty list, and ends with 0.
+std::string complaint_in(const json::object& top) {
+  const json::value* errors = top.if_contains("errors");
+  const json::array* all = errors == nullptr ? nullptr : errors->if_array();
+  if (all == nullptr || all->empty()) return {};
+  const json::object* first = all->front().if_object();
+  const std::string words = first == nullptr ? std::string{} : string_in(*first, "description");
+  return words.empty() ? "it says that there was an error" : printable(words);
+}
+
 std::string id_of(const json::object& job) {
   const std::uint64_t array = number_in(job, "array_job_id");
   if (array == 0) return std::to_string(number_in(job, "job_id"));
@@ -146,6 +156,8 @@ Result<std::vector<Job>> parse_squeue_json(std::string_view text) {
     return fail(ErrorCode::Invalid,
                 fmt::format("squeue printed {}: no JSON with a list \"jobs\"", in_quotes(text)));
   }
+  if (const std::string why = complaint_in(*top); !why.empty())
+    return fail(ErrorCode::Unreachable, fmt::format("squeue: {}; see whether slurmctld answers", why));
   JobCollector jobs;
   for (const json::value& each : list->get_array()) {
     const json::object* job = each.if_object();

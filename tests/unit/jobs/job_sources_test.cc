@@ -78,6 +78,16 @@ TEST(Squeue, JsonThatHasNoListOfJobsIsAnErrorAndNoJob) {
   EXPECT_THAT(*none, IsEmpty());
 }
 
+// As Debian's 22.05 prints it where slurmctld is gone, and ends with 0.
+TEST(Squeue, AnEmptyListWithErrorsIsNoListOfNobody) {
+  const auto jobs = parse_squeue_json(
+      R"({"errors":[{"description":"Failed while looking for jobs","error_number":-1}],"jobs":[]})");
+  ASSERT_FALSE(jobs);
+  EXPECT_EQ(jobs.error().code, ErrorCode::Unreachable);
+  EXPECT_THAT(jobs.error().message,
+              HasSubstr("Failed while looking for jobs; see whether slurmctld answers"));
+}
+
 TEST(Squeue, LinesThatAreNoneAreAnErrorAndNoJob) {
   for (const char* text : {"{}\n", "slurm_load_jobs error: Unable to contact slurm controller\n",
                            "11|ann|n1\n", "|ann|n1|x\n", "{\"a|b|c|d\":1}\n"}) {
