@@ -149,6 +149,11 @@ struct Config {
     std::string reload;
   } opensm;
 
+  struct {
+    std::string source;
+    Seconds interval = std::chrono::seconds{30};
+  } jobs;
+
   heddle::health::Options health;
   heddle::health::IsolationOptions isolation;  ///< [health], too
 

@@ -305,6 +305,14 @@ const std::vector<Key>& keys() {
        "then\n"
        "the oldest go.",
        "10000", count_key([](Config& c) -> std::uint64_t& { return c.notify.queue; }, 10, 1'000'000)},
+      {"jobs.source",
+       "Who says which jobs run, for `heddle jobs` (docs/jobs.md): \"squeue\", or a file of job,host,... "
+       "lines. "
+       "Empty:\nnobody, and `heddle jobs` asks squeue itself.",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.jobs.source; })},
+      {"jobs.interval",
+       "How often that is asked, on a thread of its own, and as nobody where the daemon is root.", "\"30s\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.jobs.interval; })},
       {"health.window",
        "What `heddle health` finds, and from how much on (docs/health.md). Errors are counted over two "
        "windows:\n"

@@ -60,6 +60,8 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       notifier_{io},
       metrics_{[this](const Node& node) { return names_.of(node); },
                {config_.metrics.selection, config_.metrics.fabric}},
+      jobs_{io, clock_, config_.jobs.source,
+            std::chrono::duration_cast<std::chrono::milliseconds>(config_.jobs.interval)},
       page_{*this, [this](std::function<void()> then) { asio::post(io_, std::move(then)); }},
       doors_{io} {
   backend_->transport().receive_with([this](const mad::Packet& packet, Instant at) {
@@ -69,6 +71,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
   metrics_.add(problem_metrics_);
   metrics_.add(notify_metrics_);
   metrics_.add(health_metrics_);
+  metrics_.add(jobs_.metrics());
   metrics_.add(qos_metrics_.part());
 }
 
@@ -127,6 +130,7 @@ void Heddled::Parts::begin() {
   notifier_.ready();
   spdlog::info("managing {} ({})", backend_->source(), backend_->kind());
   check_at_ = clock_.now() + config_.sweep.light_interval;
+  jobs_.begin();
   on(core::Began{});
 }
 
@@ -182,6 +186,7 @@ void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample
   metrics_.publish(sample, core_.sampler().statistics(), core_.engine());
   doors_.answers().sampled();
   page_.publish(sample);
+  jobs_.on_sample(sample);
   if (const auto* regulator = core_.regulator(); regulator != nullptr && regulator->governor().reference())
     regulation_metrics_->publish(regulation_figures(*regulator, config_.metrics.energy));
 }

@@ -15,6 +15,7 @@
 #include "app/disk_thread.h"
 #include "app/doors.h"
 #include "app/heddled.h"
+#include "app/job_service.h"
 #include "app/service_notifier.h"
 #include "control/api.h"
 #include "control/tcp_guard.h"
@@ -122,6 +123,7 @@ class Heddled::Parts final : public control::Daemon, private core::Outside {
   std::shared_ptr<metrics::RegulationMetrics> regulation_metrics_ =
       std::make_shared<metrics::RegulationMetrics>();
   metrics::QosMetrics qos_metrics_;
+  JobService jobs_;
   web::Page page_;
   Doors doors_;
   std::shared_ptr<control::TcpGuard> guard_ = std::make_shared<control::TcpGuard>();

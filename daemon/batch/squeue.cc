@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -50,12 +51,15 @@ class Pipe {
 };
 
 /// All that is printed until its end; nothing when that takes too long, or is too much.
-bool read_until(int from, steady_clock::time_point until, std::string& text) {
+bool read_until(int from, steady_clock::time_point until, const std::atomic<bool>* given_up,
+                std::string& text) {
+  constexpr std::int64_t look_every = 100;  // ms
   std::array<char, 65536> piece{};
   while (text.size() < most_printed) {
     const auto left = std::chrono::duration_cast<milliseconds>(until - steady_clock::now()).count();
+    if (left <= 0 || (given_up != nullptr && *given_up)) return false;
     pollfd ready{from, POLLIN, 0};
-    if (left <= 0 || poll(&ready, 1, static_cast<int>(left)) == 0) return false;
+    if (poll(&ready, 1, static_cast<int>(std::min(left, look_every))) == 0) continue;
     const ssize_t got = read(from, piece.data(), piece.size());
     if (got == 0) return true;
     if (got < 0 && errno != EINTR) return false;
@@ -75,8 +79,8 @@ struct Said {
 
 class Squeue {
  public:
-  Squeue(std::string program, milliseconds patience)
-      : program_{std::move(program)}, patience_{patience}, until_{steady_clock::now() + patience} {}
+  explicit Squeue(const SqueueOptions& options)
+      : options_{options}, until_{steady_clock::now() + options.patience} {}
 
   /// Errors: Io, Unsupported where it cannot be run; Unreachable where it did not end in time.
   [[nodiscard]] Result<Said> ask(std::vector<std::string> arguments, Words words) const {
@@ -87,15 +91,15 @@ class Squeue {
     pipe.close_in();
     Said said;
     std::string text;
-    if (read_until(pipe.out(), until_, text)) said.text = std::move(text);
+    if (read_until(pipe.out(), until_, options_.given_up, text)) said.text = std::move(text);
     if (!said.text) kill(*child, SIGKILL);
     int status = 0;
     while (waitpid(*child, &status, 0) < 0 && errno == EINTR) {
     }
     if (!said.text) {
       return fail(ErrorCode::Unreachable,
-                  fmt::format("{} did not answer within {:.0f} s, or said too much", program_,
-                              std::chrono::duration<double>(patience_).count()));
+                  fmt::format("{} did not answer within {:.0f} s, or said too much", options_.program,
+                              std::chrono::duration<double>(options_.patience).count()));
     }
     said.well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     return said;
@@ -103,7 +107,12 @@ class Squeue {
 
  private:
   Result<pid_t> begin(std::vector<std::string> arguments, Words words, const Pipe& pipe) const {
-    arguments.insert(arguments.begin(), program_);
+    arguments.insert(arguments.begin(), options_.program);
+    if (options_.run_as == RunAs::Nobody && geteuid() == 0) {
+      const std::vector<std::string> drop{"setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups",
+                                          "--no-new-privs"};
+      arguments.insert(arguments.begin(), drop.begin(), drop.end());
+    }
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
@@ -113,24 +122,31 @@ class Squeue {
     posix_spawn_file_actions_adddup2(&files, pipe.in(), STDOUT_FILENO);
     if (words == Words::Drop)
       posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    // A daemon's threads block signals that its programs need.
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     pid_t child = 0;
-    const int wrong = posix_spawnp(&child, program_.c_str(), &files, nullptr, argv.data(), environ);
+    const int wrong = posix_spawnp(&child, argv.front(), &files, &attributes, argv.data(), environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     if (wrong == 0) return child;
     return fail(ErrorCode::Unsupported,
-                fmt::format("cannot run {}: {}; give them in a file of job,host lines (--file)", program_,
-                            std::strerror(wrong)));
+                fmt::format("cannot run {}: {}; give them in a file of job,host lines (--file)",
+                            options_.program, std::strerror(wrong)));
   }
 
-  std::string program_;
-  milliseconds patience_;
+  const SqueueOptions& options_;
   steady_clock::time_point until_;
 };
 
 }  // namespace
 
-Result<std::vector<jobs::Job>> ask_squeue(const std::string& program, milliseconds patience) {
-  const Squeue squeue{program, patience};
+Result<std::vector<jobs::Job>> ask_squeue(const SqueueOptions& options) {
+  const Squeue squeue{options};
   const auto document = squeue.ask({"--json"}, Words::Drop);
   if (!document) return fail(document.error());
   // Before 21.08 it knows no such option, and says so by its status.
@@ -138,7 +154,8 @@ Result<std::vector<jobs::Job>> ask_squeue(const std::string& program, millisecon
   const auto lines = squeue.ask({"--noheader", "--states=running", "--format=%i|%u|%N|%j"}, Words::Pass);
   if (!lines) return fail(lines.error());
   if (!lines->well) {
-    return fail(ErrorCode::Unreachable, fmt::format("{} failed; see whether slurmctld answers", program));
+    return fail(ErrorCode::Unreachable,
+                fmt::format("{} failed; see whether slurmctld answers", options.program));
   }
   return jobs::parse_squeue_lines(*lines->text);
 }

@@ -1,7 +1,9 @@
-/// The jobs that run, as Slurm says: squeue is run as whoever asks, without a shell, and waited for.
+/// The jobs that run, as Slurm says: squeue is run without a shell, and waited for.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,13 +12,24 @@
 
 namespace heddle::batch {
 
-/// A slurmctld that is busy answers after a while; one that is gone makes squeue wait for minutes.
-inline constexpr std::chrono::milliseconds squeue_patience = std::chrono::seconds{30};
+/// What squeue may see and do.
+enum class RunAs : std::uint8_t {
+  Self,   ///< whoever asks
+  Nobody  ///< the user nobody where root asks (by setpriv), and otherwise whoever asks
+};
 
-/// `squeue --json`, or lines where this squeue has no JSON. `squeue` is its path, or a name to look for.
-/// Blocks for `patience` at most, both questions together. Errors: Unsupported where it cannot be run;
-/// Unreachable where it fails, or does not answer in time; Invalid where it prints something else.
-[[nodiscard]] Result<std::vector<jobs::Job>> ask_squeue(const std::string& squeue,
-                                                        std::chrono::milliseconds patience = squeue_patience);
+struct SqueueOptions {
+  std::string program = "squeue";  ///< its path, or a name to look for
+  RunAs run_as = RunAs::Self;
+  /// A slurmctld that is busy answers after a while; one that is gone makes squeue wait for minutes.
+  std::chrono::milliseconds patience = std::chrono::seconds{30};
+  const std::atomic<bool>* given_up =
+      nullptr;  ///< may be null: it is not waited for any longer once this is set
+};
+
+/// `squeue --json`, or lines where this squeue has no JSON. Blocks for `patience` at most, both questions
+/// together. Errors: Unsupported where it cannot be run; Unreachable where it fails, or does not answer in
+/// time; Invalid where it prints something else.
+[[nodiscard]] Result<std::vector<jobs::Job>> ask_squeue(const SqueueOptions& options);
 
 }  // namespace heddle::batch

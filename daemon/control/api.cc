@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "control/health_view.h"
+#include "control/jobs_view.h"
 #include "control/list_views.h"
 #include "control/sm_api.h"
 #include "control/views.h"
@@ -54,9 +55,12 @@ Result<void> write_graph(const DaemonState& state, const Query& query, const Tex
   return {};
 }
 
-constexpr std::array long_routes{LongRoute{"/v1/links", write_links}, LongRoute{"/v1/nodes", write_nodes},
-                                 LongRoute{"/v1/fabric", write_graph}, LongRoute{"/v1/health", write_health},
-                                 LongRoute{"/v1/health/bit-errors", write_bit_errors}};
+constexpr std::array long_routes{LongRoute{"/v1/links", write_links},
+                                 LongRoute{"/v1/nodes", write_nodes},
+                                 LongRoute{"/v1/fabric", write_graph},
+                                 LongRoute{"/v1/health", write_health},
+                                 LongRoute{"/v1/health/bit-errors", write_bit_errors},
+                                 LongRoute{"/v1/jobs", write_jobs}};
 
 Answers::Order long_order(const LongRoute& route, Daemon& daemon, const Request& request) {
   // Everything in it is immutable but the history.

@@ -16,6 +16,7 @@
 #include "health/bit_errors.h"
 #include "health/finding.h"
 #include "health/isolation.h"
+#include "jobs/report.h"
 #include "load/history.h"
 #include "load/locality.h"
 #include "load/sample.h"
@@ -53,6 +54,14 @@ struct NotifyState {
   std::string trouble;        ///< why nothing is taken; empty where it is
 };
 
+/// The jobs that run on the hosts of this fabric.
+struct JobsState {
+  std::string source;                          ///< who says so; empty: nobody
+  std::shared_ptr<const jobs::Report> report;  ///< null before the first answer
+  std::optional<FabricClock::duration> age;    ///< of the answer
+  std::string trouble;                         ///< why no later one has come; empty where it is well
+};
+
 struct DaemonState {
   std::string version;
   std::string backend;  ///< "sim" or "umad"
@@ -66,6 +75,7 @@ struct DaemonState {
   std::shared_ptr<const load::LocalitySets> sets;  ///< those of the sample, once there is one
   Problems problems;
   std::vector<regulate::DrainShown> drains;
+  JobsState jobs;
   std::vector<NotifyState> notify;
   std::shared_ptr<const health::Report> health;  ///< none before the first sample
   health::Isolate isolate = health::Isolate::Off;

@@ -80,6 +80,26 @@ class Jobs(unittest.TestCase):
         squeue.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps(said)}\nEND\n")
         self.assertEqual({job: each["user"] for job, each in self.jobs("--squeue", str(squeue)).items()}, {"7": "c?"})
 
+    def test_of_a_daemon_that_knows_them(self):
+        """By a file; what it says is what heddle finds by itself."""
+        file = self.directory / "jobs.csv"
+        file.write_text(JOBS)
+        here = self.settled("--file", str(file))
+        with Daemon({**SETTINGS, "fabric.serve": "known-jobs", "jobs.source": str(file), "jobs.interval": "200ms"}) as daemon:
+            daemon.wait_for_sweeps()
+            wait_until(lambda: daemon.heddle_raw("jobs").returncode == 0, 20, "the daemon's first list")
+            known = {job["job"]: job for job in daemon.json("jobs")["jobs"]}
+            self.assertEqual(set(known), set(here))
+            self.assertEqual(known["across"]["leaves"], here["across"]["leaves"])
+            self.assertEqual(known["quiet"]["unknown_hosts"], ["nowhere"])
+            wait_until(lambda: 'heddle_job_hosts{job="across",user=""} 2' in daemon.metrics(), 20, "metrics")
+            self.assertIn("heddle_jobs 3", daemon.metrics())
+            file.write_text("{}")
+            wait_until(lambda: "expected job,host" in daemon.heddle_raw("jobs").stderr, 20, "word that it is no list")
+            self.assertEqual(len(daemon.json("jobs")["jobs"]), 3)
+            file.write_text("# nobody computes\n")
+            wait_until(lambda: not daemon.json("jobs")["jobs"], 20, "the empty list")
+
     def test_of_a_squeue_that_is_not_there_or_fails(self):
         gone = self.daemon.heddle_raw("jobs", "--squeue", "/nowhere/squeue")
         self.assertEqual(gone.returncode, 1)

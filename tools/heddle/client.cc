@@ -20,6 +20,13 @@ namespace {
 namespace http = boost::beast::http;
 using Socket = boost::asio::local::stream_protocol::socket;
 
+ErrorCode kind_of(unsigned status) {
+  constexpr unsigned not_found = 404;
+  constexpr unsigned not_implemented = 501;
+  if (status == not_found) return ErrorCode::NotFound;
+  return status == not_implemented ? ErrorCode::Unsupported : ErrorCode::Refused;
+}
+
 /// The daemon's own words, from {"error": "..."}.
 std::string sentence(const std::string& body, unsigned status) {
   boost::system::error_code wrong;
@@ -76,7 +83,8 @@ Result<std::string> Client::ask(Verb verb, const std::string& target, const std:
   if (wrong)
     return fail(ErrorCode::Unreachable, fmt::format("heddled broke off its answer: {}", wrong.message()));
   if (response.get().result() != http::status::ok) {
-    return fail(ErrorCode::Refused, sentence(response.get().body(), response.get().result_int()));
+    return fail(kind_of(response.get().result_int()),
+                sentence(response.get().body(), response.get().result_int()));
   }
   return std::move(response.get().body());
 }

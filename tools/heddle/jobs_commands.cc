@@ -7,39 +7,36 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <numeric>
 #include <ostream>
 
-#include "base/printable.h"
 #include "batch/squeue.h"
 #include "fabric/link_name.h"
 #include "heddle/client.h"
 #include "heddle/fabric_source.h"
 #include "heddle/json_access.h"
 #include "heddle/table.h"
-#include "jobs/account.h"
+#include "jobs/report.h"
 
 namespace heddle::cli {
 namespace {
 
 namespace json = boost::json;
 using jobs::Job;
-using jobs::JobFigures;
 using jobs::PortLoad;
 
 struct JobsOptions {
   std::string file;
-  std::string squeue = "squeue";
+  std::string squeue;
   std::size_t top = 20;
 };
 
 Result<std::vector<Job>> jobs_from(const JobsOptions& options) {
-  if (options.file.empty()) return batch::ask_squeue(options.squeue);
+  if (options.file.empty())
+    return batch::ask_squeue({.program = options.squeue.empty() ? "squeue" : options.squeue});
   std::ifstream in{options.file, std::ios::binary};
   const std::string text{std::istreambuf_iterator<char>{in}, {}};
   if (!in.is_open() || in.bad()) return fail(ErrorCode::Io, fmt::format("{}: cannot be read", options.file));
@@ -69,49 +66,6 @@ std::vector<PortLoad> loads_in(const json::value& answer, const Fabric& fabric) 
     }
   }
   return loads;
-}
-
-struct Accounts {
-  std::shared_ptr<const Fabric> fabric;
-  std::vector<Job> jobs;
-  std::vector<JobFigures> figures;
-  std::vector<std::size_t> order;  ///< who sends most first
-};
-
-json::object job_view(const Accounts& accounts, std::size_t i, const FabricNames& names) {
-  const Job& job = accounts.jobs[i];
-  const JobFigures& figures = accounts.figures[i];
-  json::array unknown;
-  for (const std::string& host : figures.unknown_hosts) unknown.emplace_back(printable(host));
-  json::array leaves;
-  for (const NodeIndex leaf : figures.leaves) leaves.emplace_back(names.node(leaf));
-  json::array neighbours;
-  for (const auto& each : figures.neighbours) {
-    neighbours.emplace_back(json::object{{"job", printable(accounts.jobs[each.job].id)},
-                                         {"user", printable(accounts.jobs[each.job].user)},
-                                         {"bytes_per_second", each.bytes_per_second}});
-  }
-  json::object view{{"job", printable(job.id)},
-                    {"user", printable(job.user)},
-                    {"name", printable(job.name)},
-                    {"hosts", figures.hosts},
-                    {"unknown_hosts", std::move(unknown)},
-                    {"leaves", std::move(leaves)},
-                    {"injected_bytes_per_second", figures.injected},
-                    {"delivered_bytes_per_second", figures.delivered},
-                    {"unmeasured_directions", figures.unmeasured},
-                    {"leaves_leaf", nullptr},
-                    {"leaves_leaf_exact", figures.exact},
-                    {"worst_link", nullptr},
-                    {"neighbours", std::move(neighbours)}};
-  if (figures.leaves_leaf) view["leaves_leaf"] = *figures.leaves_leaf;
-  if (figures.worst) {
-    const auto peer = accounts.fabric->peer(*figures.worst);
-    view["worst_link"] = {{"from", names.port(*figures.worst)},
-                          {"to", peer ? names.port(*peer) : std::string{}},
-                          {"utilization", figures.worst_utilization}};
-  }
-  return view;
 }
 
 void print_jobs(const json::array& views, std::size_t left_out, Context& context) {
@@ -154,31 +108,38 @@ void print_jobs(const json::array& views, std::size_t left_out, Context& context
   }
 }
 
-Result<void> show_jobs(const JobsOptions& options, Context& context) {
-  Accounts accounts;
+/// As the daemon tells it.
+Result<json::value> ask_daemon(const JobsOptions& options, const Context& context) {
+  auto answer = Client{context.socket}.get(fmt::format("/v1/jobs?top={}", options.top));
+  if (!answer) return fail(answer.error());
+  if (const std::string trouble = text_at(*answer, "trouble"); !trouble.empty())
+    *context.err << "heddle: warning: the list of jobs is old: " << trouble << '\n';
+  return answer;
+}
+
+Result<json::value> ask_here(const JobsOptions& options, const Context& context) {
   auto jobs = jobs_from(options);
   if (!jobs) return fail(jobs.error());
-  accounts.jobs = *std::move(jobs);
   auto fabric = obtain_fabric({}, context);
   if (!fabric) return fail(fabric.error());
-  accounts.fabric = *std::move(fabric);
   const auto links = Client{context.socket}.get("/v1/links");
   if (!links) return fail(links.error());
-  accounts.figures = jobs::account(*accounts.fabric, loads_in(*links, *accounts.fabric), accounts.jobs);
-  accounts.order.resize(accounts.jobs.size());
-  std::iota(accounts.order.begin(), accounts.order.end(), std::size_t{0});
-  std::ranges::stable_sort(accounts.order, std::greater{},
-                           [&](std::size_t i) { return accounts.figures[i].injected; });
-  const std::size_t shown =
-      options.top == 0 ? accounts.order.size() : std::min(options.top, accounts.order.size());
-  const FabricNames names{accounts.fabric};
-  json::array views;
-  for (std::size_t i = 0; i < shown; ++i) views.emplace_back(job_view(accounts, accounts.order[i], names));
-  const std::size_t left_out = accounts.order.size() - shown;
+  const jobs::Report report = jobs::report(*fabric, loads_in(*links, **fabric), *std::move(jobs));
+  return jobs::view(report, options.top, FabricNames{report.fabric});
+}
+
+Result<void> show_jobs(const JobsOptions& options, Context& context) {
+  const bool is_given = !options.file.empty() || !options.squeue.empty();
+  auto answer = is_given ? ask_here(options, context) : ask_daemon(options, context);
+  // A daemon that was not told where jobs are, or an earlier one.
+  const bool knows_none = !answer && (answer.error().code == ErrorCode::Unsupported ||
+                                      answer.error().code == ErrorCode::NotFound);
+  if (!is_given && knows_none) answer = ask_here(options, context);
+  if (!answer) return fail(answer.error());
   if (context.format == Format::Json) {
-    print_json(json::object{{"jobs", std::move(views)}, {"left_out", left_out}}, context);
+    print_json(*answer, context);
   } else {
-    print_jobs(views, left_out, context);
+    print_jobs(array_at(*answer, "jobs"), static_cast<std::size_t>(count_at(*answer, "left_out")), context);
   }
   return {};
 }
@@ -190,9 +151,12 @@ void add_jobs_commands(Program& program) {
   auto options = std::make_shared<JobsOptions>();
   auto* command = program.app().add_subcommand(
       "jobs", "What each job sends, how much of it leaves its leaf, and who shares its busiest link");
-  command->add_option("--file", options->file, "Lines of job,host,...; without it squeue is asked")
+  command
+      ->add_option("--file", options->file,
+                   "Lines of job,host,...; without it the daemon is asked, or squeue where it knows no jobs")
       ->check(CLI::ExistingFile);
-  command->add_option("--squeue", options->squeue, "The squeue to ask")->capture_default_str();
+  command->add_option("--squeue", options->squeue, "The squeue to ask, as whoever runs this")
+      ->option_text("PROGRAM [squeue]");
   command->add_option("--top", options->top, "So many jobs, those that send most; 0: all")
       ->capture_default_str();
   command->footer(

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <iterator>
@@ -35,15 +36,15 @@ class AskSqueue : public testing::Test {
 };
 
 TEST_F(AskSqueue, JsonIsEnough) {
-  const auto jobs =
-      ask_squeue(script(R"(echo '{"jobs":[{"job_id":7,"job_state":"RUNNING","nodes":"n[1-2]"}]}')"));
+  const auto jobs = ask_squeue(
+      {.program = script(R"(echo '{"jobs":[{"job_id":7,"job_state":"RUNNING","nodes":"n[1-2]"}]}')")});
   ASSERT_TRUE(jobs) << jobs.error().message;
   ASSERT_EQ(jobs->size(), 1U);
   EXPECT_EQ(asked(), "--json\n");
 }
 
 TEST_F(AskSqueue, LinesWhereItKnowsNoJson) {
-  const auto jobs = ask_squeue(script("[ $1 != --json ] || exit 1\necho '7|ann|n1|x'\n"));
+  const auto jobs = ask_squeue({.program = script("[ $1 != --json ] || exit 1\necho '7|ann|n1|x'\n")});
   ASSERT_TRUE(jobs) << jobs.error().message;
   ASSERT_EQ(jobs->size(), 1U);
   EXPECT_EQ(asked(), "--json\n--noheader\n");
@@ -51,25 +52,38 @@ TEST_F(AskSqueue, LinesWhereItKnowsNoJson) {
 
 // Whoever hangs once hangs twice, and both would be waited for.
 TEST_F(AskSqueue, OneThatHangsIsAskedOnce) {
-  const auto jobs = ask_squeue(script("exec sleep 600\n"), 200ms);
+  const auto jobs = ask_squeue({.program = script("exec sleep 600\n"), .patience = 200ms});
   ASSERT_FALSE(jobs);
   EXPECT_EQ(jobs.error().code, ErrorCode::Unreachable);
   EXPECT_THAT(jobs.error().message, HasSubstr("did not answer"));
   EXPECT_EQ(asked(), "--json\n");
 }
 
+TEST_F(AskSqueue, OneThatNobodyWaitsForAnyMoreIsEnded) {
+  std::atomic<bool> given_up = true;
+  const auto jobs = ask_squeue({.program = script("exec sleep 600\n"), .given_up = &given_up});
+  EXPECT_FALSE(jobs);
+}
+
+TEST_F(AskSqueue, RootAsksAsNobody) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root gives up being root";
+  const auto jobs = ask_squeue({.program = "/usr/bin/id", .run_as = RunAs::Nobody});
+  ASSERT_FALSE(jobs);  // id knows neither option
+  EXPECT_THAT(jobs.error().message, HasSubstr("slurmctld"));
+}
+
 TEST_F(AskSqueue, JsonThatIsNoListOfJobsIsSaidAndLinesAreNotAskedFor) {
-  const auto jobs = ask_squeue(script("echo '{}'\n"));
+  const auto jobs = ask_squeue({.program = script("echo '{}'\n")});
   ASSERT_FALSE(jobs);
   EXPECT_THAT(jobs.error().message, HasSubstr("\"jobs\""));
   EXPECT_EQ(asked(), "--json\n");
 }
 
 TEST_F(AskSqueue, OneThatFailsOrIsNotThereIsAnError) {
-  const auto failed = ask_squeue(script("exit 1\n"));
+  const auto failed = ask_squeue({.program = script("exit 1\n")});
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().message, HasSubstr("slurmctld"));
-  const auto gone = ask_squeue("/nowhere/squeue");
+  const auto gone = ask_squeue({.program = "/nowhere/squeue"});
   ASSERT_FALSE(gone);
   EXPECT_EQ(gone.error().code, ErrorCode::Unsupported);
 }
