@@ -74,23 +74,22 @@ void Governor::Impl::want_ways_to_lost_switches(const std::string& why) {
 }
 
 void Governor::Impl::open_strangers() {
-  std::vector<PortOrder> ports;
   std::vector<LinkRef> links;
   for (const LinkRef& link : std::exchange(strangers_, {})) {
     // It may have come in sight.
     if (const auto known = find(link)) want(*known, "what is behind it is wanted");
     if (!is_stranger(link)) continue;
-    const OffRecord& off = memory.off.at(link);
     links.push_back(link);
-    ports.push_back({link, off.port, off.full});
+    const OffRecord& off = memory.off.at(link);
+    // What is behind it may be gone for good: no other waits for it.
+    OpenStep step{next_change(), {link}, 0};
+    SetPorts order{next_step(), {{link, off.port, off.full}}};
+    record(Intent{step.change, now_, {}, step.links});
+    opening_.emplace(order.step, std::move(step));
+    actions_.emplace_back(std::move(order));
   }
-  if (links.empty()) return;
-  OpenStep step{next_change(), std::move(links), 0};
-  SetPorts order{next_step(), std::move(ports)};
-  record(Intent{step.change, now_, {}, step.links});
-  report(ReportKind::Decided, step.links, "on: what is behind it has not been seen since it went off");
-  opening_.emplace(order.step, std::move(step));
-  actions_.emplace_back(std::move(order));
+  if (!links.empty())
+    report(ReportKind::Decided, links, "on: what is behind it has not been seen since it went off");
 }
 
 bool Governor::Impl::dead(const LinkRecord& link) const {

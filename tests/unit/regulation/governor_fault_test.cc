@@ -208,6 +208,32 @@ TEST(OtherTopologyTest, WhatTheJournalHasOffAndComesInSightUpIsOn) {
   EXPECT_TRUE(world.journal.off.empty());
 }
 
+// One was ordered on together with one whose switch was gone: the order was not carried out before that one
+// had been given up, and until then the link that was up was in no table.
+TEST(OtherTopologyTest, NoLinkThatIsNotInSightWaitsForAnother) {
+  GovernorOptions options = World::default_options();
+  options.mode = Mode::Advise;
+  World world{fabric_spec, options};
+  std::shared_ptr<const Fabric> seen = world.fabric;
+  for (std::size_t i = world.fabric->links().size(); i-- > 0 && world.journal.off.size() < 2;) {
+    const LinkIndex link{static_cast<std::uint32_t>(i)};
+    if (world.network->trunk_of(link) == Network::no_trunk) continue;
+    const LinkRef ref = world.ref(link);
+    world.journal.off[ref] = {
+        ref,       ref.a,  power::mode_of(world.fabric->link(link)), power::off_mode, Cause::Operator,
+        world.now, "tried"};
+    seen = without(*seen, link);  // the later ones first: indices of the others stay
+  }
+  world.journal.last = ChangeId{1};
+  (void)world.governor.on({world.now, TopologyChanged{seen, {world.manager()}, {}}});
+  (void)world.governor.on({world.now, Restarted{world.journal, {}}});
+  std::vector<std::size_t> ports;
+  for (const Action& action : world.governor.on({world.now, Restore{"bob", CommandId{3}}})) {
+    if (const auto* order = std::get_if<SetPorts>(&action)) ports.push_back(order->ports.size());
+  }
+  EXPECT_EQ(ports, (std::vector<std::size_t>{1, 1}));
+}
+
 // It may only be cut off: the first thing that comes back is what may lead there, each link by itself and at
 // the end that is in sight, whatever end it was turned off at.
 TEST(LostSwitchTest, BringsBackEveryLinkThatMayLeadThere) {
