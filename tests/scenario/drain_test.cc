@@ -2,6 +2,7 @@
 // pulled out for good. Nothing may ever be led into what is drained.
 
 #include "regulate/drain_target.h"
+#include "routing/outage.h"
 #include "story.h"
 
 namespace heddle::test {
@@ -75,6 +76,29 @@ class Drains : public Story, public ::testing::WithParamInterface<std::uint8_t> 
           EXPECT_EQ(world_->plane.sent(truth().port_index(end), world_->ps()).value(), 0);
       }
     }
+  }
+  void everybody_to_everybody() {
+    for (const sim::TrafficId flow : flows_) world_->plane.remove(flow, world_->ps());
+    flows_.clear();
+    for (const PortIndex from : hosts_) {
+      for (const PortIndex to : hosts_) {
+        if (from == to) continue;
+        const Port& port = truth().port(from);
+        flows_.push_back(*world_->plane.add(
+            {.from = from, .to = to, .demand = data_rate(port.width, port.speed) * 0.05}, world_->ps()));
+      }
+    }
+  }
+  /// bit/s, of the links between switches.
+  [[nodiscard]] double busiest() {
+    double most = 0;
+    for (const Link& link : truth().links()) {
+      const auto is_switch = [&](LinkEnd end) { return truth().node(end.node).type == NodeType::Switch; };
+      if (!is_switch(link.a) || !is_switch(link.b)) continue;
+      for (const LinkEnd& end : {link.a, link.b})
+        most = std::max(most, world_->plane.sent(truth().port_index(end), world_->ps()).value());
+    }
+    return most;
   }
   [[nodiscard]] NodeIndex node(const std::string& name) const {
     for (std::uint32_t i = 0; i < truth().nodes().size(); ++i) {
@@ -279,6 +303,27 @@ TEST_P(Drains, ALeafGoesWithItsHostsOnlyIfToldSo) {
   world.run_for(60s);
   world.watch.settled();
   expect_everything_back();
+}
+
+// With one LID each: with several it is said for all of them, and traffic uses those of one plane.
+TEST_P(Drains, CostsAsMuchAsIsPredicted) {
+  if (GetParam() != 0) GTEST_SKIP() << "what is predicted is the mean of two planes";
+  RegulatedWorld& world = begin_loaded();
+  everybody_to_everybody();
+  const auto reference = world.daemon->regulator().governor().reference();
+  const auto predict = [&](const std::string& name) {
+    const routing::Failure failure{{reference->find_node(truth().node(node(name)).guid)}, {}};
+    const double now = routing::outage(*reference, {}, routing::Engine::UpDown, {}, 0)->largest;
+    return routing::outage(*reference, failure, routing::Engine::UpDown, {}, 0)->largest / now;
+  };
+  const double before = busiest();
+  for (const char* spine : {"spine-0", "spine-1", "spine-2"}) {
+    ASSERT_TRUE(drain({spine}));
+    becomes_safe();
+    EXPECT_NEAR(busiest() / before, predict(spine), 0.02 * predict(spine)) << spine;
+    ASSERT_TRUE(end({spine}));
+    expect_everything_back();
+  }
 }
 
 TEST_P(Drains, WhereTheDaemonIsCannotBeDrained) {
