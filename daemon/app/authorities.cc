@@ -60,23 +60,27 @@ void write_down(const provision::ProvisionReport& report) {
 /// The backend's agents of hosts, whose word enters as everything does.
 class Hosts final : public regulate::PathMigrator {
  public:
-  Hosts(regulate::PathMigrator& agents, Enter enter) : agents_{agents}, enter_{std::move(enter)} {}
+  Hosts(regulate::PathMigrator& agents, const core::FabricCore& core, Enter enter)
+      : agents_{agents}, core_{core}, enter_{std::move(enter)} {}
 
   void migrate(unsigned plane, Instant now, Done done) override {
-    agents_.migrate(plane, now,
-                    [enter = enter_, done = std::move(done)](const Result<void>& moved, Instant at) {
-                      enter([&] { done(moved, at); });
-                    });
+    agents_.migrate(
+        plane, now,
+        [&core = core_, enter = enter_, done = std::move(done)](const Result<void>& moved, Instant /*at*/) {
+          enter([&] { done(moved, core.now()); });
+        });
   }
 
  private:
   regulate::PathMigrator& agents_;
+  const core::FabricCore& core_;
   Enter enter_;
 };
 
 std::unique_ptr<regulate::PathMigrator> hosts(const AroundAuthority& around, std::uint64_t lmc) {
-  regulate::PathMigrator* agents = lmc > 0 ? around.backend.migrator() : nullptr;
-  return agents == nullptr ? nullptr : std::make_unique<Hosts>(*agents, around.enter);
+  regulate::PathMigrator* agents = lmc > 0 ? around.migrator : nullptr;
+  if (agents == nullptr) return nullptr;
+  return std::make_unique<Hosts>(*agents, around.core, around.entering(core::Source::Hosts));
 }
 
 AuthorityInForce own_fabric(const AroundAuthority& around, const Config& config) {
@@ -87,9 +91,8 @@ AuthorityInForce own_fabric(const AroundAuthority& around, const Config& config)
   if (config.sm.engine == RoutingEngine::MinHop) options.other_engine = route_minhop;
   AuthorityInForce made;
   made.hosts = hosts(around, config.sm.lmc);
-  made.authority =
-      std::make_unique<provision::OwnFabric>(options, around.core.engine(), around.backend.transport(),
-                                             around.core.seat(), made.hosts.get(), write_down);
+  made.authority = std::make_unique<provision::OwnFabric>(options, around.core.engine(), around.transport,
+                                                          around.core.seat(), made.hosts.get(), write_down);
   return made;
 }
 
@@ -111,13 +114,14 @@ Result<AuthorityInForce> beside_opensm(const AroundAuthority& around, const Conf
   const auto beside = std::make_shared<opensm::BesideOpenSm*>(nullptr);
   auto server = opensm::PluginServer::listen(
       around.io, config.opensm.socket,
-      {[beside, &core = around.core, enter = around.enter](const opensm::PluginEvent& event) {
+      {[beside, &core = around.core,
+        enter = around.entering(core::Source::Plugin)](const opensm::PluginEvent& event) {
          if (event.kind == opensm::PluginEvent::Kind::Hello) {
            spdlog::info("OpenSM's plugin is here, OpenSM is {}", event.state);
          }
          enter([&] { (*beside)->on_plugin(event, core.now()); });
        },
-       [beside, &core = around.core, enter = around.enter] {
+       [beside, &core = around.core, enter = around.entering(core::Source::Plugin)] {
          spdlog::warn("OpenSM's plugin is gone");
          enter([&] { (*beside)->on_plugin_gone(core.now()); });
        },
@@ -125,7 +129,7 @@ Result<AuthorityInForce> beside_opensm(const AroundAuthority& around, const Conf
   if (!server) return fail("opensm.socket", server.error());
   AuthorityInForce made;
   made.hosts = hosts(around, config.opensm.lmc);
-  auto authority = std::make_unique<opensm::BesideOpenSm>(around.core.engine(), around.backend.transport(),
+  auto authority = std::make_unique<opensm::BesideOpenSm>(around.core.engine(), around.transport,
                                                           around.core.seat(), **server, around.plans,
                                                           made.hosts.get(), opensm_options(config));
   *beside = authority.get();
@@ -150,9 +154,9 @@ AuthorityInForce by_file(const AroundAuthority& around, const Config& config) {
   made.tables = std::make_unique<DiskThread>(around.io);
   made.hosts = hosts(around, config.opensm.lmc);
   made.authority = std::make_unique<lfts::LftsOpenSm>(
-      around.core.engine(), around.backend.transport(), around.core.seat(), around.plans,
+      around.core.engine(), around.transport, around.core.seat(), around.plans,
       desk_at(
-          *made.tables, [&core = around.core] { return core.now(); }, around.enter),
+          *made.tables, [&core = around.core] { return core.now(); }, around.entering(core::Source::Tables)),
       made.hosts.get(), opensm_options(config), std::move(options));
   return made;
 }
@@ -164,6 +168,14 @@ AuthorityInForce observer(const AroundAuthority& around, const char* why_not, co
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, std::uint64_t>> secrets_of(const Config& config) {
+  return {{"fabric.m_key", config.fabric.m_key}, {"sm.sm_key", config.sm.sm_key}};
+}
+
+bool can_be_recorded(const Config& config) {
+  return config.fabric.read_only || (!config.opensm.plugin && config.opensm.lfts_file.empty());
+}
 
 Result<AuthorityInForce> open_authority(const AroundAuthority& around, const Config& config) {
   constexpr const char* read_only = "fabric.read_only is set";

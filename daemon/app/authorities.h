@@ -4,8 +4,10 @@
 #include <boost/asio/io_context.hpp>
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "app/backend.h"
 #include "app/config.h"
 #include "app/disk_thread.h"
 #include "app/plugin_server.h"
@@ -14,6 +16,7 @@
 #include "authority/plan_store.h"
 #include "core/fabric_core.h"
 #include "metrics/opensm_families.h"
+#include "transport/transport.h"
 
 namespace heddle::app {
 
@@ -32,13 +35,22 @@ struct AuthorityInForce {
 
 struct AroundAuthority {
   boost::asio::io_context& io;
-  Backend& backend;
+  transport::Transport& transport;
+  regulate::PathMigrator* migrator = nullptr;  ///< null where no host has an agent
   core::FabricCore& core;
   opensm::PlanStore& plans;
-  Enter enter;
+  /// How whoever was handed something comes back.
+  std::function<Enter(core::Source)> entering;
 };
 
 /// What `around` names must outlive it. Errors: of PluginServer::listen.
 [[nodiscard]] Result<AuthorityInForce> open_authority(const AroundAuthority& around, const Config& config);
+
+/// What proves who one is to this fabric: key of the configuration, and value.
+[[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> secrets_of(const Config& config);
+
+/// Whether all that the authority hears is written down by record/. What the plugin says is not, nor what
+/// became of a file for OpenSM.
+[[nodiscard]] bool can_be_recorded(const Config& config);
 
 }  // namespace heddle::app

@@ -165,6 +165,10 @@ struct Config {
     std::uint64_t queue = 10'000;
   } notify;
 
+  struct {
+    std::uint64_t most = 1'000'000'000;  ///< bytes
+  } record;
+
   std::vector<NamedSet> sets;                    ///< [[locality.set]]
   std::vector<power::DeviceModel> power_models;  ///< [[power.model]]
   std::vector<NotifyEntry> notify_entries;       ///< [[notify.destination]]

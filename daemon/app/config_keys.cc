@@ -313,6 +313,10 @@ const std::vector<Key>& keys() {
       {"jobs.interval",
        "How often that is asked, on a thread of its own, and as nobody where the daemon is root.", "\"30s\"",
        duration_key([](Config& c) -> Config::Seconds& { return c.jobs.interval; })},
+      {"record.most",
+       "How many bytes a recording (`heddled --record`, docs/recording.md) has at most; then it ends.",
+       "1000000000",
+       count_key([](Config& c) -> std::uint64_t& { return c.record.most; }, 1'000'000, 1'000'000'000'000)},
       {"health.window",
        "What `heddle health` finds, and from how much on (docs/health.md). Errors are counted over two "
        "windows:\n"

@@ -14,6 +14,7 @@
 #include "app/figures.h"
 #include "app/heddled_parts.h"
 #include "app/notify_config.h"
+#include "app/recorded_run.h"
 #include "app/state_files.h"
 
 namespace heddle::app {
@@ -31,7 +32,8 @@ constexpr std::chrono::milliseconds resolver_patience{1000};
 }  // namespace
 
 Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config config,
-                      std::unique_ptr<Backend> backend, NodeNames names)
+                      std::unique_ptr<Backend> backend, NodeNames names,
+                      std::unique_ptr<RecordingFile> recording)
     : io_{io},
       source_{std::move(source)},
       config_{std::move(config)},
@@ -40,6 +42,12 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       clock_{backend_->clock()},
       started_{clock_.now()},
       calendar_{calendar_of(clock_)},
+      recording_{std::move(recording)},
+      recorder_{recording_ ? std::make_unique<record::Recorder>(
+                                 backend_->transport(),
+                                 [this](std::string_view bytes) { return recording_->take(bytes); },
+                                 config_.record.most)
+                           : nullptr},
       disk_{io},
       notices_{{.io = io,
                 .desk = desk_at(
@@ -47,12 +55,10 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                 .file = config_.state.directory + "/notices.db",
                 .most = config_.notify.queue,
                 .teller = {name_of_host(), config_.metrics.fabric}}},
-      plans_{config_.state.directory + "/plan.json", desk_at(
-                                                         disk_, [this] { return core_.now(); }, entering())},
-      core_{{.transport = backend_->transport(),
+      plans_{config_.state.directory + "/plan.json", desk()},
+      core_{{.transport = way_in(),
              .plans = plans_,
-             .desk = desk_at(
-                 disk_, [this] { return core_.now(); }, entering()),
+             .desk = desk(),
              .qos = qos_store(config_),
              .outside = *this},
             core_options(config_, names_, calendar_)},
@@ -80,30 +86,74 @@ Result<void> Heddled::Parts::open() {
   const auto destinations = destinations_of(config_);
   if (!destinations) return fail(destinations.error());
   if (auto used = notices_.use(*destinations); !used) return used;
-  auto in_force = open_authority(
-      {.io = io_, .backend = *backend_, .core = core_, .plans = plans_, .enter = entering()}, config_);
+  regulate::PathMigrator* hosts = backend_->migrator();
+  if (recorder_) {
+    recorded_hosts_ = recorder_->between(hosts);
+    hosts = recorded_hosts_.get();
+  }
+  auto in_force = open_authority({.io = io_,
+                                  .transport = way_in(),
+                                  .migrator = hosts,
+                                  .core = core_,
+                                  .plans = plans_,
+                                  .entering = [this](core::Source from) { return entering(from); }},
+                                 config_);
   if (!in_force) return fail(in_force.error());
   in_force_ = *std::move(in_force);
   const bool regulates = in_force_.authority->actuator() != nullptr;
   core_.use(std::move(in_force_.authority));
-  if (!regulates) {
-    core_.know_left_off(ports_left_off(config_, calendar_));
-    return {};
+  if (auto taken = regulates ? take_journal() : Result<void>{}; !taken) return taken;
+  if (!regulates) core_.know_left_off(left_off_ = ports_left_off(config_, calendar_));
+  if (recorder_) {
+    if (auto begun = begin_recording(); !begun) return begun;
   }
-  auto journal = open_journal(config_, calendar_);
-  if (!journal) return fail(journal.error());
-  journal_ = *std::move(journal);
+  if (!regulates) return {};
   core_.regulate_with(*journal_);
   metrics_.add(regulation_metrics_);
   if (in_force_.opensm_metrics) metrics_.add(in_force_.opensm_metrics);
   return {};
 }
 
+Result<void> Heddled::Parts::take_journal() {
+  auto journal = open_journal(config_, calendar_);
+  if (!journal) return fail(journal.error());
+  journal_ = recorder_ ? recorder_->between(*std::move(journal)) : *std::move(journal);
+  return {};
+}
+
+/// With all that is known before the first event.
+Result<void> Heddled::Parts::begin_recording() {
+  auto opening = opening_of(source_, config_, *recorder_);
+  if (!opening) return fail(opening.error());
+  opening->calendar = calendar_;
+  opening->left_off = left_off_;
+  opening->hosts = recorded_hosts_ != nullptr;
+  opening->segments = backend_->transport().segments();
+  if (journal_) {
+    auto image = journal_->image();
+    if (!image) return fail(image.error());
+    opening->journal = *std::move(image);
+  }
+  recorder_->open(*opening);
+  return {};
+}
+
+Heddled::Parts::~Parts() {
+  if (recorder_) recorder_->end("the daemon ended");
+}
+
+Desk Heddled::Parts::desk() {
+  Desk desk = desk_at(
+      disk_, [this] { return core_.now(); }, entering(core::Source::Disk));
+  return recorder_ ? recorder_->between(std::move(desk)) : desk;
+}
+
 Result<void> Heddled::Parts::listen() {
   // Whatever is asked for is an event.
   doors_.handle_with([this, answer = page_.handler(control::api_handler(*this))](
                          const control::Request& request, const control::Respond& respond) {
-    on(core::Asked{[&] { answer(request, respond); }});
+    const std::function<std::string()> words = [&] { return to_bytes(request); };
+    on(core::Asked{[&] { answer(request, respond); }, &words});
   });
   const auto& control = config_.control;
   auto opened = doors_.serve([&](asio::io_context& io, control::Handler handler) {
@@ -131,21 +181,29 @@ void Heddled::Parts::begin() {
   spdlog::info("managing {} ({})", backend_->source(), backend_->kind());
   check_at_ = clock_.now() + config_.sweep.light_interval;
   jobs_.begin();
+  if (recorder_) recorder_->made(clock_.now());
   on(core::Began{});
 }
 
 void Heddled::Parts::on(const core::Event& event) {
-  core_.on(event, clock_.now());
+  feed(event, clock_.now());
   settle();
+}
+
+void Heddled::Parts::feed(const core::Event& event, Instant now) {
+  if (!recorder_) return core_.on(event, now);
+  recorder_->begin(event, now);
+  core_.on(event, now);
+  recorder_->finish();
 }
 
 void Heddled::Parts::on_alarm(Instant now) {
   const bool checks = check_at_ && *check_at_ <= now;
   if (checks) {
     check_at_ = now + config_.sweep.light_interval;
-    if (backend_->check()) core_.on(core::WayMoved{}, now);
+    if (backend_->check()) feed(core::WayMoved{}, now);
   }
-  core_.on(core::TimersDue{}, now);
+  feed(core::TimersDue{}, now);
   if (checks && !stopping_) tell_problems();
   if (page_at_ && *page_at_ <= now) {
     page_at_.reset();
@@ -166,6 +224,7 @@ void Heddled::Parts::settle() {
 }
 
 void Heddled::Parts::say(core::Severity severity, const std::string& text) {
+  if (recorder_) recorder_->said(severity, text);
   constexpr std::array levels{spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
                               spdlog::level::err};
   spdlog::log(levels.at(static_cast<std::size_t>(severity)), "{}", text);
@@ -192,6 +251,7 @@ void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample
 }
 
 void Heddled::Parts::on_logged(const journal::Event& event) {
+  if (recorder_) recorder_->logged(event);
   notices_.tell(event.at, event.kind, event.links, event.text);
   doors_.answers().outdate();
   page_at_ = std::min(page_at_.value_or(Instant::max()), core_.now() + page_delay);
@@ -293,7 +353,20 @@ Result<std::unique_ptr<Heddled>> Heddled::start(boost::asio::io_context& io, con
   }
   auto backend = open_backend(io, *config);
   if (!backend) return fail(backend.error());
-  auto parts = std::make_unique<Parts>(io, source, std::move(*config), std::move(*backend), std::move(names));
+  std::unique_ptr<RecordingFile> recording;
+  if (!source.record.empty()) {
+    if (!can_be_recorded(*config)) {
+      return fail(
+          ErrorCode::Unsupported,
+          "--record: what OpenSM and its plugin say is not recorded yet; record this daemon elsewhere, or "
+          "with fabric.read_only");
+    }
+    auto created = RecordingFile::create(source.record);
+    if (!created) return fail(created.error());
+    recording = *std::move(created);
+  }
+  auto parts = std::make_unique<Parts>(io, source, std::move(*config), std::move(*backend), std::move(names),
+                                       std::move(recording));
   if (auto opened = parts->open(); !opened) return fail(opened.error());
   if (auto listening = parts->listen(); !listening) return fail(listening.error());
   parts->begin();

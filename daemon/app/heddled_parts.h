@@ -16,6 +16,7 @@
 #include "app/doors.h"
 #include "app/heddled.h"
 #include "app/job_service.h"
+#include "app/recording_file.h"
 #include "app/service_notifier.h"
 #include "control/api.h"
 #include "control/tcp_guard.h"
@@ -30,6 +31,7 @@
 #include "metrics/regulation_metrics.h"
 #include "metrics/subnet_manager_families.h"
 #include "notify/notifier.h"
+#include "record/recorder.h"
 #include "web/page.h"
 
 namespace heddle::app {
@@ -37,8 +39,10 @@ namespace heddle::app {
 /// The parts in the order in which they depend on each other; they go away in the opposite one.
 class Heddled::Parts final : public control::Daemon, private core::Outside {
  public:
+  /// `recording` may be null: nothing is recorded.
   Parts(boost::asio::io_context& io, ConfigSource source, Config config, std::unique_ptr<Backend> backend,
-        NodeNames names);
+        NodeNames names, std::unique_ptr<RecordingFile> recording);
+  ~Parts();
 
   Result<void> open();
   Result<void> listen();
@@ -78,9 +82,14 @@ class Heddled::Parts final : public control::Daemon, private core::Outside {
 
   /// All that happens to the core enters here. Afterwards the alarm stands for what waits.
   void on(const core::Event& event);
-  [[nodiscard]] Enter entering() {
-    return [this](const std::function<void()>& then) { on(core::CameBack{then}); };
+  void feed(const core::Event& event, Instant now);
+  [[nodiscard]] Enter entering(core::Source from) {
+    return [this, from](const std::function<void()>& then) { on(core::CameBack{then, from}); };
   }
+  [[nodiscard]] transport::Transport& way_in() { return recorder_ ? *recorder_ : backend_->transport(); }
+  [[nodiscard]] Desk desk();
+  Result<void> take_journal();
+  Result<void> begin_recording();
   void on_alarm(Instant now);
   void settle();
 
@@ -103,6 +112,10 @@ class Heddled::Parts final : public control::Daemon, private core::Outside {
   Instant started_;
   journal::Calendar calendar_;
 
+  std::unique_ptr<RecordingFile> recording_;
+  std::unique_ptr<record::Recorder> recorder_;  ///< none where nothing is recorded
+  std::unique_ptr<regulate::PathMigrator> recorded_hosts_;
+  std::vector<PortRef> left_off_;              ///< by an earlier run, where this one regulates nothing
   std::unique_ptr<journal::Journal> journal_;  ///< the disk thread has it; none where nothing is regulated
   DiskThread disk_;
   notify::Notifier notices_;

@@ -14,6 +14,7 @@
 
 #include "app/heddled.h"
 #include "app/options.h"
+#include "app/recorded_run.h"
 
 namespace {
 
@@ -62,7 +63,7 @@ class Life {
   std::unique_ptr<Heddled> daemon_;
 };
 
-int run(const ConfigSource& source) {
+int run(ConfigSource source) {
   set_up_log();
   for (auto life = std::make_unique<Life>();;) {
     if (auto started = life->start(source); !started) {
@@ -71,6 +72,7 @@ int run(const ConfigSource& source) {
     }
     life->run();
     if (!life->starts_anew()) return 0;
+    source.record.clear();  // it was of that life
     // The next one hears signals before this one is deaf.
     auto next = std::make_unique<Life>();
     life = std::move(next);
@@ -84,6 +86,10 @@ int main(int argc, char** argv) {
   try {
     const auto options = parse_options(argc, argv, std::cout, std::cerr);
     if (const auto* done = std::get_if<ExitWith>(&options)) return done->status;
+    if (const auto* asked = std::get_if<ReplayAsked>(&options)) {
+      spdlog::set_level(spdlog::level::off);  // what the core says is on standard output
+      return replay(*asked, std::cout, std::cerr);
+    }
     return run(std::get<ConfigSource>(options));
   } catch (const std::exception& unforeseen) {
     std::cerr << "heddled: " << unforeseen.what() << '\n';

@@ -20,11 +20,12 @@ Result<Config> ConfigSource::load() const {
   return config;
 }
 
-std::variant<ConfigSource, ExitWith> parse_options(int argc, const char* const* argv, std::ostream& out,
-                                                   std::ostream& err) {
+std::variant<ConfigSource, ReplayAsked, ExitWith> parse_options(int argc, const char* const* argv,
+                                                                std::ostream& out, std::ostream& err) {
   ConfigSource source;
   bool check = false;
   bool print = false;
+  ReplayAsked replay;
   CLI::App app{"heddled: manages a live InfiniBand fabric. See heddled(8).", "heddled"};
   app.set_version_flag("--version", "heddled " + std::string{version_and_commit()});
   app.add_option("--config", source.file, "Configuration file; without it the defaults hold");
@@ -33,6 +34,12 @@ std::variant<ConfigSource, ExitWith> parse_options(int argc, const char* const* 
       ->expected(1);
   app.add_flag("--check-config", check, "Check the configuration and exit");
   app.add_flag("--print-config", print, "Print the default configuration and exit");
+  auto* record =
+      app.add_option("--record", source.record, "Record the run into this file, which must not exist");
+  auto* played = app.add_option("--replay", replay.file, "Play a recording: does this heddled do the same?");
+  app.add_flag("--try", replay.another_build, "With --replay: also one that another build recorded")
+      ->needs(played);
+  played->excludes(record);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
@@ -54,6 +61,7 @@ std::variant<ConfigSource, ExitWith> parse_options(int argc, const char* const* 
     }
     return ExitWith{config ? 0 : 1};
   }
+  if (!replay.file.empty()) return replay;
   return source;
 }
 

@@ -9,15 +9,18 @@
 
 namespace heddle::opensm {
 
-PlanStore::PlanStore(std::string path, Desk desk) : path_{std::move(path)}, desk_{std::move(desk)} {
-  if (auto read = read_plan(path_)) {
+PlanStore::File PlanStore::File::on_disk() { return {read_plan, write_plan}; }
+
+PlanStore::PlanStore(std::string path, Desk desk, File file)
+    : path_{std::move(path)}, desk_{std::move(desk)}, file_{std::move(file)} {
+  if (auto read = file_.read(path_)) {
     plan_ = *std::move(read);
     return;
   } else if (read.error().code != ErrorCode::NotFound) {
     knows_routing_ = knows_qos_ = false;
     trouble_ = fmt::format("the plan for OpenSM's plugin cannot be read: {}", read.error().message);
   }
-  if (const auto before = read_plan(path_ + ".previous")) plan_.epoch = before->epoch + 1;
+  if (const auto before = file_.read(path_ + ".previous")) plan_.epoch = before->epoch + 1;
 }
 
 void PlanStore::saw(std::uint64_t epoch) { plan_.epoch = std::max(plan_.epoch, epoch); }
@@ -38,7 +41,7 @@ void PlanStore::update(Part part, const std::function<void(plan::Plan&)>& change
   ++plan_.epoch;
   const auto written = std::make_shared<Result<void>>();
   desk_.run(
-      [path = path_, plan = plan_, written] { *written = write_plan(path, plan); },
+      [write = file_.write, path = path_, plan = plan_, written] { *written = write(path, plan); },
       [this, alive = std::weak_ptr(alive_), on_disk = plan_.epoch, written, stored = std::move(stored)] {
         if (alive.expired()) return;
         wrote(*written);

@@ -27,11 +27,18 @@ class PlanStore {
     Qos,      ///< the QoS tables
   };
 
+  /// How plans are read and written; waits for the disk.
+  struct File {
+    std::function<Result<plan::Plan>(const std::string& path)> read;
+    std::function<Result<void>(const std::string& path, const plan::Plan&)> write;
+    [[nodiscard]] static File on_disk();
+  };
+
   /// The epoch of what is on disk then, or why it is not there.
   using Stored = std::function<void(const Result<std::uint64_t>& epoch, Instant now)>;
 
   /// Reads what is at `path`, and waits for that; what cannot be read is in trouble().
-  PlanStore(std::string path, Desk desk);
+  PlanStore(std::string path, Desk desk, File file = File::on_disk());
   PlanStore(const PlanStore&) = delete;
   PlanStore& operator=(const PlanStore&) = delete;
 
@@ -57,6 +64,7 @@ class PlanStore {
 
   std::string path_;
   Desk desk_;
+  File file_;
   plan::Plan plan_;
   bool knows_routing_ = true;
   bool knows_qos_ = true;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <variant>
 
 #include "base/units.h"
@@ -25,10 +26,14 @@ struct WayMoved {};
 /// An operator wants something: `what` calls functions of the core's parts.
 struct Asked {
   const std::function<void()>& what;
+  /// The same as it may be written down; null: nobody does.
+  const std::function<std::string()>* words = nullptr;
 };
-/// Whoever was handed something calls back: the disk, the plugin, agents of hosts.
+/// Who was handed something, and calls back: each in the order in which it was handed things.
+enum class Source : std::uint8_t { Disk, Tables, Hosts, Plugin };
 struct CameBack {
   const std::function<void()>& then;
+  Source from = Source::Disk;
 };
 /// The configuration was read again.
 struct Reloaded {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -40,6 +41,34 @@ Result<Database> Database::open(const std::string& path) {
   Database database(path, raw);
   if (status != SQLITE_OK) return fail(database.error("it cannot be opened"));
   database.file_ = file_at(path);
+  return database;
+}
+
+Result<std::string> Database::image() const {
+  sqlite3_int64 size = 0;
+  std::unique_ptr<unsigned char, void (*)(void*)> bytes{sqlite3_serialize(raw_.get(), "main", &size, 0),
+                                                        sqlite3_free};
+  if (!bytes) return fail(error("it cannot be read"));
+  return std::string(reinterpret_cast<const char*>(bytes.get()), static_cast<std::size_t>(size));
+}
+
+Result<Database> Database::from_image(std::string image) {
+  // What was written with a log beside it is opened without one (sqlite.org/fileformat2.html, 1.3.3).
+  constexpr std::size_t write_version = 18;
+  constexpr std::size_t read_version = 19;
+  if (image.size() > read_version) image[write_version] = image[read_version] = 1;
+  sqlite3* raw = nullptr;
+  const int status = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE, nullptr);
+  Database database("(a recording's)", raw);
+  if (status != SQLITE_OK) return fail(database.error("it cannot be opened"));
+  auto* bytes = static_cast<unsigned char*>(sqlite3_malloc64(std::max<std::size_t>(image.size(), 1)));
+  if (bytes == nullptr) return fail(database.error("there is no memory for it"));
+  std::copy(image.begin(), image.end(), bytes);
+  const auto size = static_cast<sqlite3_int64>(image.size());
+  if (sqlite3_deserialize(raw, "main", bytes, size, size,
+                          SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE) != SQLITE_OK) {
+    return fail(database.error("it is no journal"));
+  }
   return database;
 }
 

@@ -69,6 +69,11 @@ class Database {
  public:
   /// Errors: Io with the path.
   static Result<Database> open(const std::string& path);
+  /// In memory, of an image(); changes are in memory, too. Errors: Io.
+  static Result<Database> from_image(std::string image);
+
+  /// All that is in it, as bytes. Errors: Io.
+  [[nodiscard]] Result<std::string> image() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] Error error(std::string_view doing) const;

@@ -76,6 +76,11 @@ class Journal {
   /// them.
   [[nodiscard]] virtual Result<std::vector<Event>> events(std::uint64_t after, std::size_t most) const = 0;
 
+  /// All of it, for open_image().
+  [[nodiscard]] virtual Result<std::string> image() const {
+    return fail(ErrorCode::Unsupported, "this journal has no image");
+  }
+
   static constexpr std::uint64_t most_events = 10'000;
 };
 
@@ -84,5 +89,8 @@ class Journal {
 /// when a later version has written it.
 [[nodiscard]] Result<std::unique_ptr<Journal>> open_journal(const std::string& path,
                                                             const Calendar& calendar);
+
+/// One in memory, that begins as the image has it. Errors: Io; Invalid, as open_journal's.
+[[nodiscard]] Result<std::unique_ptr<Journal>> open_image(const std::string& image, const Calendar& calendar);
 
 }  // namespace heddle::journal

@@ -75,6 +75,7 @@ class SqliteJournal final : public Journal {
   }
 
   [[nodiscard]] Result<void> check() const override { return database_.check(); }
+  [[nodiscard]] Result<std::string> image() const override { return database_.image(); }
 
   Result<void> write(const Record& record) override {
     Memory after = memory_;
@@ -426,6 +427,16 @@ class SqliteJournal final : public Journal {
 
 }  // namespace
 
+namespace {
+
+Result<std::unique_ptr<Journal>> loaded(Database database, const Calendar& calendar) {
+  auto journal = std::make_unique<SqliteJournal>(std::move(database), calendar);
+  if (auto read = journal->load(); !read) return fail(read.error());
+  return std::unique_ptr<Journal>(std::move(journal));
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Journal>> open_journal(const std::string& path, const Calendar& calendar) {
   auto database = Database::open(path);
   if (!database) return fail(database.error());
@@ -438,9 +449,14 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& path, const Cal
   for (const char* setting : {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", bound.c_str()}) {
     if (auto set = database->run(setting); !set) return fail(set.error());
   }
-  auto journal = std::make_unique<SqliteJournal>(*std::move(database), calendar);
-  if (auto loaded = journal->load(); !loaded) return fail(loaded.error());
-  return std::unique_ptr<Journal>(std::move(journal));
+  return loaded(*std::move(database), calendar);
+}
+
+Result<std::unique_ptr<Journal>> open_image(const std::string& image, const Calendar& calendar) {
+  auto database = Database::from_image(image);
+  if (!database) return fail(database.error());
+  if (auto good = check_or_make_schema(*database); !good) return fail(good.error());
+  return loaded(*std::move(database), calendar);
 }
 
 }  // namespace heddle::journal

@@ -72,6 +72,7 @@ class MortalJournal final : public journal::Journal {
     fate_.pass(Fate::Moment::AfterWrite);
     return result;
   }
+  [[nodiscard]] Result<std::string> image() const override { return real_->image(); }
   [[nodiscard]] Result<power::EnergyRecord> energy() const override { return real_->energy(); }
   Result<std::uint64_t> append(const journal::Event& event) override {
     fate_.pass(Fate::Moment::BeforeWrite);

@@ -136,6 +136,7 @@ class RegulatedWorld {
   Instant now{};
   FabricWatch watch{fabric, find_port(), &plane};
   std::unique_ptr<WorldShell> daemon;
+  std::vector<WorldShell::Order> orders;  ///< of recorded runs, by what is written of them
 
  private:
   [[nodiscard]] PortIndex find_port() {

@@ -6,7 +6,6 @@
 #include "support/regulated_world.h"
 
 namespace heddle::test {
-namespace {
 
 core::CoreOptions core_options(const WorldOptions& world) {
   core::CoreOptions options;
@@ -35,44 +34,97 @@ std::unique_ptr<provision::OwnFabric> own_fabric(const WorldOptions& world, core
                                                 moves ? &agents : nullptr, std::move(configured));
 }
 
-}  // namespace
-
 WorldShell::WorldShell(RegulatedWorld& world)
     : world_{world},
       client_{*world.fabric.attach(world.port,
                                    [this](const mad::Packet& packet, Picoseconds at) { hear(packet, at); })},
+      recorder_{recorder()},
+      recorded_hosts_{recorder_ ? recorder_->between(this) : nullptr},
       journal_{std::make_unique<MortalJournal>(journal::open_journal(world.path, {{}, Instant{}}).value(),
                                                world.fate)},
       plans_{world.path + ".plan.json", desk()},
-      core_{{.transport = *this, .plans = plans_, .desk = desk(), .outside = *this},
+      core_{{.transport = way_in(), .plans = plans_, .desk = desk(), .outside = *this},
             core_options(world.options)} {
-  core_.use(own_fabric(world.options, core_, *this, *this, [this](const provision::ProvisionReport& report) {
-    reports.push_back(report);
-    configured = configured || !report.failure;
-  }));
+  regulate::PathMigrator* agents = recorded_hosts_ ? recorded_hosts_.get() : this;
+  core_.use(
+      own_fabric(world.options, core_, way_in(), *agents, [this](const provision::ProvisionReport& report) {
+        reports.push_back(report);
+        configured = configured || !report.failure;
+      }));
+  begin_recording();
   core_.regulate_with(*journal_);
+}
+
+std::unique_ptr<record::Recorder> WorldShell::recorder() {
+  if (world_.options.recordings == nullptr) return nullptr;
+  world_.options.recordings->emplace_back();
+  return std::make_unique<record::Recorder>(
+      *this,
+      [all = world_.options.recordings, run = world_.options.recordings->size() - 1](std::string_view more) {
+        (*all)[run].append(more);
+        return true;
+      },
+      1'000'000'000);
+}
+
+transport::Transport& WorldShell::way_in() {
+  if (recorder_) return *recorder_;
+  return *this;
+}
+
+void WorldShell::begin_recording() {
+  if (!recorder_) return;
+  record::Opening opening;
+  opening.journal = journal_->image().value();
+  opening.hosts = true;
+  recorder_->open(opening);
+  journal_ = recorder_->between(std::move(journal_));
+}
+
+void WorldShell::begin() {
+  if (recorder_) recorder_->made(world_.now);
+  on(core::Began{});
+}
+
+void WorldShell::order(const Order& what) {
+  const std::function<std::string()> words = [&] {
+    world_.orders.push_back(what);
+    return std::to_string(world_.orders.size() - 1);
+  };
+  on(core::Asked{[&] { what(*core_.regulator()); }, &words});
+}
+
+void WorldShell::on_logged(const journal::Event& event) {
+  if (recorder_) recorder_->logged(event);
+  events.push_back(event);
 }
 
 WorldShell::~WorldShell() { world_.fabric.detach(client_); }
 
-void WorldShell::on(const core::Event& event) { core_.on(event, world_.now); }
+void WorldShell::on(const core::Event& event) {
+  if (recorder_) recorder_->begin(event, world_.now);
+  core_.on(event, world_.now);
+  if (recorder_) recorder_->finish();
+}
 
 void WorldShell::say(core::Severity severity, const std::string& text) {
+  if (recorder_) recorder_->said(severity, text);
   if (severity >= core::Severity::Warning) said.push_back(text);
 }
 
 /// Writes take their time, one after the other.
 Desk WorldShell::desk() {
-  return {[this](std::function<void()> work, std::function<void()> then) {
-            // What is written waits for what is being written, however fast the disk has become.
-            if (world_.options.disk > FabricClock::duration{} || !disk_.empty()) {
-              disk_.push_back({world_.now + world_.options.disk, std::move(work), std::move(then)});
-              return;
-            }
-            work();
-            on(core::CameBack{then});
-          },
-          [this] { return world_.now; }};
+  Desk desk{[this](std::function<void()> work, std::function<void()> then) {
+              // What is written waits for what is being written, however fast the disk has become.
+              if (world_.options.disk > FabricClock::duration{} || !disk_.empty()) {
+                disk_.push_back({world_.now + world_.options.disk, std::move(work), std::move(then)});
+                return;
+              }
+              work();
+              on(core::CameBack{then});
+            },
+            [this] { return world_.now; }};
+  return recorder_ ? recorder_->between(std::move(desk)) : desk;
 }
 
 void WorldShell::look_at(const std::vector<NodeGuid>& nodes) {
@@ -111,7 +163,7 @@ void WorldShell::migrate_who_is_due() {
   while (!migrations_.empty() && migrations_.front().first <= world_.now) {
     const auto migration = std::move(migrations_.front().second);
     migrations_.erase(migrations_.begin());
-    on(core::CameBack{[&] { migration(world_.now); }});
+    on(core::CameBack{[&] { migration(world_.now); }, core::Source::Hosts});
   }
 }
 

@@ -13,6 +13,7 @@
 #include "authority/own/own_fabric.h"
 #include "core/fabric_core.h"
 #include "journal/journal.h"
+#include "record/recorder.h"
 #include "sim/simulated_fabric.h"
 #include "support/fate.h"
 
@@ -35,7 +36,17 @@ struct WorldOptions {
   FabricClock::duration verify_within = std::chrono::minutes{10};
   /// What a write to the journal takes, while everything else goes on. None: nothing goes on.
   FabricClock::duration disk{};
+  /// Where each run of the daemon is recorded, one after the other; takes a disk that takes time.
+  std::vector<std::string>* recordings = nullptr;
 };
+
+/// The core's options, and its authority, as a world's are.
+[[nodiscard]] core::CoreOptions core_options(const WorldOptions& world);
+[[nodiscard]] std::unique_ptr<provision::OwnFabric> own_fabric(const WorldOptions& world,
+                                                               core::FabricCore& core,
+                                                               transport::Transport& transport,
+                                                               regulate::PathMigrator& agents,
+                                                               provision::OwnFabric::Configured configured);
 
 class RegulatedWorld;
 
@@ -47,15 +58,14 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   WorldShell(const WorldShell&) = delete;
   WorldShell& operator=(const WorldShell&) = delete;
 
-  void begin() { on(core::Began{}); }
+  void begin();
   void on_timers();
   [[nodiscard]] std::optional<Instant> next_deadline() const;
   [[nodiscard]] bool quiet() const { return configured && core_.quiet(); }
 
   /// An operator asks for something.
-  void order(const std::function<void(regulate::Regulator&)>& what) {
-    on(core::Asked{[&] { what(*core_.regulator()); }});
-  }
+  using Order = std::function<void(regulate::Regulator&)>;
+  void order(const Order& what);
   /// As a trap would have it.
   void look_at(const std::vector<NodeGuid>& nodes);
   void sweep() { on(core::WayMoved{}); }
@@ -83,6 +93,9 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   };
 
   void on(const core::Event& event);
+  [[nodiscard]] std::unique_ptr<record::Recorder> recorder();
+  [[nodiscard]] transport::Transport& way_in();
+  void begin_recording();
   void hear(const mad::Packet& packet, Picoseconds at);
   [[nodiscard]] Desk desk();
   void write_what_is_due();
@@ -91,12 +104,14 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   void migrate(unsigned plane, Instant now, regulate::PathMigrator::Done done) override;
   // Outside
   void say(core::Severity severity, const std::string& text) override;
-  void on_logged(const journal::Event& event) override { events.push_back(event); }
+  void on_logged(const journal::Event& event) override;
 
   RegulatedWorld& world_;
   sim::ClientId client_;
   std::deque<DiskWork> disk_;
   std::vector<std::pair<Instant, std::function<void(Instant)>>> migrations_;  ///< by when they are due
+  std::unique_ptr<record::Recorder> recorder_;  ///< null where nothing is recorded
+  std::unique_ptr<regulate::PathMigrator> recorded_hosts_;
   std::unique_ptr<journal::Journal> journal_;
   opensm::PlanStore plans_;
   core::FabricCore core_;

@@ -21,7 +21,7 @@ class Daemon:
 
     ends_within = 20  # seconds
 
-    def __init__(self, settings, env=None, config=""):
+    def __init__(self, settings, env=None, config="", arguments=()):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heddle-test-"))
         self.socket = self.directory / "control.sock"
         self.log = self.directory / "log"
@@ -33,13 +33,14 @@ class Daemon:
             **settings,
         }
         self.env = {**os.environ, **(env or {})}
+        self.arguments = list(map(str, arguments))
         self.config = config  # TOML, for what --set cannot say
         self.process = None
 
     def __enter__(self):
         file = self.directory / "heddle.toml"
         file.write_text(self.config)
-        arguments = [str(HEDDLED.resolve()), "--config", str(file)]
+        arguments = [str(HEDDLED.resolve()), "--config", str(file), *self.arguments]
         for key, value in self.settings.items():
             arguments += ["--set", f"{key}={value}"]
         with open(self.log, "wb") as log:

@@ -141,6 +141,25 @@ TEST_F(JournalTest, ItsMemoryIsTheFoldOfAllRecordsAlsoAfterReopening) {
   });
 }
 
+// As a recording has it, and a replay goes on with it.
+TEST_F(JournalTest, AnImageHasAllOfItAndIsApart) {
+  const std::vector<Rank> ranks{{NodeGuid{1}, 0}};
+  auto journal = open();
+  ASSERT_TRUE(journal->put_ranks(ranks));
+  ASSERT_TRUE(journal->write(regulation::Intent{regulation::ChangeId{1}, Instant{}, {off(link(3, 2))}, {}}));
+  const auto image = journal->image();  // of what is in the log beside the file, too
+  ASSERT_TRUE(image) << image.error().message;
+  auto played = open_image(*image, {});
+  ASSERT_TRUE(played) << played.error().message;
+  EXPECT_EQ((*played)->memory(), journal->memory());
+  EXPECT_EQ(*(*played)->ranks(), ranks);
+  EXPECT_EQ(*(*played)->append({0, WallTime{9ms}, "confirmed", "", ""}), 1U);
+  ASSERT_TRUE((*played)->write(regulation::ModeRecord{regulation::Mode::Off, "bob"}));
+  EXPECT_NE((*played)->memory().mode, journal->memory().mode);
+  EXPECT_TRUE(journal->events(0, 10)->empty());
+  EXPECT_FALSE(open_image("no database", {}));
+}
+
 TEST_F(JournalTest, TimesMoveWithTheClockOfTheFabric) {
   {
     auto journal = open();
