@@ -171,6 +171,7 @@ void FabricCore::settle() {
   if (regulation_ && !regulation_->has_stopped(now_)) return;
   if (*stopping_ == Changes::End && authority_->is_configuring()) return;
   stopping_.reset();
+  if (regulation_) regulation_->rest(now_);
   outside_.on_rest();
 }
 

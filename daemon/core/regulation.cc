@@ -22,20 +22,20 @@ Regulation::Regulation(const regulate::RegulatorOptions& options, Links on_stop,
   authority.regulate_with(regulator_, ranks ? *ranks : std::vector<journal::Rank>{});
 }
 
-bool Regulation::stop(Changes changes, Instant now) {
-  if (on_stop_ == Links::Stay && changes == Changes::GoOn) {
-    regulator_.save(now);
-    return false;
-  }
-  regulator_.stop(on_stop_, now);
-  if (rests()) return false;
-  stop_by_ = now + longest_stop;
-  return true;
+void Regulation::stop(Changes changes, Instant now) {
+  const bool waits = on_stop_ == Links::ComeBack || changes == Changes::End;
+  stop_by_ = waits ? now + longest_stop : now;
+  if (waits) regulator_.stop(on_stop_, now);
 }
 
 bool Regulation::rests() const { return on_stop_ == Links::Stay ? regulator_.at_rest() : regulator_.idle(); }
 
 bool Regulation::has_stopped(Instant now) const { return rests() || (stop_by_ && *stop_by_ <= now); }
+
+void Regulation::rest(Instant now) {
+  stop_by_.reset();
+  regulator_.save(now);
+}
 
 void Regulation::on_timer(Instant now) {
   if (const auto due = regulator_.next_deadline(); due && *due <= now) regulator_.on_timer(now);

@@ -25,10 +25,12 @@ class Regulation {
   Regulation(const Regulation&) = delete;
   Regulation& operator=(const Regulation&) = delete;
 
-  /// Brings links back, or leaves them. False: there is nothing to wait for.
-  bool stop(Changes changes, Instant now);
-  /// What stop() waits for has come about, or has taken too long.
+  /// Brings links back, or leaves them: then nothing is waited for, if somebody takes up what is under way.
+  void stop(Changes changes, Instant now);
+  /// After stop(): what it waits for has come about, or has taken too long.
   [[nodiscard]] bool has_stopped(Instant now) const;
+  /// Nobody waits for it any more. What was counted is on its way to the disk.
+  void rest(Instant now);
   void on_timer(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 

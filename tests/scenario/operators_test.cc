@@ -9,6 +9,11 @@ namespace {
 
 class Operators : public Story {
  protected:
+  static WorldOptions leaving() {
+    WorldOptions options = usual();
+    options.on_stop = regulation::Stopping::Links::Stay;
+    return options;
+  }
   [[nodiscard]] LinkRef ref(LinkIndex link) const {
     const Fabric& truth = world_->fabric.description();
     return link_ref(truth, truth.link(link));
@@ -238,13 +243,13 @@ TEST_F(Operators, StoppingThatLeavesLinksOffEndsWhatIsUnderWay) {
   using regulation::Stage;
   for (const Stage when :
        {Stage::Writing, Stage::Migrating, Stage::Rewriting, Stage::Draining, Stage::Closing}) {
-    RegulatedWorld& world = begin();
+    RegulatedWorld& world = begin(ring, leaving());
     traffic(0.05);
     ASSERT_TRUE(world.run([&] { return world.daemon->regulator().governor().stage() == when; }, 1min));
-    world.daemon->order([&](regulate::Regulator& regulator) {
-      regulator.stop(regulation::Stopping::Links::Stay, world.now);
-    });
-    ASSERT_TRUE(world.run([&] { return world.daemon->regulator().at_rest(); }, 1min)) << to_string(when);
+    world.daemon->stop(core::Changes::End);
+    EXPECT_FALSE(world.daemon->rests);
+    ASSERT_TRUE(world.run([&] { return world.daemon->rests; }, 1min)) << to_string(when);
+    EXPECT_TRUE(world.daemon->regulator().at_rest());
     EXPECT_TRUE(world.daemon->on_disk().open.empty()) << events();
     const std::size_t off = world.links_off().size();
     EXPECT_EQ(world.daemon->on_disk().off.size(), off) << events();
@@ -258,11 +263,24 @@ TEST_F(Operators, StoppingBringsBackWhatRegulationTurnedOff) {
   RegulatedWorld& world = begin();
   traffic(0.05);
   ASSERT_TRUE(comes_to(4));
-  world.daemon->order([&](regulate::Regulator& regulator) {
-    regulator.stop(regulation::Stopping::Links::ComeBack, world.now);
-  });
-  ASSERT_TRUE(comes_to(0)) << events();
+  world.daemon->stop(core::Changes::GoOn);
+  EXPECT_FALSE(world.daemon->rests);
+  ASSERT_TRUE(world.run([&] { return world.daemon->rests; }, 1min)) << events();
+  EXPECT_TRUE(world.links_off().empty()) << events();
   expect_well();
+}
+
+// Whoever is started next takes the change up; what was counted since the last minute is not lost.
+TEST_F(Operators, StoppingThatLeavesLinksOffWaitsForNothingWhereSomebodyGoesOn) {
+  RegulatedWorld& world = begin(ring, leaving());
+  traffic(0.05);
+  ASSERT_TRUE(world.run(
+      [&] { return world.daemon->regulator().governor().stage() == regulation::Stage::Draining; }, 1min));
+  EXPECT_EQ(world.daemon->energy_on_disk().spent, Joules{}) << "it is written once a minute";
+  world.daemon->stop(core::Changes::GoOn);
+  EXPECT_TRUE(world.daemon->rests);
+  EXPECT_FALSE(world.daemon->regulator().at_rest());
+  EXPECT_GT(world.daemon->energy_on_disk().spent, Joules{});
 }
 
 }  // namespace

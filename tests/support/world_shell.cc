@@ -16,6 +16,7 @@ core::CoreOptions core_options(const WorldOptions& world) {
   options.engine = world.engine;
   options.regulation.governor = world.governor;
   options.regulation.pins = world.pins;
+  options.on_stop = world.on_stop;
   return options;
 }
 

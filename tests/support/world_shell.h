@@ -29,6 +29,7 @@ struct WorldOptions {
   HostAgents agents = HostAgents::Present;
   regulation::GovernorOptions governor{};
   std::vector<std::string> pins{};
+  regulation::Stopping::Links on_stop = regulation::Stopping::Links::ComeBack;
   provision::LinkDriverOptions driver{};
   FabricClock::duration sampling = std::chrono::seconds{1};
   FabricClock::duration light_sweep = std::chrono::seconds{10};
@@ -66,6 +67,7 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   /// An operator asks for something.
   using Order = std::function<void(regulate::Regulator&)>;
   void order(const Order& what);
+  void stop(core::Changes changes) { on(core::StopAsked{changes}); }
   /// As a trap would have it.
   void look_at(const std::vector<NodeGuid>& nodes);
   void sweep() { on(core::WayMoved{}); }
@@ -73,6 +75,7 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   [[nodiscard]] const core::FabricCore& core() const { return core_; }
   [[nodiscard]] const regulate::Regulator& regulator() const { return *core_.regulator(); }
   [[nodiscard]] const regulation::Memory& on_disk() const { return journal_->memory(); }
+  [[nodiscard]] power::EnergyTotals energy_on_disk() const { return journal_->energy().value().total; }
 
   // Transport
   void receive_with(Receiver /*receiver*/) override {}
@@ -84,6 +87,7 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   std::vector<provision::ProvisionReport> reports;
   std::vector<journal::Event> events;
   std::vector<std::string> said;  ///< warnings and errors
+  bool rests = false;             ///< what stop() waited for is over
 
  private:
   struct DiskWork {
@@ -104,6 +108,7 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   void migrate(unsigned plane, Instant now, regulate::PathMigrator::Done done) override;
   // Outside
   void say(core::Severity severity, const std::string& text) override;
+  void on_rest() override { rests = true; }
   void on_logged(const journal::Event& event) override;
 
   RegulatedWorld& world_;
