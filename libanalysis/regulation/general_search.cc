@@ -64,6 +64,7 @@ std::optional<Found> GeneralSearch::run() {
   evaluation_.allow(fullest_of_trunk(network_, *loads));
   const Found everything{*problem_.available, std::move(*loads)};
   const bool by_tables = evaluation_.model() == Evaluation::Model::Tables;
+  if (by_tables) with_all_ = fullest_of_trunk(network_, everything.loads);
   std::vector<Found> sets = starts(everything);
   Found best = everything;
   if (!by_tables) {
@@ -96,7 +97,8 @@ std::vector<Found> GeneralSearch::starts(const Found& everything) {
 /// less than the estimate where links are too full to carry it, and by the estimate.
 std::optional<Found> GeneralSearch::by_trunks(const Found& everything) {
   const std::vector<double> present = evaluation_.table_loads(everything.active);
-  evaluation_.allow(fullest_of_trunk(network_, present));
+  with_all_ = fullest_of_trunk(network_, present);
+  evaluation_.allow(with_all_);
   MeasuredLoads estimated = *problem_.loads;
   estimated.hop = present;
   std::optional<Found> best = by_trunks(everything, estimated, present);

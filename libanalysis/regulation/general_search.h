@@ -27,6 +27,9 @@ class GeneralSearch {
   /// Nothing where all available links together break a rule.
   [[nodiscard]] std::optional<Found> run();
   [[nodiscard]] Evaluation& evaluation() { return evaluation_; }
+  /// bit/s by hop, of the fullest of its trunk, by the tables with all links on; empty where only even
+  /// spreading was looked at.
+  [[nodiscard]] std::span<const double> with_all() const { return with_all_; }
 
  private:
   [[nodiscard]] bool regulated(LinkIndex link) const {
@@ -83,6 +86,7 @@ class GeneralSearch {
   routing::LegalPaths paths_;          ///< over all available links
   std::vector<std::uint8_t> leading_;  ///< by mend, over all available links
   std::vector<double> watts_;
+  std::vector<double> with_all_;
   std::vector<std::uint16_t> ranks_;       ///< by switch
   std::vector<std::uint32_t> preference_;  ///< by switch: the smaller the sooner taken as a way up
   bool by_levels_ = false;                 ///< relieve the lowest rank first: what it adds helps those above

@@ -84,6 +84,7 @@ std::string full_with_all(const SelectionProblem& problem, const SelectOptions& 
   const Trunk* fullest = nullptr;
   double most = u_on * (1 + 1e-6);
   std::size_t count = 0;
+  if (selection.ceilings.empty()) return {};
   for (const Trunk& trunk : network.trunks()) {
     double highest = 0;
     for (const LinkIndex link : trunk.links)

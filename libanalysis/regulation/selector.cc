@@ -146,14 +146,21 @@ void sum_up(const SelectionProblem& problem, const SelectOptions& options, const
   selection.predicted = shares(problem, selection, loads);
   for (const double share : selection.predicted) selection.busiest = std::max(selection.busiest, share);
   selection.least_watts = least_power(problem, options, limits);
-  selection.ceilings.assign(limits.begin(), limits.end());
+}
+
+/// `with_all`: bit/s with all links on; empty: not known.
+std::vector<double> ceilings(const SelectionProblem& problem, const SelectOptions& options,
+                             std::span<const double> with_all) {
+  std::vector<double> shares(with_all.begin(), with_all.end());
+  const Network& network = *problem.network;
   for (const Trunk& trunk : network.trunks()) {
     for (const LinkIndex link : trunk.links) {
-      if (limits.empty()) continue;
-      selection.ceilings[network.up_hop(link)] /= network.capacity(link);
-      selection.ceilings[network.down_hop(link)] /= network.capacity(link);
+      if (shares.empty()) continue;
+      for (const std::uint32_t hop : {network.up_hop(link), network.down_hop(link)})
+        shares[hop] = std::max(options.thresholds.u_on.value(), shares[hop] / network.capacity(link));
     }
   }
+  return shares;
 }
 
 Result<Selection> select_general(const SelectionProblem& problem, const SelectOptions& options) {
@@ -168,6 +175,7 @@ Result<Selection> select_general(const SelectionProblem& problem, const SelectOp
   selection.active = std::move(found->active);
   decide_modes(problem, options, found->loads, selection);
   sum_up(problem, options, found->loads, search.evaluation().ceilings(), selection);
+  selection.ceilings = ceilings(problem, options, search.with_all());
   LinkSet::for_each_difference(*problem.current, selection.active, [&](LinkIndex link) {
     if (problem.network->trunk_of(link) == Network::no_trunk) return;
     const bool on = selection.active.contains(link);
@@ -201,6 +209,7 @@ Result<Selection> select_by_trunks(const SelectionProblem& problem, const Select
   selection.decisions = std::move(choice.decisions);
   decide_modes(problem, options, loads, selection);
   sum_up(problem, options, loads, limits, selection);
+  selection.ceilings = ceilings(problem, options, limits);
   return selection;
 }
 

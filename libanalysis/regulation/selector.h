@@ -96,7 +96,7 @@ struct Selection {
   std::vector<double> predicted;
   double busiest = 0;  ///< largest of them
   /// Share of capacity by hop that no selection lets it go above: u_on; where it would carry more with all
-  /// links on, that. Empty where nothing is predicted.
+  /// links on, that. Empty where tables with all on were not looked at.
   std::vector<double> ceilings;
   Watts watts;         ///< of all links between switches that are selected
   Watts all_on_watts;  ///< of all available ones in full mode
