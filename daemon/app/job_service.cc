@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/printable.h"
 #include "batch/squeue.h"
 
 namespace heddle::app {
@@ -70,6 +71,11 @@ control::JobsState JobService::state() const {
   if (watch_.asked()) state.age = clock_.now() - *watch_.asked();
   state.trouble = watch_.trouble();
   return state;
+}
+
+std::optional<std::string> JobService::problem() const {
+  if (watch_.trouble().empty()) return std::nullopt;
+  return "which jobs run is not known: " + printable(watch_.trouble());
 }
 
 /// On the thread that waits.

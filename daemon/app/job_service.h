@@ -9,6 +9,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/disk_thread.h"
@@ -30,6 +31,8 @@ class JobService {
   void begin();
   void on_sample(const std::shared_ptr<const load::Sample>& sample);
   [[nodiscard]] control::JobsState state() const;
+  /// Why nobody knows which jobs run, if somebody should.
+  [[nodiscard]] std::optional<std::string> problem() const;
   [[nodiscard]] std::shared_ptr<metrics::JobMetrics> metrics() const { return metrics_; }
 
  private:

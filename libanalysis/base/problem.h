@@ -19,6 +19,7 @@ enum class ProblemKind : std::uint8_t {
   Journal,     ///< what must survive a crash cannot be written, or is gone
   PlanFile,    ///< the plan for OpenSM's plugin is not the one that is meant
   Notify,      ///< somebody who is to be told of events and problems is not
+  Jobs,        ///< who says which jobs run cannot be asked
   // the fabric
   Discovery,      ///< a sweep failed, or found what cannot be
   NoSwitch,       ///< the fabric has no switch, or has lost all of them
@@ -58,6 +59,7 @@ inline constexpr std::array problem_names{
     ProblemName{ProblemKind::Journal, "journal"},
     ProblemName{ProblemKind::PlanFile, "plan-file"},
     ProblemName{ProblemKind::Notify, "notify"},
+    ProblemName{ProblemKind::Jobs, "jobs"},
     ProblemName{ProblemKind::Discovery, "discovery"},
     ProblemName{ProblemKind::NoSwitch, "no-switch"},
     ProblemName{ProblemKind::SilentPorts, "silent-ports"},

@@ -57,6 +57,12 @@ class Problems(unittest.TestCase):
             daemon.process.send_signal(signal.SIGHUP)
             self.nothing_wrong(daemon)
 
+    def test_jobs_that_nobody_tells(self):
+        with Daemon({**QUICK, "jobs.source": "jobs.csv", "jobs.interval": "200ms"}) as daemon:
+            self.says(daemon, "jobs", "jobs.csv: cannot be read")
+            (daemon.directory / "jobs.csv").write_text("one,host-0\n")
+            self.nothing_wrong(daemon)
+
     def test_ports_without_an_answer(self):
         with Daemon({**QUICK, "fabric.serve": "problems"}) as daemon:
             self.nothing_wrong(daemon)
