@@ -46,8 +46,8 @@ grep -q '^After=modprobe@ib_umad.service$' "$unit/heddled.service"
 # A fault ends the daemon, and not its neighbours.
 grep -q '^MemoryMax=' "$unit/heddled.service"
 
-# The longest orderly stop (daemon/app/regulation.cc) ends before systemd loses its patience.
-longest=$(sed -n 's/.*longest_stop = std::chrono::seconds{\([0-9]*\)}.*/\1/p' "$HEDDLE_SOURCE/daemon/app/regulation.cc")
+# The longest orderly stop (daemon/core/regulation.cc) ends before systemd loses its patience.
+longest=$(sed -n 's/.*longest_stop = std::chrono::seconds{\([0-9]*\)}.*/\1/p' "$HEDDLE_SOURCE/daemon/core/regulation.cc")
 patience=$(sed -n 's/^TimeoutStopSec=\([0-9]*\)$/\1/p' "$unit/heddled.service")
 [ "$patience" -ge $((longest + 15)) ]
 systemd-sysusers --dry-run "$HEDDLE_SOURCE/systemd/heddle.sysusers" > /dev/null
