@@ -256,6 +256,7 @@ class Governor::Impl {
   std::vector<power::LinkMode> modes_;  ///< scratch for problem()
   Troubles troubles_;
   std::set<LinkRef> strangers_;                             ///< to be opened
+  std::map<LinkRef, Instant> strangers_again_;              ///< not before; of those that were ordered once
   std::map<NodeGuid, std::vector<PortRef>> peers_of_lost_;  ///< where cables of lost switches were
 
   // The change under way.

@@ -79,6 +79,10 @@ void Governor::Impl::open_strangers() {
     // It may have come in sight.
     if (const auto known = find(link)) want(*known, "what is behind it is wanted");
     if (!is_stranger(link)) continue;
+    // An order that fails at once is followed by whatever asked for it.
+    const auto again = strangers_again_.find(link);
+    if (again != strangers_again_.end() && now_ < again->second) continue;
+    strangers_again_[link] = now_ + options.retry_after;
     links.push_back(link);
     const OffRecord& off = memory.off.at(link);
     // What is behind it may be gone for good: no other waits for it.

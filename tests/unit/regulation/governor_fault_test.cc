@@ -232,6 +232,9 @@ TEST(OtherTopologyTest, NoLinkThatIsNotInSightWaitsForAnother) {
     if (const auto* order = std::get_if<SetPorts>(&action)) ports.push_back(order->ports.size());
   }
   EXPECT_EQ(ports, (std::vector<std::size_t>{1, 1}));
+  // What asked for them may ask at each event, and an order for somebody who is not there fails at once.
+  for (const Action& action : world.governor.on({world.now, Restore{"bob", CommandId{4}}}))
+    EXPECT_FALSE(std::holds_alternative<SetPorts>(action));
 }
 
 // It may only be cut off: the first thing that comes back is what may lead there, each link by itself and at
