@@ -8,28 +8,16 @@ import subprocess
 import time
 import unittest
 
-from daemon_under_test import HEDDLE, SOURCE, Daemon
+from daemon_under_test import HEDDLE, Daemon
 from plugin_fabric import PluginFabric
 from plugin_loop import LoopTest
 from served_fabric import ServedFabric, wait_until
+from transcript import transcript
 
 NAME = f"drain-{os.getpid()}"
 TREE = "xgft:2;2,3;1,3"  # two hosts at each of three leaves, three spines
 LOAD = 'pattern = "uniform"\nload = 0.6\ndestinations = 5'
 QUICK = {"regulation.drain": "200ms", "regulation.wake": "200ms", "sampling.interval": "200ms", "sweep.light_interval": "500ms"}
-
-
-def transcript():
-    """(command, what it prints) of the page's blocks that begin with a prompt."""
-    steps = []
-    for line in (SOURCE / "docs/drain.md").read_text().splitlines():
-        if line.startswith("    $ heddle "):
-            steps.append((line.removeprefix("    $ heddle "), []))
-        elif line.startswith("    ") and steps and steps[-1][1] is not None:
-            steps[-1][1].append(line[4:])
-        elif steps:
-            steps.append(("", None))
-    return [(command, printed) for command, printed in steps if command]
 
 
 def timeless(text):
@@ -40,7 +28,7 @@ class Page(unittest.TestCase):
     maxDiff = None
 
     def test_the_page_is_a_transcript(self):
-        steps = transcript()
+        steps = transcript("drain.md")
         self.assertGreater(len(steps), 8)
         with Daemon({"fabric.generate": "xgft:2;4,4;1,4", "fabric.serve": NAME, "fabric.training_delay": "200ms", **QUICK}) as daemon:
             daemon.wait_for_sweeps(3)

@@ -7,26 +7,14 @@ import subprocess
 import time
 import unittest
 
-from daemon_under_test import HEDDLE, SOURCE, Daemon
+from daemon_under_test import HEDDLE, Daemon
+from transcript import transcript
 
 NAME = f"health-{os.getpid()}"
 # 20 s of the fabric in a second. No traffic: what a link throws away while it trains fills 16-bit counters now and then.
 SETTINGS = {"fabric.generate": "xgft:3;4,4,4;1,4,4", "fabric.serve": NAME, "fabric.time_scale": "20",
             "fabric.training_delay": "1s", "sampling.interval": "10s", "sampling.timeout": "10s", "sweep.light_interval": "10s",
             "log.level": "error"}
-
-
-def transcript():
-    """(command, what it prints) of the page's blocks that begin with a prompt."""
-    steps = []
-    for line in (SOURCE / "docs/health.md").read_text().splitlines():
-        if line.startswith("    $ heddle "):
-            steps.append((line.removeprefix("    $ heddle "), []))
-        elif line.startswith("    ") and steps and steps[-1][1] is not None:
-            steps[-1][1].append(line[4:])
-        elif steps:
-            steps.append(("", None))
-    return [(command, printed) for command, printed in steps if command]
 
 
 def timeless(text):
@@ -37,7 +25,7 @@ class Health(unittest.TestCase):
     maxDiff = None
 
     def test_the_page_is_a_transcript(self):
-        steps = transcript()
+        steps = transcript("health.md")
         self.assertEqual(len(steps), 6)
         with Daemon(SETTINGS) as daemon:
             daemon.wait_for_sweeps(3)
