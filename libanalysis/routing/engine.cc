@@ -90,7 +90,7 @@ std::optional<Engine> engine_from(std::string_view name) {
 Result<Routes> route(const Fabric& fabric, const LinkSet& active, Engine engine,
                      const RouteOptions& options) {
   if (engine == Engine::UpDown || engine == Engine::FatTree) {
-    auto router = UpDownRouter::make(fabric, {options.roots, {}, 1});
+    auto router = UpDownRouter::make(fabric, {options.roots, {}, options.planes});
     if (!router) return fail(router.error());
     if (engine == Engine::FatTree) {
       if (auto good = check_tree(fabric, router->graph(), router->ranks()); !good) return fail(good.error());

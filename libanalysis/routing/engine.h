@@ -30,6 +30,7 @@ enum class Engine : std::uint8_t {
 struct RouteOptions {
   std::vector<NodeGuid> roots;  ///< updn and ftree; none: chosen
   unsigned vls = 8;             ///< data VLs that the fabric has; dor may need two
+  unsigned planes = 1;          ///< updn and ftree: routed each by itself, as UpDownOptions has them
 };
 
 struct Routes {

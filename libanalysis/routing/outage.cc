@@ -150,6 +150,11 @@ double pairs_without_path(const Fabric& fabric, const Routes& routes, const Link
   return pairs;
 }
 
+/// As the daemon routes: where ports have several LIDs they are in two planes.
+unsigned planes_of(const Fabric& fabric) {
+  return std::ranges::any_of(fabric.ports(), [](const Port& port) { return port.lmc > 0; }) ? 2 : 1;
+}
+
 }  // namespace
 
 LinkSet links_left(const Fabric& fabric, const Failure& failure) {
@@ -164,9 +169,10 @@ LinkSet links_left(const Fabric& fabric, const Failure& failure) {
   return left;
 }
 
-Result<Outage> outage(const Fabric& fabric, const Failure& failure, Engine engine,
-                      const RouteOptions& options, unsigned samples) {
+Result<Outage> outage(const Fabric& fabric, const Failure& failure, Engine engine, RouteOptions options,
+                      unsigned samples) {
   const LinkSet left = links_left(fabric, failure);
+  options.planes = planes_of(fabric);
   const auto routes = route(fabric, left, engine, options);
   if (!routes) return fail(routes.error());
   Outage found;

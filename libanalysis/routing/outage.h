@@ -28,8 +28,9 @@ struct Outage {
   std::optional<Ratio> bisection;  ///< effective; none where no samples were asked for
 };
 
-/// `samples`: of the effective bisection. Errors: of route().
+/// `samples`: of the effective bisection. The planes of `options` are not looked at: they are the fabric's.
+/// Errors: of route().
 [[nodiscard]] Result<Outage> outage(const Fabric& fabric, const Failure& failure, Engine engine,
-                                    const RouteOptions& options, unsigned samples);
+                                    RouteOptions options, unsigned samples);
 
 }  // namespace heddle::routing
