@@ -360,6 +360,10 @@ const std::vector<Key>& keys() {
                                                   }},
       {"health.unbalance_from", "... if it was at least so busy, over the window.", "0.10",
        ratio_key([](Config& c) -> Ratio& { return c.health.unbalance_from; })},
+      {"health.slow_receiver",
+       "The share of the window in which a port had data for a host and no credits, its link not being full;"
+       "\n0 for never.",
+       "0.10", ratio_key([](Config& c) -> Ratio& { return c.health.slow_receiver; })},
       {"health.isolate",
        "Links between switches that are surely bad: \"advise\": say which would be taken out. \"enforce\": "
        "take\n"

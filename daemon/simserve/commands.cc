@@ -73,14 +73,15 @@ Commands::Outcome Commands::run(const json::object& request, Picoseconds now) {
   if (*command == "agent") return agent(request);
   if (*command == "errors") return errors(request, now);
   if (*command == "bit_errors") return bit_errors(request, now);
+  if (*command == "receiver") return receiver(request, now);
   if (*command == "counters") return counters(request, now);
   if (*command == "traffic") return traffic(request, now);
   if (*command == "status") return status(now);
   return fail(
       ErrorCode::Invalid,
       fmt::format(
-          "there is no command \"{}\": link, node, faults, agent, errors, bit_errors, counters, traffic, "
-          "status",
+          "there is no command \"{}\": link, node, faults, agent, errors, bit_errors, receiver, counters, "
+          "traffic, status",
           *command));
 }
 
@@ -229,6 +230,15 @@ Commands::Outcome Commands::bit_errors(const json::object& request, Picoseconds 
   if (!corrected) return fail(corrected.error());
   if (!uncorrectable) return fail(uncorrectable.error());
   fabric_.set_bit_errors(*port, {*corrected, *uncorrectable}, now);
+  return json::object{};
+}
+
+Commands::Outcome Commands::receiver(const json::object& request, Picoseconds now) {
+  const auto port = port_in(request);
+  if (!port) return fail(port.error());
+  const auto share = number(request, "share", 1, 0, 1);
+  if (!share) return fail(share.error());
+  fabric_.set_intake(*port, Ratio{*share}, now);
   return json::object{};
 }
 

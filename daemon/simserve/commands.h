@@ -34,6 +34,7 @@ class Commands {
   Outcome faults(const boost::json::object& request);
   Outcome agent(const boost::json::object& request);
   Outcome errors(const boost::json::object& request, Picoseconds now);
+  Outcome receiver(const boost::json::object& request, Picoseconds now);
   Outcome bit_errors(const boost::json::object& request, Picoseconds now);
   Outcome counters(const boost::json::object& request, Picoseconds now);
   Outcome traffic(const boost::json::object& request, Picoseconds now);

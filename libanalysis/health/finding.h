@@ -37,6 +37,8 @@ enum class Rule : std::uint8_t {
   SilentCounters,  ///< never move
   FullCounters,    ///< stand at their largest value
   EffectiveBer,    ///< bit errors that could not be corrected
+  OddDevice,       ///< another device, or another revision of it, than its peers are
+  SlowReceiver,    ///< a host that takes less than its link brings: what waits for it holds up others
 };
 
 struct RuleName {
@@ -62,8 +64,10 @@ inline constexpr std::array rule_names{
     RuleName{Rule::SilentCounters, "silent-counters"},
     RuleName{Rule::FullCounters, "full-counters"},
     RuleName{Rule::EffectiveBer, "effective-ber"},
+    RuleName{Rule::OddDevice, "odd-device"},
+    RuleName{Rule::SlowReceiver, "slow-receiver"},
 };
-inline constexpr std::size_t rule_count = static_cast<std::size_t>(Rule::EffectiveBer) + 1;
+inline constexpr std::size_t rule_count = static_cast<std::size_t>(Rule::SlowReceiver) + 1;
 static_assert(rule_names.size() == rule_count);
 
 [[nodiscard]] constexpr std::string_view to_string(Rule rule) {

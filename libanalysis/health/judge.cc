@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "health/error_rules.h"
+#include "health/peers.h"
 #include "health/standing.h"
 
 namespace heddle::health {
@@ -82,6 +83,7 @@ void Judge::judge(Instant now) {
     std::ranges::move(more, std::back_inserter(report->findings));
   };
   append(judge_standing(*survey_, drops_.willed()));
+  append(judge_peers(*survey_));
   append(found_twice(duplicates_));
   append(judge_errors(fabric, growth_, drops_, options_));
   append(traffic_.findings());

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "health/finding.h"
+#include "load/tick.h"
 
 namespace heddle::health {
 
@@ -28,7 +29,11 @@ struct Options {
   std::uint32_t discards = 100;        ///< in `window`
   double unbalance = 4;                ///< of a trunk's links, the busiest against the least busy in `window`
   Ratio unbalance_from{0.1};           ///< if the busiest is at least so busy
-  std::set<Rule> off;                  ///< that nobody wants to hear of
+  /// Of the time that a port to a host had data and no credits in `window`; no published source: a link that
+  /// waits so long holds up what is behind it.
+  Ratio slow_receiver{0.1};
+  load::TickTable ticks;  ///< of PortXmitWait
+  std::set<Rule> off;     ///< that nobody wants to hear of
 };
 
 }  // namespace heddle::health

@@ -55,6 +55,12 @@ struct Flap {
   std::uint32_t times = 1;
 };
 
+/// What a node says that it is (NodeInfo).
+struct Device {
+  std::uint16_t id = 0;  ///< 0: as the description has it
+  std::uint32_t revision = 0xa0;
+};
+
 /// Error counters of a port (IBA 16.1.3.5), in the order of CounterSelect2 of PortCountersExtended.
 enum class ErrorCounter : std::uint8_t {
   Symbol,

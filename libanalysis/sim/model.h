@@ -40,6 +40,7 @@ struct NodeState {
   NodeTraits traits;
   AgentFaults faults;
   std::optional<Redirect> redirect;
+  Device device;
   Picoseconds smp_idle_at{0};  ///< when its SMA has worked off its line
   std::uint32_t next_tid = 1;  ///< of its traps
   // Switches.

@@ -74,7 +74,8 @@ struct SimulatedFabric::Parts {
   Pma pma;
   Random random;
   MadFaults mad_faults;
-  bool faulty = false;  ///< any of mad_faults
+  std::unordered_map<PortIndex, Ratio> intakes;  ///< of ports that take less than all
+  bool faulty = false;                           ///< any of mad_faults
   std::vector<std::pair<NodeIndex, Redirect>> redirects;
 
   std::vector<Client> clients;

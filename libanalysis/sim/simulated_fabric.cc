@@ -185,6 +185,11 @@ LinkWidth SimulatedFabric::active_width(PortIndex port) const {
   return mad::active_width(parts_->model.info(port));
 }
 
+Ratio SimulatedFabric::intake(PortIndex port) const {
+  const auto found = parts_->intakes.find(port);
+  return found == parts_->intakes.end() ? Ratio{1} : found->second;
+}
+
 LinkSpeed SimulatedFabric::active_speed(PortIndex port) const {
   const mad::PortInfo& info = parts_->model.info(port);
   const mad::MlnxExtPortInfo fdr10{.link_speed_active = 1};

@@ -85,6 +85,8 @@ class SimulatedFabric {
   [[nodiscard]] bool forwards(PortIndex port) const;
   [[nodiscard]] LinkWidth active_width(PortIndex port) const;
   [[nodiscard]] LinkSpeed active_speed(PortIndex port) const;
+  /// The share of what its link brings that the port takes in.
+  [[nodiscard]] Ratio intake(PortIndex port) const;
   /// The output port per LID, port 255 or beyond the end for none. Empty for what is not a switch.
   [[nodiscard]] std::span<const PortNum> forwarding_table(NodeIndex node) const;
   /// Whether the switch sends packets to this multicast LID out of the port.
@@ -114,6 +116,10 @@ class SimulatedFabric {
   void set_redirect(NodeIndex node, std::optional<Redirect> redirect);
   /// The node says that this is its GUID: two nodes with one GUID.
   void set_guid(NodeIndex node, NodeGuid guid);
+  /// As if the node had been replaced by another one; it says so when it is asked next.
+  void set_device(NodeIndex node, const Device& device);
+  /// The port takes no more than this share of what its link brings. Flow level only.
+  void set_intake(PortIndex port, Ratio share, Picoseconds now);
   void set_training_delay(LinkIndex link, Picoseconds delay);
   void kill(NodeIndex node, Picoseconds now);
   void revive(NodeIndex node, Picoseconds now);

@@ -39,6 +39,16 @@ void SimulatedFabric::set_redirect(NodeIndex node, std::optional<Redirect> redir
 
 void SimulatedFabric::set_guid(NodeIndex node, NodeGuid guid) { parts_->model.nodes[node.raw()].guid = guid; }
 
+void SimulatedFabric::set_device(NodeIndex node, const Device& device) {
+  parts_->model.nodes[node.raw()].device = device;
+}
+
+void SimulatedFabric::set_intake(PortIndex port, Ratio share, Picoseconds now) {
+  parts_->run(now);
+  parts_->intakes[port] = share;
+  parts_->model.changed({.kind = Change::Kind::PortState, .port = port}, parts_->now);
+}
+
 void SimulatedFabric::set_training_delay(LinkIndex link, Picoseconds delay) {
   parts_->model.links[link.raw()].training_delay = delay;
 }

@@ -119,8 +119,8 @@ std::uint16_t Sma::node_info(Request& request) {
   info.node_guid = node.guid;
   info.port_guid = model_.port_guid(request.arrival.at);
   info.partition_cap = p_keys_per_port;
-  info.device_id = described.device_id;
-  info.revision = 0xa0;
+  info.device_id = node.device.id != 0 ? node.device.id : described.device_id;
+  info.revision = node.device.revision;
   info.local_port = request.arrival.ingress;
   info.vendor_id = described.vendor_id;
   mad::encode(info, request.data);

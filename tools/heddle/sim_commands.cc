@@ -46,6 +46,7 @@ struct Arguments {
   double delayed = 0;
   double slow = 0;
   double uncorrectable = 0;
+  double share = 1;
   double rate = INFINITY;
   unsigned sl = 0;
   std::int64_t id = -1;
@@ -172,6 +173,18 @@ void add_bit_errors(CLI::App& fault, const Shared& a, Context& context) {
   });
 }
 
+void add_receiver(CLI::App& fault, const Shared& a, Context& context) {
+  auto* receiver = fault.add_subcommand(
+      "receiver", "A port takes less than its link brings (flow level); without an option, all of it again");
+  receiver->add_option("node", a->node, "Description or GUID")->required();
+  receiver->add_option("port", a->port)->required();
+  receiver->add_option("--share", a->share, "Of what its link brings, 0 to 1");
+  Program::on(*receiver, [a, &context] {
+    return tell({{"command", "receiver"}, {"node", a->node}, {"port", a->port}, {"share", a->share}}, a,
+                context);
+  });
+}
+
 void add_fault(CLI::App& sim, const Shared& a, Context& context) {
   auto* fault = sim.add_subcommand("fault", "Lose MADs, break agents, add errors");
   fault->require_subcommand(1);
@@ -220,6 +233,7 @@ void add_fault(CLI::App& sim, const Shared& a, Context& context) {
   });
 
   add_bit_errors(*fault, a, context);
+  add_receiver(*fault, a, context);
   auto* errors = fault->add_subcommand("errors", "Add to an error counter of a port");
   errors->add_option("node", a->node, "Description or GUID")->required();
   errors->add_option("port", a->port)->required();

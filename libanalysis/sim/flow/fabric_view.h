@@ -18,6 +18,7 @@ class FabricView : public ForwardingView {
   [[nodiscard]] BitRate rate(PortIndex port) const override {
     return data_rate(fabric_.active_width(port), fabric_.active_speed(port));
   }
+  [[nodiscard]] Ratio intake(PortIndex port) const override { return fabric_.intake(port); }
   [[nodiscard]] Lid lid(PortIndex end_port) const override { return fabric_.port_info(end_port).lid; }
   [[nodiscard]] PortIndex port_of(Lid lid) const override { return fabric_.port_of(lid); }
   [[nodiscard]] PortNum output(NodeIndex node, Lid lid) const override {

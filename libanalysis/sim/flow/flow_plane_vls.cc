@@ -37,7 +37,8 @@ std::uint32_t FlowPlane::channel_of(RouteHop hop, std::size_t position) {
 /// What the VL may have while nobody else wants anything.
 double FlowPlane::room(PortIndex port, Vl vl) const {
   if (peer_[port.raw()] == no_port || !view_.forwards(port)) return 0;
-  return serves(view_.arbitration(port), vl) ? view_.rate(port).value() : 0;
+  const double taken = view_.rate(port).value() * view_.intake(peer_[port.raw()]).value();
+  return serves(view_.arbitration(port), vl) ? taken : 0;
 }
 
 bool FlowPlane::give(std::uint32_t channel, double capacity) {

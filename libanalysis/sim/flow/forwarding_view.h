@@ -19,6 +19,11 @@ class ForwardingView {
   [[nodiscard]] virtual bool forwards(PortIndex port) const = 0;
   /// Data rate of the port's active width and speed.
   [[nodiscard]] virtual BitRate rate(PortIndex port) const = 0;
+  /// What a port takes in of what its link brings.
+  [[nodiscard]] virtual Ratio intake(PortIndex port) const {
+    static_cast<void>(port);
+    return Ratio{1};
+  }
   /// Base LID of an end port; no_lid before it has one.
   [[nodiscard]] virtual Lid lid(PortIndex end_port) const = 0;
   /// The end port that answers to this LID; no_port if none does.

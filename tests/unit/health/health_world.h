@@ -106,6 +106,8 @@ class HealthWorld {
     }
     return std::nullopt;
   }
+  /// Takes this share of what its link brings.
+  void take_in(LinkEnd end, Ratio share) { fabric().set_intake(truth().port_index(end), share, ps()); }
   void cut(LinkIndex link) { fabric().cut(link, ps()); }
   void mend(LinkIndex link) { fabric().mend(link, ps()); }
   /// As an operator does with ibportstate.
