@@ -27,9 +27,10 @@ function(heddle_module name)
 endfunction()
 
 # One test program per module: `heddle_test(fabric LINKS heddle_fabric)` in tests/unit/fabric. Test sources are
-# not optimized, which halves the time to compile them; what they test is. OPTIMIZED is for those that compute.
+# not optimized, which halves the time to compile them; what they test is. OPTIMIZED is for those that compute. SHARDS is in how
+# many runs a build with a sanitizer runs all of its tests.
 function(heddle_test name)
-  cmake_parse_arguments(ARG "OPTIMIZED" "LABEL" "LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMIZED" "LABEL;SHARDS" "LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   if(NOT sources)
     return()
@@ -38,13 +39,37 @@ function(heddle_test name)
     set(ARG_LABEL unit)
   endif()
   add_executable(${name}_test ${sources})
+  add_dependencies(test_programs ${name}_test)
   target_link_libraries(${name}_test PRIVATE ${ARG_LINKS} heddle_test_places GTest::gmock GTest::gtest_main rapidcheck)
   if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT ARG_OPTIMIZED)
     target_compile_options(${name}_test PRIVATE -O0)
   endif()
   target_include_directories(${name}_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
-    TEST_PREFIX "${name}." PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 ENVIRONMENT "${HEDDLE_PROPERTY_ENVIRONMENT}")
+  if(HEDDLE_SANITIZE)
+    heddle_whole_test(${name} ${ARG_LABEL} ${ARG_SHARDS})
+  else()
+    gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
+      TEST_PREFIX "${name}." PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 ENVIRONMENT "${HEDDLE_PROPERTY_ENVIRONMENT}")
+  endif()
+endfunction()
+
+# All tests of a program in one run, or in as many as are given: with a sanitizer it takes a program longer to begin than it takes
+# most tests to run.
+function(heddle_whole_test name label)
+  set(shards 1)
+  if(ARGN)
+    set(shards ${ARGN})
+  endif()
+  foreach(shard RANGE 1 ${shards})
+    set(test ${name})
+    if(shards GREATER 1)
+      set(test ${name}.${shard}_of_${shards})
+    endif()
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${test} COMMAND ${name}_test --gtest_brief=1)
+    set_tests_properties(${test} PROPERTIES LABELS ${label} TIMEOUT 1800 COST ${shards}
+      ENVIRONMENT "${HEDDLE_PROPERTY_ENVIRONMENT};GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()
 
 # One benchmark program: `heddle_bench(routing LINKS heddle_routing)` makes routing_bench from routing_bench.cc.
