@@ -26,6 +26,11 @@ function(heddle_module name)
   endif()
 endfunction()
 
+# For what waits for others, or runs once: less optimized, which takes a third off the time to compile it.
+function(heddle_less_optimized target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # One test program per module: `heddle_test(fabric LINKS heddle_fabric)` in tests/unit/fabric. Test sources are
 # not optimized, which halves the time to compile them; what they test is. OPTIMIZED is for those that compute. SHARDS is in how
 # many runs a build with a sanitizer runs all of its tests.
