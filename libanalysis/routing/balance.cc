@@ -54,7 +54,8 @@ class Balancer {
         cost_(graph_.size()),
         choice_(graph_.size()),
         expected_(graph_.size()),
-        down_(graph_.size()) {
+        down_(graph_.size()),
+        follows_mend_(graph_.size()) {
     for (std::uint32_t h = 0; h < graph_.hop_count(); ++h)
       descends_[h] = ranks_.above(SwitchIndex{map_.from(h)}, SwitchIndex{map_.peer(h)}) ? 1 : 0;
   }
@@ -126,8 +127,9 @@ class Balancer {
   /// Visits in the order in which costs become known: those that go down from the bottom up, then those that
   /// go up from the top down. Traffic flows the other way round.
   void prepare(SwitchIndex at) {
-    const auto left = full_.distance(at);  // a legal path is one in both directions
+    const auto left = full_.distance(at);  // a legal path is one in both directions, if not the same one
     for (std::uint32_t s = 0; s < graph_.size(); ++s) down_[s] = full_.down(SwitchIndex{s}, at);
+    find_mended(at);
     visits_.clear();
     ways_.clear();
     const auto visit = [&](std::uint32_t s) {
@@ -139,7 +141,9 @@ class Balancer {
         const std::uint32_t peer = hop.peer.raw();
         const unsigned there = goes_down ? down_[peer] : left[peer];
         const unsigned here = goes_down ? down_[s] : left[s];
-        if ((descends_[h] != 0) == goes_down && there + 1 == here) ways_.push_back({h, peer});
+        const bool nearer = follows_mend_[s] != 0 ? full_.shortest(SwitchIndex{s}, hop, at)
+                                                  : (descends_[h] != 0) == goes_down && there + 1 == here;
+        if (nearer) ways_.push_back({h, peer});
         ++h;
       }
       visits_.push_back({s, first, static_cast<std::uint32_t>(ways_.size()) - first, goes_down});
@@ -158,6 +162,15 @@ class Balancer {
       const double share = expected_[it->sw] / it->count;
       if (share == 0) continue;
       for (const Way& way : ways(*it)) expected_[way.peer] += share;
+    }
+  }
+
+  /// Where mends lead, packets go on as the mends count on: over no way that is the shortest one backwards
+  /// only (a switch goes down as soon as it can).
+  void find_mended(SwitchIndex at) {
+    follows_mend_.assign(graph_.size(), 0);
+    for (const Mends::Mend& mend : mends_.to(at)) {
+      for (const Mends::Way& way : mends_.ways(mend)) follows_mend_[way.peer.raw()] = 1;
     }
   }
 
@@ -286,6 +299,7 @@ class Balancer {
   std::vector<std::uint32_t> choice_;
   std::vector<double> expected_;  ///< of what hosts send to one of the destination's LIDs
   std::vector<LegalPaths::Distance> down_;
+  std::vector<std::uint8_t> follows_mend_;  ///< by switch: a mended one may send to it, for the destination
   std::vector<std::uint32_t> path_;
   std::vector<Undo> undo_;
 };
