@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "routing/link_set.h"
 #include "routing/switch_graph.h"
 #include "routing/tables.h"
 
@@ -36,6 +37,16 @@ class HopMap {
   std::vector<std::uint32_t> peer_;
   std::vector<std::uint32_t> from_;
 };
+
+/// By hop: whether its link is one of these; null: all are.
+[[nodiscard]] inline std::vector<char> hops_over(const SwitchGraph& graph, const LinkSet* links) {
+  std::vector<char> result;
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    for (const Hop& hop : graph.hops(SwitchIndex{s}))
+      result.push_back(links == nullptr || links->contains(hop.link) ? 1 : 0);
+  }
+  return result;
+}
 
 /// The entries of all switches for each of 64 LIDs: a block of every switch, turned on its side.
 class Columns {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "routing/dependencies.h"
@@ -17,8 +18,8 @@ constexpr std::size_t most_trials = 64;
 
 class Keeper {
  public:
-  Keeper(const SwitchGraph& graph, const ForwardingTables& before, const ForwardingTables& after)
-      : graph_{graph}, before_{before}, after_{after}, map_{graph} {}
+  Keeper(const UpdateOrder& order, const ForwardingTables& before, const ForwardingTables& after)
+      : order_{order}, graph_{order.graph}, before_{before}, after_{after}, map_{order.graph} {}
 
   std::vector<KeptWay> keep(std::span<const BlockRef> differing, const LinkSet& usable) {
     find_lost(differing, usable);
@@ -27,6 +28,7 @@ class Keeper {
       for (unsigned i = 0; !lost_.empty() && i < target.lid_count(); ++i) {
         const auto lost = lost_.find(Lid{static_cast<std::uint16_t>(target.base.raw() + i)});
         if (lost == lost_.end()) continue;
+        if (!in_order_) in_order_ = stands_in_order();
         if (auto kept = keep(target, lost->first, lost->second); !kept.empty())
           by_lid.push_back(std::move(kept));
       }
@@ -38,14 +40,44 @@ class Keeper {
   }
 
  private:
+  /// Whether what stands leads over no link that is down, and turns as the order and its mends allow.
+  [[nodiscard]] bool stands_in_order() const {
+    const std::vector<char> is_up = hops_over(graph_, order_.up);
+    for (const Target& target : graph_.targets()) {
+      for (unsigned i = 0; i < target.lid_count(); ++i) {
+        if (!stands_in_order(target, Lid{static_cast<std::uint16_t>(target.base.raw() + i)}, is_up))
+          return false;
+      }
+    }
+    return true;
+  }
+  [[nodiscard]] bool stands_in_order(const Target& target, Lid lid, std::span<const char> is_up) const {
+    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+      const std::uint32_t hop = map_.hop(s, before_.port(SwitchIndex{s}, lid).raw());
+      if (s == target.at.raw() || hop == HopMap::none) continue;
+      if (is_up[hop] == 0) return false;
+      const std::uint32_t over = map_.peer(hop);
+      if (over != target.at.raw() && !is_in_order(target, s, over, before_.port(SwitchIndex{over}, lid)))
+        return false;
+    }
+    return true;
+  }
+  /// Packets to the target that come from `from` to `over` may go on by that port: up, then down, or by a
+  /// mend of `from` for that target.
+  [[nodiscard]] bool is_in_order(const Target& target, std::uint32_t from, std::uint32_t over,
+                                 PortNum onward) const {
+    const std::uint32_t next = map_.hop(over, onward.raw());
+    if (next == HopMap::none) return true;
+    const bool turns_up = order_.ranks.above(SwitchIndex{from}, SwitchIndex{over}) &&
+                          order_.ranks.above(SwitchIndex{map_.peer(next)}, SwitchIndex{over});
+    return !turns_up ||
+           (order_.mends.find(SwitchIndex{from}, target.at) != Mends::none &&
+            order_.mends.turns(SwitchIndex{from}, SwitchIndex{over}, SwitchIndex{map_.peer(next)}));
+  }
+
   /// Switches that would be without an entry, and whose own leads over a link that may be used.
   void find_lost(std::span<const BlockRef> differing, const LinkSet& usable) {
-    std::vector<char> forwards(graph_.hop_count(), 0);
-    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      std::size_t hop = graph_.first_hop(SwitchIndex{s});
-      for (const Hop& each : graph_.hops(SwitchIndex{s}))
-        forwards[hop++] = usable.contains(each.link) ? 1 : 0;
-    }
+    const std::vector<char> forwards = hops_over(graph_, &usable);
     for (const BlockRef& at : differing) {
       for (std::size_t i = 0; i < lids_per_block; ++i) {
         const Lid lid{static_cast<std::uint16_t>(at.block * lids_per_block + i)};
@@ -79,6 +111,9 @@ class Keeper {
         const PortNum port = before_.port(s, lid);
         const std::uint32_t next = map_.peer(map_.hop(s.raw(), port.raw()));
         if (leads[next] == 0 && !leads_there(target, lid, next)) continue;
+        if (*in_order_ && next != target.at.raw() &&
+            !is_in_order(target, s.raw(), next, led_by(kept, next, lid)))
+          continue;
         leads[s.raw()] = 1;
         kept.push_back({s, lid, port});
         more = true;
@@ -101,14 +136,17 @@ class Keeper {
     return result;
   }
 
+  /// By which port the switch sends it when all is written.
+  [[nodiscard]] PortNum led_by(std::span<const KeptWay> kept, std::uint32_t s, Lid lid) const {
+    const auto own = std::ranges::find(kept, SwitchIndex{s}, &KeptWay::sw);
+    return own != kept.end() ? own->port : after_.port(SwitchIndex{s}, lid);
+  }
+
   void follow(const Target& target, Lid lid, std::uint32_t hop, std::span<const KeptWay> kept,
               Dependencies& into) const {
     if (hop == HopMap::none || map_.peer(hop) == target.at.raw()) return;
-    const SwitchIndex over{map_.peer(hop)};
-    const auto own =
-        std::find_if(kept.begin(), kept.end(), [&](const KeptWay& way) { return way.sw == over; });
-    const PortNum port = own != kept.end() ? own->port : after_.port(over, lid);
-    const std::uint32_t next = map_.hop(over.raw(), port.raw());
+    const std::uint32_t over = map_.peer(hop);
+    const std::uint32_t next = map_.hop(over, led_by(kept, over, lid).raw());
     if (next != HopMap::none) into.add(hop, next, lid);
   }
 
@@ -136,6 +174,7 @@ class Keeper {
     }
   }
 
+  const UpdateOrder& order_;
   const SwitchGraph& graph_;
   const ForwardingTables& before_;
   const ForwardingTables& after_;
@@ -143,14 +182,15 @@ class Keeper {
   std::map<Lid, std::vector<SwitchIndex>> lost_;
   std::vector<KeptWay> kept_;
   std::size_t trials_ = 0;
+  std::optional<bool> in_order_;  ///< what stands; asked where something is lost
 };
 
 }  // namespace
 
-std::vector<KeptWay> ways_to_keep(const SwitchGraph& graph, const ForwardingTables& before,
+std::vector<KeptWay> ways_to_keep(const UpdateOrder& order, const ForwardingTables& before,
                                   const ForwardingTables& after, std::span<const BlockRef> differing,
                                   const LinkSet& usable) {
-  return Keeper(graph, before, after).keep(differing, usable);
+  return Keeper(order, before, after).keep(differing, usable);
 }
 
 }  // namespace heddle::routing

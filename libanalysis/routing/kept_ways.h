@@ -3,14 +3,18 @@
 /// what stands may follow the mends of an earlier one. Such an entry stays until there is a path, or its link
 /// is to go off: no packet is dropped that would have arrived.
 ///
+/// Where nothing is lost, and what stands follows the order, a pair that loses its path is one that nobody
+/// needs, and the entry stays only while packets turn as the order and its mends allow: another turn may
+/// close a circle with some mixture of old and new entries of other LIDs.
+///
 /// Pure.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "routing/lid_rounds.h"
 #include "routing/link_set.h"
-#include "routing/switch_graph.h"
 #include "routing/tables.h"
 
 namespace heddle::routing {
@@ -24,7 +28,7 @@ struct KeptWay {
 /// Of the entries that `before` has and `after` has not, those that lead over `usable` links to where `after`
 /// leads on. None that would close a circle of dependencies with `after` and with one another. `differing`:
 /// the blocks in which the tables may differ.
-[[nodiscard]] std::vector<KeptWay> ways_to_keep(const SwitchGraph& graph, const ForwardingTables& before,
+[[nodiscard]] std::vector<KeptWay> ways_to_keep(const UpdateOrder& order, const ForwardingTables& before,
                                                 const ForwardingTables& after,
                                                 std::span<const BlockRef> differing, const LinkSet& usable);
 

@@ -25,17 +25,12 @@ class Mixtures {
       : order_{order},
         change_{change},
         map_{order.graph},
-        forwards_(order.graph.hop_count(), 1),
+        forwards_{hops_over(order.graph, order.up)},
         targets_(std::size_t{order.graph.top_lid().raw()} + 1, nullptr),
         row_of_(targets_.size(), unchanged) {
     for (const Target& target : order.graph.targets()) {
       for (unsigned i = 0; i < target.lid_count(); ++i)
         targets_[std::size_t{target.base.raw()} + i] = &target;
-    }
-    for (std::uint32_t s = 0; order.up != nullptr && s < order.graph.size(); ++s) {
-      std::size_t hop = order.graph.first_hop(SwitchIndex{s});
-      for (const Hop& each : order.graph.hops(SwitchIndex{s}))
-        forwards_[hop++] = order.up->contains(each.link) ? 1 : 0;
     }
     for (std::size_t stage = 0; stage < change.stages.size(); ++stage) {
       for (const EntryWrite& write : change.stages[stage]) note(write, static_cast<std::uint16_t>(stage));

@@ -19,11 +19,17 @@ bool TableWriter::is_silent(const routing::BlockRef& at) const {
   return tables_[at.sw.raw()] != nullptr && tables_[at.sw.raw()]->silent[at.block];
 }
 
+/// Precondition: routes_->order.
+routing::UpdateOrder TableWriter::update_order() const {
+  const routing::UpDownRouter& order = *routes_->order;
+  return {order.graph(), order.ranks(), order.mends(), &routes_->up};
+}
+
 /// No packet is dropped for want of a path by the order that would have arrived by the tables that stand.
 void TableWriter::keep_ways_that_work() {
   kept_.clear();
-  const auto ways = routing::ways_to_keep(routes_->order->graph(), working_, routes_->tables, differing_,
-                                          routes_->in_all_planes);
+  const auto ways =
+      routing::ways_to_keep(update_order(), working_, routes_->tables, differing_, routes_->in_all_planes);
   if (ways.empty()) return;
   auto kept = std::make_shared<Routes>(*routes_);
   for (const routing::KeptWay& way : ways) {
@@ -148,8 +154,7 @@ void TableWriter::plan_stages(Instant now) {
   recent_.forget_until(now - under_way_.life());
   const routing::SwitchGraph& graph = routes_->order->graph();
   routing::SafeUpdate update =
-      routing::plan_safe_update({graph, routes_->order->ranks(), routes_->order->mends(), &routes_->up},
-                                working_, routes_->tables, differing_, {&recent_, kept_});
+      routing::plan_safe_update(update_order(), working_, routes_->tables, differing_, {&recent_, kept_});
   report_.order = WriteOrder::Staged;
   plan_ = std::move(update.plan);
   report_.stages = plan_.stages.size();

@@ -34,6 +34,7 @@
 #include "authority/own/batch.h"
 #include "authority/own/routes.h"
 #include "mad/survey.h"
+#include "routing/lid_rounds.h"
 #include "routing/packet_life.h"
 #include "routing/recent_entries.h"
 #include "routing/update_plan.h"
@@ -145,6 +146,7 @@ class TableWriter {
   void plan_stages(Instant now);
   void keep_rounds(const std::vector<Lid>& following, Instant now);
   void leave_out(std::vector<routing::EntryWrite>& stage);
+  [[nodiscard]] routing::UpdateOrder update_order() const;
   void keep_ways_that_work();
   void leave_out_doubtful();
   [[nodiscard]] std::size_t readable_lids(const SurveyNode& node);
