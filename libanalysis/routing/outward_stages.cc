@@ -40,7 +40,7 @@ class Outward {
     for (std::uint32_t s = 0; s < changed_.size(); ++s) {
       if (changed_[s] == 0) continue;
       const bool waits = reached_[s] == 0 || !after_[s].empty();
-      by_level[reached_[s] != 0 ? level_[s] : not_reached].push_back(
+      by_level[level_[s] != unknown ? level_[s] : not_reached].push_back(
           {SwitchIndex{s}, lid, after.port(SwitchIndex{s}, lid), waits ? Change::Loses : Change::Keeps});
     }
     if (stages.size() < by_level.size()) stages.resize(by_level.size());
@@ -81,14 +81,24 @@ class Outward {
     return hop == HopMap::none ? not_reached : map_.peer(hop);
   }
 
-  /// By switch, those that send it packets, are written too, and whose packets it must not turn.
+  /// By switch, those that send it packets, are written too, and whose packets it must not turn. Who of these
+  /// has no path any more comes after those that send it packets.
   void find_senders(const Target& target) {
     for (auto& senders : after_) senders.clear();
+    std::vector<std::uint32_t> ending;
     for (std::uint32_t s = 0; s < changed_.size(); ++s) {
       const std::uint32_t over = old_[s];
       if (changed_[s] == 0 || over == not_reached || over == target.at.raw()) continue;
-      if (reached_[s] == 0 || changed_[over] == 0 || reached_[over] == 0) continue;
-      if (!is_allowed(s, over, new_[over])) after_[over].push_back(s);
+      if (changed_[over] == 0 || reached_[over] == 0 || is_allowed(s, over, new_[over])) continue;
+      after_[over].push_back(s);
+      if (reached_[s] == 0) ending.push_back(s);
+    }
+    for (std::size_t i = 0; i < ending.size(); ++i) {
+      for (std::uint32_t s = 0; s < changed_.size(); ++s) {
+        if (changed_[s] == 0 || old_[s] != ending[i]) continue;
+        after_[ending[i]].push_back(s);
+        if (reached_[s] == 0 && std::ranges::find(ending, s) == ending.end()) ending.push_back(s);
+      }
     }
   }
   [[nodiscard]] bool is_allowed(std::uint32_t from, std::uint32_t over, std::uint32_t to) const {
@@ -111,7 +121,7 @@ class Outward {
     if (level_[s] != unknown) return level_[s];
     level_[s] = in_hand;
     std::uint32_t found = 0;
-    if (new_[s] != not_reached) {
+    if (reached_[s] != 0 && new_[s] != not_reached) {
       const auto behind = level(new_[s]);
       if (!behind) return std::nullopt;
       found = *behind + changed_[new_[s]];

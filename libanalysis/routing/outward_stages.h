@@ -18,7 +18,8 @@
 namespace heddle::routing {
 
 struct OutwardStages {
-  /// Of a LID, switches that have no path any more come last, when packets that were led there are gone.
+  /// Of a LID, switches that have no path any more come last, when packets that were led there are gone; but
+  /// before others that would turn their packets.
   /// Stages of the same number are written together.
   std::vector<std::vector<EntryWrite>> stages;
   std::vector<Lid> turning;

@@ -11,6 +11,7 @@
 #include "routing/safe_update.h"
 #include "routing/update_plan.h"
 #include "routing/updn.h"
+#include "unit/routing/fewer_links.h"
 #include "unit/routing/test_fabrics.h"
 
 namespace heddle::routing {
@@ -284,6 +285,30 @@ TEST(Mends, LeadToSwitchesThatGoOnAsTheyCountOn) {
     const auto router = *UpDownRouter::make(*fabric);
     EXPECT_FALSE(router.mends().all().empty());
     EXPECT_EQ(foreign_turns(router, LinkSet::all(*fabric), router.tables(), router.tables()), 0U);
+  }
+}
+
+// Links are taken out of use, and with them the mend of a switch that no host needs to be reached from. It
+// was taken away last, while the switch that it led to had turned upwards.
+TEST(Mends, ThatNobodyNeedsAreGoneBeforeTheirPacketsWouldTurnUpAgain) {
+  for (const unsigned seed : {40U, 96U}) {
+    const std::string source = fmt::format("grown:seed={},hosts={}", seed, 20 + seed * 37 % 230);
+    SCOPED_TRACE(source);
+    const auto fabric = *assign_lids(**generate(source));
+    auto router = *UpDownRouter::make(*fabric);
+    const LinkSet up = LinkSet::all(*fabric);
+    ForwardingTables now = router.tables();
+    Random random{seed};
+    (void)with_fewer(router, up, random);
+    const auto update = plan_safe_update({router.graph(), router.ranks(), router.mends()}, now,
+                                         router.tables(), differing_blocks(now, router.tables()));
+    for (const auto& stage : update.plan.stages) {
+      ForwardingTables next = now;
+      apply(stage, next);
+      EXPECT_EQ(foreign_turns(router, up, now, next), 0U);
+      now = std::move(next);
+    }
+    EXPECT_EQ(now, router.tables());
   }
 }
 
