@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "discovery_world.h"
+#include "transport/requests.h"
 
 namespace heddle::discovery {
 namespace {
@@ -238,6 +239,31 @@ TEST(Discovery, TwoHostsWithOneGuid) {
   EXPECT_EQ(count(report, ProblemKind::DuplicateGuid), 1U) << texts(report);
   EXPECT_EQ(report.survey->fabric->nodes().size(), nodes.size() - 1);
   EXPECT_EQ(report.survey->fabric->links().size(), world.truth().links().size() - 1);
+}
+
+/// As some other subnet manager does.
+void give_lid(World& world, NodeIndex host, Lid lid) {
+  const PortIndex port{world.truth().node(host).first_port.raw() + 1};
+  mad::PortInfo info = world.sim.fabric.port_info(port);
+  info.lid = lid;
+  info.state = PortState::NoChange;
+  info.physical = PhysState::NoChange;
+  auto packet = transport::directed_smp(
+      {.method = mad::Method::Set, .attribute = mad::SmAttr::PortInfo, .modifier = 1}, {});
+  mad::encode(info, mad::smp_data(packet.mad));
+  ASSERT_TRUE(world.sim.fabric.ask(port, packet.mad, world.sim.ps()));
+}
+
+TEST(Discovery, TwoHostsWithOneLid) {
+  World world{"tree:k=3,n=2"};
+  const auto last = static_cast<std::uint32_t>(world.truth().nodes().size() - 1);
+  give_lid(world, NodeIndex{last}, Lid{7});
+  give_lid(world, NodeIndex{last - 1}, Lid{8});
+  EXPECT_EQ(count(world.full(), ProblemKind::LidConflict), 0U) << "next to each other";
+  give_lid(world, NodeIndex{last - 1}, Lid{7});
+  const SweepReport& report = world.full();
+  ASSERT_FALSE(report.failure);
+  EXPECT_EQ(count(report, ProblemKind::LidConflict), 1U) << texts(report);
 }
 
 TEST(Discovery, FabricThatSplitsDuringTheSweep) {

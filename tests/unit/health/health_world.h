@@ -64,6 +64,7 @@ class HealthWorld {
 
   [[nodiscard]] sim::SimulatedFabric& fabric() { return managed_.sim.fabric; }
   [[nodiscard]] const Fabric& truth() const { return managed_.truth(); }
+  [[nodiscard]] const std::shared_ptr<const Survey>& survey() const { return judged_; }
   /// As the daemon knows it.
   [[nodiscard]] const Fabric& seen() const { return *judged_->fabric; }
   [[nodiscard]] Judge& judge() { return judge_; }

@@ -166,5 +166,20 @@ TEST(HealthStanding, TwoNodesWithOneName) {
   }
 }
 
+TEST(HealthStanding, WhatASweepMetTwice) {
+  HealthWorld world{ring};
+  const PortRef at = world.truth().ref(world.end(world.host_link()));
+  const auto told = [&](std::vector<Duplicate> duplicates) {
+    world.judge().on_survey(world.survey(), std::move(duplicates), world.now());
+    return world.findings(Rule::DuplicateLid);
+  };
+  const auto found = told({{Rule::DuplicateLid, at, "x and y both have LID 7"}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].sureness, Sureness::Sure);
+  EXPECT_EQ(found[0].at, at);
+  EXPECT_EQ(found[0].what, "x and y both have LID 7");
+  EXPECT_THAT(told({}), IsEmpty()) << "the next sweep did not";
+}
+
 }  // namespace
 }  // namespace heddle::health
