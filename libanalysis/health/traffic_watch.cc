@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "health/carry.h"
@@ -13,8 +12,6 @@ namespace {
 
 /// Fewer packets in a window may be those that the ends of it cut off.
 constexpr std::uint64_t telling_packets = 1000;
-/// A link that is as busy carries what it can: what waits there waits for its turn, not for its receiver.
-constexpr double full_link = 0.9;
 
 bool is_active(const Fabric& fabric, PortIndex port) {
   return fabric.port(port).state == PortState::Active && fabric.port(port).link != no_link;
@@ -29,9 +26,7 @@ bool counts(const load::PortSample& sample, load::Counter counter) {
 TrafficWatch::TrafficWatch(const Options& options)
     : window_{options.window},
       unbalance_{options.unbalance},
-      unbalance_from_{options.unbalance_from.value()},
-      slow_receiver_{options.slow_receiver.value()},
-      ticks_{options.ticks} {}
+      unbalance_from_{options.unbalance_from.value()} {}
 
 void TrafficWatch::on_sample(const load::Sample& sample) {
   if (!fabric_) {
@@ -60,7 +55,6 @@ void TrafficWatch::begin(const load::Sample& sample) {
     bases_[i] = {.xmit_packets = port.totals[load::at(load::Counter::XmitPackets)],
                  .rcv_packets = port.totals[load::at(load::Counter::RcvPackets)],
                  .xmit_data = port.totals[load::at(load::Counter::XmitData)],
-                 .xmit_wait = port.totals[load::at(load::Counter::XmitWait)],
                  .gaps = port.gaps,
                  .holds = is_active(*fabric_, PortIndex{static_cast<std::uint32_t>(i)})};
   }
@@ -77,11 +71,7 @@ void TrafficWatch::judge(const load::Sample& sample) {
   std::map<PortRef, unsigned> silent;
   judge_counters(sample, silent);
   silent_ = std::move(silent);
-  const double passed = seconds(sample.ended - began_);
-  judge_trunks(sample, passed);
-  std::map<PortRef, unsigned> slow;
-  judge_receivers(sample, passed, slow);
-  slow_ = std::move(slow);
+  judge_trunks(sample, seconds(sample.ended - began_));
 }
 
 void TrafficWatch::judge_counters(const load::Sample& sample, std::map<PortRef, unsigned>& silent) {
@@ -128,90 +118,6 @@ void TrafficWatch::judge_counters(const load::Sample& sample, std::map<PortRef, 
   }
 }
 
-TrafficWatch::Passed TrafficWatch::passed(const load::Sample& sample, LinkEnd from,
-                                          double seconds_passed) const {
-  const PortIndex port = fabric_->port_index(from);
-  const Link& link = fabric_->link(fabric_->port(port).link);
-  const double rate = data_rate(link.width, link.speed).value() / 8;
-  if (rate <= 0 || !is_whole(sample, port)) return {};
-  const load::PortSample& now = sample.port(port);
-  Passed passed;
-  if (counts(now, load::Counter::XmitData)) {
-    const std::uint64_t words = now.totals[load::at(load::Counter::XmitData)] - bases_[port.raw()].xmit_data;
-    passed.busy = static_cast<double>(words) * 4 / seconds_passed / rate;
-  }
-  if (counts(now, load::Counter::XmitWait)) {
-    const Node& node = fabric_->node(from.node);
-    const double most =
-        load::ticks_per_second(ticks_.find(node.vendor_id, node.device_id), link.width, link.speed);
-    const std::uint64_t ticks = now.totals[load::at(load::Counter::XmitWait)] - bases_[port.raw()].xmit_wait;
-    if (most > 0) passed.waiting = std::min(1.0, static_cast<double>(ticks) / seconds_passed / most);
-  }
-  return passed;
-}
-
-/// Ports of other switches that wait to send towards this one, or to such a port's switch, and so on.
-std::size_t TrafficWatch::ports_behind(NodeIndex leaf, const std::vector<bool>& waits) const {
-  std::vector<NodeIndex> reached{leaf};
-  std::set<NodeIndex> seen{leaf};
-  std::size_t ports = 0;
-  for (std::size_t i = 0; i < reached.size(); ++i) {
-    const Node& node = fabric_->node(reached[i]);
-    for (unsigned p = 1; p <= node.port_count; ++p) {
-      const auto peer = fabric_->peer({reached[i], PortNum{static_cast<std::uint8_t>(p)}});
-      if (!peer || !waits[fabric_->port_index(*peer).raw()]) continue;
-      ++ports;
-      if (fabric_->node(peer->node).type == NodeType::Switch && seen.insert(peer->node).second)
-        reached.push_back(peer->node);
-    }
-  }
-  return ports;
-}
-
-void TrafficWatch::judge_receivers(const load::Sample& sample, double seconds_passed,
-                                   std::map<PortRef, unsigned>& slow) {
-  if (slow_receiver_ <= 0) return;
-  const Fabric& fabric = *fabric_;
-  struct Slow {
-    LinkEnd from;
-    LinkEnd to;
-    Passed through;
-  };
-  std::vector<Slow> found;
-  std::vector<bool> waits(bases_.size());
-  for (const Link& link : fabric.links()) {
-    for (const auto& [from, to] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}}) {
-      const Passed through = passed(sample, from, seconds_passed);
-      if (!through.waiting || *through.waiting < slow_receiver_) continue;
-      waits[fabric.port_index(from).raw()] = true;
-      const bool to_host =
-          fabric.node(from.node).type == NodeType::Switch && fabric.node(to.node).type != NodeType::Switch;
-      if (to_host && through.busy && *through.busy < full_link) found.push_back({from, to, through});
-    }
-  }
-  for (const Slow& each : found) {
-    const PortRef at = fabric.ref(each.from);
-    const auto before = slow_.find(at);
-    const unsigned windows = slow[at] = before == slow_.end() ? 1 : before->second + 1;
-    Finding finding;
-    finding.rule = Rule::SlowReceiver;
-    finding.sureness = windows > 1 ? Sureness::Sure : Sureness::Likely;
-    finding.at = at;
-    finding.peer = fabric.ref(each.to);
-    finding.blame = finding.peer;
-    finding.what =
-        fmt::format("could not send {:.0f} % of the time for want of credits, and was {:.0f} % busy",
-                    100 * *each.through.waiting, 100 * *each.through.busy);
-    if (const std::size_t behind = ports_behind(each.from.node, waits); behind > 0)
-      finding.what += fmt::format("; {} ports that lead to it wait, too", behind);
-    finding.advice =
-        "that host takes packets more slowly than its link brings them: look at its PCIe link (width, "
-        "speed), "
-        "its memory and what runs there";
-    findings_.push_back(std::move(finding));
-  }
-}
-
 void TrafficWatch::judge_trunks(const load::Sample& sample, double seconds_passed) {
   const Fabric& fabric = *fabric_;
   struct Member {
@@ -224,9 +130,14 @@ void TrafficWatch::judge_trunks(const load::Sample& sample, double seconds_passe
     if (fabric.node(link.a.node).type != NodeType::Switch ||
         fabric.node(link.b.node).type != NodeType::Switch)
       continue;
+    const double rate = data_rate(link.width, link.speed).value() / 8;
     for (const auto& [from, to] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}}) {
-      const Passed through = passed(sample, from, seconds_passed);
-      if (through.busy) trunks[{from.node, to.node}].push_back({from, *through.busy});
+      const PortIndex port = fabric.port_index(from);
+      if (rate <= 0 || !is_whole(sample, port) || !counts(sample.port(port), load::Counter::XmitData))
+        continue;
+      const std::uint64_t words =
+          sample.port(port).totals[load::at(load::Counter::XmitData)] - bases_[port.raw()].xmit_data;
+      trunks[{from.node, to.node}].push_back({from, static_cast<double>(words) * 4 / seconds_passed / rate});
     }
   }
   for (const auto& [switches, members] : trunks) {
