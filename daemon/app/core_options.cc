@@ -56,7 +56,6 @@ core::CoreOptions core_options(const Config& config, NodeNames names, const jour
   options.m_key = config.fabric.m_key;
   options.guest_smps_per_second = static_cast<std::uint32_t>(config.sweep.smps_per_second);
   options.health = config.health;
-  options.health.ticks = options.sampler.ticks;
   options.isolation = config.isolation;
   options.regulation = regulator_options(config, names, calendar);
   options.on_stop = config.regulation.on_stop == OnStop::Leave ? Links::Stay : Links::ComeBack;

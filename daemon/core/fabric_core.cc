@@ -56,6 +56,10 @@ FabricCore::FabricCore(Around around, const CoreOptions& options)
       phy_{engine_,
            {.interval = options.health.window / health::window_steps},
            [this](const health::PhyRound& round) { health_.on_round(round); }},
+      details_{engine_,
+               {.interval = options.health.window / health::window_steps},
+               [this] { return health_.unexplained(); },
+               [this](const health::DetailRound& round) { health_.on_details(round); }},
       qos_{{.engine = engine_,
             .plans = around.plans,
             .desk = desk_,
@@ -113,6 +117,7 @@ void FabricCore::on_parts() {
   if (due(sampler_)) sampler_.on_timer(now_);
   if (due(queues_)) queues_.on_timer(now_);
   if (sampler_.latest() && due(phy_)) phy_.on_timer(now_, sampler_.fabric(), sampler_.agents());
+  if (sampler_.latest() && due(details_)) details_.on_timer(now_, sampler_.fabric(), sampler_.agents());
   if (due(qos_)) qos_.on_timer(now_);
 }
 
@@ -140,6 +145,7 @@ std::optional<Instant> FabricCore::next_deadline() const {
   sooner(sampler_.next_deadline());
   sooner(queues_.next_deadline());
   if (sampler_.latest()) sooner(phy_.next_deadline());
+  if (sampler_.latest()) sooner(details_.next_deadline());
   sooner(qos_.next_deadline());
   sooner(light_at_);
   sooner(heavy_at_);

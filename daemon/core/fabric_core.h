@@ -31,6 +31,7 @@
 #include "fabric/planes.h"
 #include "fabric/unique_names.h"
 #include "health/judge.h"
+#include "sampling/detail_reader.h"
 #include "sampling/phy_reader.h"
 #include "sampling/queue_probe.h"
 #include "transport/transport.h"
@@ -167,6 +168,7 @@ class FabricCore final : private authority::Seat {
   std::shared_ptr<const health::Report> isolated_by_;  ///< the report that was looked at last
   sampling::QueueProbe queues_;
   sampling::PhyReader phy_;
+  sampling::DetailReader details_;
   QosService qos_;
   std::optional<Instant> light_at_;
   std::optional<Instant> heavy_at_;

@@ -42,22 +42,20 @@ transport::AgentKey key_of(Lid lid) { return transport::AgentKey{0xffff'ffff'5d0
 }  // namespace
 
 PhyReader::PhyReader(transport::TransactionEngine& engine, PhyReaderOptions options, Done done)
-    : engine_{engine}, options_{options}, done_{std::move(done)} {}
+    : engine_{engine}, options_{options}, done_{std::move(done)}, holders_{options.silence} {}
 
 void PhyReader::choose(const PmaAgents& agents, Instant now) {
   targets_.clear();
   later_.clear();
-  std::erase_if(silent_until_, [now](const auto& each) { return each.second <= now; });
+  holders_.forget(now);
   for (const PortIndex port : agents.ports()) {
     const Port& of = round_.fabric->port(port);
     if (of.state != PortState::Active || of.link == no_link || of.speed < LinkSpeed::Fdr) continue;
     const PmaAgent& agent = agents[agents.of(port)];
-    const bool asks = agent.state == PmaAgent::State::Known && !refuse_.contains(agent.home) &&
-                      !silent_until_.contains(agent.home);
-    if (!asks) continue;
+    if (agent.state != PmaAgent::State::Known || !holders_.may_ask(agent.home)) continue;
     const Target target{port, agent.home, agent.address, agent.pma.capability_mask};
-    if (have_.contains(agent.home) || !later_.contains(agent.home)) targets_.push_back(target);
-    if (have_.contains(agent.home)) continue;
+    if (holders_.has(agent.home) || !later_.contains(agent.home)) targets_.push_back(target);
+    if (holders_.has(agent.home)) continue;
     const auto [it, is_first] = later_.try_emplace(agent.home);
     if (!is_first) it->second.push_back(target);
   }
@@ -105,25 +103,16 @@ void PhyReader::on_completion(const transport::Completion& completion) {
     take(target, completion);
     answered(target.agent);
   } else {
-    unanswered(target, completion);
+    holders_.unanswered(target.agent, completion);
   }
   feed(completion.at);
   finish_if_done(completion.at);
 }
 
 void PhyReader::answered(const PortRef& agent) {
-  if (!have_.insert(agent).second) return;
+  if (!holders_.answered(agent)) return;
   const auto rest = later_.extract(agent);
   if (!rest.empty()) targets_.insert(targets_.end(), rest.mapped().begin(), rest.mapped().end());
-}
-
-void PhyReader::unanswered(const Target& target, const transport::Completion& completion) {
-  if (completion.outcome == transport::Outcome::Refused) {
-    have_.erase(target.agent);
-    refuse_.insert(target.agent);
-  } else if (!have_.contains(target.agent)) {
-    silent_until_[target.agent] = completion.at + options_.silence;
-  }
 }
 
 void PhyReader::take(const Target& target, const transport::Completion& completion) {

@@ -12,11 +12,11 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "base/units.h"
 #include "health/phy_reading.h"
+#include "sampling/attribute_holders.h"
 #include "sampling/pma_agents.h"
 #include "transport/transactions.h"
 
@@ -54,7 +54,6 @@ class PhyReader final : private transport::TransactionClient {
   void on_completion(const transport::Completion& completion) override;
   void choose(const PmaAgents& agents, Instant now);
   void answered(const PortRef& agent);
-  void unanswered(const Target& target, const transport::Completion& completion);
   void feed(Instant now);
   void take(const Target& target, const transport::Completion& completion);
   void finish_if_done(Instant now);
@@ -62,9 +61,7 @@ class PhyReader final : private transport::TransactionClient {
   transport::TransactionEngine& engine_;
   PhyReaderOptions options_;
   Done done_;
-  std::set<PortRef> have_;                        ///< agents that have answered
-  std::set<PortRef> refuse_;                      ///< agents without the attribute
-  std::map<PortRef, Instant> silent_until_;       ///< agents that may be without it
+  AttributeHolders holders_;
   std::map<PortRef, std::vector<Target>> later_;  ///< this round's, of agents that have not answered yet
   std::vector<Target> targets_;
   std::size_t next_ = 0;

@@ -34,9 +34,22 @@ constexpr std::array named_errors{
     NamedError{"qp1_dropped", sim::ErrorCounter::Qp1Dropped},
 };
 
+struct NamedDetail {
+  std::string_view name;
+  sim::ErrorDetail detail;
+};
+constexpr std::array named_details{
+    NamedDetail{"malformed", sim::ErrorDetail::Malformed},
+    NamedDetail{"buffer_overrun", sim::ErrorDetail::BufferOverrun},
+    NamedDetail{"inactive", sim::ErrorDetail::Inactive},
+    NamedDetail{"neighbor_mtu", sim::ErrorDetail::NeighborMtu},
+    NamedDetail{"lifetime", sim::ErrorDetail::Lifetime},
+};
+
 std::string choices() {
   std::string all;
   for (const auto& row : named_errors) all += (all.empty() ? "" : ", ") + std::string(row.name);
+  for (const auto& row : named_details) all += ", " + std::string(row.name);
   return all;
 }
 
@@ -213,6 +226,11 @@ Commands::Outcome Commands::errors(const json::object& request, Picoseconds now)
   if (!name) return fail(name.error());
   const auto count = number(request, "count", 1, 0, 1e15);
   if (!count) return fail(count.error());
+  const auto* const why = std::ranges::find(named_details, *name, &NamedDetail::name);
+  if (why != named_details.end()) {
+    fabric_.add_error_details(*port, why->detail, static_cast<std::uint64_t>(*count), now);
+    return json::object{};
+  }
   const auto found = std::find_if(named_errors.begin(), named_errors.end(),
                                   [&](const NamedError& row) { return row.name == *name; });
   if (found == named_errors.end()) {

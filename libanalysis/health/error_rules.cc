@@ -164,7 +164,46 @@ struct Bound {
   }
 };
 
-void judge_receiving(const End& end, const Blame& blame, const Options& options,
+/// What is more than half of what is known of.
+bool is_most(std::uint64_t count, std::uint64_t of) { return count > 0 && 2 * count > of; }
+
+/// Where an agent tells why, that says more than where else errors were counted.
+void explain(const ReceiveKinds& kinds, Finding& finding) {
+  const std::uint64_t all = kinds.physical + kinds.malformed + kinds.overruns;
+  if (all == 0) return;
+  finding.what += fmt::format("; {} broken on the way, {} malformed, {} more than there was room for",
+                              kinds.physical, kinds.malformed, kinds.overruns);
+  if (is_most(kinds.malformed, all)) {
+    finding.blame = finding.peer;
+    finding.advice =
+        "the other end sends what is no packet: update its firmware, then replace it; the cable is well";
+  } else if (is_most(kinds.overruns, all)) {
+    finding.blame = finding.peer;
+    finding.advice = "the other end does not keep to its credits: update its firmware, then replace it";
+  }
+}
+
+void explain(const DiscardKinds& kinds, Finding& finding) {
+  const std::uint64_t all = kinds.inactive + kinds.too_large + kinds.too_old;
+  if (all == 0) return;
+  finding.what +=
+      fmt::format("; {} waited too long, {} were led to a link that was down, {} were larger than the MTU",
+                  kinds.too_old, kinds.inactive, kinds.too_large);
+  if (is_most(kinds.inactive, all)) {
+    finding.blame.reset();
+    finding.advice =
+        "tables led packets to a link that was down: look when it fell, and whether the subnet manager has "
+        "routed "
+        "around it";
+  } else if (is_most(kinds.too_large, all)) {
+    finding.blame.reset();
+    finding.advice =
+        "somebody sends larger packets than the other end takes: compare the MTUs of hosts, partitions and "
+        "multicast groups with those of the switches";
+  }
+}
+
+void judge_receiving(const End& end, const Blame& blame, const ErrorDetails& details, const Options& options,
                      std::vector<Finding>& found) {
   const Bound errors{end.windows->recent(Counter::RcvErrors), options.receive_errors};
   if (!errors.broken()) return;
@@ -174,6 +213,7 @@ void judge_receiving(const End& end, const Blame& blame, const Options& options,
   auto verdict = blame.of(end);
   finding.blame = verdict.end;
   finding.advice = std::move(verdict.advice);
+  if (const auto kinds = details.received(end.at)) explain(*kinds, finding);
   found.push_back(std::move(finding));
 }
 
@@ -204,7 +244,7 @@ void judge_recovery(const End& end, const Options& options, std::vector<Finding>
   found.push_back(std::move(finding));
 }
 
-void judge_discards(const End& end, const Growth& growth, const Options& options,
+void judge_discards(const End& end, const Growth& growth, const ErrorDetails& details, const Options& options,
                     std::vector<Finding>& found) {
   // A link that went down threw away what was led to it: that it went down is told already.
   const Windows* other = growth.of(end.peer);
@@ -221,6 +261,7 @@ void judge_discards(const End& end, const Growth& growth, const Options& options
   finding.advice =
       "the other end does not take packets in time, or the link was down: look at that end, and whether it "
       "waits for others ('heddle links --sort congestion')";
+  if (const auto kinds = details.discarded(end.at)) explain(*kinds, finding);
   found.push_back(std::move(finding));
 }
 
@@ -278,7 +319,7 @@ void judge_full(const Growth& growth, std::vector<Finding>& found) {
 }  // namespace
 
 std::vector<Finding> judge_errors(const Fabric& fabric, const Growth& growth, const DropWatch& drops,
-                                  const Options& options) {
+                                  const ErrorDetails& details, const Options& options) {
   std::vector<Finding> found;
   std::vector<End> ends;
   std::map<LinkRef, Falls> falls;
@@ -301,10 +342,10 @@ std::vector<Finding> judge_errors(const Fabric& fabric, const Growth& growth, co
   const Blame blame{fabric, ends, options};
   for (const End& end : ends) {
     judge_symbols(end, blame, options, found);
-    judge_receiving(end, blame, options, found);
+    judge_receiving(end, blame, details, options, found);
     judge_integrity(end, options, found);
     judge_recovery(end, options, found);
-    judge_discards(end, growth, options, found);
+    judge_discards(end, growth, details, options, found);
   }
   judge_falls(falls, options, found);
   judge_full(growth, found);

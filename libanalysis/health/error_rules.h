@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "health/drop_watch.h"
+#include "health/error_details.h"
 #include "health/finding.h"
 #include "health/growth.h"
 #include "health/options.h"
@@ -12,6 +13,7 @@ namespace heddle::health {
 
 /// `since` is not filled in.
 [[nodiscard]] std::vector<Finding> judge_errors(const Fabric& fabric, const Growth& growth,
-                                                const DropWatch& drops, const Options& options);
+                                                const DropWatch& drops, const ErrorDetails& details,
+                                                const Options& options);
 
 }  // namespace heddle::health

@@ -54,39 +54,65 @@ Judge::Judge(const Options& options)
       growth_{options.window, options.long_window},
       drops_{options.window},
       traffic_{options},
+      receivers_{options},
       bit_errors_{options} {}
+
+void Judge::will(std::set<LinkRef> links) {
+  if (links == drops_.willed()) return;
+  drops_.will(std::move(links));
+  standing_is_stale_ = true;
+}
 
 void Judge::on_survey(std::shared_ptr<const Survey> survey, std::vector<Duplicate> duplicates, Instant now) {
   if (survey_ && survey_->fabric != survey->fabric) drops_.on_fabric(*survey_->fabric, *survey->fabric, now);
   survey_ = std::move(survey);
   duplicates_ = std::move(duplicates);
+  look_at_survey();
   if (sampled_) judge(now);
 }
 
 void Judge::on_sample(const load::Sample& sample) {
   growth_.read(sample);
   traffic_.on_sample(sample);
+  receivers_.on_sample(sample);
   const bool first = sampled_ == nullptr;
   sampled_ = sample.fabric;
   if (survey_ && (first || sample.ended - judged_at_ >= pace)) judge(sample.ended);
 }
 
+std::set<PortRef> Judge::unexplained() const {
+  std::set<PortRef> ports;
+  if (!report_) return ports;
+  for (const Finding& finding : report_->findings) {
+    if (finding.rule == Rule::ReceiveErrors || finding.rule == Rule::XmitDiscards) ports.insert(finding.at);
+  }
+  return ports;
+}
+
+void Judge::look_at_survey() {
+  standing_is_stale_ = false;
+  standing_ = judge_standing(*survey_, drops_.willed());
+  std::ranges::move(judge_peers(*survey_), std::back_inserter(standing_));
+  std::ranges::move(found_twice(duplicates_), std::back_inserter(standing_));
+  const auto is_cabled = [](const Port& port) { return port.link != no_link; };
+  cabled_ = static_cast<std::size_t>(std::ranges::count_if(survey_->fabric->ports(), is_cabled));
+}
+
 void Judge::judge(Instant now) {
+  if (standing_is_stale_) look_at_survey();
   judged_at_ = now;
   drops_.settle(growth_, now);
   const Fabric& fabric = *survey_->fabric;
   auto report = std::make_shared<Report>();
   report->at = now;
-  report->ports = static_cast<std::size_t>(
-      std::ranges::count_if(fabric.ports(), [](const Port& port) { return port.link != no_link; }));
+  report->ports = cabled_;
   const auto append = [&](std::vector<Finding> more) {
     std::ranges::move(more, std::back_inserter(report->findings));
   };
-  append(judge_standing(*survey_, drops_.willed()));
-  append(judge_peers(*survey_));
-  append(found_twice(duplicates_));
-  append(judge_errors(fabric, growth_, drops_, options_));
+  append(standing_);
+  append(judge_errors(fabric, growth_, drops_, details_, options_));
   append(traffic_.findings());
+  append(receivers_.findings());
   append(bit_errors_.findings());
   drop_what_is_told_better(report->findings);
   std::erase_if(report->findings,

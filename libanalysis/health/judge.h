@@ -12,9 +12,11 @@
 
 #include "health/bit_errors.h"
 #include "health/drop_watch.h"
+#include "health/error_details.h"
 #include "health/finding.h"
 #include "health/growth.h"
 #include "health/options.h"
+#include "health/receiver_watch.h"
 #include "health/traffic_watch.h"
 #include "load/sample.h"
 #include "mad/survey.h"
@@ -33,11 +35,16 @@ class Judge {
   explicit Judge(const Options& options = {});
 
   /// Links that somebody keeps off or reduced on purpose: that they are is no fault of theirs.
-  void will(std::set<LinkRef> links) { drops_.will(std::move(links)); }
+  void will(std::set<LinkRef> links);
   void on_survey(std::shared_ptr<const Survey> survey, std::vector<Duplicate> duplicates, Instant now);
   void on_sample(const load::Sample& sample);
   /// Of the physical layers; judged with the next sample.
   void on_round(const PhyRound& round) { bit_errors_.on_round(round); }
+
+  /// Why packets were lost at the ports that unexplained() names; judged with the next sample.
+  void on_details(const DetailRound& round) { details_.on_round(round); }
+  /// Ports that a rule tells of whose findings would be better for more details.
+  [[nodiscard]] std::set<PortRef> unexplained() const;
 
   /// Of all ports that the last round read.
   [[nodiscard]] const std::shared_ptr<const std::vector<PortBitErrors>>& bit_errors() const {
@@ -48,15 +55,21 @@ class Judge {
 
  private:
   void judge(Instant now);
+  void look_at_survey();
 
   Options options_;
   Growth growth_;
   DropWatch drops_;
   TrafficWatch traffic_;
+  ReceiverWatch receivers_;
   BitErrorWatch bit_errors_;
+  ErrorDetails details_;
   std::shared_ptr<const Survey> survey_;
   std::shared_ptr<const Fabric> sampled_;  ///< that of the last sample
   std::vector<Duplicate> duplicates_;
+  std::vector<Finding> standing_;  ///< of survey_ as it is: that changes more seldom than counters do
+  bool standing_is_stale_ = false;
+  std::size_t cabled_ = 0;  ///< ports of survey_
   std::map<std::pair<Rule, PortRef>, Instant> since_;
   Instant judged_at_{};
   std::shared_ptr<const Report> report_;

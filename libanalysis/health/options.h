@@ -7,7 +7,6 @@
 
 #include "base/units.h"
 #include "health/finding.h"
-#include "load/tick.h"
 
 namespace heddle::health {
 
@@ -32,8 +31,7 @@ struct Options {
   /// Of the time that a port to a host had data and no credits in `window`; no published source: a link that
   /// waits so long holds up what is behind it.
   Ratio slow_receiver{0.1};
-  load::TickTable ticks;  ///< of PortXmitWait
-  std::set<Rule> off;     ///< that nobody wants to hear of
+  std::set<Rule> off;  ///< that nobody wants to hear of
 };
 
 }  // namespace heddle::health

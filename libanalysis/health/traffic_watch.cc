@@ -31,11 +31,13 @@ TrafficWatch::TrafficWatch(const Options& options)
 void TrafficWatch::on_sample(const load::Sample& sample) {
   if (!fabric_) {
     fabric_ = sample.fabric;
+    find_trunks();
     return begin(sample);
   }
   if (sample.fabric != fabric_) {
     carry_over(*fabric_, *sample.fabric, bases_);
     fabric_ = sample.fabric;
+    find_trunks();
     // What was down in between has not been there for the whole window.
     for (std::size_t i = 0; i < bases_.size(); ++i) {
       if (!is_active(*fabric_, PortIndex{static_cast<std::uint32_t>(i)})) bases_[i].holds = false;
@@ -118,29 +120,55 @@ void TrafficWatch::judge_counters(const load::Sample& sample, std::map<PortRef, 
   }
 }
 
+/// Ports of each switch that lead to one and the same other one, where they are several.
+void TrafficWatch::find_trunks() {
+  const Fabric& fabric = *fabric_;
+  trunks_.clear();
+  std::vector<std::pair<NodeIndex, LinkEnd>> to;
+  for (std::uint32_t i = 0; i < fabric.nodes().size(); ++i) {
+    const Node& node = fabric.nodes()[i];
+    if (node.type != NodeType::Switch) continue;
+    to.clear();
+    for (unsigned p = 1; p <= node.port_count; ++p) {
+      const LinkEnd from{NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}};
+      const auto peer = fabric.peer(from);
+      if (peer && fabric.node(peer->node).type == NodeType::Switch) to.emplace_back(peer->node, from);
+    }
+    std::ranges::stable_sort(to, {}, [](const auto& each) { return each.first; });
+    for (std::size_t first = 0, last = 0; first < to.size(); first = last) {
+      while (last < to.size() && to[last].first == to[first].first) ++last;
+      if (last - first < 2) continue;
+      std::vector<LinkEnd> members;
+      for (std::size_t m = first; m < last; ++m) members.push_back(to[m].second);
+      trunks_.push_back(std::move(members));
+    }
+  }
+}
+
+std::optional<double> TrafficWatch::busy(const load::Sample& sample, LinkEnd from,
+                                         double seconds_passed) const {
+  const PortIndex port = fabric_->port_index(from);
+  const Link& link = fabric_->link(fabric_->port(port).link);
+  const double rate = data_rate(link.width, link.speed).value() / 8;
+  if (rate <= 0 || !is_whole(sample, port) || !counts(sample.port(port), load::Counter::XmitData))
+    return std::nullopt;
+  const std::uint64_t words =
+      sample.port(port).totals[load::at(load::Counter::XmitData)] - bases_[port.raw()].xmit_data;
+  return static_cast<double>(words) * 4 / seconds_passed / rate;
+}
+
 void TrafficWatch::judge_trunks(const load::Sample& sample, double seconds_passed) {
   const Fabric& fabric = *fabric_;
   struct Member {
     LinkEnd from;
     double busy = 0;
   };
-  // One list for each direction between two switches.
-  std::map<std::pair<NodeIndex, NodeIndex>, std::vector<Member>> trunks;
-  for (const Link& link : fabric.links()) {
-    if (fabric.node(link.a.node).type != NodeType::Switch ||
-        fabric.node(link.b.node).type != NodeType::Switch)
-      continue;
-    const double rate = data_rate(link.width, link.speed).value() / 8;
-    for (const auto& [from, to] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}}) {
-      const PortIndex port = fabric.port_index(from);
-      if (rate <= 0 || !is_whole(sample, port) || !counts(sample.port(port), load::Counter::XmitData))
-        continue;
-      const std::uint64_t words =
-          sample.port(port).totals[load::at(load::Counter::XmitData)] - bases_[port.raw()].xmit_data;
-      trunks[{from.node, to.node}].push_back({from, static_cast<double>(words) * 4 / seconds_passed / rate});
+  std::vector<Member> members;
+  for (const std::vector<LinkEnd>& trunk : trunks_) {
+    members.clear();
+    for (const LinkEnd& from : trunk) {
+      if (const auto share = busy(sample, from, seconds_passed)) members.push_back({from, *share});
     }
-  }
-  for (const auto& [switches, members] : trunks) {
     if (members.size() < 2) continue;
     const auto [least, most] =
         std::ranges::minmax_element(members, {}, [](const Member& member) { return member.busy; });

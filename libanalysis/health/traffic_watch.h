@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "health/finding.h"
@@ -34,6 +35,10 @@ class TrafficWatch {
   void begin(const load::Sample& sample);
   void judge(const load::Sample& sample);
   void judge_counters(const load::Sample& sample, std::map<PortRef, unsigned>& silent);
+  void find_trunks();
+  /// None where it cannot be told.
+  [[nodiscard]] std::optional<double> busy(const load::Sample& sample, LinkEnd from,
+                                           double seconds_passed) const;
   void judge_trunks(const load::Sample& sample, double seconds_passed);
   [[nodiscard]] bool is_whole(const load::Sample& sample, PortIndex port) const;
 
@@ -41,6 +46,7 @@ class TrafficWatch {
   double unbalance_;
   double unbalance_from_;
   std::shared_ptr<const Fabric> fabric_;
+  std::vector<std::vector<LinkEnd>> trunks_;  ///< of fabric_: a list for each direction between two switches
   Instant began_{};
   std::vector<Base> bases_;             ///< by PortIndex of fabric_
   std::map<PortRef, unsigned> silent_;  ///< windows one after the other in which they did not move

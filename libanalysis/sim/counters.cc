@@ -68,6 +68,16 @@ void Counters::add_errors(PortIndex port, ErrorCounter counter, std::uint64_t co
   own_errors(port)[static_cast<std::size_t>(counter)] += count;
 }
 
+void Counters::add_detail(PortIndex port, ErrorDetail detail, std::uint64_t count) {
+  details_[port][static_cast<std::size_t>(detail)] += count;
+  add_errors(port, counter_of(detail), count);
+}
+
+Counters::Details Counters::details(PortIndex port) const {
+  const auto it = details_.find(port);
+  return it == details_.end() ? Details{} : it->second;
+}
+
 void Counters::set_error(PortIndex port, ErrorCounter counter, std::uint64_t value, Picoseconds now) {
   own_errors(port)[static_cast<std::size_t>(counter)] = value;
   if (counter == ErrorCounter::Symbol) phy_.reset_symbol_errors(port, now);
@@ -90,6 +100,7 @@ void Counters::clear(PortIndex port, Picoseconds now) {
   write(port, Set::Narrow, {}, now);
   write(port, Set::Wide, {}, now);
   if (!error_slots_.empty() && error_slots_[port.raw()] != 0) own_errors(port) = {};
+  details_.erase(port);
 }
 
 }  // namespace heddle::sim

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/counter_source.h"
@@ -18,6 +19,7 @@ class Counters {
  public:
   enum class Set : std::uint8_t { Narrow, Wide };
   using Errors = std::array<std::uint64_t, error_counter_count>;
+  using Details = std::array<std::uint64_t, error_detail_count>;
 
   /// Units of 4 bytes that a MAD of 256 bytes with its headers takes on the wire.
   static constexpr std::uint64_t management_packet_data = 72;
@@ -35,6 +37,9 @@ class Counters {
   /// Discards of the data plane included.
   [[nodiscard]] Errors errors(PortIndex port, const PortTotals& value, Picoseconds now) const;
   void add_errors(PortIndex port, ErrorCounter counter, std::uint64_t count);
+  /// Its counter with it.
+  void add_detail(PortIndex port, ErrorDetail detail, std::uint64_t count);
+  [[nodiscard]] Details details(PortIndex port) const;
   void set_error(PortIndex port, ErrorCounter counter, std::uint64_t value, Picoseconds now);
 
   void count_management(PortIndex from, PortIndex to);
@@ -57,6 +62,7 @@ class Counters {
   std::array<std::vector<PortTotals>, 2> bases_;  ///< by Set, then port; empty until the first reset
   std::vector<std::uint32_t> error_slots_;        ///< by port: 1 + position in errors_; empty until needed
   std::vector<Errors> errors_;
+  std::unordered_map<PortIndex, Details> details_;  ///< of ports that have any
   Phy phy_;
   std::vector<Management> management_;  ///< empty unless they are counted
 };

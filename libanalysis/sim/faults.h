@@ -79,4 +79,18 @@ enum class ErrorCounter : std::uint8_t {
 };
 inline constexpr std::size_t error_counter_count = 13;
 
+/// Why RcvErrors and XmitDiscards grow, where it is neither a bit that went wrong on the link nor a queue
+/// that stood too long (IBA 16.1.4.1, 16.1.4.2).
+enum class ErrorDetail : std::uint8_t {
+  Malformed,      ///< of RcvErrors
+  BufferOverrun,  ///< likewise
+  Inactive,       ///< of XmitDiscards
+  NeighborMtu,    ///< likewise
+  Lifetime,       ///< likewise
+};
+inline constexpr std::size_t error_detail_count = 5;
+[[nodiscard]] constexpr ErrorCounter counter_of(ErrorDetail detail) {
+  return detail <= ErrorDetail::BufferOverrun ? ErrorCounter::RcvErrors : ErrorCounter::XmitDiscards;
+}
+
 }  // namespace heddle::sim

@@ -25,6 +25,7 @@ struct NodeTraits {
   bool all_ports = true;              ///< port select 255
   bool phy_counters = true;           ///< PortExtendedSpeedsCounters
   bool rs_fec = true;                 ///< its layout for RS-FEC, on links from EDR on
+  bool error_details = true;          ///< PortRcvErrorDetails and PortXmitDiscardDetails
   bool samples = true;                ///< PortSamplesControl and PortSamplesResult
   bool traps = true;                  ///< IsTrapSupported
   std::uint8_t data_vls = 8;          ///< 1, 2, 4, 8 or 15

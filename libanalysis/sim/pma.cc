@@ -231,6 +231,7 @@ std::uint16_t Pma::per_vl(const mad::Header& request, const NodeState& node, Por
 
 std::uint16_t Pma::details(const mad::Header& request, const NodeState& node, PortIndex at, mad::Bytes& mad,
                            Picoseconds now) {
+  if (!node.traits.error_details) return status::bad_method_attribute;
   const auto data = mad::gmp_data(mad);
   const PortNum wanted{data[1]};
   const Selection selected = select(node, at, wanted);
@@ -239,26 +240,40 @@ std::uint16_t Pma::details(const mad::Header& request, const NodeState& node, Po
   data[1] = wanted.raw();
   PortTotals sum;
   Counters::Errors errors{};
+  Counters::Details known{};
   for (unsigned i = 0; i < selected.count; ++i) {
     const PortIndex port{selected.first.raw() + i};
     const PortTotals value = counters_.read(port, Counters::Set::Narrow, now);
     add_saturating(sum, value);
     add_saturating(errors, counters_.errors(port, value, now));
+    const Counters::Details own = counters_.details(port);
+    for (std::size_t k = 0; k < known.size(); ++k) known[k] += own[k];
   }
+  const auto error = [&](ErrorCounter counter) { return errors[static_cast<std::size_t>(counter)]; };
+  const auto detail = [&](ErrorDetail which) { return known[static_cast<std::size_t>(which)]; };
   const auto limited = [](std::uint64_t value) {
     return static_cast<std::uint16_t>(std::min<std::uint64_t>(value, 0xffff));
   };
+  // What a reset of the counters took is in the details still.
+  const auto rest = [](std::uint64_t all, std::uint64_t told) { return all > told ? all - told : 0; };
   if (request.attribute == static_cast<std::uint16_t>(PmAttr::PortXmitDiscardDetails)) {
     mad::PortXmitDiscardDetails shown;
     shown.port_select = wanted;
-    shown.inactive = limited(sum.inactive_discards);
-    shown.hoq_lifetime_limit = limited(sum.xmit_discards - sum.inactive_discards);
+    const std::uint64_t inactive = sum.inactive_discards + detail(ErrorDetail::Inactive);
+    const std::uint64_t told = inactive + detail(ErrorDetail::NeighborMtu) + detail(ErrorDetail::Lifetime);
+    shown.inactive = limited(inactive);
+    shown.neighbor_mtu = limited(detail(ErrorDetail::NeighborMtu));
+    shown.lifetime_limit = limited(detail(ErrorDetail::Lifetime));
+    shown.hoq_lifetime_limit = limited(rest(error(ErrorCounter::XmitDiscards), told));
     encode_gmp(shown, data);
   } else if (request.attribute == static_cast<std::uint16_t>(PmAttr::PortRcvErrorDetails)) {
     mad::PortRcvErrorDetails shown;
     shown.port_select = wanted;
-    shown.local_physical = limited(errors[static_cast<std::size_t>(ErrorCounter::RcvErrors)]);
-    shown.buffer_overrun = limited(errors[static_cast<std::size_t>(ErrorCounter::ExcessiveBufferOverrun)]);
+    const std::uint64_t told = detail(ErrorDetail::Malformed) + detail(ErrorDetail::BufferOverrun);
+    shown.local_physical = limited(rest(error(ErrorCounter::RcvErrors), told));
+    shown.malformed = limited(detail(ErrorDetail::Malformed));
+    shown.buffer_overrun =
+        limited(detail(ErrorDetail::BufferOverrun) + error(ErrorCounter::ExcessiveBufferOverrun));
     encode_gmp(shown, data);
   }
   return status::ok;

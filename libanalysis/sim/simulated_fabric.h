@@ -130,6 +130,8 @@ class SimulatedFabric {
   void limit(LinkIndex link, const CableLimit& limit, Picoseconds now);
   /// Adds to an error counter; thresholds raise traps 129 and 130.
   void add_errors(PortIndex port, ErrorCounter counter, std::uint64_t count, Picoseconds now);
+  /// Adds to RcvErrors or XmitDiscards, and to what tells why.
+  void add_error_details(PortIndex port, ErrorDetail detail, std::uint64_t count, Picoseconds now);
   /// From here on; what was counted stays.
   void set_bit_errors(PortIndex port, const BitErrors& errors, Picoseconds now);
   /// What the traffic counters read at this moment: to start near saturation or wrap.

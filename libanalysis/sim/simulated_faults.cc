@@ -103,6 +103,12 @@ void SimulatedFabric::add_errors(PortIndex port, ErrorCounter counter, std::uint
   }
 }
 
+void SimulatedFabric::add_error_details(PortIndex port, ErrorDetail detail, std::uint64_t count,
+                                        Picoseconds now) {
+  parts_->run(now);
+  parts_->counters.add_detail(port, detail, count);
+}
+
 void SimulatedFabric::set_bit_errors(PortIndex port, const BitErrors& errors, Picoseconds now) {
   parts_->run(now);
   parts_->counters.phy().set(port, errors, parts_->now);

@@ -69,7 +69,7 @@ class Day {
   }
 
  private:
-  static constexpr int kinds = 6;
+  static constexpr int kinds = 8;
 
   std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_.below(n)); }
   /// A link that had no fault for as long as the windows are.
@@ -128,6 +128,16 @@ class Day {
         fault.blame = sender;
         step_ = [this, in] { world_.errors(in, ErrorCounter::RcvErrors, 5 + below(10)); };
         break;
+      case 5: {
+        fault.name = "what is no packet";
+        fault.rules = {Rule::ReceiveErrors};
+        fault.blame = sender;
+        step_ = [this, in] { world_.errors(in, sim::ErrorDetail::Malformed, 5 + below(10)); };
+        break;
+      }
+      case 6:
+        plant_slow_host(fault);
+        break;
       default:
         fault.name = "lost locks";
         fault.rules = {Rule::LinkRecovery};
@@ -135,6 +145,20 @@ class Day {
         break;
     }
     planted_.push_back(std::move(fault));
+  }
+  void plant_slow_host(Planted& fault) {
+    fault.name = "a host that takes too little";
+    fault.rules = {Rule::SlowReceiver};
+    const std::size_t slow = 1 + below(hosts_.size());
+    const LinkEnd end = world_.host_end(slow);
+    fault.link = world_.truth().port(end).link;
+    fault.blame = world_.truth().ref(end);
+    world_.take_in(end, Ratio{0.1 + 0.5 * random_.unit()});
+    const sim::TrafficId flow = world_.send(0, slow, BitRate{160e9});
+    mend_ = [this, end, flow] {
+      world_.take_in(end, Ratio{1});
+      world_.stop(flow);
+    };
   }
   void mend() {
     if (mend_) mend_();
@@ -158,6 +182,14 @@ class Day {
     if (below(12) == 0) world_.errors(any_end(), ErrorCounter::XmitDiscards, 1 + below(50));
     if (below(12) == 0) world_.errors(any_end(), ErrorCounter::RcvRemotePhysical, 100);
     if (below(12) == 0) world_.bits(any_end(), {.corrected_per_second = 1e6 * random_.unit()});
+    if (below(12) == 0) {  // all send to one
+      std::vector<sim::TrafficId> flows;
+      const std::size_t to = below(hosts_.size());
+      for (std::size_t i = 1; i <= 3; ++i)
+        flows.push_back(world_.send((to + i) % hosts_.size(), to, BitRate{150e9}));
+      world_.pass(3min);
+      for (const sim::TrafficId flow : flows) world_.stop(flow);
+    }
     if (below(12) == 0) {  // a host is started anew
       const LinkIndex link = hosts_[below(hosts_.size())];
       world_.cut(link);
@@ -205,7 +237,8 @@ class Day {
     return nullptr;
   }
 
-  HealthWorld world_{"torus:3x3,hosts=2,links=3,speed=HDR"};
+  /// Single flows go over single links of trunks: that they are unbalanced is so, and no fault.
+  HealthWorld world_{"torus:3x3,hosts=2,links=3,speed=HDR", {}, {.off = {Rule::UnbalancedTrunk}}};
   Random random_;
   std::vector<LinkIndex> trunks_;
   std::vector<LinkIndex> hosts_;

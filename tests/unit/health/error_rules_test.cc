@@ -161,6 +161,78 @@ INSTANTIATE_TEST_SUITE_P(Each, HealthThresholds,
                            return name + std::to_string(static_cast<int>(test.param.counter));
                          });
 
+// What its agent tells of why.
+TEST(HealthErrors, TheEndThatSendsWhatIsMalformedIsBlamedAndNotTheCable) {
+  HealthWorld world{ring};
+  const Link& link = world.truth().link(world.trunk_link());
+  world.errors(link.a, sim::ErrorDetail::Malformed, 20);
+  world.errors(link.b, sim::ErrorDetail::BufferOverrun, 20);
+  world.pass(2min);
+  const auto found = world.findings(Rule::ReceiveErrors);
+  ASSERT_EQ(found.size(), 2U);
+  for (const Finding& finding : found) EXPECT_EQ(finding.blame, finding.peer);
+  EXPECT_THAT(found,
+              testing::UnorderedElementsAre(
+                  testing::Field(&Finding::what, HasSubstr("0 broken on the way, 20 malformed, 0 more")),
+                  testing::Field(&Finding::what, HasSubstr("0 malformed, 20 more than there was room"))));
+  for (const Finding& finding : found) EXPECT_THAT(finding.advice, HasSubstr("update its firmware"));
+}
+
+TEST(HealthErrors, WhatBrokeOnTheWayIsTheCables) {
+  HealthWorld world{ring};
+  const LinkEnd end = world.end(world.trunk_link());
+  world.errors(end, ErrorCounter::RcvErrors, 20);
+  world.errors(end, sim::ErrorDetail::Malformed, 20);
+  world.pass(2min);
+  const auto found = world.findings(Rule::ReceiveErrors);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].what, HasSubstr("20 broken on the way, 20 malformed"));
+  EXPECT_THAT(found[0].advice, HasSubstr("reseat the plug")) << "no more than half of them are malformed";
+}
+
+TEST(HealthErrors, WhatWasThrownAwayIsToldByItsReason) {
+  const auto advice = [](auto why) {
+    HealthWorld world{ring};
+    world.errors(world.end(world.trunk_link()), why, 150);
+    world.pass(2min);
+    const auto found = world.findings(Rule::XmitDiscards);
+    EXPECT_EQ(found.size(), 1U);
+    return found.empty() ? std::pair{std::string{}, false}
+                         : std::pair{found[0].advice, found[0].blame.has_value()};
+  };
+  EXPECT_THAT(advice(sim::ErrorDetail::NeighborMtu), testing::Pair(HasSubstr("compare the MTUs"), false));
+  EXPECT_THAT(advice(sim::ErrorDetail::Inactive), testing::Pair(HasSubstr("a link that was down"), false));
+  EXPECT_THAT(advice(sim::ErrorDetail::Lifetime), testing::Pair(HasSubstr("in time"), true));
+  EXPECT_THAT(advice(ErrorCounter::XmitDiscards), testing::Pair(HasSubstr("in time"), true));
+}
+
+TEST(HealthErrors, WhatCountersHeldBeforeExplainsNothing) {
+  HealthWorld world{ring};
+  const LinkEnd end = world.end(world.trunk_link());
+  world.errors(end, sim::ErrorDetail::Malformed, 20);
+  world.pass(2min);
+  world.pass(15min);
+  EXPECT_EQ(world.count(), 0U);
+  world.errors(end, ErrorCounter::RcvErrors, 20);
+  world.pass(1min);
+  world.errors(end, ErrorCounter::RcvErrors, 20);
+  world.pass(2min);
+  const auto found = world.findings(Rule::ReceiveErrors);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].what, HasSubstr("20 broken on the way, 0 malformed"));
+}
+
+TEST(HealthErrors, AnAgentThatDoesNotTellWhyLeavesItOpen) {
+  sim::Options options;
+  options.traits.error_details = false;
+  HealthWorld world{ring, options};
+  world.errors(world.end(world.trunk_link()), sim::ErrorDetail::Malformed, 20);
+  world.pass(2min);
+  const auto found = world.findings(Rule::ReceiveErrors);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].what, testing::Not(HasSubstr("malformed")));
+}
+
 TEST(HealthErrors, WhatALinkThrewAwayWhileItWasDownIsNotTheOtherEndsFault) {
   HealthWorld world{ring};
   world.errors(world.end(world.trunk_link()), ErrorCounter::XmitDiscards, 1000);

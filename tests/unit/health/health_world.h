@@ -11,6 +11,7 @@
 
 #include "health/judge.h"
 #include "mad/counters.h"
+#include "sampling/detail_reader.h"
 #include "sampling/phy_reader.h"
 #include "sampling/sampler.h"
 #include "sim/flow/fabric_view.h"
@@ -59,6 +60,8 @@ class HealthWorld {
       ASSERT_TRUE(managed_.sim.run([&] { return !sampler_.sweeping(); }));
       phy_.on_timer(now(), sampler_.fabric(), sampler_.agents());
       ASSERT_TRUE(managed_.sim.run([&] { return phy_.next_deadline().has_value(); }));
+      details_.on_timer(now(), sampler_.fabric(), sampler_.agents());
+      ASSERT_TRUE(managed_.sim.run([&] { return details_.next_deadline().has_value(); }));
     }
   }
 
@@ -98,6 +101,9 @@ class HealthWorld {
   void errors(LinkEnd end, sim::ErrorCounter counter, std::uint64_t count) {
     fabric().add_errors(truth().port_index(end), counter, count, ps());
   }
+  void errors(LinkEnd end, sim::ErrorDetail detail, std::uint64_t count) {
+    fabric().add_error_details(truth().port_index(end), detail, count, ps());
+  }
   void bits(LinkEnd end, const sim::BitErrors& errors) {
     fabric().set_bit_errors(truth().port_index(end), errors, ps());
   }
@@ -122,16 +128,24 @@ class HealthWorld {
     ASSERT_TRUE(fabric().ask(truth().node(end.node).first_port, packet.mad, ps()));
   }
 
+  /// The port of a host, by its number.
+  [[nodiscard]] LinkEnd host_end(std::size_t host) const {
+    std::size_t number = 0;
+    for (std::uint32_t i = 0; i < truth().nodes().size(); ++i) {
+      const bool is_host = truth().nodes()[i].type == NodeType::ChannelAdapter;
+      if (is_host && number++ == host) return {NodeIndex{i}, PortNum{1}};
+    }
+    return {};
+  }
   /// From one host to another, at most at this rate.
   sim::TrafficId send(std::size_t from, std::size_t to, BitRate rate) {
-    std::vector<PortIndex> hosts;
-    for (const Node& node : truth().nodes()) {
-      if (node.type == NodeType::ChannelAdapter) hosts.push_back(PortIndex{node.first_port.raw() + 1});
-    }
-    const auto added = plane_.add({.from = hosts[from], .to = hosts[to], .demand = rate}, ps());
+    const auto port = [&](std::size_t host) { return truth().port_index(host_end(host)); };
+    const auto added = plane_.add({.from = port(from), .to = port(to), .demand = rate}, ps());
     EXPECT_TRUE(added);
     return *added;
   }
+
+  void stop(sim::TrafficId flow) { plane_.remove(flow, ps()); }
 
  private:
   vlarb::ManagedWorld managed_;
@@ -141,6 +155,10 @@ class HealthWorld {
   std::shared_ptr<const Survey> judged_;
   sampling::PhyReader phy_{
       managed_.sim.engine, {}, [this](const PhyRound& round) { judge_.on_round(round); }};
+  sampling::DetailReader details_{managed_.sim.engine,
+                                  {},
+                                  [this] { return judge_.unexplained(); },
+                                  [this](const DetailRound& round) { judge_.on_details(round); }};
   sampling::Sampler sampler_{
       managed_.sim.engine,
       {.interval = {}, .history = 2},
