@@ -111,4 +111,10 @@ struct Memory {
 
 void apply(Memory& memory, const Record& record);
 
+/// Records that, applied in this order, make `before` what `after` is: of everything that differs. A mode is
+/// never taken back to "as configured", and `last` never grows less. No record has more than `most_links`
+/// links, but for an intent, which is one.
+[[nodiscard]] std::vector<Record> records_between(const Memory& before, const Memory& after);
+inline constexpr std::size_t most_links = 1000;
+
 }  // namespace heddle::regulation

@@ -52,5 +52,45 @@ TEST(MemoryTest, ModeAndPlaneAreTheLastSaid) {
   EXPECT_FALSE(mode_from("on").has_value());
 }
 
+Memory changed(const Memory& memory, const std::vector<Record>& records) {
+  Memory after = memory;
+  for (const Record& record : records) apply(after, record);
+  return after;
+}
+
+TEST(MemoryTest, RecordsBetweenMakeOneOutOfTheOther) {
+  Memory full;
+  full.mode = Mode::Enforce;
+  full.plane = 1;
+  full.off[link(1)] = off(1);
+  full.overrides[link(2)] = {Wish::Pin, "storage", "ada", std::nullopt};
+  full.drains["leaf-0"] = {"leaf-0", {link(3)}, {NodeGuid{3}}, "fans", "ada", Instant{}, std::nullopt, true};
+  full.open[ChangeId{7}] = Intent{ChangeId{7}, Instant{}, {off(4)}, {link(1)}};
+  full.last = ChangeId{9};
+  EXPECT_EQ(changed({}, records_between({}, full)), full);
+  EXPECT_TRUE(records_between(full, full).empty());
+
+  Memory other = full;
+  other.off[link(1)].reason = "operator";
+  other.off[link(5)] = off(5);
+  other.overrides[link(2)].wish = Wish::Off;
+  other.drains.clear();
+  other.open.clear();
+  EXPECT_EQ(changed(full, records_between(full, other)), other);
+
+  Memory bare;
+  bare.mode = Mode::Enforce;
+  bare.last = full.last;
+  EXPECT_EQ(changed(full, records_between(full, bare)), bare);
+}
+
+TEST(MemoryTest, RecordsBetweenStaySmall) {
+  Memory many;
+  for (std::uint64_t n = 0; n < 2 * most_links + 1; ++n) many.off[link(1000 * n)] = off(1000 * n);
+  const auto records = records_between({}, many);
+  EXPECT_EQ(records.size(), 3U);
+  EXPECT_EQ(changed({}, records), many);
+}
+
 }  // namespace
 }  // namespace heddle::regulation
