@@ -1,0 +1,180 @@
+#include "shared/shared_journal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "shared/record_text.h"
+
+namespace heddle::shared {
+namespace {
+
+using journal::Rank;
+using regulation::Memory;
+using regulation::Record;
+
+constexpr std::string_view records_key = "journal/record/";
+constexpr std::string_view snapshots_key = "journal/snapshot/";
+constexpr const char* ranks_key = "journal/ranks";
+
+std::string numbered(std::string_view key, std::uint64_t number) {
+  return fmt::format("{}{:016x}", key, number);
+}
+
+std::uint64_t number_of(std::string_view key, std::string_view before) {
+  std::uint64_t number = 0;
+  std::from_chars(key.data() + before.size(), key.data() + key.size(), number, 16);
+  return number;
+}
+
+std::uint64_t newest_snapshot(const Texts& texts) {
+  std::uint64_t newest = 0;
+  for (auto at = texts.lower_bound(snapshots_key);
+       at != texts.end() && std::string_view{at->first}.starts_with(snapshots_key); ++at) {
+    newest = number_of(at->first, snapshots_key);
+  }
+  return newest;
+}
+
+Result<void> apply_text(const Texts& texts, const std::string& key, const journal::Calendar& calendar,
+                        Memory& memory) {
+  const auto text = whole_text(texts, key);
+  if (!text) return fail(ErrorCode::Invalid, key + " is not whole");
+  const auto records = records_in(*text, calendar);
+  if (!records) return fail(key, records.error());
+  for (const Record& record : *records) regulation::apply(memory, record);
+  return {};
+}
+
+class SharedJournal final : public journal::Journal {
+ public:
+  SharedJournal(std::unique_ptr<journal::Journal> file, StoredJournal stored, const Shelf& shelf,
+                const journal::Calendar& calendar)
+      : file_{std::move(file)},
+        stored_{std::move(stored)},
+        lease_{shelf.lease},
+        writer_{shelf.store, shelf.prefix, shelf.guard},
+        calendar_{calendar},
+        memory_{stored_.memory ? *stored_.memory : file_->memory()} {}
+
+  [[nodiscard]] Result<void> check() const override { return file_->check(); }
+
+  Result<void> write(const Record& record) override {
+    if (auto begun = begin(); !begun) return begun;
+    // One that may have been stored, or not, when no answer came, is written again under its number.
+    const std::string key = numbered(records_key, stored_.last + 1);
+    if (auto put = put_text(key, to_text(std::span(&record, 1), calendar_)); !put) return put;
+    ++stored_.last;
+    regulation::apply(memory_, record);
+    if (auto written = file_->write(record); !written) return written;
+    if (stored_.last - stored_.snapshot >= records_per_snapshot) return store_all();
+    return {};
+  }
+  [[nodiscard]] const Memory& memory() const override { return memory_; }
+
+  Result<void> put_ranks(std::span<const Rank> ranks) override {
+    if (auto begun = begin(); !begun) return begun;
+    if (auto put = put_text(ranks_key, to_text(ranks)); !put) return put;
+    return file_->put_ranks(ranks);
+  }
+  [[nodiscard]] Result<std::vector<Rank>> ranks() const override {
+    if (!stored_.memory) return file_->ranks();
+    return stored_.ranks;
+  }
+
+  Result<void> put_energy(const power::EnergyRecord& record) override { return file_->put_energy(record); }
+  [[nodiscard]] Result<power::EnergyRecord> energy() const override { return file_->energy(); }
+  Result<std::uint64_t> append(const journal::Event& event) override { return file_->append(event); }
+  [[nodiscard]] Result<std::vector<journal::Event>> events(std::uint64_t after,
+                                                           std::size_t most) const override {
+    return file_->events(after, most);
+  }
+
+ private:
+  /// Before the first change: the file and the store know the same.
+  Result<void> begin() {
+    if (begun_) return {};
+    for (const Record& record : regulation::records_between(file_->memory(), memory_)) {
+      if (auto written = file_->write(record); !written) return written;
+    }
+    if (!stored_.memory) {
+      const auto ranks = file_->ranks();
+      if (!ranks) return fail(ranks.error());
+      if (auto put = put_text(ranks_key, to_text(*ranks)); !put) return put;
+    }
+    if (auto stored = store_all(); !stored) return stored;
+    begun_ = true;
+    return {};
+  }
+
+  Result<void> store_all() {
+    const auto records = regulation::records_between({}, memory_);
+    const std::uint64_t number = std::max<std::uint64_t>(stored_.last, 1);
+    if (auto put = put_text(numbered(snapshots_key, number), to_text(records, calendar_)); !put) return put;
+    stored_.last = stored_.snapshot = number;
+    for (const std::string_view old : {records_key, snapshots_key}) {
+      const std::uint64_t end = old == records_key ? number + 1 : number;
+      if (auto erased = writer_.erase(numbered(old, 0), numbered(old, end)); !erased) return erased;
+    }
+    return {};
+  }
+
+  Result<void> put_text(const std::string& key, const std::string& text) {
+    if (!lease_.held()) return fail(ErrorCode::Refused, "the journal in etcd: this daemon's lease has ended");
+    auto put = writer_.put(key, text);
+    if (put) return {};
+    // Somebody else is the owner: nothing goes out any more, whatever the clock says.
+    if (put.error().code == ErrorCode::Refused) lease_.end();
+    return fail("the journal in etcd", put.error());
+  }
+
+  std::unique_ptr<journal::Journal> file_;
+  StoredJournal stored_;
+  Lease& lease_;
+  Writer writer_;
+  journal::Calendar calendar_;
+  Memory memory_;
+  bool begun_ = false;
+};
+
+}  // namespace
+
+void drop_old_records(Texts& texts) {
+  const std::uint64_t newest = newest_snapshot(texts);
+  for (const std::string_view old : {records_key, snapshots_key}) {
+    const std::uint64_t end = old == records_key ? newest + 1 : newest;
+    for (const std::string& place : {std::string{old}, fmt::format("part/{}", old)}) {
+      texts.erase(texts.lower_bound(numbered(place, 0)), texts.lower_bound(numbered(place, end)));
+    }
+  }
+}
+
+Result<StoredJournal> journal_in(const Texts& texts, const journal::Calendar& calendar) {
+  StoredJournal stored;
+  stored.last = stored.snapshot = newest_snapshot(texts);
+  if (stored.snapshot == 0) return stored;
+  Memory memory;
+  const auto snapshot = numbered(snapshots_key, stored.snapshot);
+  if (auto read = apply_text(texts, snapshot, calendar, memory); !read) return fail(read.error());
+  for (auto at = texts.lower_bound(numbered(records_key, stored.snapshot + 1));
+       at != texts.end() && std::string_view{at->first}.starts_with(records_key); ++at) {
+    if (auto read = apply_text(texts, at->first, calendar, memory); !read) return fail(read.error());
+    stored.last = number_of(at->first, records_key);
+  }
+  stored.memory = std::move(memory);
+  if (const auto text = whole_text(texts, ranks_key)) {
+    auto ranks = ranks_in(*text);
+    if (!ranks) return fail(ranks_key, ranks.error());
+    stored.ranks = *std::move(ranks);
+  }
+  return stored;
+}
+
+std::unique_ptr<journal::Journal> shared_journal(std::unique_ptr<journal::Journal> file, StoredJournal stored,
+                                                 const Shelf& shelf, const journal::Calendar& calendar) {
+  return std::make_unique<SharedJournal>(std::move(file), std::move(stored), shelf, calendar);
+}
+
+}  // namespace heddle::shared
