@@ -10,6 +10,7 @@
 
 #include "app/tables_file.h"
 #include "authority/lfts/lfts_opensm.h"
+#include "authority/observer/follower.h"
 #include "authority/observer/observer.h"
 #include "authority/opensm/beside_opensm.h"
 #include "authority/own/own_fabric.h"
@@ -109,8 +110,8 @@ opensm::OpenSmActuatorOptions opensm_options(const Config& config) {
   return options;
 }
 
-Result<AuthorityInForce> beside_opensm(const AroundAuthority& around, const Config& config) {
-  // The plugin may speak from the first moment on, but not before the loop runs.
+/// The plugin may speak from the first moment on; nobody listens before there is somebody to listen.
+Result<PluginDoor> open_plugin_door(const AroundAuthority& around, const Config& config) {
   const auto beside = std::make_shared<opensm::BesideOpenSm*>(nullptr);
   auto server = opensm::PluginServer::listen(
       around.io, config.opensm.socket,
@@ -119,21 +120,29 @@ Result<AuthorityInForce> beside_opensm(const AroundAuthority& around, const Conf
          if (event.kind == opensm::PluginEvent::Kind::Hello) {
            spdlog::info("OpenSM's plugin is here, OpenSM is {}", event.state);
          }
-         enter([&] { (*beside)->on_plugin(event, core.now()); });
+         enter([&] {
+           if (*beside != nullptr) (*beside)->on_plugin(event, core.now());
+         });
        },
        [beside, &core = around.core, enter = around.entering(core::Source::Plugin)] {
          spdlog::warn("OpenSM's plugin is gone");
-         enter([&] { (*beside)->on_plugin_gone(core.now()); });
+         enter([&] {
+           if (*beside != nullptr) (*beside)->on_plugin_gone(core.now());
+         });
        },
        [](const Error& error) { spdlog::warn("{}", error.message); }});
   if (!server) return fail("opensm.socket", server.error());
+  return PluginDoor{*std::move(server), beside};
+}
+
+AuthorityInForce beside_opensm(const AroundAuthority& around, const Config& config, PluginDoor door) {
   AuthorityInForce made;
   made.hosts = hosts(around, config.opensm.lmc);
   auto authority = std::make_unique<opensm::BesideOpenSm>(around.core.engine(), around.transport,
-                                                          around.core.seat(), **server, around.plans,
+                                                          around.core.seat(), *door.server, around.plans,
                                                           made.hosts.get(), opensm_options(config));
-  *beside = authority.get();
-  made.plugin = *std::move(server);
+  *door.listener = authority.get();
+  made.plugin = std::move(door);
   made.authority = std::move(authority);
   made.opensm_metrics = std::make_shared<metrics::OpenSmMetrics>();
   return made;
@@ -174,18 +183,45 @@ std::vector<std::pair<std::string, std::uint64_t>> secrets_of(const Config& conf
 }
 
 bool can_be_recorded(const Config& config) {
+  if (shares_state(config)) return false;
   return config.fabric.read_only || (!config.opensm.plugin && config.opensm.lfts_file.empty());
 }
 
 Result<AuthorityInForce> open_authority(const AroundAuthority& around, const Config& config) {
   constexpr const char* read_only = "fabric.read_only is set";
   if (config.fabric.read_only) return observer(around, read_only, read_only);
-  if (config.opensm.plugin) return beside_opensm(around, config);
+  if (config.opensm.plugin) {
+    auto door = open_plugin_door(around, config);
+    if (!door) return fail(door.error());
+    return beside_opensm(around, config, *std::move(door));
+  }
   if (!config.opensm.lfts_file.empty()) return by_file(around, config);
   if (may_manage_subnet(config)) return own_fabric(around, config);
   return observer(around, "this daemon is no subnet manager (sm.mode)",
                   "this daemon only watches the fabric of another subnet manager; set opensm.plugin or "
                   "opensm.lfts_file beside OpenSM, or sm.mode = \"auto\" where there is none");
+}
+
+Result<AuthorityInForce> follow(const AroundAuthority& around, const Config& config,
+                                std::function<std::string()> whom) {
+  AuthorityInForce made;
+  if (config.opensm.plugin) {
+    auto door = open_plugin_door(around, config);
+    if (!door) return fail(door.error());
+    made.plugin = *std::move(door);
+  }
+  made.authority = std::make_unique<authority::Follower>(around.core.seat(), std::move(whom));
+  return made;
+}
+
+AuthorityInForce take_over(const AroundAuthority& around, const Config& config, AuthorityInForce following) {
+  if (!following.plugin.server) return own_fabric(around, config);
+  return beside_opensm(around, config, std::move(following.plugin));
+}
+
+bool is_fit(const AuthorityInForce& in_force, const core::FabricCore& core) {
+  if (in_force.plugin.server) return in_force.plugin.server->has_master();
+  return core.seen() && core.seen()->fabric->nodes().size() > 1;
 }
 
 }  // namespace heddle::app

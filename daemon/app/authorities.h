@@ -18,12 +18,22 @@
 #include "metrics/opensm_families.h"
 #include "transport/transport.h"
 
+namespace heddle::opensm {
+class BesideOpenSm;
+}
+
 namespace heddle::app {
+
+/// Where OpenSM's plugin is heard.
+struct PluginDoor {
+  std::unique_ptr<opensm::PluginServer> server;
+  std::shared_ptr<opensm::BesideOpenSm*> listener;  ///< null: nobody listens as yet
+};
 
 /// The authority, and what must outlive it.
 struct AuthorityInForce {
   /// Where the daemon is beside OpenSM.
-  std::unique_ptr<opensm::PluginServer> plugin;
+  PluginDoor plugin;
   /// Where the daemon writes OpenSM's file, and waits for `opensm.reload`: the journal does not.
   std::unique_ptr<DiskThread> tables;
   /// Null where no host moves its connections.
@@ -45,6 +55,17 @@ struct AroundAuthority {
 
 /// What `around` names must outlive it. Errors: of PluginServer::listen.
 [[nodiscard]] Result<AuthorityInForce> open_authority(const AroundAuthority& around, const Config& config);
+
+/// For a daemon that may own the fabric later (shares_state()): one that writes nothing, and says whom it
+/// follows. Errors: as above.
+[[nodiscard]] Result<AuthorityInForce> follow(const AroundAuthority& around, const Config& config,
+                                              std::function<std::string()> whom);
+/// What takes the place of `following`, whose authority has gone into the core. The plugin has to say hello
+/// again once the core uses it.
+[[nodiscard]] AuthorityInForce take_over(const AroundAuthority& around, const Config& config,
+                                         AuthorityInForce following);
+/// Whether this daemon can do what an owner has to: nodes in sight, or the OpenSM beside it the master.
+[[nodiscard]] bool is_fit(const AuthorityInForce& in_force, const core::FabricCore& core);
 
 /// What proves who one is to this fabric: key of the configuration, and value.
 [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> secrets_of(const Config& config);

@@ -276,6 +276,42 @@ Result<void> override_config(Config& config, const std::string& assignment) {
   return fail(ErrorCode::Invalid, fmt::format("--set {}: must be {}, not '{}'", name, *expected, text));
 }
 
+namespace {
+
+Result<void> check_shared_state(const Config& config) {
+  if (config.state.backend != StateBackend::Etcd) return {};
+  if (auto good = shared::check(etcd_options(config)); !good) return good;
+  const auto& etcd = config.state.etcd;
+  const bool whole = etcd.lease == std::chrono::floor<std::chrono::seconds>(etcd.lease);
+  if (!whole || etcd.lease < std::chrono::seconds{2} || etcd.lease > std::chrono::minutes{1}) {
+    return fail(ErrorCode::Invalid, "state.etcd.lease: expected whole seconds, from 2 to 60");
+  }
+  if (etcd.prefix.empty() || etcd.prefix.ends_with('/')) {
+    return fail(ErrorCode::Invalid, "state.etcd.prefix: expected a text that does not end with \"/\"");
+  }
+  if (!config.opensm.lfts_file.empty()) {
+    return fail(ErrorCode::Unsupported,
+                "state.backend = \"etcd\" goes with the own subnet manager or opensm.plugin, and not with "
+                "opensm.lfts_file");
+  }
+  return {};
+}
+
+}  // namespace
+
+shared::EtcdOptions etcd_options(const Config& config) {
+  const auto& etcd = config.state.etcd;
+  shared::EtcdOptions options{etcd.endpoints, etcd.ca, etcd.cert, etcd.key};
+  // Two endpoints that do not answer leave time for the third one.
+  options.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(etcd.lease) / 5;
+  return options;
+}
+
+bool shares_state(const Config& config) {
+  const bool writes = !config.fabric.read_only && (config.opensm.plugin || may_manage_subnet(config));
+  return config.state.backend == StateBackend::Etcd && writes;
+}
+
 Result<void> check_config(const Config& config) {
   if (config.fabric.backend == BackendKind::Sim && config.fabric.file.empty() &&
       config.fabric.generate.empty()) {
@@ -316,6 +352,7 @@ Result<void> check_config(const Config& config) {
         "opensm.plugin and opensm.lfts_file exclude each other: OpenSM takes its tables either from the "
         "plugin or from a file (docs/opensm.md says when to use which)");
   }
+  if (auto good = check_shared_state(config); !good) return good;
   if (auto good = distinct_destinations(config.notify_entries); !good) return good;
   if (config.sampling.per_agent > config.sampling.window) {
     return fail(ErrorCode::Invalid, "sampling.per_agent is more than sampling.window");

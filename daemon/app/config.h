@@ -20,10 +20,12 @@
 #include "power/power_model.h"
 #include "power/savings.h"
 #include "regulation/governor_options.h"
+#include "shared/etcd_store.h"
 #include "sim/plane_kind.h"
 
 namespace heddle::app {
 
+enum class StateBackend : unsigned char { Sqlite, Etcd };
 enum class BackendKind : unsigned char { Sim, Umad };
 /// Whether the daemon may act as the fabric's subnet manager.
 enum class SmMode : unsigned char {
@@ -123,6 +125,16 @@ struct Config {
 
   struct {
     std::string directory = "/var/lib/heddle";
+    StateBackend backend = StateBackend::Sqlite;
+    struct {
+      std::vector<std::string> endpoints;
+      std::string prefix = "/heddle";
+      std::string name;
+      Seconds lease = std::chrono::seconds{5};
+      std::string ca;
+      std::string cert;
+      std::string key;
+    } etcd;
   } state;
 
   struct {
@@ -186,6 +198,11 @@ struct Config {
 
 /// What one key alone cannot tell: the simulator has a fabric to simulate, the paths are there.
 [[nodiscard]] Result<void> check_config(const Config& config);
+
+/// What is given of state.etcd.
+[[nodiscard]] shared::EtcdOptions etcd_options(const Config& config);
+/// Whether this daemon owns the fabric with daemons of other hosts by turns.
+[[nodiscard]] bool shares_state(const Config& config);
 
 /// Whether this daemon stands for subnet manager at all.
 [[nodiscard]] bool may_manage_subnet(const Config& config);

@@ -178,6 +178,35 @@ const std::vector<Key>& keys() {
        "[]", list_key([](Config& c) -> std::vector<std::string>& { return c.control.hosts; })},
       {"state.directory", "What must survive a restart.", "\"/var/lib/heddle\"",
        string_key([](Config& c) -> std::string& { return c.state.directory; })},
+      {"state.backend",
+       "\"sqlite\": in state.directory alone. \"etcd\": what is off and why, the order of the switches and "
+       "the "
+       "plan for\n"
+       "OpenSM are in etcd as well, for daemons of several hosts of which one at a time owns the fabric\n"
+       "(docs/high-availability.md).",
+       "\"sqlite\"",
+       choice_key<StateBackend>([](Config& c) -> StateBackend& { return c.state.backend; },
+                                std::array{Choice<StateBackend>{"sqlite", StateBackend::Sqlite},
+                                           Choice<StateBackend>{"etcd", StateBackend::Etcd}})},
+      {"state.etcd.endpoints",
+       "Of etcd 3.4 or later: [\"https://etcd-1:2379\", ...]. Plain http:// on loopback only.", "[]",
+       list_key([](Config& c) -> std::vector<std::string>& { return c.state.etcd.endpoints; })},
+      {"state.etcd.prefix", "Of all keys there, without a \"/\" at its end: another one for each fabric.",
+       "\"/heddle\"", string_key([](Config& c) -> std::string& { return c.state.etcd.prefix; })},
+      {"state.etcd.name", "Of this daemon, unlike all others'. Nothing: this host's.", "\"\"",
+       string_key([](Config& c) -> std::string& { return c.state.etcd.name; })},
+      {"state.etcd.lease",
+       "So long after an owner has died or is cut off another one takes its place; whole seconds, from 2 to "
+       "60.",
+       "\"5s\"", duration_key([](Config& c) -> Config::Seconds& { return c.state.etcd.lease; })},
+      {"state.etcd.ca",
+       "Authorities whose word etcd's certificate counts by (PEM). Nothing: those that this host trusts.",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.state.etcd.ca; })},
+      {"state.etcd.cert",
+       "This daemon's certificate for etcd (PEM), or nothing. Read again for each connection.", "\"\"",
+       string_key([](Config& c) -> std::string& { return c.state.etcd.cert; })},
+      {"state.etcd.key", "Its key.", "\"\"",
+       string_key([](Config& c) -> std::string& { return c.state.etcd.key; })},
       {"regulation.mode",
        "\"advise\": say which links would be turned off, and turn none off. \"enforce\": do it. \"off\": "
        "neither.\n"

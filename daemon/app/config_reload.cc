@@ -15,7 +15,8 @@ constexpr std::array at_once{
 
 /// Who writes the fabric is decided once in a daemon's life.
 constexpr std::array by_start{std::string_view{"fabric.read_only"}, std::string_view{"opensm.lfts_file"},
-                              std::string_view{"opensm.plugin"}, std::string_view{"sm.mode"}};
+                              std::string_view{"opensm.plugin"}, std::string_view{"sm.mode"},
+                              std::string_view{"state.backend"}};
 
 }  // namespace
 

@@ -48,6 +48,10 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                                  [this](std::string_view bytes) { return recording_->take(bytes); },
                                  config_.record.most)
                            : nullptr},
+      fenced_{shares_state(config_)
+                  ? std::make_unique<transport::FencedTransport>(
+                        backend_->transport(), [this] { return shared_ && shared_->may_write(); })
+                  : nullptr},
       disk_{io},
       notices_{{.io = io,
                 .desk = desk_at(
@@ -55,7 +59,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
                 .file = config_.state.directory + "/notices.db",
                 .most = config_.notify.queue,
                 .teller = {name_of_host(), config_.metrics.fabric}}},
-      plans_{config_.state.directory + "/plan.json", desk()},
+      plans_{config_.state.directory + "/plan.json", desk(), plan_file()},
       core_{{.transport = way_in(),
              .plans = plans_,
              .desk = desk(),
@@ -86,18 +90,9 @@ Result<void> Heddled::Parts::open() {
   const auto destinations = destinations_of(config_);
   if (!destinations) return fail(destinations.error());
   if (auto used = notices_.use(*destinations); !used) return used;
-  regulate::PathMigrator* hosts = backend_->migrator();
-  if (recorder_) {
-    recorded_hosts_ = recorder_->between(hosts);
-    hosts = recorded_hosts_.get();
-  }
-  auto in_force = open_authority({.io = io_,
-                                  .transport = way_in(),
-                                  .migrator = hosts,
-                                  .core = core_,
-                                  .plans = plans_,
-                                  .entering = [this](core::Source from) { return entering(from); }},
-                                 config_);
+  if (recorder_) recorded_hosts_ = recorder_->between(backend_->migrator());
+  if (shares_state(config_)) return follow();
+  auto in_force = open_authority(around_authority(), config_);
   if (!in_force) return fail(in_force.error());
   in_force_ = *std::move(in_force);
   const bool regulates = in_force_.authority->actuator() != nullptr;
@@ -107,11 +102,26 @@ Result<void> Heddled::Parts::open() {
   if (recorder_) {
     if (auto begun = begin_recording(); !begun) return begun;
   }
-  if (!regulates) return {};
-  core_.regulate_with(*journal_);
+  if (regulates) {
+    core_.regulate_with(*journal_);
+    regulate();
+  }
+  return {};
+}
+
+AroundAuthority Heddled::Parts::around_authority() {
+  return {.io = io_,
+          .transport = way_in(),
+          .migrator = recorded_hosts_ ? recorded_hosts_.get() : backend_->migrator(),
+          .core = core_,
+          .plans = plans_,
+          .entering = [this](core::Source from) { return entering(from); }};
+}
+
+/// What is told of a regulation once there is one.
+void Heddled::Parts::regulate() {
   metrics_.add(regulation_metrics_);
   if (in_force_.opensm_metrics) metrics_.add(in_force_.opensm_metrics);
-  return {};
 }
 
 Result<void> Heddled::Parts::take_journal() {
@@ -181,11 +191,13 @@ void Heddled::Parts::begin() {
   spdlog::info("managing {} ({})", backend_->source(), backend_->kind());
   check_at_ = clock_.now() + config_.sweep.light_interval;
   jobs_.begin();
+  if (shared_) shared_->begin();
   if (recorder_) recorder_->made(clock_.now());
   on(core::Began{});
 }
 
 void Heddled::Parts::on(const core::Event& event) {
+  if (lost_place()) return;
   feed(event, clock_.now());
   settle();
 }
@@ -198,6 +210,7 @@ void Heddled::Parts::feed(const core::Event& event, Instant now) {
 }
 
 void Heddled::Parts::on_alarm(Instant now) {
+  if (lost_place()) return;
   const bool checks = check_at_ && *check_at_ <= now;
   if (checks) {
     check_at_ = now + config_.sweep.light_interval;
@@ -218,6 +231,7 @@ void Heddled::Parts::settle() {
   for (const auto& at : {core_.next_deadline(), check_at_, page_at_}) {
     if (at) alarm_.set_no_later(*at);
   }
+  if (shared_) shared_->set_fit(is_fit(in_force_, core_));
   if (in_force_.opensm_metrics) {
     in_force_.opensm_metrics->set({core_.authority().is_ready(), plans_.trouble().empty()});
   }
@@ -358,8 +372,8 @@ Result<std::unique_ptr<Heddled>> Heddled::start(boost::asio::io_context& io, con
     if (!can_be_recorded(*config)) {
       return fail(
           ErrorCode::Unsupported,
-          "--record: what OpenSM and its plugin say is not recorded yet; record this daemon elsewhere, or "
-          "with fabric.read_only");
+          "--record: what OpenSM and its plugin say is not recorded yet, nor is etcd; record this daemon "
+          "elsewhere, or with fabric.read_only");
     }
     auto created = RecordingFile::create(source.record);
     if (!created) return fail(created.error());

@@ -18,6 +18,7 @@
 #include "app/job_service.h"
 #include "app/recording_file.h"
 #include "app/service_notifier.h"
+#include "app/shared_state.h"
 #include "control/api.h"
 #include "control/tcp_guard.h"
 #include "core/fabric_core.h"
@@ -32,6 +33,7 @@
 #include "metrics/subnet_manager_families.h"
 #include "notify/notifier.h"
 #include "record/recorder.h"
+#include "transport/fenced_transport.h"
 #include "web/page.h"
 
 namespace heddle::app {
@@ -86,12 +88,27 @@ class Heddled::Parts final : public control::Daemon, private core::Outside {
   [[nodiscard]] Enter entering(core::Source from) {
     return [this, from](const std::function<void()>& then) { on(core::CameBack{then, from}); };
   }
-  [[nodiscard]] transport::Transport& way_in() { return recorder_ ? *recorder_ : backend_->transport(); }
+  [[nodiscard]] transport::Transport& way_in() {
+    if (fenced_) return *fenced_;
+    return recorder_ ? *recorder_ : backend_->transport();
+  }
   [[nodiscard]] Desk desk();
+  [[nodiscard]] AroundAuthority around_authority();
+  [[nodiscard]] opensm::PlanStore::File plan_file();
   Result<void> take_journal();
+  void regulate();
   Result<void> begin_recording();
   void on_alarm(Instant now);
   void settle();
+
+  // Of a daemon that owns the fabric by turns with others (heddled_sharing.cc).
+  Result<void> follow();
+  void take_over(SharedState::Taken taken);
+  void follow_plan(plan::Plan plan);
+  /// Whether the place was lost just now; nothing is done any more then.
+  bool lost_place();
+  void lose_place(const std::string& why);
+  [[nodiscard]] control::SharedStateShown shared_state() const;
 
   void reload_destinations(const Config& fresh);
   void start_anew(const std::vector<std::string>& keys);
@@ -115,6 +132,9 @@ class Heddled::Parts final : public control::Daemon, private core::Outside {
   std::unique_ptr<RecordingFile> recording_;
   std::unique_ptr<record::Recorder> recorder_;  ///< none where nothing is recorded
   std::unique_ptr<regulate::PathMigrator> recorded_hosts_;
+  std::unique_ptr<SharedState> shared_;                 ///< none where this daemon is alone
+  std::unique_ptr<transport::FencedTransport> fenced_;  ///< likewise
+  bool owns_ = false;                                   ///< of a daemon that is not alone
   std::vector<PortRef> left_off_;              ///< by an earlier run, where this one regulates nothing
   std::unique_ptr<journal::Journal> journal_;  ///< the disk thread has it; none where nothing is regulated
   DiskThread disk_;

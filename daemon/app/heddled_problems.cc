@@ -53,6 +53,7 @@ Problems Heddled::Parts::problems() const {
   add_each(ProblemKind::Exposure, exposure(config_));
   add_each(ProblemKind::Notify, notices_.problems());
   add_if(ProblemKind::Jobs, jobs_.problem());
+  if (shared_) add_if(ProblemKind::SharedState, shared_->problem());
   Problems of_core = core_.problems();
   all.insert(all.end(), std::make_move_iterator(of_core.begin()), std::make_move_iterator(of_core.end()));
   return all;

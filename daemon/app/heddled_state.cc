@@ -82,6 +82,7 @@ control::DaemonState Heddled::Parts::state() const {
   state.name = [shown = core_.shown()](const Node& node) { return shown->of(node); };
   state.problems = problems();
   state.jobs = jobs_.state();
+  state.shared_state = shared_state();
   if (const auto* regulator = core_.regulator()) state.drains = regulator->drains();
   for (auto& each : notices_.states())
     state.notify.push_back({each.name, each.what, each.queued, each.sent, each.dropped, each.trouble});

@@ -261,6 +261,12 @@ bool PluginServer::has_others() const {
                      [this](const auto& peer) { return peer->greeted && peer != state_->active; });
 }
 
+bool PluginServer::has_master() const { return state_->active && state_->active->is_master(); }
+
+void PluginServer::say_hello_again() {
+  if (state_->active) state_->callbacks.event(state_->active->hello);
+}
+
 void PluginServer::tell(PluginCommand command) {
   if (!state_->active) return;
   state_->active->send(command == PluginCommand::NewPlan ? "{\"command\":\"new_plan\"}\n"

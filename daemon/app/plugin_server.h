@@ -36,6 +36,10 @@ class PluginServer final : public PluginPort {
   [[nodiscard]] bool connected() const override;
   [[nodiscard]] bool has_others() const override;
   void tell(PluginCommand command) override;
+  /// The OpenSM of the plugin that counts is the master.
+  [[nodiscard]] bool has_master() const;
+  /// Says hello once more to the callbacks, where a plugin has: for who did not listen before.
+  void say_hello_again();
 
  private:
   struct Peer;

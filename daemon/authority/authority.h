@@ -32,6 +32,8 @@ class Authority {
   [[nodiscard]] virtual bool yields() const { return false; }
   /// Nobody else manages the fabric, as far as is known, and this program does or will.
   [[nodiscard]] virtual bool owns_fabric() const { return false; }
+  /// A daemon of another host does what this one is to do, or will: none of it is missing here.
+  [[nodiscard]] virtual bool follows() const { return false; }
   /// Somebody else is master, if anybody is. Not so while this program finds out or configures for the first
   /// time: the ports name it as their master by then, and it does not answer as one yet.
   [[nodiscard]] bool looks_for_master() const { return !may_write() && !owns_fabric(); }

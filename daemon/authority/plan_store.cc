@@ -25,6 +25,12 @@ PlanStore::PlanStore(std::string path, Desk desk, File file)
 
 void PlanStore::saw(std::uint64_t epoch) { plan_.epoch = std::max(plan_.epoch, epoch); }
 
+void PlanStore::take(plan::Plan plan) {
+  plan_ = std::move(plan);
+  knows_routing_ = knows_qos_ = true;
+  trouble_.clear();
+}
+
 void PlanStore::update(Part part, const std::function<void(plan::Plan&)>& change, Stored stored) {
   const std::uint64_t epoch = plan_.epoch;
   change(plan_);

@@ -56,6 +56,9 @@ class PlanStore {
   /// Somebody has seen a plan of this epoch: the next one is above it.
   void saw(std::uint64_t epoch);
 
+  /// This is the plan in force, and on disk: another daemon has said it, and somebody has written it down.
+  void take(plan::Plan plan);
+
   /// Why the plan on disk is not the one that is meant; empty if it is.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 

@@ -62,6 +62,14 @@ struct JobsState {
   std::string trouble;                         ///< why no later one has come; empty where it is well
 };
 
+/// Of a daemon that owns its fabric by turns with others.
+struct SharedStateShown {
+  std::string name;   ///< of this daemon; empty: it is alone
+  std::string owner;  ///< empty: nobody, or not known
+  bool owns = false;
+  FabricClock::duration lease_left{};  ///< where it owns
+};
+
 struct DaemonState {
   std::string version;
   std::string backend;  ///< "sim" or "umad"
@@ -75,6 +83,7 @@ struct DaemonState {
   std::shared_ptr<const load::LocalitySets> sets;  ///< those of the sample, once there is one
   Problems problems;
   std::vector<regulate::DrainShown> drains;
+  SharedStateShown shared_state;
   JobsState jobs;
   std::vector<NotifyState> notify;
   std::shared_ptr<const health::Report> health;  ///< none before the first sample

@@ -135,6 +135,12 @@ json::value status_view(const DaemonState& state) {
       {"answers", sm.answers},
       {"moves", sm.moves},
       {"stage", sm.stage}};
+  if (const auto& shared = state.shared_state; !shared.name.empty()) {
+    view["shared_state"] = {{"name", shared.name},
+                            {"owner", shared.owner},
+                            {"owns", shared.owns},
+                            {"lease_left_seconds", seconds(shared.lease_left)}};
+  }
   if (!state.no_regulation.empty()) view["no_regulation"] = state.no_regulation;
   if (state.full_round) view["full_round_seconds"] = seconds(*state.full_round);
   if (state.light_round) view["light_round_seconds"] = seconds(*state.light_round);

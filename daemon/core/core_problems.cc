@@ -57,7 +57,7 @@ std::optional<std::string> FabricCore::why_not_regulated() const {
     return "regulation is to be enforced, and another subnet manager is master: no link is turned off; end "
            "that one, or use its OpenSM with the plugin (docs/opensm.md)";
   }
-  if (settings_.mode != enforce) return std::nullopt;
+  if (settings_.mode != enforce || authority_->follows()) return std::nullopt;
   const std::string why = authority_->why_not_regulated();
   return fmt::format("regulation.mode is \"enforce\", and {}: no link is turned off", why);
 }

@@ -85,6 +85,22 @@ void FabricCore::regulate_with(journal::Journal& journal) {
                                    [this](const journal::Event& event) { log(event); });
 }
 
+void FabricCore::take_over(std::unique_ptr<authority::Authority> authority, journal::Journal* journal) {
+  authority_ = std::move(authority);
+  options_.regulation.governor.mode = settings_.mode;
+  if (journal != nullptr) regulate_with(*journal);
+  // Of the one before the ports may still say that a subnet manager is there; it writes nothing any more.
+  (void)authority_->take_subnet();
+  take_manner();
+  // Beside a subnet manager sweeps take their time, and links are waited for.
+  if (survey_ && !authority_->owns_fabric()) {
+    authority_->on_found(survey_, now_);
+  } else {
+    tell_all_ = true;
+  }
+  discovery_.full(now_);
+}
+
 void FabricCore::on(const Event& event, Instant now) {
   if (ended_) return;
   now_ = now;
@@ -208,7 +224,7 @@ void FabricCore::on_sweep(const discovery::SweepReport& report) {
       say(Severity::Warning, found_wrong_.back());
     }
   }
-  if (report.survey == report.before) return;
+  if (!std::exchange(tell_all_, false) && report.survey == report.before) return;
   const Fabric& fabric = *report.survey->fabric;
   say(Severity::Info,
       fmt::format("{} sweep in {:.1f} ms: {} switches, {} channel adapters, {} links", to_string(report.kind),

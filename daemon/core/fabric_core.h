@@ -62,6 +62,11 @@ class FabricCore final : private authority::Seat {
   /// Likewise, after use(), where the authority has an actuator. The journal must outlive the core.
   void regulate_with(journal::Journal& journal);
 
+  /// Within an event: this one is in force from here on, in the place of one that wrote nothing. As a
+  /// subnet manager it begins with what the next sweep finds, else with what is known. `journal`: as above;
+  /// null where nothing is regulated.
+  void take_over(std::unique_ptr<authority::Authority> authority, journal::Journal* journal);
+
   /// Ports by which an earlier run turned links off, where this one regulates nothing.
   void know_left_off(std::vector<PortRef> ports) { left_off_ = std::move(ports); }
 
@@ -181,6 +186,7 @@ class FabricCore final : private authority::Seat {
   std::vector<health::Duplicate> found_twice_;  ///< likewise
   std::size_t most_switches_ = 0;
   std::vector<PortRef> left_off_;
+  bool tell_all_ = false;            ///< the next sweep's survey, whether anything has changed or not
   unsigned entered_ = 0;             ///< on() within on()
   std::optional<Changes> stopping_;  ///< until on_rest()
   bool ended_ = false;

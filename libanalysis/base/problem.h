@@ -12,14 +12,15 @@ namespace heddle {
 
 enum class ProblemKind : std::uint8_t {
   // what the daemon needs
-  FabricFile,  ///< not all of the fabric's file is in the fabric
-  Device,      ///< the port of this host cannot be used
-  Exposure,    ///< somebody may do more than the operator is likely to mean
-  Reload,      ///< the configuration in force is not that of the file
-  Journal,     ///< what must survive a crash cannot be written, or is gone
-  PlanFile,    ///< the plan for OpenSM's plugin is not the one that is meant
-  Notify,      ///< somebody who is to be told of events and problems is not
-  Jobs,        ///< who says which jobs run cannot be asked
+  FabricFile,   ///< not all of the fabric's file is in the fabric
+  Device,       ///< the port of this host cannot be used
+  Exposure,     ///< somebody may do more than the operator is likely to mean
+  Reload,       ///< the configuration in force is not that of the file
+  Journal,      ///< what must survive a crash cannot be written, or is gone
+  SharedState,  ///< what daemons of several hosts keep together cannot be reached, or nobody owns the fabric
+  PlanFile,     ///< the plan for OpenSM's plugin is not the one that is meant
+  Notify,       ///< somebody who is to be told of events and problems is not
+  Jobs,         ///< who says which jobs run cannot be asked
   // the fabric
   Discovery,      ///< a sweep failed, or found what cannot be
   NoSwitch,       ///< the fabric has no switch, or has lost all of them
@@ -57,6 +58,7 @@ inline constexpr std::array problem_names{
     ProblemName{ProblemKind::Exposure, "exposure"},
     ProblemName{ProblemKind::Reload, "reload"},
     ProblemName{ProblemKind::Journal, "journal"},
+    ProblemName{ProblemKind::SharedState, "shared-state"},
     ProblemName{ProblemKind::PlanFile, "plan-file"},
     ProblemName{ProblemKind::Notify, "notify"},
     ProblemName{ProblemKind::Jobs, "jobs"},

@@ -84,6 +84,15 @@ std::string health_line(const value& status) {
   return sure + likely + bad == 0 ? line : line + " (heddle health)";
 }
 
+std::string owner_line(const value& status) {
+  if (truth_at(status, "shared_state.owns")) {
+    return fmt::format("this daemon ({}); its lease lasts {} more", text_at(status, "shared_state.name"),
+                       human_seconds(number_at(status, "shared_state.lease_left_seconds")));
+  }
+  const auto owner = text_at(status, "shared_state.owner");
+  return owner.empty() ? "none" : fmt::format("{}; this daemon follows", owner);
+}
+
 std::string notify_line(const value& destination) {
   std::string line =
       fmt::format("{} ({}): {} sent, {} waiting", text_at(destination, "name"), text_at(destination, "what"),
@@ -109,6 +118,7 @@ void print_status(const value& status, Context& context) {
     table.add({"full sweep",
                fmt::format("the last one took {}", human_seconds(number_at(status, "full_round_seconds")))});
   }
+  if (!at_path(status, "shared_state").is_null()) table.add({"owner", owner_line(status)});
   if (!at_path(status, "no_regulation").is_null()) {
     table.add({"regulation", text_at(status, "no_regulation")});
   }

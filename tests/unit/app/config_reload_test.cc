@@ -26,6 +26,11 @@ TEST(ConfigReload, WhatIsGivenOtherwiseTakesEffectAtOnceOrByAStartOrAtTheNext) {
   EXPECT_THAT(changed(started, fresh, Effect::ByStart), ElementsAre("fabric.read_only"));
 }
 
+TEST(ConfigReload, WhereTheStateIsTakesAStart) {
+  EXPECT_EQ(effect_of("state.backend"), Effect::ByStart);
+  EXPECT_EQ(effect_of("state.etcd.endpoints"), Effect::AtStart);
+}
+
 TEST(ConfigReload, TheFileSaysOfEachKeyWhetherItTakesEffectAtOnce) {
   const std::string text = default_config_text();
   EXPECT_NE(text.find("# Takes effect at once.\nmode = \"advise\""), std::string::npos);

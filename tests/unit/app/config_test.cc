@@ -255,5 +255,32 @@ TEST(Config, AnyTextIsReadOrRefused) {
   }));
 }
 
+Result<void> checked(const std::string& text) {
+  const auto config = parse_config("[fabric]\nbackend = \"umad\"\n" + text, "heddle.toml");
+  return config ? check_config(*config) : fail(config.error());
+}
+
+TEST(SharedStateConfig, NeedsEndpointsThatNobodyListensTo) {
+  const auto etcd = [](const std::string& keys) {
+    return checked("[state]\nbackend = \"etcd\"\n[state.etcd]\n" + keys);
+  };
+  EXPECT_TRUE(etcd("endpoints = [\"https://a:2379\", \"http://127.0.0.1:2379\", \"http://[::1]:2379\"]"));
+  EXPECT_TRUE(checked("[state.etcd]\nendpoints = [\"http://a:2379\"]"));  // not in use
+  const auto named = [&](const std::string& keys, const char* key) {
+    const auto good = etcd(keys);
+    ASSERT_FALSE(good);
+    EXPECT_THAT(good.error().message, HasSubstr(key));
+  };
+  const std::string well = "endpoints = [\"https://a:2379\"]\n";
+  named("", "state.etcd.endpoints");
+  named("endpoints = [\"http://192.0.2.1:2379\"]", "plain HTTP");
+  named("endpoints = [\"etcd\"]", "state.etcd.endpoints");
+  named(well + "lease = \"1s\"", "state.etcd.lease");
+  named(well + "lease = \"2500ms\"", "state.etcd.lease");
+  named(well + "prefix = \"/heddle/\"", "state.etcd.prefix");
+  named(well + "cert = \"a.pem\"", "state.etcd.key");
+  named(well + "[opensm]\nlfts_file = \"/tmp/lfts\"", "opensm.lfts_file");
+}
+
 }  // namespace
 }  // namespace heddle::app

@@ -154,5 +154,36 @@ TEST_F(FabricCoreTest, LooksIntoQueuesOfASampledFabricOnly) {
   EXPECT_EQ(looked.error().code, ErrorCode::Unreachable);
 }
 
+/// Somebody who takes over tells what it was given first.
+class Successor final : public authority::Authority {
+ public:
+  explicit Successor(authority::Seat& seat, std::vector<std::string>& told) : seat_{seat}, told_{told} {}
+  [[nodiscard]] std::string why_not() const override { return {}; }
+  Result<void> take_subnet() override {
+    told_.emplace_back("take");
+    return {};
+  }
+  void on_found(std::shared_ptr<const Survey> survey, Instant /*now*/) override {
+    told_.emplace_back("found");
+    seat_.use(std::move(survey));
+  }
+
+ private:
+  authority::Seat& seat_;
+  std::vector<std::string>& told_;
+};
+
+TEST_F(FabricCoreTest, WhoeverTakesOverLooksAtTheFabricAnew) {
+  on(Began{});
+  pass(5s);
+  const std::size_t before = transport_.sent.size();
+  std::vector<std::string> told;
+  on(Asked{[&] { core_.take_over(std::make_unique<Successor>(core_.seat(), told), nullptr); }, nullptr});
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.front(), "take");
+  EXPECT_TRUE(core_.authority().may_write());
+  EXPECT_GT(transport_.sent.size(), before);
+}
+
 }  // namespace
 }  // namespace heddle::core

@@ -1,0 +1,110 @@
+"""Debian's etcd, three of them on loopback, and ways to them that can be cut. For the system tests; needs in_netns."""
+
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+
+from served_fabric import wait_until
+
+FIRST_PORT = 23790
+
+
+class Way:
+    """What a daemon has for an endpoint: passes bytes on, unless it is cut; then nothing goes either way, as in a network
+    that has lost its middle: nobody is told."""
+
+    def __init__(self, to):
+        self.to, self.open, self.sockets = to, True, []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            self.sockets.append(client)
+            threading.Thread(target=self.carry, args=(client,), daemon=True).start()
+
+    def carry(self, client):
+        if not self.open:
+            return  # the socket stays: it hangs
+        try:
+            server = socket.create_connection(("127.0.0.1", self.to))
+        except OSError:
+            client.close()
+            return
+        self.sockets.append(server)
+        threading.Thread(target=self.pump, args=(client, server), daemon=True).start()
+        self.pump(server, client)
+
+    def pump(self, source, sink):
+        try:
+            while data := source.recv(65536):
+                if not self.open:
+                    return
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def close(self):
+        for each in (self.listener, *self.sockets):
+            each.close()
+
+
+class EtcdCluster:
+    """A context: three members run inside it."""
+
+    def __init__(self, members=3):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heddle-etcd-"))
+        self.members = range(members)
+        self.processes = {}
+        self.ways = []
+
+    def __enter__(self):
+        for member in self.members:
+            self.start(member)
+        wait_until(lambda: self.ctl("endpoint", "health").returncode == 0, 60, "etcd's start")
+        return self
+
+    def __exit__(self, *unused):
+        for member in list(self.processes):
+            self.kill(member)
+        for way in self.ways:
+            way.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    @staticmethod
+    def url(member, peer=False):
+        return f"http://127.0.0.1:{FIRST_PORT + 2 * member + peer}"
+
+    def start(self, member):
+        cluster = ",".join(f"m{each}={self.url(each, True)}" for each in self.members)
+        with open(self.directory / f"{member}.log", "ab") as log:
+            self.processes[member] = subprocess.Popen(
+                ["etcd", "--name", f"m{member}", "--data-dir", str(self.directory / f"m{member}"),
+                 "--listen-client-urls", self.url(member), "--advertise-client-urls", self.url(member),
+                 "--listen-peer-urls", self.url(member, True), "--initial-advertise-peer-urls", self.url(member, True),
+                 "--initial-cluster", cluster, "--log-level", "error"], stdout=log, stderr=log)
+
+    def kill(self, member):
+        process = self.processes.pop(member)
+        process.kill()
+        process.wait()
+
+    def ctl(self, *words):
+        endpoints = ",".join(self.url(member) for member in self.members)
+        return subprocess.run(["etcdctl", "--endpoints", endpoints, *words], capture_output=True, text=True, check=False,
+                              env={"ETCDCTL_API": "3", "PATH": "/usr/bin:/bin"}, timeout=60)
+
+    def ways_in(self):
+        """Endpoints of one daemon, each by a way of its own."""
+        ways = [Way(FIRST_PORT + 2 * member) for member in self.members]
+        self.ways += ways
+        return ways

@@ -1,0 +1,316 @@
+"""Two heddleds on one served fabric, with three real etcds: one owns it, the other takes its place. Never two who write,
+by what each of them sent as the recorder of the wire has it."""
+
+import json
+import pathlib
+import signal
+import struct
+import tempfile
+import unittest
+
+from daemon_under_test import Daemon
+from etcd_cluster import EtcdCluster
+from plugin_fabric import PluginFabric
+from served_fabric import ServedFabric, wait_until
+
+RING = "torus:2x2,hosts=1,links=2,width=4x,speed=DDR"  # four switches, four trunks of two links
+LEASE = 3
+SENT, SET = 1, 2
+
+
+class Host:
+    """A daemon with its state directory, over its restarts."""
+
+    def __init__(self, test, name, node):
+        self.test, self.name, self.node = test, name, node
+        self.ways = test.etcd.ways_in()
+        self.pids = []
+        self.start()
+
+    def start(self):
+        settings = {"fabric.backend": "umad", "metrics.listen": "", **self.test.settings_of(self),
+                    "sweep.light_interval": "200ms", "sampling.interval": "200ms", "sampling.timeout": "50ms",
+                    "regulation.mode": "advise", "regulation.drain": "200ms", "regulation.on_stop": "leave",
+                    "state.backend": "etcd", "state.etcd.name": self.name, "state.etcd.lease": f"{LEASE}s",
+                    "state.etcd.endpoints": ",".join(f"http://127.0.0.1:{way.port}" for way in self.ways)}
+        self.daemon = self.test.enterContext(Daemon(settings, self.test.served.shim(f"{self.node} mlx5_0")))
+        self.pids.append(self.daemon.process.pid)
+
+    def signal(self, what):
+        self.daemon.process.send_signal(what)
+
+    def kill(self):
+        self.signal(signal.SIGKILL)
+        self.daemon.process.wait()
+
+    def cut(self, is_cut=True):
+        for way in self.ways:
+            way.open = not is_cut
+
+    def status(self):
+        return self.daemon.json("status")
+
+    def says(self, condition):
+        """Of the status; one that is starting anew says nothing."""
+        asked = self.daemon.heddle_raw("--json", "status")
+        return asked.returncode == 0 and condition(json.loads(asked.stdout))
+
+    def owns(self):
+        return self.says(lambda status: status["shared_state"]["owns"])
+
+    def follows(self, owner):
+        return self.says(lambda status: not status["shared_state"]["owns"] and status["shared_state"]["owner"] == owner)
+
+    def complains(self, text):
+        return self.says(lambda status: any(text in problem for problem in status["problems"]))
+
+    def link(self, state):
+        return self.daemon.json("regulate")["links"].get(state, 0)
+
+    def order(self, *words):
+        return self.daemon.heddle("link", *words)
+
+
+class Hosts(unittest.TestCase):
+    """What both kinds of fabrics have in common."""
+
+    def begin(self, served):
+        self.expected = ["host-a"]  # who writes, turn by turn
+        self.etcd = self.enterContext(EtcdCluster())
+        self.served = self.enterContext(served)
+        self.recordings = pathlib.Path(self.served.watch.directory)
+        self.before_daemons()
+        self.a = Host(self, "host-a", "host-0")
+        self.wait(self.a.owns, "the first one's ownership")
+        self.b = Host(self, "host-b", "host-1")
+        self.wait(lambda: self.b.follows("host-a"), "the other one's following")
+        self.wait(lambda: self.b.status()["fabric"] is not None and self.b.status()["sampling"]["sweeps"] > 2,
+                  "the other one's picture")
+
+    def before_daemons(self):
+        pass
+
+    def tearDown(self):
+        if hasattr(self, "b"):
+            self.assert_one_writer_at_a_time()
+
+    def wait(self, condition, what, seconds=40):
+        try:
+            wait_until(condition, seconds, what)
+        except AssertionError as wrong:
+            logs = "\n".join(f"{host.name}:\n{host.daemon.log_text()[-4000:]}" for host in (self.a, getattr(self, "b", self.a)))
+            raise AssertionError(f"{wrong}\n{logs}") from None
+
+    def sets_of(self, host):
+        """When this host's daemons sent a Set, in nanoseconds."""
+        times = []
+        for pid in host.pids:
+            for file in self.recordings.glob(f"{pid}-*.wire"):
+                data, at = file.read_bytes(), 0
+                while at + 16 <= len(data):
+                    when, kind, _, size, _ = struct.unpack_from("=QBBHI", data, at)
+                    method = data[at + 16 + 32 + 3] if size > 36 else 0
+                    if kind == SENT and method == SET:
+                        times.append(when)
+                    at += 16 + size
+        return times
+
+    def assert_one_writer_at_a_time(self):
+        """Turns, by who sent: whoever wrote before has ended when the next one begins."""
+        turns = sorted((when, host.name) for host in (self.a, self.b) for when in self.sets_of(host))
+        order = [name for n, (_, name) in enumerate(turns) if n == 0 or turns[n - 1][1] != name]
+        self.assertEqual(order, self.expected, "who wrote, turn by turn")
+
+    def turn_off(self, *links):
+        for link in links:
+            self.a.order("off", link)
+        self.wait(lambda: self.a.link("off") == len(links), f"{links} off")
+
+    def take_over(self, seconds=LEASE + 3):
+        """The other one owns the fabric, and knows what is off."""
+        self.wait(self.b.owns, "the take-over", seconds)
+
+    def links(self):
+        return [link["name"] for link in self.a.daemon.json("links", "--power")["links"]]
+
+
+class Standalone(Hosts):
+    """One daemon at a time is the subnet manager."""
+
+    def setUp(self):
+        self.begin(ServedFabric(RING, "--training-delay", "0.2"))
+
+    @staticmethod
+    def settings_of(_):
+        return {"sm.mode": "auto"}
+
+    def test_the_owner_is_killed(self):
+        self.expected = ["host-a", "host-b", "host-a"]
+        first, second = self.links()[:2]
+        self.turn_off(first)
+        self.assertIn("host-a owns the fabric", self.b.status()["no_regulation"])
+        self.assertEqual(self.b.status()["problems"], [])
+        refused = self.b.daemon.heddle_raw("link", "off", second)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("host-a", refused.stderr)
+        self.a.kill()
+        self.take_over()
+        self.wait(lambda: self.b.link("off") == 1, "knowing what is off")
+        self.b.order("auto", first)
+        self.wait(lambda: self.b.link("off") == 0 and self.b.link("active") == 8, "the link's return")
+        # Back, it follows, and gets its turn when the other one ends in order.
+        self.a.start()
+        self.wait(lambda: self.a.follows("host-b"), "following after a restart")
+        self.b.order("off", second)
+        self.wait(lambda: self.b.link("off") == 1, "another link off")
+        self.b.signal(signal.SIGTERM)
+        self.wait(self.a.owns, "taking over from one that ended", 3)
+        self.wait(lambda: self.a.link("off") == 1 and self.a.link("active") == 7, "knowing what the other one did")
+        self.a.order("auto", second)
+        self.wait(lambda: self.a.link("active") == 8, "all links on")
+
+    def test_the_owner_is_stopped_for_longer_than_its_lease(self):
+        self.expected = ["host-a", "host-b"]
+        first = self.links()[0]
+        self.turn_off(first)
+        self.a.signal(signal.SIGSTOP)
+        self.take_over()
+        self.wait(lambda: self.b.link("off") == 1, "knowing what is off")
+        self.b.order("auto", first)
+        self.wait(lambda: self.b.link("active") == 8, "the link's return")
+        self.a.signal(signal.SIGCONT)
+        self.wait(lambda: self.a.follows("host-b"), "following after waking up")
+        self.assertIn("does not own the fabric any more", self.a.daemon.log_text())
+
+    def test_the_owner_is_cut_off_from_etcd(self):
+        self.expected = ["host-a", "host-b"]
+        self.turn_off(self.links()[0])
+        self.a.cut()
+        self.wait(lambda: self.a.complains("etcd cannot be asked"), "a problem")
+        self.take_over(LEASE + 5)
+        self.wait(lambda: self.b.link("off") == 1, "knowing what is off")
+        self.a.cut(False)
+        self.wait(lambda: self.a.follows("host-b"), "following when etcd is back")
+
+    def test_etcd_goes_away(self):
+        """Whoever owned stops writing, links stay as they are, and it goes on when etcd is back."""
+        first, second = self.links()[:2]
+        self.turn_off(first)
+        for member in (1, 2):
+            self.etcd.kill(member)
+        self.wait(lambda: "starts anew" in self.a.daemon.log_text(), "the end of the lease", LEASE + 10)
+        self.wait(lambda: self.a.complains("etcd cannot be asked"), "a problem")
+        self.assertNotEqual(self.a.daemon.heddle_raw("link", "off", second).returncode, 0)
+        quiet = len(self.sets_of(self.a)) + len(self.sets_of(self.b))
+        for member in (1, 2):
+            self.etcd.start(member)
+        self.assertEqual(len(self.sets_of(self.a)) + len(self.sets_of(self.b)), quiet)
+        self.wait(lambda: self.a.owns() or self.b.owns(), "an owner when etcd is back", 60)
+        owner = self.a if self.a.owns() else self.b
+        self.expected = ["host-a"] if owner is self.a else ["host-a", "host-b"]
+        self.wait(lambda: owner.link("off") == 1 and owner.link("active") == 7, "knowing what is off")
+        owner.order("auto", first)
+        self.wait(lambda: owner.link("active") == 8, "all links on")
+
+    def test_the_owner_is_killed_in_the_middle_of_changes(self):
+        """At any stage: what was begun is mended, no link stays off that nobody asked for, those asked for are off."""
+        self.expected = ["host-a", "host-b"]
+        links = self.links()
+        wanted = links[::2]
+        for link in wanted:
+            self.a.daemon.heddle_raw("link", "off", link)
+        self.a.kill()
+        self.take_over()
+        self.wait(lambda: self.b.daemon.json("regulate")["stage"] == "idle"
+                  and self.b.link("active") + self.b.link("off") == 8, "an end of what was begun")
+        ordered = {each["name"] for each in self.b.daemon.json("links", "--power")["links"] if each["state"] == "off"}
+        self.assertLessEqual(ordered, set(wanted))
+        self.b.daemon.heddle("restore")
+        self.wait(lambda: self.b.link("active") == 8, "all links on")
+
+    def test_the_owners_cable_is_pulled(self):
+        """It makes room for one that sees the fabric."""
+        self.expected = ["host-a", "host-b"]
+        self.turn_off(self.links()[0])
+        self.served.heddle("link", "host-0 mlx5_0", 1, "down")
+        self.take_over(20)
+        self.wait(lambda: self.b.link("off") == 1, "knowing what is off")
+        self.served.heddle("link", "host-0 mlx5_0", 1, "up")
+        self.wait(lambda: self.a.follows("host-b"), "following with its cable back")
+
+
+class BesideOpenSm(Hosts):
+    """An OpenSM with the plugin on either host. Whoever's is the master owns the fabric."""
+
+    def setUp(self):
+        self.directories = {name: pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix=f"{name}-")))
+                            for name in ("host-a", "host-b")}
+        self.begin(PluginFabric(RING, "--training-delay", "0.2", plugin_socket=False))
+
+    def settings_of(self, host):
+        directory = self.directories[host.name]
+        return {"opensm.plugin": "true", "opensm.socket": directory / "plugin.sock", "state.directory": directory}
+
+    def before_daemons(self):
+        self.opensms = {}
+        self.opensm("host-a", "host-0", 7)
+        self.said("host-a", "SUBNET UP")
+        self.opensm("host-b", "host-1", 3)
+        self.said("host-b", "STANDBY")
+
+    def opensm(self, name, node, priority):
+        directory = self.directories[name]
+        settings = directory / "opensm.conf"
+        settings.write_text("\n".join([
+            "event_plugin_name heddle-opensm",
+            f"event_plugin_options heddle-opensm:plan={directory / 'plan.json'},socket={directory / 'plugin.sock'}",
+            "routing_engine heddle,no_fallback", "force_log_flush TRUE", "packet_life_time 0x0a",
+            "sminfo_polling_timeout 200", "polling_retry_number 2", f"sm_priority {priority}"]) + "\n")
+        self.opensms[name] = self.served.start("opensm", "-F", settings, "-e", "-f", directory / "osm.log", "-D", "0x03",
+                                               node=f"{node} mlx5_0")
+
+    def said(self, name, text):
+        log = self.directories[name] / "osm.log"
+        wait_until(lambda: log.exists() and text in log.read_text(errors="replace"), 60, f"{text} of the OpenSM of {name}")
+
+    def plan(self, name):
+        file = self.directories[name] / "plan.json"
+        return json.loads(file.read_text()) if file.exists() else {}
+
+    def both_plan(self, number):
+        """Both OpenSMs find the same plan, with so many links off."""
+        plans = [self.plan(name) for name in self.directories]
+        return plans[0] == plans[1] and len(plans[0].get("off", [])) == number
+
+    def goes_on(self, first):
+        """The other daemon knows what is off, and brings it back beside its own OpenSM."""
+        self.take_over(20)
+        self.said("host-b", "SUBNET UP")
+        self.wait(lambda: self.b.link("off") == 1, "knowing what is off")
+        self.assertEqual(len(self.plan("host-b")["off"]), 1)
+        self.b.order("auto", first)
+        self.wait(lambda: self.b.link("active") == 8, "the link's return")
+
+    def test_the_owners_host_dies(self):
+        self.expected = ["host-a", "host-b"]
+        first = self.links()[0]
+        self.turn_off(first)
+        self.wait(lambda: self.both_plan(1), "the same plan on both hosts")
+        self.a.kill()
+        self.opensms["host-a"].kill()
+        self.goes_on(first)
+
+    def test_the_owners_opensm_dies(self):
+        """Its daemon lives, and makes room for the one beside the master."""
+        self.expected = ["host-a", "host-b"]
+        first = self.links()[0]
+        self.turn_off(first)
+        self.wait(lambda: self.both_plan(1), "the same plan on both hosts")
+        self.opensms["host-a"].kill()
+        self.goes_on(first)
+        self.wait(lambda: self.a.follows("host-b"), "following the other one")
+        self.wait(lambda: self.both_plan(0), "the other one's plan here")
+
+
+if __name__ == "__main__":
+    unittest.main()
