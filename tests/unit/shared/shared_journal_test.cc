@@ -1,10 +1,12 @@
 #include "shared/shared_journal.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "shared/candidate.h"
 #include "shared/record_text.h"
 #include "support/memory_store.h"
+#include "support/scratch.h"
 
 namespace heddle::shared {
 namespace {
@@ -84,7 +86,11 @@ struct Owner {
     journal =
         shared_journal(std::move(file), *std::move(stored), {store, lease, "/h", candidate.guard()}, here);
   }
-  static std::unique_ptr<journal::Journal> empty_file() { return *journal::open_journal(":memory:", here); }
+  static std::unique_ptr<journal::Journal> empty_file() {
+    static const test::Scratch directory;
+    static int files = 0;
+    return *journal::open_journal(directory / fmt::format("{}.db", ++files), here);
+  }
 
   MemoryStore& store;
   Lease lease{MemoryStore::now};
