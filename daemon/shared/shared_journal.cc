@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <thread>
 #include <utility>
 
 #include "shared/record_text.h"
@@ -56,6 +57,7 @@ class SharedJournal final : public journal::Journal {
         stored_{std::move(stored)},
         lease_{shelf.lease},
         writer_{shelf.store, shelf.prefix, shelf.guard},
+        pause_{shelf.pause},
         calendar_{calendar},
         memory_{stored_.memory ? *stored_.memory : file_->memory()} {}
 
@@ -68,7 +70,10 @@ class SharedJournal final : public journal::Journal {
     if (auto put = put_text(key, to_text(std::span(&record, 1), calendar_)); !put) return put;
     ++stored_.last;
     regulation::apply(memory_, record);
-    if (auto written = file_->write(record); !written) return written;
+    if (auto written = file_->write(record); !written) {
+      begun_ = false;  // it catches up with the next one
+      return written;
+    }
     if (stored_.last - stored_.snapshot >= records_per_snapshot) return store_all();
     return {};
   }
@@ -121,10 +126,15 @@ class SharedJournal final : public journal::Journal {
     return {};
   }
 
+  /// The same again is the same: what was stored without an answer is stored once.
   Result<void> put_text(const std::string& key, const std::string& text) {
-    if (!lease_.held()) return fail(ErrorCode::Refused, "the journal in etcd: this daemon's lease has ended");
-    auto put = writer_.put(key, text);
-    if (put) return {};
+    Result<void> put = fail(ErrorCode::Refused, "this daemon's lease has ended");
+    for (int attempt = 0; attempt < most_attempts && lease_.held(); ++attempt) {
+      if (attempt > 0) std::this_thread::sleep_for(pause_);
+      put = writer_.put(key, text);
+      if (put) return {};
+      if (put.error().code != ErrorCode::Unreachable) break;
+    }
     // Somebody else is the owner: nothing goes out any more, whatever the clock says.
     if (put.error().code == ErrorCode::Refused) lease_.end();
     return fail("the journal in etcd", put.error());
@@ -134,6 +144,7 @@ class SharedJournal final : public journal::Journal {
   StoredJournal stored_;
   Lease& lease_;
   Writer writer_;
+  std::chrono::milliseconds pause_;
   journal::Calendar calendar_;
   Memory memory_;
   bool begun_ = false;

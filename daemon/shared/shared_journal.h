@@ -9,6 +9,7 @@
 /// Calls block, for the store too: one thread that may wait.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -40,7 +41,12 @@ struct Shelf {
   Lease& lease;
   std::string prefix;
   Guard guard;
+  /// Between attempts, where no answer comes: a store that chooses its leader anew is away for a second or
+  /// two.
+  std::chrono::milliseconds pause{200};
 };
+/// While the lease lasts.
+inline constexpr int most_attempts = 15;
 
 /// `stored`: as it was when the lease was taken. Where there is nothing, what the file knows is stored.
 [[nodiscard]] std::unique_ptr<journal::Journal> shared_journal(std::unique_ptr<journal::Journal> file,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -17,11 +18,13 @@ class MemoryStore final : public Store {
   /// How a call goes wrong.
   enum class Cut { None, Before, After };
   Cut cut = Cut::None;
+  int cut_calls = std::numeric_limits<int>::max();  ///< of transactions; then none is
 
   static BootTime now() { return time; }
   inline static BootTime time{std::chrono::hours{1}};
 
   Result<Committed> commit(const Transaction& transaction) override {
+    if (cut != Cut::None && cut_calls-- == 0) cut = Cut::None;
     if (cut == Cut::Before) return away();
     expire();
     Committed committed;

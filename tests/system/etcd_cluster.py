@@ -1,5 +1,6 @@
 """Debian's etcd, three of them on loopback, and ways to them that can be cut. For the system tests; needs in_netns."""
 
+import json
 import pathlib
 import shutil
 import socket
@@ -58,19 +59,39 @@ class Way:
             each.close()
 
 
+def certificates(directory, name="etcd"):
+    """An authority, and certificates by it for a server on loopback and for a client."""
+    def openssl(*words):
+        subprocess.run(["openssl", *words], cwd=directory, capture_output=True, check=True)
+    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    openssl("req", "-x509", *curve, "-keyout", "ca.key", "-out", "ca.pem", "-subj", f"/CN={name}", "-days", "1")
+    (directory / "names").write_text("subjectAltName=IP:127.0.0.1\n")
+    for who in ("server", "client"):
+        openssl("req", *curve, "-keyout", f"{who}.key", "-out", f"{who}.csr", "-subj", f"/CN={who}")
+        openssl("x509", "-req", "-in", f"{who}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
+                "-out", f"{who}.pem", "-days", "1", "-extfile", "names")
+    return directory
+
+
 class EtcdCluster:
     """A context: three members run inside it."""
 
-    def __init__(self, members=3):
+    def __init__(self, members=3, tls=None):
+        """`tls`: files of Certificates; else plain HTTP."""
+        self.tls = tls
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heddle-etcd-"))
         self.members = range(members)
         self.processes = {}
         self.ways = []
 
     def __enter__(self):
-        for member in self.members:
-            self.start(member)
-        wait_until(lambda: self.ctl("endpoint", "health").returncode == 0, 60, "etcd's start")
+        try:
+            for member in self.members:
+                self.start(member)
+            wait_until(lambda: self.ctl("endpoint", "health").returncode == 0, 60, "etcd's start")
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *unused):
@@ -80,9 +101,8 @@ class EtcdCluster:
             way.close()
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    @staticmethod
-    def url(member, peer=False):
-        return f"http://127.0.0.1:{FIRST_PORT + 2 * member + peer}"
+    def url(self, member, peer=False):
+        return f"http{'s' if self.tls and not peer else ''}://127.0.0.1:{FIRST_PORT + 2 * member + peer}"
 
     def start(self, member):
         cluster = ",".join(f"m{each}={self.url(each, True)}" for each in self.members)
@@ -91,16 +111,31 @@ class EtcdCluster:
                 ["etcd", "--name", f"m{member}", "--data-dir", str(self.directory / f"m{member}"),
                  "--listen-client-urls", self.url(member), "--advertise-client-urls", self.url(member),
                  "--listen-peer-urls", self.url(member, True), "--initial-advertise-peer-urls", self.url(member, True),
-                 "--initial-cluster", cluster, "--log-level", "error"], stdout=log, stderr=log)
+                 "--initial-cluster", cluster, "--log-level", "error", *self.tls_options()], stdout=log, stderr=log)
+
+    def tls_options(self):
+        if not self.tls:
+            return []
+        return ["--client-cert-auth", "--trusted-ca-file", self.tls / "ca.pem", "--cert-file", self.tls / "server.pem",
+                "--key-file", self.tls / "server.key"]
+
+    def leader(self):
+        for member in self.members:
+            told = json.loads(self.ctl("endpoint", "status", "-w", "json", only=member).stdout)[0]["Status"]
+            if told["leader"] == told["header"]["member_id"]:
+                return member
+        raise AssertionError("etcd has no leader")
 
     def kill(self, member):
         process = self.processes.pop(member)
         process.kill()
         process.wait()
 
-    def ctl(self, *words):
-        endpoints = ",".join(self.url(member) for member in self.members)
-        return subprocess.run(["etcdctl", "--endpoints", endpoints, *words], capture_output=True, text=True, check=False,
+    def ctl(self, *words, only=None):
+        endpoints = ",".join(self.url(member) for member in self.members if only in (None, member))
+        files = ["--cacert", self.tls / "ca.pem", "--cert", self.tls / "client.pem", "--key",
+                 self.tls / "client.key"] if self.tls else []
+        return subprocess.run(["etcdctl", "--endpoints", endpoints, *files, *words], capture_output=True, text=True, check=False,
                               env={"ETCDCTL_API": "3", "PATH": "/usr/bin:/bin"}, timeout=60)
 
     def ways_in(self):

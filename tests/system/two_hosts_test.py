@@ -2,14 +2,17 @@
 by what each of them sent as the recorder of the wire has it."""
 
 import json
+import os
 import pathlib
 import signal
 import struct
+import sys
 import tempfile
+import time
 import unittest
 
 from daemon_under_test import Daemon
-from etcd_cluster import EtcdCluster
+from etcd_cluster import EtcdCluster, certificates
 from plugin_fabric import PluginFabric
 from served_fabric import ServedFabric, wait_until
 
@@ -130,8 +133,12 @@ class Hosts(unittest.TestCase):
         """The other one owns the fabric, and knows what is off."""
         self.wait(self.b.owns, "the take-over", seconds)
 
+    @staticmethod
+    def links_of(host):
+        return [link["name"] for link in host.daemon.json("links", "--power")["links"]]
+
     def links(self):
-        return [link["name"] for link in self.a.daemon.json("links", "--power")["links"]]
+        return self.links_of(self.a)
 
 
 class Standalone(Hosts):
@@ -194,7 +201,7 @@ class Standalone(Hosts):
 
     def test_etcd_goes_away(self):
         """Whoever owned stops writing, links stay as they are, and it goes on when etcd is back."""
-        first, second = self.links()[:2]
+        first, second = self.links()[:3:2]
         self.turn_off(first)
         for member in (1, 2):
             self.etcd.kill(member)
@@ -228,6 +235,48 @@ class Standalone(Hosts):
         self.b.daemon.heddle("restore")
         self.wait(lambda: self.b.link("active") == 8, "all links on")
 
+    def test_one_etcd_dies(self):
+        """The one that led: nobody's turn ends, and what is ordered meanwhile is stored."""
+        first, second = self.links()[:3:2]
+        self.turn_off(first)
+        self.etcd.kill(self.etcd.leader())
+        self.a.order("off", second)
+        self.wait(lambda: self.a.link("off") == 2, "another link off")
+        self.assertNotIn("starts anew", self.a.daemon.log_text())
+        self.assertTrue(self.a.owns())
+        self.a.daemon.heddle("restore")
+        self.wait(lambda: self.a.link("active") == 8, "all links on")
+
+    def test_owners_are_killed_at_any_moment(self):
+        """Of links going off and of links coming back, one owner after the other."""
+        rounds = 24 if os.environ.get("HEDDLE_NIGHT") else 4
+        self.expected = []
+        owner, other, took = self.a, self.b, []
+        for number in range(rounds):
+            self.expected.append(owner.name)
+            links = self.links_of(owner)[::2]
+            for link in links:
+                owner.daemon.heddle_raw("link", "off", link)
+            if number % 2:
+                self.wait(lambda: owner.link("off") == len(links), "links off")
+                owner.daemon.heddle("restore")
+            time.sleep(1.5 * number / rounds)  # the moment
+            owner.kill()
+            killed = time.monotonic()
+            self.wait(other.owns, "the take-over", LEASE + 3)
+            owned = time.monotonic()
+            self.wait(lambda: other.daemon.json("regulate")["stage"] == "idle"
+                      and other.link("active") + other.link("off") == 8, "an end of what was begun")
+            took.append((owned - killed, time.monotonic() - owned))
+            other.daemon.heddle("restore")
+            self.wait(lambda: other.link("active") == 8, "all links on")
+            owner.start()
+            self.wait(lambda: owner.follows(other.name), "following after a restart")
+            owner, other = other, owner
+        self.expected.append(owner.name)
+        print("seconds to the take-over, and to the end of what was begun:",
+              ", ".join(f"{first:.1f} {then:.1f}" for first, then in took), file=sys.stderr)
+
     def test_the_owners_cable_is_pulled(self):
         """It makes room for one that sees the fabric."""
         self.expected = ["host-a", "host-b"]
@@ -237,6 +286,28 @@ class Standalone(Hosts):
         self.wait(lambda: self.b.link("off") == 1, "knowing what is off")
         self.served.heddle("link", "host-0 mlx5_0", 1, "up")
         self.wait(lambda: self.a.follows("host-b"), "following with its cable back")
+
+
+class Tls(unittest.TestCase):
+    """etcd that asks for certificates, and shows one."""
+
+    def directory(self):
+        return pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="heddle-tls-")))
+
+    def test_only_the_authority_of_the_configuration_counts(self):
+        files, others = certificates(self.directory()), certificates(self.directory(), "others")
+        self.enterContext(EtcdCluster(members=1, tls=files))
+        settings = {"fabric.generate": RING, "state.backend": "etcd", "state.etcd.endpoints": "https://127.0.0.1:23790",
+                    "state.etcd.cert": files / "client.pem", "state.etcd.key": files / "client.key"}
+        with Daemon({**settings, "state.etcd.ca": others / "ca.pem"}) as stranger:
+            stranger.wait_for(lambda status: any("etcd cannot be asked" in text for text in status["problems"]), "a problem")
+        with Daemon({**settings, "state.etcd.ca": files / "ca.pem", "state.etcd.cert": others / "client.pem",
+                     "state.etcd.key": others / "client.key"}) as stranger:
+            stranger.wait_for(lambda status: any("etcd cannot be asked" in text for text in status["problems"]), "a problem")
+        with Daemon({**settings, "state.etcd.ca": files / "ca.pem"}) as daemon:
+            daemon.wait_for(lambda status: status["shared_state"]["owns"], "ownership")
+            daemon.wait_for(lambda status: status["subnet_manager"]["role"] == "master", "mastership")
+            self.assertIn("heddle_owner 1\n", daemon.metrics())
 
 
 class BesideOpenSm(Hosts):

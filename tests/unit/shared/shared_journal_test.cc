@@ -83,8 +83,8 @@ struct Owner {
     take(texts, "/h", beat.changed);
     auto stored = journal_in(texts, here);
     ASSERT_TRUE(stored.has_value()) << stored.error().message;
-    journal =
-        shared_journal(std::move(file), *std::move(stored), {store, lease, "/h", candidate.guard()}, here);
+    journal = shared_journal(std::move(file), *std::move(stored),
+                             {store, lease, "/h", candidate.guard(), 0ms}, here);
   }
   static std::unique_ptr<journal::Journal> empty_file() {
     static const test::Scratch directory;
@@ -178,6 +178,49 @@ TEST_F(SharedJournalTest, AWriteWithoutAnswerMayBeRepeated) {
   a.candidate.resign();
   b.own();
   EXPECT_EQ(b.journal->memory().plane, 3U);
+}
+
+TEST_F(SharedJournalTest, AStoreThatIsAwayForAMomentLosesNothing) {
+  a.own();
+  ASSERT_TRUE(a.journal->write(PlaneRecord{1}).has_value());
+  store.cut = MemoryStore::Cut::After;
+  store.cut_calls = most_attempts - 1;
+  EXPECT_TRUE(a.journal->write(PlaneRecord{2}).has_value());
+  a.candidate.resign();
+  b.own();
+  EXPECT_EQ(b.journal->memory().plane, 2U);
+}
+
+/// A file whose disk is full at times.
+struct FullAtTimes final : journal::Journal {
+  std::unique_ptr<journal::Journal> file = Owner::empty_file();
+  bool full = false;
+
+  Result<void> write(const Record& record) override {
+    return full ? fail(ErrorCode::Io, "disk is full") : file->write(record);
+  }
+  const Memory& memory() const override { return file->memory(); }
+  Result<void> put_ranks(std::span<const journal::Rank> ranks) override { return file->put_ranks(ranks); }
+  Result<std::vector<journal::Rank>> ranks() const override { return file->ranks(); }
+  Result<void> put_energy(const power::EnergyRecord& record) override { return file->put_energy(record); }
+  Result<power::EnergyRecord> energy() const override { return file->energy(); }
+  Result<std::uint64_t> append(const journal::Event& event) override { return file->append(event); }
+  Result<std::vector<journal::Event>> events(std::uint64_t after, std::size_t most) const override {
+    return file->events(after, most);
+  }
+};
+
+TEST_F(SharedJournalTest, AFileThatMissedSomethingCatchesUp) {
+  auto file = std::make_unique<FullAtTimes>();
+  FullAtTimes& disk = *file;
+  a.own(std::move(file));
+  ASSERT_TRUE(a.journal->write(PlaneRecord{1}).has_value());
+  disk.full = true;
+  EXPECT_FALSE(a.journal->write(Outcome{ChangeId{3}, Instant{1s}, {off(1)}, {}, ""}).has_value());
+  disk.full = false;
+  ASSERT_TRUE(a.journal->write(PlaneRecord{2}).has_value());
+  EXPECT_TRUE(disk.memory().off.contains(link(1)));
+  EXPECT_EQ(disk.memory(), a.journal->memory());
 }
 
 TEST_F(SharedJournalTest, StaysSmall) {
