@@ -382,6 +382,37 @@ class BesideOpenSm(Hosts):
         self.wait(lambda: self.a.follows("host-b"), "following the other one")
         self.wait(lambda: self.both_plan(0), "the other one's plan here")
 
+    def test_the_owners_daemon_is_stopped_beside_a_master_that_goes_on(self):
+        """Nobody else can do its work: nobody takes the place, and it goes on when it has woken up."""
+        first = self.links()[0]
+        self.turn_off(first)
+        self.a.signal(signal.SIGSTOP)
+        self.wait(lambda: self.b.complains("no daemon owns this fabric"), "a problem at the other one", LEASE + 5)
+        self.a.signal(signal.SIGCONT)
+        self.wait(lambda: "starts anew" in self.a.daemon.log_text(), "its noticing")
+        self.wait(self.a.owns, "ownership again")
+        self.wait(lambda: self.a.link("off") == 1, "knowing what is off")
+        self.a.order("auto", first)
+        self.wait(lambda: self.a.link("active") == 8, "the link's return")
+
+    def test_the_owners_host_freezes_and_comes_back(self):
+        """OpenSM and daemon, as a virtual machine that is suspended: by priority its OpenSM is the master again afterwards."""
+        self.expected = ["host-a", "host-b", "host-a"]
+        first, second = self.links()[:3:2]
+        self.turn_off(first)
+        for signal_of in (self.a.signal, self.opensms["host-a"].send_signal):
+            signal_of(signal.SIGSTOP)
+        self.goes_on(first)
+        self.b.order("off", second)
+        self.wait(lambda: self.b.link("off") == 1, "another link off")
+        for signal_of in (self.a.signal, self.opensms["host-a"].send_signal):
+            signal_of(signal.SIGCONT)
+        self.wait(self.a.owns, "ownership beside the master of higher priority", 60)
+        self.wait(lambda: self.a.link("off") == 1 and self.a.link("active") == 7, "knowing what the other one did")
+        self.wait(lambda: self.both_plan(1), "the same plan on both hosts")
+        self.a.order("auto", second)
+        self.wait(lambda: self.a.link("active") == 8, "all links on")
+
 
 if __name__ == "__main__":
     unittest.main()
