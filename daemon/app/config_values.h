@@ -198,6 +198,8 @@ inline auto list_key(std::vector<std::string>& (*member)(Config&)) {
 
 /// All keys, in the order of the default file.
 [[nodiscard]] const std::vector<Key>& keys();
+/// The later ones of them, from jobs.* on (watch_keys.cc).
+[[nodiscard]] std::vector<Key> watch_keys();
 /// Null where there is none of this name.
 [[nodiscard]] const Key* find_key(std::string_view name);
 

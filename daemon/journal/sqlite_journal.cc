@@ -4,14 +4,15 @@
 #include <bit>
 
 #include "journal/database.h"
+#include "journal/drain_rows.h"
 #include "journal/journal.h"
+#include "journal/rows.h"
 #include "journal/schema.h"
 
 namespace heddle::journal {
 namespace {
 
 using regulation::ChangeId;
-using regulation::Drain;
 using regulation::DrainRecord;
 using regulation::Intent;
 using regulation::Memory;
@@ -30,25 +31,8 @@ constexpr std::int64_t log_pages = 48;
 /// In the column `change` of `off`: confirmed, of no change that is under way.
 constexpr std::int64_t confirmed = 0;
 
-std::int64_t raw(NodeGuid guid) { return std::bit_cast<std::int64_t>(guid.raw()); }
-NodeGuid guid_from(std::int64_t raw) { return NodeGuid{std::bit_cast<std::uint64_t>(raw)}; }
-std::int64_t raw(WallTime at) { return at.time_since_epoch().count(); }
-WallTime time_from(std::int64_t raw) { return WallTime{std::chrono::milliseconds{raw}}; }
-
-void bind_link(Statement& statement, const LinkRef& link) {
-  statement.bind(raw(link.a.node))
-      .bind(std::int64_t{link.a.port.raw()})
-      .bind(raw(link.b.node))
-      .bind(std::int64_t{link.b.port.raw()});
-}
-
 void bind_mode(Statement& statement, power::LinkMode mode) {
   statement.bind(static_cast<std::int64_t>(mode.width)).bind(static_cast<std::int64_t>(mode.speed));
-}
-
-LinkRef link_from(const Statement& row) {
-  const auto port = [&](int column) { return PortNum{static_cast<std::uint8_t>(row.integer(column))}; };
-  return {{guid_from(row.integer(0)), port(1)}, {guid_from(row.integer(2)), port(3)}};
 }
 
 template <class Enum>
@@ -233,30 +217,7 @@ class SqliteJournal final : public Journal {
         });
   }
   Result<void> store(const DrainRecord& record, const Memory& /*after*/) {
-    for (const char* sql : {"DELETE FROM drain WHERE what=?", "DELETE FROM drain_link WHERE what=?",
-                            "DELETE FROM drain_node WHERE what=?"}) {
-      auto cleared = each(sql, std::span(&record.what, 1),
-                          [](Statement& row, const std::string& what) { row.bind(std::string_view{what}); });
-      if (!cleared) return cleared;
-    }
-    if (!record.drain) return {};
-    auto head = each("INSERT INTO drain VALUES(?,?,?,?,?,?)", std::span(&*record.drain, 1),
-                     [this](Statement& row, const Drain& drain) {
-                       row.bind(std::string_view{drain.what}).bind(drain.reason).bind(drain.by);
-                       row.bind(raw_at(drain.since));
-                       row.bind(drain.until ? std::optional{raw_at(*drain.until)} : std::nullopt);
-                       row.bind(std::int64_t{drain.forced ? 1 : 0});
-                     });
-    if (!head) return head;
-    auto links = each("INSERT INTO drain_link VALUES(?,?,?,?,?)", record.drain->links,
-                      [&](Statement& row, const LinkRef& link) {
-                        bind_link(row, link);
-                        row.bind(std::string_view{record.what});
-                      });
-    if (!links) return links;
-    return each(
-        "INSERT INTO drain_node VALUES(?,?)", record.drain->nodes,
-        [&](Statement& row, NodeGuid node) { row.bind(raw(node)).bind(std::string_view{record.what}); });
+    return store_drain(database_, calendar_, record);
   }
   Result<void> store(const ModeRecord& record, const Memory& /*after*/) {
     return set("mode", static_cast<std::int64_t>(record.mode));
@@ -341,31 +302,9 @@ class SqliteJournal final : public Journal {
     return {};
   }
   Result<void> load_drains() {
-    auto heads = rows<Drain>("SELECT * FROM drain", [this](const Statement& row) {
-      Drain drain{row.text(0),        {}, {}, row.text(1), row.text(2), instant(row.integer(3)), {},
-                  row.integer(5) != 0};
-      if (const auto until = row.maybe_integer(4)) drain.until = instant(*until);
-      return drain;
-    });
-    if (!heads) return fail(heads.error());
-    for (const Drain& drain : *heads) memory_.drains[drain.what] = drain;
-    using Part = std::pair<std::string, LinkRef>;
-    auto links = rows<Part>("SELECT * FROM drain_link", [](const Statement& row) {
-      return Part{row.text(4), link_from(row)};
-    });
-    if (!links) return fail(links.error());
-    for (const auto& [what, link] : *links) memory_.drains[what].links.push_back(link);
-    using Switch = std::pair<std::string, NodeGuid>;
-    auto nodes = rows<Switch>("SELECT * FROM drain_node", [](const Statement& row) {
-      return Switch{row.text(1), guid_from(row.integer(0))};
-    });
-    if (!nodes) return fail(nodes.error());
-    for (const auto& [what, node] : *nodes) memory_.drains[what].nodes.push_back(node);
-    for (auto& [what, drain] : memory_.drains) {
-      // SQLite's integers are signed, and GUIDs are not.
-      std::sort(drain.links.begin(), drain.links.end());
-      std::sort(drain.nodes.begin(), drain.nodes.end());
-    }
+    auto drains = read_drains(database_, calendar_);
+    if (!drains) return fail(drains.error());
+    memory_.drains = *std::move(drains);
     return {};
   }
   Result<void> load_settings() {
@@ -396,28 +335,13 @@ class SqliteJournal final : public Journal {
     return transaction.commit();
   }
 
-  /// Runs the statement once for each item.
   template <class Items, class Bind>
   Result<void> each(const char* sql, const Items& items, Bind bind) {
-    auto statement = database_.prepare(sql);
-    if (!statement) return fail(statement.error());
-    for (const auto& item : items) {
-      bind(*statement, item);
-      if (auto done = database_.finish(*statement); !done) return done;
-    }
-    return {};
+    return run_each(database_, sql, items, std::move(bind));
   }
-
   template <class Item, class Read>
   Result<std::vector<Item>> rows(const char* sql, Read read, std::vector<std::int64_t> values = {}) const {
-    auto statement = database_.prepare(sql);
-    if (!statement) return fail(statement.error());
-    for (const std::int64_t value : values) statement->bind(value);
-    std::vector<Item> items;
-    int status = SQLITE_ROW;
-    while ((status = statement->step()) == SQLITE_ROW) items.push_back(read(*statement));
-    if (status != SQLITE_DONE) return fail(database_.error("it cannot be read"));
-    return items;
+    return read_rows<Item>(database_, sql, std::move(read), std::move(values));
   }
 
   Database database_;
