@@ -9,6 +9,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <tuple>
 
@@ -32,6 +33,8 @@ struct WhatIfOptions {
   std::vector<std::string> without;
   std::string each;
   std::string engine = "updn";
+  std::vector<std::string> roots;
+  std::optional<unsigned> lmc;
   std::size_t top = 20;
   unsigned samples = 50;
 };
@@ -113,9 +116,25 @@ Result<void> run_each(const WhatIfOptions& options, const Fabric& fabric, const 
   return {};
 }
 
+/// Errors: of FabricNames.
+Result<routing::RouteOptions> with_roots(const std::vector<std::string>& names, const FabricNames& known,
+                                         const Fabric& fabric) {
+  routing::RouteOptions options;
+  for (const std::string& name : names) {
+    const auto node = known.find_node(name);
+    if (!node) return fail("--roots", node.error());
+    options.roots.push_back(fabric.node(*node).guid);
+  }
+  return options;
+}
+
 Result<void> run(const WhatIfOptions& options, Context& context) {
-  if (options.without.empty() == options.each.empty()) {
-    return fail(ErrorCode::Invalid, "either --without NODE|LINK or --fail-each link|switch is wanted");
+  const bool routes_anew = !options.roots.empty() || options.lmc;
+  if (!options.each.empty() && (routes_anew || !options.without.empty()))
+    return fail(ErrorCode::Invalid, "--fail-each goes with none of --without, --roots and --lmc");
+  if (options.each.empty() && options.without.empty() && !routes_anew) {
+    return fail(ErrorCode::Invalid,
+                "one of --without NODE|LINK, --fail-each link|switch, --roots and --lmc is wanted");
   }
   const auto engine = engine_called(options.engine);
   if (!engine) return fail(engine.error());
@@ -129,7 +148,11 @@ Result<void> run(const WhatIfOptions& options, Context& context) {
   const auto now = routing::outage(**fabric, {}, *engine, {}, options.samples);
   if (!now) return fail(now.error());
   if (!options.each.empty()) return run_each(options, **fabric, known, *engine, *now, context);
-  const auto then = routing::outage(**fabric, *failure, *engine, {}, options.samples);
+  const auto changed = options.lmc ? assign_lids(**fabric, static_cast<std::uint8_t>(*options.lmc)) : fabric;
+  if (!changed) return fail("--lmc", changed.error());
+  const auto roots = with_roots(options.roots, known, **fabric);
+  if (!roots) return fail(roots.error());
+  const auto then = routing::outage(**changed, *failure, *engine, *roots, options.samples);
   if (!then) return fail(then.error());
   if (context.format == Format::Json) {
     print_json(json::object{{"now", to_json(*now, known)}, {"then", to_json(*then, known)}}, context);
@@ -155,6 +178,10 @@ void add_what_if_commands(Program& program) {
       ->option_text("link|switch");
   command->add_option("--engine", options->engine, "updn, ftree, dor or minhop")
       ->option_text("ENGINE [updn]");
+  command->add_option("--roots", options->roots, "Then with these switches as the roots of updn or ftree");
+  command->add_option("--lmc", options->lmc, "Then with 2^N LIDs for each host")
+      ->check(CLI::Range(0, 7))
+      ->option_text("N");
   command->add_option("--top", options->top, "Of --fail-each: so many of the worst")
       ->check(CLI::Range(1, 1'000'000))
       ->option_text("N [20]");
