@@ -27,6 +27,8 @@ metrics::RegulationFigures regulation_figures(const regulate::Regulator& regulat
         {link.link.a, printable(governor.reference()->node(node).description), state, {}});
     if (detail == EnergyDetail::Link) figures.links.back().energy = energy.link(link.link);
   }
+  for (const regulate::DrainShown& each : regulator.drains())
+    figures.drained.push_back({printable(each.status.drain.what), each.safe});
   if (detail == EnergyDetail::Total) return figures;
   for (const Node& node : governor.reference()->nodes()) {
     if (node.type != NodeType::Switch) continue;

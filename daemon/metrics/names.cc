@@ -10,7 +10,7 @@ namespace heddle::metrics {
 namespace {
 
 /// Of those that prometheus-cpp writes: their makers have them only when there is something to say.
-constexpr std::array<std::string_view, 66> of_parts{
+constexpr std::array<std::string_view, 67> of_parts{
     "heddle_sweeps_total",
     "heddle_late_sweeps_total",
     "heddle_readings_total",
@@ -66,6 +66,7 @@ constexpr std::array<std::string_view, 66> of_parts{
     "heddle_power_saving_watts",
     "heddle_link_transitions_total",
     "heddle_regulation_mode",
+    "heddle_drain_safe",
     "heddle_link_power_state",
     "heddle_switch_energy_joules_total",
     "heddle_switch_energy_saved_joules_total",

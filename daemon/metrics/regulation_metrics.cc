@@ -44,6 +44,13 @@ std::vector<prometheus::MetricFamily> RegulationMetrics::Collect() const {
   }
   all.push_back(
       family_of(MetricType::Gauge, "heddle_regulation_mode", "1 for the mode that is set", std::move(modes)));
+  std::vector<LabelledValue> drained;
+  for (const auto& each : figures->drained) drained.push_back({{{"what", each.what}}, each.safe ? 1.0 : 0.0});
+  if (!drained.empty()) {
+    all.push_back(family_of(MetricType::Gauge, "heddle_drain_safe",
+                            "1 for what is drained and safe to pull, 0 while its links are in use",
+                            std::move(drained)));
+  }
   std::vector<LabelledValue> links;
   std::vector<LabelledValue> link_spent;
   std::vector<LabelledValue> link_saved;

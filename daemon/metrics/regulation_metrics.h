@@ -27,6 +27,10 @@ struct RegulationFigures {
     std::string name;
     power::EnergyTotals energy;  ///< of its base and its ports
   };
+  struct Drained {
+    std::string what;
+    bool safe = false;  ///< to pull
+  };
   std::string mode;
   Joules spent;
   Joules saved;
@@ -38,6 +42,7 @@ struct RegulationFigures {
   std::uint64_t failed = 0;
   std::vector<LinkPower> links;
   std::vector<SwitchEnergy> switches;
+  std::vector<Drained> drained;
 };
 
 class RegulationMetrics final : public prometheus::Collectable {

@@ -203,7 +203,7 @@ const all = {
 
   async keyboard() {
     await visit('#/map');
-    for (const [key, view] of [['l', 'links'], ['n', 'nodes'], ['s', 'sets'], ['h', 'health'], ['t', 'status'], ['p', 'plan'], ['e', 'events'], ['?', 'help'], ['m', 'map']]) {
+    for (const [key, view] of [['l', 'links'], ['n', 'nodes'], ['s', 'sets'], ['h', 'health'], ['j', 'jobs'], ['t', 'status'], ['p', 'plan'], ['e', 'events'], ['?', 'help'], ['m', 'map']]) {
       await page.keyboard.press(key);
       await until(`the view of ${key}`, (wanted) => location.hash.startsWith(`#/${wanted}`), view);
       if (view !== 'help') await until('its tab', (wanted) => document.querySelector('nav [aria-current=page]')?.dataset.view === wanted, view);
@@ -335,6 +335,24 @@ const all = {
     await until('the view of its link', (name) => document.querySelector('h1').textContent.includes(name), said.findings[0].at.split('/')[0]);
     await page.keyboard.press('h');
     await until('the key of the view', () => location.hash === '#/health');
+  },
+
+  /** What is drained, as `heddle drain` says it, and which job loads which link, as `heddle jobs` does. */
+  async drained_and_jobs() {
+    const { drains } = heddle('drain');
+    assert.equal(drains.length, 1, JSON.stringify(drains));
+    await visit('#/status');
+    await until('what is drained', () => document.querySelector('li.drain.safe'));
+    const line = await page.locator('li.drain').innerText();
+    for (const part of [drains[0].what, 'safe to pull', drains[0].by, drains[0].reason]) assert.ok(line.includes(part), line);
+    const { jobs } = heddle('jobs');
+    assert.ok(jobs.length > 1, JSON.stringify(jobs));
+    await visit('#/jobs');
+    await until('rows', (rows) => document.querySelectorAll('.table tr[aria-rowindex]').length === rows, jobs.length);
+    const shown = await page.locator('.table tbody').innerText();
+    for (const { job, worst_link } of jobs) {
+      for (const part of [job, worst_link.from]) assert.ok(shown.includes(part), `'${part}' is not in '${shown}'`);
+    }
   },
 
   async drift() {

@@ -93,6 +93,16 @@ class PageTest(unittest.TestCase):
             wait_until(lambda: daemon.heddle_raw("health").returncode == 1, 30, "a finding")
             self.look_at(daemon, "health")
 
+    def test_what_is_drained_and_who_loads_which_link(self):
+        with tempfile.TemporaryDirectory() as directory:
+            jobs = pathlib.Path(directory) / "jobs.csv"
+            jobs.write_text("17,host-0,host-5\n18,host-1,host-9\n")
+            with serving({"fabric.generate": "xgft:2;4,4;1,4", "fabric.training_delay": "500ms", "sampling.interval": "500ms",
+                          "regulation.drain": "1s", "jobs.source": str(jobs)}) as daemon:
+                daemon.wait_for_sweeps(3)
+                daemon.heddle("drain", "spine-1", "--reason", "fan 2")
+                self.look_at(daemon, "drained_and_jobs")
+
     def test_qos_tables_that_somebody_else_writes(self):
         name = f"heddle-page-{os.getpid()}"
         with serving({"fabric.generate": "tree:k=2,n=2", "fabric.serve": name, "sweep.light_interval": "200ms"}) as daemon:

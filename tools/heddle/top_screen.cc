@@ -45,6 +45,11 @@ std::string second_line(const value& status) {
   if (const auto problems = array_at(status, "problems").size(); problems > 0)
     line += fmt::format("; {} problems", problems);
   const auto findings = count_at(status, "health.sure") + count_at(status, "health.likely");
+  const auto& drains = array_at(status, "drains");
+  const auto unsafe =
+      std::ranges::count_if(drains, [](const value& each) { return !truth_at(each, "safe_to_pull"); });
+  if (!drains.empty())
+    line += fmt::format("; {} drained{}", drains.size(), unsafe > 0 ? ", not safe to pull" : "");
   if (findings > 0) line += fmt::format("; health: {} found", findings);
   return line;
 }

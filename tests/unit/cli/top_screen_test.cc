@@ -77,6 +77,17 @@ TEST(TopScreen, CountsWhatHealthHasFound) {
   EXPECT_THAT(screen.lines({120, 24})[1], Not(HasSubstr("health")));
 }
 
+TEST(TopScreen, TellsWhatIsDrained) {
+  TopScreen screen{"utilization"};
+  screen.status(
+      boost::json::parse(R"({"fabric": {}, "drains": [{"safe_to_pull": true}, {"safe_to_pull": false}]})"));
+  EXPECT_THAT(screen.lines({120, 24})[1], HasSubstr("; 2 drained, not safe to pull"));
+  screen.status(boost::json::parse(R"({"fabric": {}, "drains": [{"safe_to_pull": true}]})"));
+  EXPECT_THAT(screen.lines({120, 24})[1], AllOf(HasSubstr("; 1 drained"), Not(HasSubstr("not safe"))));
+  screen.status(boost::json::parse(R"({"fabric": {}, "drains": []})"));
+  EXPECT_THAT(screen.lines({120, 24})[1], Not(HasSubstr("drained")));
+}
+
 TEST(Fitted, CutsBetweenCharacters) {
   EXPECT_EQ(fitted("häddle", 6), "häddle");
   EXPECT_EQ(fitted("häddle", 4), "häd~");

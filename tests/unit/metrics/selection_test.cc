@@ -160,6 +160,7 @@ TEST_F(SelectionTest, EveryFamilyThatAnyPartMakesIsKnownByName) {
   RegulationFigures regulated;
   regulated.links.emplace_back().energy.emplace();
   regulated.switches.emplace_back();
+  regulated.drained.emplace_back();
   regulation->publish(regulated);
   const auto notices = std::make_shared<NotifyMetrics>();
   notices->set({{"oncall", 1, 2, 3, 4}});

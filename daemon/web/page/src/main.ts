@@ -12,6 +12,7 @@ import type { MakeView, View } from './view';
 import { eventsView } from './views/events_view';
 import { healthView } from './views/health_view';
 import { helpView } from './views/help_view';
+import { jobsView } from './views/jobs_view';
 import { linksView } from './views/links_view';
 import { linkView } from './views/link_view';
 import { mapView } from './views/map_view';
@@ -24,10 +25,10 @@ import { statusView } from './views/status_view';
 
 const views: Record<string, MakeView> = {
   map: mapView, links: linksView, link: linkView, nodes: nodesView, node: nodeView, sets: setsView, set: setView,
-  health: healthView, plan: planView, events: eventsView, status: statusView, help: helpView,
+  health: healthView, jobs: jobsView, plan: planView, events: eventsView, status: statusView, help: helpView,
 };
 const tabs: [string, string, string][] = [
-  ['map', 'Map', 'm'], ['links', 'Links', 'l'], ['nodes', 'Nodes', 'n'], ['sets', 'Sets', 's'], ['health', 'Health', 'h'], ['plan', 'Plan', 'p'], ['events', 'Events', 'e'], ['status', 'Status', 't'],
+  ['map', 'Map', 'm'], ['links', 'Links', 'l'], ['nodes', 'Nodes', 'n'], ['sets', 'Sets', 's'], ['health', 'Health', 'h'], ['jobs', 'Jobs', 'j'], ['plan', 'Plan', 'p'], ['events', 'Events', 'e'], ['status', 'Status', 't'],
 ];
 /** Views that make sense without a fabric. */
 const bare = new Set(['status', 'help']);

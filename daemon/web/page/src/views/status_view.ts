@@ -11,6 +11,20 @@ interface Status {
   load?: { injected_bytes_per_second: number; utilization_mean: number | null; utilization_max: number | null; congestion_max: number | null };
   transactions: Record<string, number>;
   problems: string[];
+  drains: Drain[];
+}
+
+interface Drain {
+  what: string; safe_to_pull: boolean; links: number; on: number; away: string[]; with_hosts: boolean;
+  reason: string; by: string; for_seconds: number; ends_in_seconds: number | null;
+}
+
+/** As `heddle drain` says it. */
+function drainLine(drain: Drain): HTMLElement {
+  const stand = drain.safe_to_pull ? 'safe to pull' : `NOT safe to pull, ${count(drain.on)} of ${count(drain.links)} links still in use`;
+  const end = drain.ends_in_seconds === null ? '' : `, ends in ${duration(drain.ends_in_seconds)}`;
+  return h('li', { class: drain.safe_to_pull ? 'drain safe' : 'drain' },
+    h('b', null, drain.what), `: ${stand}; drained ${duration(drain.for_seconds)} ago by ${drain.by}${end}${drain.reason && '; '}${drain.reason}`);
 }
 
 export const statusView: MakeView = (store) => {
@@ -32,6 +46,7 @@ export const statusView: MakeView = (store) => {
       ['MADs', Object.entries(status.transactions).map(([name, n]) => `${count(n)} ${name.replaceAll('_', ' ')}`).join(', ')],
     ];
     fill(body, h('dl', { class: 'wide' }, rows.flatMap(([title, value]) => [h('dt', null, title), h('dd', null, value)])),
+      status.drains.length > 0 && [h('h2', null, 'Drained'), h('ul', null, status.drains.map(drainLine))],
       h('h2', null, 'Problems'), status.problems.length === 0 ? h('p', { class: 'quiet' }, 'None.') : h('ul', null, status.problems.map((p) => h('li', null, p))));
   };
   void update();
