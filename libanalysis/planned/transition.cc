@@ -173,6 +173,7 @@ class PassMaker {
         recent_{recent},
         ranks_{ranks},
         mends_{mends},
+        usable_{usable},
         now_{now},
         wanted_{wanted},
         steps_{graph, ranks, usable},
@@ -229,8 +230,8 @@ class PassMaker {
         to.set(SwitchIndex{s}, lid, wanted_.port(SwitchIndex{s}, lid));
       }
     }
-    const auto update = routing::plan_safe_update({graph_, ranks_, mends_, nullptr}, pass_.tables, to,
-                                                  differing, {recent_, {}});
+    const auto update = routing::plan_safe_update({graph_, ranks_, mends_, nullptr, &usable_}, pass_.tables,
+                                                  to, differing, {recent_, {}});
     for (const Lid lid : update.left_out) {
       for (std::uint32_t s = 0; s < graph_.size(); ++s)
         pass_.tables.set(SwitchIndex{s}, lid, wanted_.port(SwitchIndex{s}, lid));
@@ -263,6 +264,7 @@ class PassMaker {
   const routing::RecentEntries* recent_;
   const routing::Ranks& ranks_;
   const routing::Mends& mends_;
+  const routing::LinkSet& usable_;
   const ForwardingTables& now_;
   const ForwardingTables& wanted_;
   Steps steps_;

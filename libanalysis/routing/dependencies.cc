@@ -1,6 +1,7 @@
 #include "routing/dependencies.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace heddle::routing {
 
@@ -14,6 +15,27 @@ Dependencies::Dependencies(const SwitchGraph& graph, unsigned vls) : graph_{&gra
     }
   }
   witness_.assign(graph.hop_count() * vls * width_, 0);
+}
+
+bool Dependencies::leads(std::uint32_t from, std::uint32_t to, std::size_t& budget) const {
+  if (from == to) return true;
+  std::vector<char> seen(peer_.size(), 0);
+  std::vector<std::uint32_t> open{from};
+  seen[from] = 1;
+  while (!open.empty()) {
+    const std::uint32_t channel = open.back();
+    open.pop_back();
+    if (budget < width_) return true;
+    budget -= width_;
+    const auto first = static_cast<std::uint32_t>(graph_->first_hop(SwitchIndex{peer_[channel]}));
+    for (std::uint32_t edge = 0; edge < width_; ++edge) {
+      if (witness_[channel * width_ + edge] == 0) continue;
+      const std::uint32_t next = first + edge;
+      if (next == to) return true;
+      if (std::exchange(seen[next], 1) == 0) open.push_back(next);
+    }
+  }
+  return false;
 }
 
 std::vector<Dependencies::Edge> Dependencies::find_cycle() const {

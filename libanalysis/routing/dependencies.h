@@ -3,6 +3,7 @@
 /// Every edge remembers one destination that makes it, so that a cycle can be shown and believed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,6 +24,13 @@ class Dependencies {
   void add(std::uint32_t before, unsigned vl_before, std::uint32_t after, unsigned vl_after, Lid lid) {
     witness_[(before * vls_ + vl_before) * width_ + local_[after] * vls_ + vl_after] = lid.raw();
   }
+
+  /// Of one VL: whether some packet does; whether dependencies lead from one channel to another, which costs
+  /// as much of `budget` as are looked at, and is so when that is spent.
+  [[nodiscard]] bool has(std::uint32_t before, std::uint32_t after) const {
+    return witness_[before * width_ + local_[after]] != 0;
+  }
+  [[nodiscard]] bool leads(std::uint32_t from, std::uint32_t to, std::size_t& budget) const;
 
   struct Edge {
     std::uint32_t hop = 0;

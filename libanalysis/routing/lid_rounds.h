@@ -2,7 +2,8 @@
 /// not be so together: those of before follow other mends than the wanted ones (mends.h), because these were
 /// made for a topology that has more cables. Then LIDs change in rounds, and a round begins when no packet of
 /// those before it is left: what a LID was led by may close a circle with what another one is to be led by,
-/// and must be gone first.
+/// and must be gone first. Where each of those that are left would close one, some take another way meanwhile
+/// (stopovers.h).
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,8 @@ struct UpdateOrder {
   const Ranks& ranks;
   const Mends& mends;
   const LinkSet* up = nullptr;  ///< links that forward; null: all
+  /// Those that are to stay in use: others are led over by what is wanted only. Null: all that forward.
+  const LinkSet* usable = nullptr;
 };
 
 /// What packets may follow besides the two sets of tables.
@@ -49,12 +52,21 @@ struct TableChange {
 /// turned in a way that neither the order nor its mends allow.
 [[nodiscard]] bool has_foreign_turns(const UpdateOrder& order, const TableChange& change);
 
+/// Entries that LIDs have between their old and their new ones.
+struct Stopover {
+  std::size_t round = 0;  ///< in which they are written
+  std::vector<Lid> lids;
+  std::vector<std::vector<EntryWrite>> there;
+  std::vector<std::vector<EntryWrite>> onward;  ///< each LID's in the round that it changes in
+};
+
 struct LidRounds {
   /// By LID, the round that it changes in; 0 for all others.
   std::vector<std::size_t> of;
   std::size_t count = 1;
-  std::vector<Lid> broken;  ///< ascending: of the first round, that lead over a link that is down
-  /// Where no order of LIDs is free of circles: those of the last round.
+  std::vector<Lid> broken;          ///< ascending: of the first round, that lead over a link that is down
+  std::vector<Stopover> stopovers;  ///< in their order; a LID goes on from its last one
+  /// Where no order of LIDs is free of circles, by stopovers neither: those of the last round.
   std::vector<Lid> circular;
 };
 

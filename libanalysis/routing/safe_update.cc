@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "routing/lid_rounds.h"
@@ -22,22 +23,41 @@ Stages join(Stages stages, const Stages& more) {
 /// One round after the other: the first write of each LID waits for all that was before, also for packets of
 /// tables that are gone by now; but what is broken is not to wait.
 void split(const LidRounds& rounds, UpdatePlan& plan) {
-  Stages stages;
-  std::vector<char> has_begun(rounds.of.size(), 0);
+  std::vector<Stages> by_round(rounds.count);
+  std::vector<const Stopover*> last(rounds.of.size(), nullptr);
+  for (const Stopover& stopover : rounds.stopovers) {
+    for (const Lid lid : stopover.lids) last[lid.raw()] = &stopover;
+  }
   for (std::size_t round = 0; round < rounds.count; ++round) {
-    for (const auto& stage : plan.stages) {
-      std::vector<EntryWrite> writes;
-      for (EntryWrite write : stage) {
-        if (rounds.of[write.lid.raw()] != round) continue;
-        const bool broken = std::binary_search(rounds.broken.begin(), rounds.broken.end(), write.lid);
-        if (!broken && has_begun[write.lid.raw()] == 0) write.change = Change::Follows;
-        writes.push_back(write);
+    const auto part = [&](const Stages& stages, const Stopover* from) {
+      Stages result;
+      for (const auto& stage : stages) {
+        result.emplace_back();
+        std::copy_if(stage.begin(), stage.end(), std::back_inserter(result.back()),
+                     [&](const EntryWrite& write) {
+                       return rounds.of[write.lid.raw()] == round && last[write.lid.raw()] == from;
+                     });
       }
-      for (const EntryWrite& write : writes) has_begun[write.lid.raw()] = 1;
-      if (!writes.empty()) stages.push_back(std::move(writes));
+      return result;
+    };
+    by_round[round] = part(plan.stages, nullptr);
+    for (const Stopover& stopover : rounds.stopovers) {
+      if (stopover.round == round) by_round[round] = join(std::move(by_round[round]), stopover.there);
+      by_round[round] = join(std::move(by_round[round]), part(stopover.onward, &stopover));
     }
   }
-  plan.stages = std::move(stages);
+  plan.stages.clear();
+  for (Stages& stages : by_round) {
+    std::vector<char> has_begun(rounds.of.size(), 0);
+    for (auto& stage : stages) {
+      for (EntryWrite& write : stage) {
+        const bool broken = std::binary_search(rounds.broken.begin(), rounds.broken.end(), write.lid);
+        if (!broken && has_begun[write.lid.raw()] == 0) write.change = Change::Follows;
+      }
+      for (const EntryWrite& write : stage) has_begun[write.lid.raw()] = 1;
+      if (!stage.empty()) plan.stages.push_back(std::move(stage));
+    }
+  }
 }
 
 }  // namespace
@@ -81,6 +101,8 @@ SafeUpdate plan_safe_update(const UpdateOrder& order, const ForwardingTables& be
   for (std::size_t lid = 0; lid < rounds.of.size(); ++lid) {
     if (rounds.of[lid] > 0) update.following.emplace_back(static_cast<std::uint16_t>(lid));
   }
+  for (const Stopover& stopover : rounds.stopovers)
+    update.third_ways.insert(update.third_ways.end(), stopover.lids.begin(), stopover.lids.end());
   split(rounds, update.plan);
   return update;
 }

@@ -26,8 +26,9 @@ struct SafeUpdate {
   UpdatePlan plan;
   std::vector<Lid> unordered;  ///< whose tables follow no known order
   std::vector<Lid> pausing;  ///< hosts that a mend joins miss packets for these while the plan is carried out
-  std::vector<Lid> following;  ///< of later rounds, whose first writes are such as Change::Follows
-  std::vector<Lid> circular;   ///< of the last round, where it can make a circle of dependencies
+  std::vector<Lid> following;   ///< of later rounds, whose first writes are such as Change::Follows
+  std::vector<Lid> third_ways;  ///< of those: that have other entries meanwhile (stopovers.h)
+  std::vector<Lid> circular;    ///< of the last round, where it can make a circle of dependencies
   /// In no stage: unordered ones, where there are more than most_outward.
   std::vector<Lid> left_out;
 };

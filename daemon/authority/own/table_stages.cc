@@ -22,7 +22,7 @@ bool TableWriter::is_silent(const routing::BlockRef& at) const {
 /// Precondition: routes_->order.
 routing::UpdateOrder TableWriter::update_order() const {
   const routing::UpDownRouter& order = *routes_->order;
-  return {order.graph(), order.ranks(), order.mends(), &routes_->up};
+  return {order.graph(), order.ranks(), order.mends(), &routes_->up, &routes_->may_be_used};
 }
 
 /// No packet is dropped for want of a path by the order that would have arrived by the tables that stand.

@@ -3,22 +3,20 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <set>
 #include <string>
-#include <utility>
 
-#include "base/random.h"
 #include "fabric/generators.h"
-#include "routing/dependencies.h"
-#include "routing/hop_map.h"
 #include "routing/safe_update.h"
 #include "routing/updn.h"
+#include "unit/routing/passing.h"
 
 namespace heddle::routing {
 namespace {
 
 using namespace std::chrono_literals;
+using changes::Passing;
+using changes::without_cables;
+using changes::without_some;
 
 constexpr Lid lid{7};
 constexpr NodeGuid leaf{1};
@@ -61,105 +59,6 @@ TEST(RecentEntries, OfAWholeFabricNoneIsKnown) {
   recent.forget_until(at(9us));
   recent.replaced(lid, leaf, PortNum{3}, at(10us), at(11us));
   EXPECT_EQ(recent.of(lid).size(), 1U);
-}
-
-std::shared_ptr<const Fabric> without_cables(const Fabric& fabric, const LinkSet& there) {
-  FabricBuilder builder;
-  for (const Node& node : fabric.nodes()) {
-    const NodeIndex index = *builder.add_node(node);
-    for (unsigned p = 0; p <= node.port_count; ++p)
-      EXPECT_TRUE(builder.set_port(index, fabric.port(PortIndex{node.first_port.raw() + p})));
-  }
-  for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
-    const Link& link = fabric.link(LinkIndex{i});
-    if (!there.contains(LinkIndex{i})) continue;
-    EXPECT_TRUE(builder.add_link(link.a, link.b, link.width, link.speed));
-  }
-  return builder.build();
-}
-
-/// Tables one after the other, as long as packets of the first are under way: each goes on by the same tables
-/// as the switch before, or by later ones.
-class Passing {
- public:
-  explicit Passing(const SwitchGraph& graph) : graph_{graph}, map_{graph} {}
-
-  /// LIDs that wait do so until the packets of all that need not are gone.
-  void carry_out(std::vector<std::vector<EntryWrite>> stages, ForwardingTables& tables) {
-    if (passed_.empty()) passed_.push_back(tables);
-    for (bool gone = false; !stages.empty(); gone = true) {
-      if (gone) passed_ = {tables};
-      if (gone) recent.forget_until(now_);
-      std::set<Lid> later;
-      std::vector<std::vector<EntryWrite>> left;
-      for (auto& stage : stages) {
-        const bool first = gone && &stage == &stages.front();
-        for (const EntryWrite& write : stage) {
-          const bool waits = write.change == Change::Follows || write.change == Change::Loses;
-          if (waits && !first) later.insert(write.lid);
-        }
-        const auto rest = std::stable_partition(
-            stage.begin(), stage.end(), [&](const EntryWrite& write) { return !later.contains(write.lid); });
-        if (rest != stage.end()) left.emplace_back(rest, stage.end());
-        stage.erase(rest, stage.end());
-        if (!stage.empty()) write(stage, tables);
-      }
-      stages = std::move(left);
-    }
-  }
-  [[nodiscard]] bool has_circle() const {
-    Dependencies all(graph_);
-    for (const Target& target : graph_.targets()) {
-      for (unsigned i = 0; i < target.lid_count(); ++i)
-        add(target, Lid{static_cast<std::uint16_t>(target.base.raw() + i)}, all);
-    }
-    return !all.find_cycle().empty();
-  }
-
-  RecentEntries recent;
-
- private:
-  void write(const std::vector<EntryWrite>& stage, ForwardingTables& tables) {
-    for (const EntryWrite& write : stage)
-      recent.replaced(write.lid, graph_.guid(write.sw), tables.port(write.sw, write.lid), now_ + 1us,
-                      now_ + 2us);
-    now_ += 2us;
-    apply(stage, tables);
-    passed_.push_back(tables);
-  }
-  void add(const Target& target, Lid lid, Dependencies& all) const {
-    const auto hop = [&](std::size_t which, std::uint32_t s) {
-      return map_.hop(s, passed_[which].port(SwitchIndex{s}, lid).raw());
-    };
-    for (std::size_t first = 0; first < passed_.size(); ++first) {
-      for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-        const std::uint32_t by = s == target.at.raw() ? HopMap::none : hop(first, s);
-        if (by == HopMap::none || map_.peer(by) == target.at.raw()) continue;
-        for (std::size_t later = first; later < passed_.size(); ++later) {
-          if (const std::uint32_t next = hop(later, map_.peer(by)); next != HopMap::none)
-            all.add(by, next, lid);
-        }
-      }
-    }
-  }
-
-  const SwitchGraph& graph_;
-  HopMap map_;
-  std::vector<ForwardingTables> passed_;
-  Instant now_{};
-};
-
-/// All links but some cables between switches.
-LinkSet without_some(const Fabric& fabric, std::size_t off, Random& random) {
-  LinkSet active = LinkSet::all(fabric);
-  for (std::size_t tries = 0; off > 0 && tries < 100; ++tries) {
-    const LinkIndex link{static_cast<std::uint32_t>(random.below(fabric.links().size()))};
-    const auto is_switch = [&](LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; };
-    if (!is_switch(fabric.link(link).a) || !is_switch(fabric.link(link).b)) continue;
-    active.erase(link);
-    --off;
-  }
-  return active;
 }
 
 // Worlds 1050160, 2000463, 3000288, 3000407 and 865104347 of the swarm: a cable comes that makes the mends

@@ -1,0 +1,193 @@
+#include "routing/stopovers.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <tuple>
+
+namespace heddle::routing {
+namespace {
+
+/// Dependencies that one LID's room may take away.
+constexpr std::size_t most_avoided = 32;
+
+/// One LID's way, outward; whoever is led there is to be led there by it.
+class WaySearch {
+ public:
+  WaySearch(const LidMixtures& mixtures, Lid lid, const ForwardingTables& old, Dependencies& standing,
+            const std::set<std::pair<std::uint32_t, std::uint32_t>>& avoided, std::size_t& budget)
+      : mixtures_{mixtures},
+        lid_{lid},
+        target_{*mixtures.targets()[lid.raw()]},
+        standing_{standing},
+        avoided_{avoided},
+        budget_{budget},
+        by_(mixtures.graph().size(), HopMap::none) {
+    for (std::uint32_t s = 0; s < by_.size(); ++s) old_.push_back(mixtures.hop(old, s, lid));
+  }
+
+  /// False: not found.
+  bool run() {
+    offer(target_.at.raw(), 0);
+    while (!offers_.empty()) {
+      const auto [far, hop] = offers_.top();
+      offers_.pop();
+      const std::uint32_t s = map().from(hop);
+      // What is added in vain only keeps others from more.
+      if (is_reached(s) || !goes_on(hop) || !takes_senders(s, hop)) continue;
+      by_[s] = hop;
+      offer(s, far);
+    }
+    return is_whole();
+  }
+  void set(ForwardingTables& tables) const {
+    for (std::uint32_t s = 0; s < by_.size(); ++s) {
+      const SwitchIndex sw{s};
+      if (by_[s] != HopMap::none) tables.set(sw, lid_, graph().hops(sw)[by_[s] - graph().first_hop(sw)].out);
+    }
+  }
+
+ private:
+  [[nodiscard]] const SwitchGraph& graph() const { return mixtures_.graph(); }
+  [[nodiscard]] const HopMap& map() const { return mixtures_.map(); }
+  [[nodiscard]] bool is_reached(std::uint32_t s) const {
+    return s == target_.at.raw() || by_[s] != HopMap::none;
+  }
+
+  /// Another entry than that of before costs more than a few steps.
+  void offer(std::uint32_t to, std::size_t far) {
+    constexpr std::size_t other = 4;
+    for (const Hop& back : graph().hops(SwitchIndex{to})) {
+      if (is_reached(back.peer.raw())) continue;
+      const auto hops = graph().hops(back.peer);
+      for (std::size_t h = 0; h < hops.size(); ++h) {
+        const auto hop = static_cast<std::uint32_t>(graph().first_hop(back.peer) + h);
+        if (hops[h].peer.raw() != to || mixtures_.usable()[hop] == 0) continue;
+        offers_.emplace(far + 1 + (old_[back.peer.raw()] != hop ? other : 0), hop);
+      }
+    }
+  }
+  /// Adds a dependency unless that closes a circle.
+  bool take(std::uint32_t held, std::uint32_t wanted) {
+    if (standing_.has(held, wanted)) return true;
+    if (standing_.leads(wanted, held, budget_)) return false;
+    standing_.add(held, wanted, lid_);
+    return true;
+  }
+  bool goes_on(std::uint32_t hop) {
+    const std::uint32_t next = map().peer(hop);
+    return next == target_.at.raw() || (!avoided_.contains({hop, by_[next]}) && take(hop, by_[next]));
+  }
+  /// Who sends here by an old entry may still do so.
+  bool takes_senders(std::uint32_t s, std::uint32_t hop) {
+    for (const Hop& back : graph().hops(SwitchIndex{s})) {
+      const std::uint32_t from = back.peer.raw();
+      const std::uint32_t held = from == target_.at.raw() ? HopMap::none : old_[from];
+      if (held != HopMap::none && map().peer(held) == s && !take(held, hop)) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] bool is_whole() const {
+    for (std::uint32_t s = 0; s < old_.size(); ++s) {
+      std::uint32_t at = s;
+      for (std::size_t hops = 0; at != target_.at.raw() && hops <= old_.size(); ++hops) {
+        if (old_[at] == HopMap::none) break;
+        at = map().peer(old_[at]);
+      }
+      if (at == target_.at.raw() && !is_reached(s)) return false;
+    }
+    return true;
+  }
+
+  const LidMixtures& mixtures_;
+  Lid lid_;
+  const Target& target_;
+  Dependencies& standing_;
+  const std::set<std::pair<std::uint32_t, std::uint32_t>>& avoided_;
+  std::size_t& budget_;
+  std::vector<std::uint32_t> old_;  ///< by switch, its hop
+  std::vector<std::uint32_t> by_;   ///< likewise; HopMap::none: its entry stays
+  using Offer = std::pair<std::size_t, std::uint32_t>;
+  std::priority_queue<Offer, std::vector<Offer>, std::greater<>> offers_;
+};
+
+}  // namespace
+
+RoomMaker::RoomMaker(const LidMixtures& mixtures, std::span<const Lid> left, std::span<const Led> led)
+    : mixtures_{mixtures}, left_{left}, others_{mixtures.graph()} {
+  const std::set<Lid> waiting(left.begin(), left.end());
+  for (std::size_t i = 0; i < led.size(); ++i) {
+    const Lid lid{static_cast<std::uint16_t>(i)};
+    if (!waiting.contains(lid)) mixtures.add(lid, led[i], others_);
+  }
+}
+
+/// While `lid` changes, outward, and all others that are left are on their ways.
+Dependencies RoomMaker::then(Lid lid, const Attempt& attempt) const {
+  Dependencies result = others_;
+  for (const Lid each : left_) {
+    const Target& target = *mixtures_.targets()[each.raw()];
+    for (std::uint32_t s = 0; s < mixtures_.graph().size(); ++s) {
+      if (s == target.at.raw()) continue;
+      const std::uint32_t by = mixtures_.hop(attempt.tables, s, each);
+      mixtures_.follow(target, each, attempt.tables, by, result);
+      if (each != lid) continue;
+      mixtures_.follow(target, each, mixtures_.after(), by, result);
+      mixtures_.follow(target, each, mixtures_.after(), mixtures_.hop(mixtures_.after(), s, each), result);
+    }
+  }
+  return result;
+}
+
+bool RoomMaker::makes(Lid lid, const Wait& wait, const ForwardingTables& tables) const {
+  const auto& [held, wanted] = wait;
+  const std::uint32_t at = mixtures_.targets()[lid.raw()]->at.raw();
+  const std::uint32_t from = mixtures_.map().from(held);
+  const std::uint32_t over = mixtures_.map().peer(held);
+  return from != at && over != at && mixtures_.hop(tables, from, lid) == held &&
+         mixtures_.hop(tables, over, lid) == wanted;
+}
+
+bool RoomMaker::move(Lid lid, Attempt& attempt) {
+  // It goes from where it is to its last way at once.
+  WaySearch search(mixtures_, lid, mixtures_.before(), attempt.standing, attempt.avoided, budget_);
+  if (!search.run()) return false;
+  search.set(attempt.tables);
+  attempt.moved.insert(lid);
+  return true;
+}
+
+/// Whoever makes it goes another way.
+std::optional<RoomMaker::Attempt> RoomMaker::without(const Wait& wait, const Attempt& attempt) {
+  if (others_.has(wait.first, wait.second)) return std::nullopt;
+  Attempt next = attempt;
+  next.avoided.insert(wait);
+  bool moves = false;
+  for (const Lid lid : left_) {
+    if (!makes(lid, wait, attempt.tables)) continue;
+    if (!move(lid, next)) return std::nullopt;
+    moves = true;
+  }
+  if (!moves) return std::nullopt;
+  return next;
+}
+
+std::optional<RoomMaker::Moved> RoomMaker::make_for(Lid lid, const Dependencies& standing) {
+  Attempt attempt{mixtures_.before(), standing, {}, {}};
+  while (attempt.avoided.size() < most_avoided && attempts_ > 0) {
+    --attempts_;
+    const auto circle = then(lid, attempt).find_cycle();
+    if (circle.empty()) {
+      if (attempt.moved.empty()) return std::nullopt;
+      return Moved{{attempt.moved.begin(), attempt.moved.end()}, std::move(attempt.tables)};
+    }
+    std::optional<Attempt> next;
+    for (std::size_t i = 0; i < circle.size() && !next; ++i)
+      next = without({circle[i].hop, circle[(i + 1) % circle.size()].hop}, attempt);
+    if (!next) return std::nullopt;
+    attempt = *std::move(next);
+  }
+  return std::nullopt;
+}
+
+}  // namespace heddle::routing
