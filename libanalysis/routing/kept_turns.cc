@@ -15,6 +15,43 @@ namespace {
 /// By from, over and to; how many LIDs make it.
 using Counted = std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t>;
 
+/// Each makes all mends anew: turns that are not decided after so many are not kept.
+constexpr std::size_t most_mendings = 32;
+
+/// Keeps as many turns as leave nobody apart.
+class TurnKeeper {
+ public:
+  TurnKeeper(const SwitchGraph& graph, const Ranks& ranks, const LegalPaths& full)
+      : graph_{graph}, ranks_{ranks}, full_{full}, mends_{graph, ranks, full} {
+    most_apart_ = hosts_apart(graph, mends_);
+  }
+
+  void take(std::span<const Turn> turns) {
+    if (trials_ == most_mendings) return;
+    ++trials_;
+    std::vector<Turn> with = kept_;
+    with.insert(with.end(), turns.begin(), turns.end());
+    Mends mends(graph_, ranks_, full_, with);
+    if (hosts_apart(graph_, mends) <= most_apart_) {
+      kept_ = std::move(with);
+      mends_ = std::move(mends);
+    } else if (turns.size() > 1) {
+      take(turns.first(turns.size() / 2));
+      take(turns.subspan(turns.size() / 2));
+    }
+  }
+  Mends&& mends() && { return std::move(mends_); }
+
+ private:
+  const SwitchGraph& graph_;
+  const Ranks& ranks_;
+  const LegalPaths& full_;
+  Mends mends_;
+  std::size_t most_apart_ = 0;
+  std::vector<Turn> kept_;
+  std::size_t trials_ = 0;
+};
+
 }  // namespace
 
 std::vector<KeptTurn> standing_turns(const SwitchGraph& graph, const Ranks& ranks,
@@ -66,6 +103,22 @@ std::vector<Turn> turns_of(const SwitchGraph& graph, const std::vector<KeptTurn>
       turns.push_back({from->second, over->second, to->second});
   }
   return turns;
+}
+
+std::size_t hosts_apart(const SwitchGraph& graph, const Mends& mends) {
+  return static_cast<std::size_t>(std::count_if(
+      mends.left().begin(), mends.left().end(),
+      [&](const auto& pair) { return graph.hosts_at(pair.first) != 0 && graph.hosts_at(pair.second) != 0; }));
+}
+
+Mends mends_with(const SwitchGraph& graph, const Ranks& ranks, const LegalPaths& full,
+                 std::span<const Turn> turns) {
+  if (turns.empty()) return {graph, ranks, full};
+  Mends all{graph, ranks, full, turns};
+  if (hosts_apart(graph, all) == 0) return all;
+  TurnKeeper keeper(graph, ranks, full);
+  keeper.take(turns);
+  return std::move(keeper).mends();
 }
 
 }  // namespace heddle::routing

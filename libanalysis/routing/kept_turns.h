@@ -8,9 +8,12 @@
 
 #include <compare>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "base/ids.h"
+#include "routing/legal_paths.h"
+#include "routing/mends.h"
 #include "routing/ranks.h"
 #include "routing/switch_graph.h"
 #include "routing/tables.h"
@@ -36,5 +39,13 @@ inline constexpr std::size_t most_kept_turns = 512;
 
 /// Those whose switches the graph has.
 [[nodiscard]] std::vector<Turn> turns_of(const SwitchGraph& graph, const std::vector<KeptTurn>& kept);
+
+/// Pairs of switches with hosts that have no path, mended or not.
+[[nodiscard]] std::size_t hosts_apart(const SwitchGraph& graph, const Mends& mends);
+
+/// Mends that allow these turns, but for such as would leave more hosts apart than without any: a turn can be
+/// in the way of the only mend that a pair could have.
+[[nodiscard]] Mends mends_with(const SwitchGraph& graph, const Ranks& ranks, const LegalPaths& full,
+                               std::span<const Turn> turns);
 
 }  // namespace heddle::routing

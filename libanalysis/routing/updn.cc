@@ -61,7 +61,8 @@ struct UpDownRouter::State {
         destinations{std::move(d)},
         ranks{std::move(order.ranks)},
         full{graph, ranks, nullptr},
-        mends{order.made ? std::move(order.made->mends) : Mends{graph, ranks, full, turns_of(graph, turns)}},
+        mends{order.made ? std::move(order.made->mends)
+                         : mends_with(graph, ranks, full, turns_of(graph, turns))},
         home{order.made ? std::move(order.made->chains) : home_by_chains(graph, destinations, ranks, full)} {}
 
   [[nodiscard]] FullTopology topology() const { return {graph, destinations, ranks, full, mends}; }
