@@ -51,6 +51,9 @@ class FabricListener {
   [[nodiscard]] virtual std::vector<KnownLink> known_links() const = 0;
   /// Those that are off by decision, as far as is known since the last on_fabric().
   [[nodiscard]] virtual std::vector<LinkRef> links_off() const = 0;
+  /// Links that an operator wants off, and that are, or were before their switch was restarted. Tables that
+  /// nobody else has ordered do not lead over these, unless hosts would be cut off.
+  [[nodiscard]] virtual std::vector<LinkRef> links_withheld() const { return {}; }
   /// Links that are off by this program's doing, as is known from elsewhere than its journal: for a journal
   /// that is a fresh one. Before the first known_links().
   virtual void on_evidence(const std::vector<regulation::OffRecord>& off, Instant now) = 0;

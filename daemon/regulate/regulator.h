@@ -101,6 +101,7 @@ class Regulator final : public authority::FabricListener {
   [[nodiscard]] const journal::Calendar& calendar() const { return options_.calendar; }
   [[nodiscard]] std::vector<authority::KnownLink> known_links() const override;
   [[nodiscard]] std::vector<LinkRef> links_off() const override;
+  [[nodiscard]] std::vector<LinkRef> links_withheld() const override { return governor_.withheld(); }
   void on_evidence(const std::vector<regulation::OffRecord>& off, Instant now) override;
   /// Turned off, on, or to another mode and seen there, since the start of the program.
   struct Transitions {

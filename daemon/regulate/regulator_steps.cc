@@ -63,6 +63,8 @@ void Regulator::perform(const regulation::WriteTables& write, Instant now) {
   const auto is_switch = [&](LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; };
   std::vector<LinkRef> fell = governor_.links_in(regulation::LinkState::Lost);
   std::sort(fell.begin(), fell.end());
+  std::vector<LinkRef> came_up = governor_.came_up();
+  std::sort(came_up.begin(), came_up.end());
   std::vector<LinkRef> avoid;
   for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
     const Link& link = fabric.link(LinkIndex{i});
@@ -70,9 +72,11 @@ void Regulator::perform(const regulation::WriteTables& write, Instant now) {
     const bool between_switches = is_switch(link.a) && is_switch(link.b);
     if (!between_switches || write.active.contains(LinkIndex{i})) continue;
     // What fell need not be avoided; if it is up again, whoever is master may use it already, and sooner than
-    // it is known here.
+    // it is known here. Nor what came in sight up, with its switch: a sweep has led over it.
     const LinkRef ref = link_ref(fabric, link);
-    if (!std::binary_search(fell.begin(), fell.end(), ref)) avoid.push_back(ref);
+    const bool is_up =
+        known_.up.contains(LinkIndex{i}) && std::binary_search(came_up.begin(), came_up.end(), ref);
+    if (!is_up && !std::binary_search(fell.begin(), fell.end(), ref)) avoid.push_back(ref);
   }
   begin(write.step, now);
   const auto go = [this, plane = write.plane, step = write.step, avoid](Instant at) {

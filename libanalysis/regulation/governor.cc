@@ -38,12 +38,20 @@ std::vector<power::LinkMode> Governor::full_modes() const {
   return modes;
 }
 std::vector<OffRecord> Governor::off_links() const { return impl_->off_links(); }
+std::vector<LinkRef> Governor::withheld() const { return impl_->withheld(); }
 CutOff Governor::cut_off() const { return impl_->cut_off(); }
 LinkState Governor::state(LinkIndex link) const { return impl_->records[link.raw()].state; }
 std::vector<LinkRef> Governor::links_in(LinkState state) const {
   std::vector<LinkRef> links;
   for (const auto& record : impl_->records) {
     if (record.state == state) links.push_back(record.ref);
+  }
+  return links;
+}
+std::vector<LinkRef> Governor::came_up() const {
+  std::vector<LinkRef> links;
+  for (const auto& record : impl_->records) {
+    if (record.came_up) links.push_back(record.ref);
   }
   return links;
 }
@@ -183,6 +191,7 @@ std::string Governor::Impl::name(const LinkRef& link) const {
 
 void Governor::Impl::move(LinkRecord& link, LinkState state) {
   if (link.state == state) return;
+  if (state != LinkState::Opening) link.came_up = false;
   link.state = state;
   link.since = now_;
   if (state == LinkState::Active) link.active_since = now_;
@@ -253,6 +262,14 @@ std::vector<OffRecord> Governor::Impl::off_links() const {
   for (const LinkRecord& link : records) {
     const bool goes = link.state == LinkState::Closing || link.state == LinkState::Opening;
     if (goes && !memory.off.contains(link.ref)) result.push_back(link.off);
+  }
+  return result;
+}
+
+std::vector<LinkRef> Governor::Impl::withheld() const {
+  std::vector<LinkRef> result;
+  for (const auto& [ref, off] : memory.off) {
+    if (!off.mode.on() && wish(ref) == Wish::Off) result.push_back(ref);
   }
   return result;
 }

@@ -127,6 +127,9 @@ class Governor {
   [[nodiscard]] LinkState state(LinkIndex link) const;
   /// Links in that state, by name.
   [[nodiscard]] std::vector<LinkRef> links_in(LinkState state) const;
+  /// Links that are ordered on, and were up when they came in sight: not those that anybody here turned off
+  /// since.
+  [[nodiscard]] std::vector<LinkRef> came_up() const;
   /// Links that were ordered on and did not come, and are ordered again; those to switches that are gone left
   /// out.
   [[nodiscard]] std::vector<LinkRef> not_back() const;
@@ -140,6 +143,8 @@ class Governor {
   [[nodiscard]] std::vector<power::LinkMode> full_modes() const;
   /// Links that are off on purpose, to be put back into what a sweep sees (topology.h).
   [[nodiscard]] std::vector<OffRecord> off_links() const;
+  /// Of those, what an operator wants off: also where it came up again, because its switch was restarted.
+  [[nodiscard]] std::vector<LinkRef> withheld() const;
   /// What faults, or operators by force, have cut off. Looks at the whole fabric: not for every sample.
   [[nodiscard]] CutOff cut_off() const;
   [[nodiscard]] std::vector<DrainStatus> drains() const;

@@ -96,6 +96,7 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
       // operator has taken back stay off, whose order on did not reach it.
       const bool taken_back = off->second.cause == Cause::Operator;
       link.wanted = (!down || taken_back) && wish(ref) != Wish::Off;
+      link.came_up = link.wanted && !down;
       link.state = LinkState::Off;
       link.off = off->second;
       link.off_since = off->second.since;

@@ -26,6 +26,7 @@ class Governor::Impl {
   [[nodiscard]] std::optional<Instant> next_deadline() const { return due_; }
   [[nodiscard]] std::vector<LinkStatus> links() const;
   [[nodiscard]] std::vector<OffRecord> off_links() const;
+  [[nodiscard]] std::vector<LinkRef> withheld() const;
   [[nodiscard]] CutOff cut_off() const;
   [[nodiscard]] std::vector<LinkRef> not_back() const;
   [[nodiscard]] std::vector<DrainStatus> drains() const;
@@ -46,6 +47,7 @@ class Governor::Impl {
     unsigned doubling = 0;
     std::deque<Instant> transitions;  ///< of the last 24 hours
     std::optional<Instant> retry_at;  ///< of an order that failed
+    bool came_up = false;             ///< while off or opening: it was up when it came in sight
     bool in_vain = false;             ///< ordered on and did not come; what is behind it is gone
     std::string reason;
   };

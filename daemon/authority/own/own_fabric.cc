@@ -25,7 +25,7 @@ OwnFabric::OwnFabric(const OwnFabricOptions& options, transport::TransactionEngi
       keeper_{options.planes},
       manager_{engine, transport, options.provision,
                options.other_engine ? options.other_engine
-                                    : Router{[this](const Fabric& fabric) { return keeper_.route(fabric); }},
+                                    : Router{[this](const Fabric& fabric) { return route(fabric); }},
                [this](const ProvisionReport& report) { on_configured(report); }} {
   if (!options.other_engine) {
     manager_.allow_turns_by(
@@ -70,6 +70,11 @@ std::shared_ptr<const Survey> OwnFabric::complete(std::shared_ptr<const Survey> 
   });
   if (all_active && keeper_.closed().empty()) return completed;
   return with_routes_avoiding(*completed, keeper_.closed());
+}
+
+Result<Routes> OwnFabric::route(const Fabric& fabric) {
+  if (listener_ != nullptr) keeper_.withhold(listener_->links_withheld());
+  return keeper_.route(fabric);
 }
 
 void OwnFabric::on_configured(const ProvisionReport& report) {

@@ -66,6 +66,7 @@ class OwnFabric final : public authority::Authority {
 
  private:
   [[nodiscard]] std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey) const;
+  [[nodiscard]] Result<Routes> route(const Fabric& fabric);
   void on_configured(const ProvisionReport& report);
   void tell(const ProvisionReport& report);
 

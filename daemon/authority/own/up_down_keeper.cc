@@ -136,7 +136,7 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
   overridden_ = false;
   const routing::LinkSet open = without(closed_, up_);
   for (unsigned plane = 0; plane < planes(); ++plane) {
-    const routing::LinkSet wanted = without(avoided_[plane], open);
+    const routing::LinkSet wanted = without(withheld_, without(avoided_[plane], open));
     router_->update(plane, wanted);
     const std::size_t cut = wanted == open ? 0 : router_->unconnected(plane).size();
     if (cut == 0) continue;

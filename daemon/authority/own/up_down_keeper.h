@@ -47,6 +47,8 @@ class UpDownKeeper {
   /// From the next route() on, no path of the plane leads over these links, unless hosts would be cut off:
   /// then all that are up are used. Links that are not there are ignored.
   void avoid(unsigned plane, std::vector<LinkRef> links) { avoided_[plane] = std::move(links); }
+  /// Likewise of all planes, besides what is to be avoided.
+  void withhold(std::vector<LinkRef> links) { withheld_ = std::move(links); }
   /// Likewise of all planes, and whatever it costs: links that are about to go off.
   void close(std::vector<LinkRef> links) { closed_ = std::move(links); }
   /// This plane carries nothing (none: each may), from here on.
@@ -90,6 +92,7 @@ class UpDownKeeper {
   std::vector<routing::KeptTurn> turns_;
   std::map<NodeGuid, std::uint16_t> ranks_;  ///< of switches that were ever there, see most_gone
   std::vector<std::vector<LinkRef>> avoided_;
+  std::vector<LinkRef> withheld_;
   std::vector<LinkRef> closed_;
   std::optional<unsigned> idle_plane_;
   routing::LinkSet up_;

@@ -286,6 +286,34 @@ TEST_F(UpDownKeeperTest, KeepsOffWhatIsToBeAvoidedUnlessHostsWouldBeCutOff) {
   EXPECT_NE(keeper.unconnected(), 0U);
 }
 
+// Worlds 895701344 and 945000680 of the swarm: a spine came back with links that an operator wants off, and
+// that were up again; a sweep led over these until the tables that were ordered next did not, and the manager
+// lost its way to the spine.
+TEST_F(UpDownKeeperTest, LeadsNotOverWhatAnOperatorWantsOffUnlessHostsWouldBeCutOff) {
+  const LinkIndex link = a_switch_link();
+  const LinkRef ref = link_ref(*full, full->link(link));
+  keeper.withhold({ref});
+  const auto without = keeper.route(*full);
+  ASSERT_TRUE(without);
+  auto rest = routing::LinkSet::all(*full);
+  rest.erase(link);
+  auto reference = routing::UpDownRouter::make(*full).value();
+  reference.update(rest);
+  EXPECT_EQ(without->tables, reference.tables());
+  EXPECT_FALSE(without->in_all_planes.contains(link));
+
+  std::vector<LinkRef> all_links;
+  for (const Link& one : full->links()) {
+    const bool switches =
+        full->node(one.a.node).type == NodeType::Switch && full->node(one.b.node).type == NodeType::Switch;
+    if (switches) all_links.push_back(link_ref(*full, one));
+  }
+  keeper.withhold(all_links);
+  ASSERT_TRUE(keeper.route(*full));
+  EXPECT_TRUE(keeper.overridden());
+  EXPECT_EQ(keeper.unconnected(), 0U);
+}
+
 TEST_F(UpDownKeeperTest, OtherLidsBeginAnew) {
   ASSERT_TRUE(keeper.route(*full));
   ASSERT_TRUE(keeper.route(**assign_lids(*full, 1)));

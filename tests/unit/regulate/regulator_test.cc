@@ -9,6 +9,7 @@
 #include "fabric/generators.h"
 #include "journal/scribe.h"
 #include "support/scratch.h"
+#include "unit/routing/passing.h"
 
 namespace heddle::regulate {
 namespace {
@@ -121,6 +122,36 @@ TEST_F(RegulatorTest, AsksNobodyToAvoidWhatFell) {
   known_.up.erase(LinkIndex{static_cast<std::uint32_t>(link - fabric_->links().begin())});
   const std::size_t before = actuator_.avoided.size();
   regulator_->on_fabric(known_, Instant{} + 2s);
+  ASSERT_GT(actuator_.avoided.size(), before);
+  EXPECT_THAT(actuator_.avoided.back(), testing::IsEmpty());
+}
+
+// World 808093865 of the swarm: a switch came back with a link that was off when it went, and that was the
+// only one: a sweep led over it, and the tables that were ordered at the same instant did not.
+TEST_F(RegulatorTest, AsksNobodyToAvoidWhatIsOrderedOnAndUpAlready) {
+  const auto joins_switches = [&](const Link& link) {
+    return fabric_->node(link.a.node).type == NodeType::Switch &&
+           fabric_->node(link.b.node).type == NodeType::Switch;
+  };
+  const auto link = std::find_if(fabric_->links().begin(), fabric_->links().end(), joins_switches);
+  const LinkIndex index{static_cast<std::uint32_t>(link - fabric_->links().begin())};
+  const LinkRef ref = link_ref(*fabric_, *link);
+  const regulation::OffRecord off{
+      ref, ref.a, power::mode_of(*link), power::off_mode, regulation::Cause::Regulation, Instant{}, "idle"};
+  scribe_->write(regulation::Outcome{regulation::ChangeId{1}, Instant{}, {off}, {}, ""},
+                 [](const Result<void>&) {});
+  auto cables = routing::LinkSet::all(*fabric_);
+  cables.erase(index);
+  known_.reference = routing::changes::without_cables(*fabric_, cables);
+  known_.up = routing::LinkSet::all(*known_.reference);
+  start({});
+  regulator_->on_fabric(known_, Instant{} + 1s);
+  known_.reference = fabric_;
+  known_.up = routing::LinkSet::all(*fabric_);
+  const std::size_t before = actuator_.avoided.size();
+  regulator_->on_fabric(known_, Instant{} + 2s);
+  EXPECT_TRUE(std::any_of(actuator_.ordered.begin(), actuator_.ordered.end(),
+                          [&](const LinkOrder& order) { return order.link == ref; }));
   ASSERT_GT(actuator_.avoided.size(), before);
   EXPECT_THAT(actuator_.avoided.back(), testing::IsEmpty());
 }

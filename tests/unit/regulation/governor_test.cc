@@ -272,12 +272,14 @@ TEST_F(GovernorTest, AnOperatorTurnsALinkOffAndItStaysOff) {
   world.run(minutes{5});
   EXPECT_FALSE(world.up.contains(some_link()));
   EXPECT_EQ(world.journal.off.at(world.ref(some_link())).cause, Cause::Operator);
+  EXPECT_EQ(world.governor.withheld(), std::vector{world.ref(some_link())});
   world.tell(SetMode{Mode::Advise, "bob", {}});
   world.run(minutes{1});
   EXPECT_FALSE(world.up.contains(some_link()));
   // Another operator: the last word counts, and the answer says what it replaces.
   world.tell(SetOverride{world.ref(some_link()), {Wish::On, "done", "bob", {}}, Force::No, CommandId{8}});
   EXPECT_NE(world.answers.back().text.find("in place of off"), std::string::npos);
+  EXPECT_TRUE(world.governor.withheld().empty());
   world.run(minutes{1});
   EXPECT_TRUE(world.up.contains(some_link()));
   world.expect_settled();
