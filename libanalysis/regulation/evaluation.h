@@ -50,6 +50,8 @@ class Evaluation {
     constexpr double most_more = 1.1;
     return loads[hop] <= (ceiling_[hop] > u_on_[hop] ? most_more : 1 + 1e-9) * ceiling_[hop];
   }
+  /// Above u_on with all links on.
+  [[nodiscard]] bool is_full_with_all(std::uint32_t hop) const { return ceiling_[hop] > u_on_[hop]; }
   /// What a search may end with: by even spreading a set is looked for below the limits, and then held
   /// against the tables, which only have to stay below u_on.
   [[nodiscard]] bool suffices(std::uint32_t hop, const std::vector<double>& loads) const {

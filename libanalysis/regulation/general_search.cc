@@ -73,8 +73,10 @@ std::optional<Found> GeneralSearch::run() {
     best = std::move(sets.front());
   }
   if (!by_levels_) {
-    if (auto found = by_trunks(everything); found && watts(found->active) < watts(best.active))
+    if (auto found = by_trunks(everything); found && watts(found->active) < watts(best.active)) {
       best = std::move(*found);
+      if (!by_tables) thin_out(best);
+    }
   }
   if (by_tables) thin_out(best);
   return best;
@@ -187,27 +189,6 @@ std::optional<Found> GeneralSearch::settled(const Found& everything, LinkSet act
   std::vector<double> loads = settle_trunks(from_all, evaluation_, choice);
   if (!evaluation_.fits(loads)) return std::nullopt;
   return Found{std::move(choice.active), std::move(loads)};
-}
-
-/// Removes links one by one, those with the least load first, as long as that is allowed.
-void GeneralSearch::thin_out(Found& found) {
-  std::vector<std::pair<double, LinkIndex>> candidates;
-  for (const Trunk& trunk : network_.trunks()) {
-    for (const LinkIndex link : trunk.links) {
-      if (!found.active.contains(link) || !regulated(link)) continue;
-      candidates.emplace_back(
-          std::max(found.loads[network_.up_hop(link)], found.loads[network_.down_hop(link)]) / watts(link),
-          link);
-    }
-  }
-  std::sort(candidates.begin(), candidates.end());
-  for (const auto& [load, link] : candidates) {
-    if (evaluation_.spent() >= options_.effort) return;
-    LinkSet fewer = found.active;
-    fewer.erase(link);
-    auto loads = evaluation_.loads(fewer);
-    if (loads && evaluation_.fits(*loads)) found = {std::move(fewer), std::move(*loads)};
-  }
 }
 
 }  // namespace heddle::regulation

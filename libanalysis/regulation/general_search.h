@@ -1,6 +1,6 @@
 /// The General policy's search: few links that keep every rule and every load below its limit.
 ///
-/// Three starts, the cheapest result of which is then thinned out link by link:
+/// Three starts, the cheapest result of which is then thinned out, many links at a time while that goes well:
 /// - from everything: every trunk keeps as many links as its load needs;
 /// - from everything, level by level: every switch keeps as many ways up as its load needs, wherever they
 /// lead;
@@ -9,6 +9,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "regulation/evaluation.h"
@@ -46,7 +47,18 @@ class GeneralSearch {
   std::optional<Found> by_trunks(const Found& everything, const MeasuredLoads& measured,
                                  const std::vector<double>& present);
   std::optional<Found> settled(const Found& everything, routing::LinkSet active);
+
+  // general_thinning.cc: from any set, fewer links
   void thin_out(Found& found);
+  [[nodiscard]] unsigned thinning_trials() const;
+  [[nodiscard]] std::vector<double> let_be(std::vector<double> loads) const;
+  [[nodiscard]] std::optional<std::vector<double>> loads_by_tables(const routing::LinkSet& active);
+  [[nodiscard]] bool no_fuller(const std::vector<double>& loads, const std::vector<double>& before) const;
+  [[nodiscard]] std::vector<LinkIndex> least_loaded_first(const Found& found,
+                                                          const std::vector<std::uint8_t>& stays) const;
+  void put_last(std::span<LinkIndex> links, const std::vector<std::uint8_t>& crowded) const;
+  [[nodiscard]] std::vector<std::uint8_t> switches_at(const std::vector<double>& loads,
+                                                      const std::vector<double>& before) const;
 
   // general_widening.cc: where tables are less even than even spreading
   [[nodiscard]] Found cheapest_borne(const Found& everything, std::vector<Found> sets);
