@@ -92,6 +92,7 @@ class FlitModel {
     unsigned next_vl = 0;
     std::uint32_t output = 0;
     std::uint32_t port = 0;
+    Cycle tail = 0;  // when its last flit comes to the input where it is
     bool broken = false;
     bool crossed = false;
     std::size_t lost_on = nothing;       // the port whose link closed before its header had arrived
@@ -111,6 +112,7 @@ class FlitModel {
     Cycle at;  // of the next flit
     std::uint32_t output;
     unsigned next_vl = 0;
+    Cycle last = 0;  // when the last flit must be read
   };
   struct Lane {
     std::deque<Flit> flits;
@@ -237,6 +239,7 @@ class FlitModel {
     if (flit.index > 0) return;
     const Cycle slack = static_cast<Cycle>(packet->count - 1) * (port.flit_cycles - 1);
     lane.headers.emplace_back(packet, now_ + plane_.delays.input + plane_.delays.routing + slack);
+    packet->tail = now_ + static_cast<Cycle>(packet->count - 1) * port.flit_cycles;
     route(*packet, net_.inputs[port.far]);
   }
 
@@ -262,26 +265,48 @@ class FlitModel {
     packet.next_vl = vl;
   }
 
-  /// Flits that this input reads in this cycle.
+  [[nodiscard]] int speed(const Input& input) const {
+    if (input.central) return plane_.central_speed;
+    return plane_.model == SwitchModel::InfiniBand ? plane_.crossbar_speed : plane_.mport_speed;
+  }
+  /// From the arrival of a flit until it may be read.
+  [[nodiscard]] Cycle storing(const Input& input) const { return input.central ? 0 : plane_.delays.input; }
+
+  /// Flits that this input reads in this cycle: as many of each packet as the crossbar takes, and have come.
   void cross(std::uint32_t id) {
     In& in = inputs_[id];
     const Input& input = net_.inputs[id];
     for (Crossing& crossing : in.crossing) {
-      if (crossing.at != now_) continue;
+      if (crossing.at > now_) continue;
       auto& flits = in.lanes[crossing.vl].flits;
-      const auto flit = std::ranges::find_if(
-          flits, [&](const Flit& f) { return f.packet == crossing.packet && f.index == crossing.next; });
-      if (flit == flits.end() || flit->at > now_) {
-        gap = true;
-        continue;
+      for (int i = 0; i < speed(input) && crossing.next < crossing.packet->count; ++i) {
+        const auto flit = std::ranges::find_if(
+            flits, [&](const Flit& f) { return f.packet == crossing.packet && f.index == crossing.next; });
+        if (flit == flits.end() || flit->at + storing(input) > now_) {
+          gap = gap || speed(input) == 1;
+          break;
+        }
+        flits.erase(flit);
+        into_output(crossing);
+        ++crossing.next;
       }
-      flits.erase(flit);
-      give(input.pool, crossing.vl, 1, now_ + (input.central ? 1 : plane_.delays.credit));
-      into_output(crossing);
-      ++crossing.next;
-      ++crossing.at;
+      if ((crossing.next == crossing.packet->count) != (now_ == crossing.last)) gap = true;
     }
     std::erase_if(in.crossing, [](const Crossing& c) { return c.next == c.packet->count; });
+  }
+
+  /// The packet is taken: when its last flit will be read, and when its room comes back.
+  Cycle begin_crossing(std::uint32_t id, const Ref& packet, unsigned vl, std::uint32_t output) {
+    const Input& input = net_.inputs[id];
+    const Cycle start = now_ + plane_.delays.allocation;
+    const Cycle steps = (packet->count + speed(input) - 1) / speed(input);
+    const Cycle last = std::max(start + steps - 1, packet->tail + storing(input));
+    for (std::int32_t i = 0; i < packet->count; ++i) {
+      give(input.pool, vl, 1, last - steps + 1 + i / speed(input) + (input.central ? 1 : plane_.delays.credit));
+    }
+    inputs_[id].crossing.push_back({packet, vl, 0, start, output, packet->next_vl, last});
+    if (net_.outputs[output].central) packet->tail = last + plane_.delays.crossbar;
+    return last;
   }
 
   void into_output(const Crossing& crossing) {
@@ -354,9 +379,9 @@ class FlitModel {
       In& in = inputs_[id];
       in.lanes[vl].headers.pop_front();
       in.next_vl = (vl + 1) % static_cast<unsigned>(plane_.vls);
-      in.busy_until.push_back(now_ + packet->count);
-      in.crossing.push_back({packet, vl, 0, now_ + plane_.delays.allocation, output, packet->next_vl});
-      outputs_[output].busy_until.push_back(now_ + packet->count);
+      const Cycle until = begin_crossing(id, packet, vl, output) + 1 - plane_.delays.allocation;
+      in.busy_until.push_back(until);
+      outputs_[output].busy_until.push_back(until);
       outputs_[output].last = net_.inputs[id].place;
       take(net_.outputs[output].pool, packet->next_vl, packet->count);
       // Packets that come to one queue in one cycle queue up in the order in which they were taken.

@@ -134,6 +134,18 @@ void PacketSim::serve_lanes(std::uint32_t output_id, std::size_t begin, std::siz
   }
 }
 
+/// The packet is read as fast as the crossbar is, as far as it has come. Its room comes back so that the last
+/// of it does when the last flit is read. At one flit a cycle every flit has come when its turn is there.
+PacketSim::Crossing PacketSim::cross(const Input& input, const Packet& packet) const {
+  const Cycle start = now() + net_.plane.delays.allocation;
+  const std::int32_t speed = net_.speeds[input.central ? 1 : 0];
+  if (speed == 1) return {.room_at = start, .end = now() + packet.flits};
+  const Cycle least = (packet.flits + speed - 1) / speed;
+  const Cycle stored = input.central ? packet.tail : packet.tail + net_.plane.delays.input;
+  const Cycle last = std::max(start + least - 1, stored);
+  return {.room_at = last - least + 1, .end = last + 1 - net_.plane.delays.allocation};
+}
+
 void PacketSim::grant(std::uint32_t input_id, std::uint32_t output_id) {
   Input& input = net_.inputs[input_id];
   Output& output = net_.outputs[output_id];
@@ -147,7 +159,8 @@ void PacketSim::grant(std::uint32_t input_id, std::uint32_t output_id) {
   output.last = input.place;
   net_.pools.take(output.pool, packet.next_vl, packet.flits);
 
-  const Cycle end = now() + packet.flits;
+  const Crossing crossing = cross(input, packet);
+  const Cycle end = crossing.end;
   if (input.lanes == 1) {
     input.free_at = end;
     if (input.ready != 0) wake_input_at(input_id, end);
@@ -166,10 +179,13 @@ void PacketSim::grant(std::uint32_t input_id, std::uint32_t output_id) {
 
   const StageDelays& delays = net_.plane.delays;
   const Cycle start = now() + delays.allocation;
-  const std::uint32_t data = vl | static_cast<std::uint32_t>(packet.flits) << 8U | 1U << 23U;
-  wheel_.push(start + (input.central ? 1 : delays.credit), Event::of(EventKind::Credit, input.pool, data));
+  const std::uint32_t data =
+      credit_data(vl, {.flits = packet.flits, .step = net_.speeds[input.central ? 1 : 0]});
+  wheel_.push(crossing.room_at + (input.central ? 1 : delays.credit),
+              Event::of(EventKind::Credit, input.pool, data));
   if (output.central) {
     packet.place = output.target;
+    packet.tail = end + delays.allocation - 1 + delays.crossbar;
     wheel_.push(start + delays.crossbar, Event::of(EventKind::Central, id, output.target));
   } else {
     wheel_.push(start + delays.crossbar + delays.output, Event::of(EventKind::Stored, id, packet.port));

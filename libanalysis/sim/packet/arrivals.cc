@@ -153,10 +153,8 @@ void PacketSim::stored(std::uint32_t id) {
   }
 }
 
-/// data: VL, flits, cycles between two of them.
 void PacketSim::credit(std::uint32_t pool, std::uint32_t data) {
-  net_.pools.give_ramp(pool, data & 0xffU, static_cast<std::int32_t>(data >> 8U & 0x7fffU),
-                       static_cast<std::int32_t>(data >> 23U), now(), now());
+  net_.pools.give_ramp(pool, credit_vl(data), credit_shape(data), now(), now());
   const PoolOwner owner = net_.pool_owners[pool];
   if (owner.central) {
     if (net_.outputs[owner.id].room_wait) wake_waiters(owner.id);
@@ -173,8 +171,8 @@ void PacketSim::drop(std::uint32_t id, std::uint64_t& reason) {
   const Packet& packet = packets_[id];
   if (&reason != &totals_.discarded) {
     const Input& input = net_.inputs[packet.place];
-    const auto stride = static_cast<std::uint32_t>(net_.ports[input.feeder].flit_cycles);
-    const std::uint32_t data = packet.vl | static_cast<std::uint32_t>(packet.flits) << 8U | stride << 23U;
+    const std::uint32_t data =
+        credit_data(packet.vl, {.flits = packet.flits, .stride = net_.ports[input.feeder].flit_cycles});
     wheel_.push(now() + net_.plane.delays.credit, Event::of(EventKind::Credit, input.pool, data));
   }
   settle_message(packet.message, packet.flits, packet.vl, false);

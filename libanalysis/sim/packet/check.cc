@@ -51,6 +51,26 @@ Result<void> check_buffer(std::string_view key, std::int32_t flits, const DataPl
   return {};
 }
 
+/// A speed of the other model would be ignored, so it is refused.
+Result<void> check_speeds(const DataPlane& plane) {
+  struct Speed {
+    std::string_view key;
+    int value;
+    SwitchModel model;
+  };
+  for (const Speed& speed :
+       {Speed{"crossbar_speed", plane.crossbar_speed, SwitchModel::InfiniBand},
+        Speed{"mport_speed", plane.mport_speed, SwitchModel::OmniPath},
+        Speed{"central_speed", plane.central_speed, SwitchModel::OmniPath}}) {
+    if (auto ok = in_range(speed.key, speed.value, 1, greatest_speed); !ok) return ok;
+    if (speed.value == 1 || speed.model == plane.model) continue;
+    return fail(ErrorCode::Invalid,
+                fmt::format("{} = {}: model \"{}\" has no such crossbar", speed.key, speed.value,
+                            plane.model == SwitchModel::InfiniBand ? "infiniband" : "omni-path"));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check(const DataPlane& plane, const Fabric& fabric, const Programming& programming) {
@@ -59,9 +79,7 @@ Result<void> check(const DataPlane& plane, const Fabric& fabric, const Programmi
   if (auto ok = in_range("vls", plane.vls, 1, 32); !ok) return ok;
   if (auto ok = in_range("max_packet", plane.max_packet, 1, 32'767); !ok) return ok;
   if (auto ok = in_range("input_lanes", plane.input_lanes, 1, 255); !ok) return ok;
-  if (plane.input_lanes > 1 && plane.model != SwitchModel::InfiniBand) {
-    return fail(ErrorCode::Invalid, "input_lanes: model \"omni-path\" has inputs of one lane");
-  }
+  if (auto ok = check_speeds(plane); !ok) return ok;
   if (auto ok = in_range("output_lanes", plane.output_lanes, 1, 1024); !ok) return ok;
   if (auto ok = in_range("allocation_passes", plane.allocation_passes, 1, 64); !ok) return ok;
   if (auto ok = in_range("head_lifetime", plane.head_lifetime, 0, 1'000'000'000'000); !ok) return ok;

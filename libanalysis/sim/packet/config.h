@@ -94,6 +94,8 @@ struct SchedulerConfig {
   qos::SbtRestore restore = qos::SbtRestore::AllUsedUp;
 };
 
+inline constexpr int greatest_speed = 8;  ///< of a crossbar, flits a cycle: Pools counts them in 3 bits
+
 struct DataPlane {
   SwitchModel model = SwitchModel::InfiniBand;
   /// Of the clock. A link that is slower than the fastest takes a whole number of cycles for a flit.
@@ -108,11 +110,16 @@ struct DataPlane {
   Sharing sharing;
   /// Of VA and SA in a cycle: inputs that were not taken may ask for another output in the next pass.
   int allocation_passes = 1;
-  /// Packets that an input can send through the crossbar at once: its speed-up (InfiniBand only).
+  /// Packets that an input port can send through its crossbar at once.
   int input_lanes = 1;
   /// Packets that an output can take from the crossbar at once; as many as inputs make an output-queued
   /// switch.
   int output_lanes = 1;
+  /// Flits a cycle that each packet crosses with. It holds input and output for its flits divided by this,
+  /// rounded up, but not for less than until its last flit has come.
+  int crossbar_speed = 1;  ///< InfiniBand
+  int mport_speed = 1;     ///< Omni-Path-like: from the inputs of an MPort, whatever the destination
+  int central_speed = 1;   ///< Omni-Path-like: from a central buffer
   std::array<std::uint8_t, 32> sl_to_vl{};  ///< where no SL2VL table is given
   RingRule ring_rule = RingRule::None;
   UpRouting up_routing = UpRouting::Programmed;

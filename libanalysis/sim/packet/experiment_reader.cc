@@ -266,6 +266,9 @@ void read_plane(Keys& keys, DataPlane& plane) {
   keys.integer("allocation_passes", plane.allocation_passes, 1, 64);
   keys.integer("input_lanes", plane.input_lanes, 1, 1024);
   keys.integer("output_lanes", plane.output_lanes, 1, 1024);
+  keys.integer("crossbar_speed", plane.crossbar_speed, 1, greatest_speed);
+  keys.integer("mport_speed", plane.mport_speed, 1, greatest_speed);
+  keys.integer("central_speed", plane.central_speed, 1, greatest_speed);
   keys.word("ring_rule", plane.ring_rule, ring_rules);
   keys.word("up_routing", plane.up_routing, up_routings);
   keys.word("closed_link", plane.closed_link, closed_links);

@@ -13,7 +13,12 @@ namespace {
 
 constexpr std::uint32_t mport_size = 4;
 constexpr std::uint32_t mport_central_links = 2;
-constexpr std::uint8_t central_lanes = 3;
+constexpr int central_width = 3;  ///< flits a cycle of a link to the centre, and at least of a central buffer
+
+/// Packets at once that make up the width of a central link, each at `speed` flits a cycle.
+constexpr std::uint8_t central_lanes(int speed) {
+  return static_cast<std::uint8_t>(std::max(1, central_width / speed));
+}
 
 class NetworkBuilder {
  public:
@@ -22,9 +27,13 @@ class NetworkBuilder {
     net_.programming = std::move(programming);
     net_.plane = std::move(plane);
     // Besides those that are read, one packet may be thrown away and one just finishing.
-    const auto lanes = std::max<std::uint32_t>(static_cast<std::uint32_t>(net_.plane.input_lanes),
-                                               net_.plane.model == SwitchModel::OmniPath ? central_lanes : 1);
+    const bool hierarchy = net_.plane.model == SwitchModel::OmniPath;
+    const auto lanes = static_cast<std::uint32_t>(
+        std::max<int>(net_.plane.input_lanes, hierarchy ? central_lanes(net_.plane.central_speed) : 1));
     net_.pools = Pools{net_.plane.vls, lanes + 2};
+    net_.speeds = {
+        static_cast<std::uint8_t>(hierarchy ? net_.plane.mport_speed : net_.plane.crossbar_speed),
+        static_cast<std::uint8_t>(net_.plane.central_speed)};
     net_.port_of_slot.assign(net_.fabric->ports().size(), nothing);
   }
 
@@ -131,7 +140,11 @@ class NetworkBuilder {
   }
 
   /// An output that leads into the output buffer of a port.
-  void lead_to_port(Output& output, std::uint32_t port_id) {
+  void add_port_output(const SwitchElement& element, std::uint32_t number, std::uint32_t first_input,
+                       std::uint32_t inputs) {
+    Output& output = add_output(first_input, inputs);
+    output.lanes = static_cast<std::uint16_t>(net_.plane.output_lanes);
+    const std::uint32_t port_id = element.first_port + number;
     Port& port = net_.ports[port_id];
     output.target = port_id;
     output.pool = port.pool;
@@ -151,9 +164,7 @@ class NetworkBuilder {
       input.lanes = static_cast<std::uint8_t>(net_.plane.input_lanes);
     }
     for (std::uint32_t p = 1; p <= element.ports; ++p) {
-      Output& output = add_output(element.first_input, element.ports);
-      output.lanes = static_cast<std::uint16_t>(net_.plane.output_lanes);
-      lead_to_port(output, element.first_port + p);
+      add_port_output(element, p, element.first_input, element.ports);
     }
   }
 
@@ -170,12 +181,13 @@ class NetworkBuilder {
         Input& input = add_input(element, i);
         input.number = static_cast<std::uint8_t>(m * mport_size + i + 1);
         input.first_output = first_output;
+        input.lanes = static_cast<std::uint8_t>(net_.plane.input_lanes);
       }
       for (std::uint32_t i = 0; i < size; ++i) {
-        lead_to_port(add_output(first_input, size), element.first_port + m * mport_size + i + 1);
+        add_port_output(element, m * mport_size + i + 1, first_input, size);
       }
       for (std::uint32_t i = 0; i < mport_central_links; ++i) {
-        add_output(first_input, size).lanes = central_lanes;
+        add_output(first_input, size).lanes = central_lanes(net_.plane.mport_speed);
         to_centre.push_back(static_cast<std::uint32_t>(net_.outputs.size() - 1));
       }
     }
@@ -184,7 +196,7 @@ class NetworkBuilder {
     for (std::uint32_t i = 0; i < to_centre.size(); ++i) {
       Input& input = add_input(element, i);
       input.central = true;
-      input.lanes = central_lanes;
+      input.lanes = central_lanes(net_.plane.central_speed);
       input.pool = add_pool(net_.plane.central_flits / static_cast<std::int32_t>(mport_central_links),
                             {to_centre[i], true});
       input.feeder = to_centre[i];
@@ -194,8 +206,7 @@ class NetworkBuilder {
       feeder.pool = input.pool;
     }
     for (std::uint32_t p = 1; p <= element.ports; ++p) {
-      lead_to_port(add_output(first_central, static_cast<std::uint32_t>(to_centre.size())),
-                   element.first_port + p);
+      add_port_output(element, p, first_central, static_cast<std::uint32_t>(to_centre.size()));
     }
   }
 

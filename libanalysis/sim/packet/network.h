@@ -10,6 +10,7 @@
 /// touches it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -188,7 +189,9 @@ struct Network {
   std::vector<std::uint32_t> port_of_slot;  ///< by PortIndex
   std::vector<Uplink> uplinks;
   Array<std::uint8_t> distance;  ///< by switch x switches + switch, in links, for up-routing; else empty
-  bool ties = false;             ///< several packets may enter one queue or buffer in one cycle
+  /// Flits a cycle that a packet leaves an input with: of a port, and a central one.
+  std::array<std::uint8_t, 2> speeds{1, 1};
+  bool ties = false;  ///< several packets may enter one queue or buffer in one cycle
 };
 
 /// Errors: Invalid for a configuration that makes no network, with the key's name; NotFound for a host

@@ -4,8 +4,8 @@
 /// credits, generation; (2) allocation: each input with a ready header asks for one output (VA: round robin
 /// over the VLs whose output could take the packet), each output that was asked takes one input (SA: round
 /// robin over inputs); (3) each link that is idle lets its scheduler choose a packet (OB), for all of which
-/// there must be room at the far end. A header moves stage by stage, the rest of the packet follows at one
-/// flit a cycle without gaps: that is why packets are enough, and a flit-by-flit model
+/// there must be room at the far end. A header moves stage by stage, the rest of the packet follows
+/// without gaps, on links at one flit a cycle, through crossbars at their speed as far as it has come: that is why packets are enough, and a flit-by-flit model
 /// (tests/support/flit_model.h) gives the same times to the cycle.
 ///
 /// No global state, no clock: `run_until` goes to a cycle, and between two calls links may be switched and
@@ -169,6 +169,11 @@ class PacketSim {
   bool can_take_head(std::uint32_t input, std::uint32_t output);
   static std::int32_t room_needed(const Output& output, const Input& input, const Packet& packet);
   void grant(std::uint32_t input, std::uint32_t output);
+  struct Crossing {
+    Cycle room_at;  ///< when the first flit of room begins to come back
+    Cycle end;      ///< from here on input and output may be given to another packet
+  };
+  [[nodiscard]] Crossing cross(const Input& input, const Packet& packet) const;
   void ask_next_cycle(std::uint32_t input);
   void wait_for(std::uint32_t output, const Input& input, const Packet& packet);
   void wake_output_at(std::uint32_t output, Cycle at);

@@ -3,8 +3,8 @@
 ///
 /// Each VL has a least share that nobody else can take and a greatest share that it cannot exceed; what lies
 /// between is first come, first served. A packet takes its whole room at once and gives it back flit by flit
-/// as it leaves: that is a ramp, one flit every `stride` cycles from `start` on, which is followed only when
-/// somebody asks. Invariant: 0 <= used <= greatest for every VL, and the shares of all VLs fit the buffer.
+/// as it leaves: that is a ramp, `step` flits every `stride` cycles from `start` on, which is followed only
+/// when somebody asks. Invariant: 0 <= used <= greatest for every VL, and the shares of all VLs fit the buffer.
 /// Units: flits, cycles.
 #pragma once
 
@@ -23,6 +23,25 @@ struct Share {
   std::int32_t least = 0;
   std::int32_t greatest = 0;
 };
+
+/// How the room of a packet comes back.
+struct RampShape {
+  std::int32_t flits = 1;   ///< in all
+  std::int32_t stride = 1;  ///< cycles from one step to the next
+  std::int32_t step = 1;    ///< flits of a step
+};
+
+/// What a credit event says: 5 bits of VL, 3 of step, 15 of flits, 9 of stride.
+constexpr std::uint32_t credit_data(unsigned vl, RampShape shape) {
+  return vl | static_cast<std::uint32_t>(shape.step - 1) << 5U | static_cast<std::uint32_t>(shape.flits) << 8U |
+         static_cast<std::uint32_t>(shape.stride) << 23U;
+}
+constexpr unsigned credit_vl(std::uint32_t data) { return data & 0x1fU; }
+constexpr RampShape credit_shape(std::uint32_t data) {
+  return {.flits = static_cast<std::int32_t>(data >> 8U & 0x7fffU),
+          .stride = static_cast<std::int32_t>(data >> 23U),
+          .step = static_cast<std::int32_t>(data >> 5U & 7U) + 1};
+}
 
 /// All pools of a run. A pool lies in one piece that begins a cache line: its head, what each VL uses, its
 /// ramps. With few VLs the one line is all that is touched.
@@ -78,9 +97,9 @@ class Pools {
     assert(used >= 0);
   }
 
-  /// From cycle `start` on, one flit every `stride` cycles comes back, `flits` in all.
-  void give_ramp(std::uint32_t pool, unsigned vl, std::int32_t flits, std::int32_t stride, Cycle start,
-                 Cycle now) {
+  /// From cycle `start` on, as many flits as the ramp says come back.
+  void give_ramp(std::uint32_t pool, unsigned vl, RampShape shape, Cycle start, Cycle now) {
+    const std::int32_t flits = shape.flits;
     Pool& p = at(pool);
     if (p.leaving != 0) settle(pool, now);
     if (flits == 1 && start <= now) {
@@ -89,7 +108,8 @@ class Pools {
     }
     assert(ramps_at_ + (p.leaving + 1) * sizeof(Ramp) <= lines_ * cache_line && flits <= INT16_MAX);
     new (ramps(p) + p.leaving) Ramp{start, static_cast<std::int16_t>(flits), 0,
-                                    static_cast<std::int16_t>(stride), static_cast<std::uint16_t>(vl)};
+                                    static_cast<std::int16_t>(shape.stride), static_cast<std::uint8_t>(vl),
+                                    static_cast<std::uint8_t>(shape.step)};
     ++p.leaving;
   }
 
@@ -101,8 +121,8 @@ class Pools {
     for (std::uint32_t i = 0; i < p.leaving; ++i) {
       const Ramp& ramp = ramps(p)[i];
       if (ramp.vl != vl && p.shared == 0 && used_by(p, ramp.vl) <= p.share.least) continue;
-      Cycle at =
-          p.leaving == 1 ? ramp.start + static_cast<Cycle>(ramp.done + missing - 1) * ramp.stride : now + 1;
+      Cycle at = p.leaving == 1 ? ramp.start + ramp.groups_before(ramp.done + missing - 1) * ramp.stride
+                                : now + 1;
       if (p.leaving == 1 && ramp.done + missing > ramp.flits) continue;
       if (at <= now) at = now + 1;
       if (at < earliest) earliest = at;
@@ -123,7 +143,8 @@ class Pools {
       Ramp& ramp = ramps(p)[i];
       if (now >= ramp.start) {
         const Cycle steps = ramp.stride == 1 ? now - ramp.start : (now - ramp.start) / ramp.stride;
-        const std::int32_t done = steps >= ramp.flits ? ramp.flits : static_cast<std::int32_t>(steps) + 1;
+        const std::int32_t done =
+            steps >= ramp.flits ? ramp.flits : (static_cast<std::int32_t>(steps) + 1) * ramp.step;
         const std::int32_t whole = done > ramp.flits ? ramp.flits : done;
         if (whole != ramp.done) {
           give(pool, ramp.vl, whole - ramp.done);
@@ -151,7 +172,9 @@ class Pools {
     std::int16_t flits = 0;
     std::int16_t done = 0;
     std::int16_t stride = 1;
-    std::uint16_t vl = 0;
+    std::uint8_t vl = 0;
+    std::uint8_t step = 1;
+    [[nodiscard]] Cycle groups_before(std::int32_t flit) const { return step == 1 ? flit : flit / step; }
   };
   struct alignas(cache_line) Line {
     std::byte bytes[cache_line];

@@ -100,7 +100,8 @@ void PacketSim::put_on_link(std::uint32_t id, unsigned vl) {
     queue.since = now();
     if (queue.head == nothing) port.ready &= ~(LaneMask{1} << vl);
     watch_lifetime(id);
-    net_.pools.give_ramp(port.pool, vl, packets_[packet_id].flits, port.flit_cycles, now() + 1, now());
+    const RampShape leaving{.flits = packets_[packet_id].flits, .stride = port.flit_cycles};
+    net_.pools.give_ramp(port.pool, vl, leaving, now() + 1, now());
     for (const std::uint32_t output : port.outputs) {
       if (output != nothing && net_.outputs[output].room_wait) wake_output_at(output, now() + 1);
     }
@@ -127,8 +128,7 @@ void PacketSim::put_on_link(std::uint32_t id, unsigned vl) {
   const Cycle arrival = now() + port.flight;
   packet.tail = arrival + length - port.flit_cycles;
   if (port.to_host) {
-    const std::uint32_t data = vl | static_cast<std::uint32_t>(packet.flits) << 8U |
-                               static_cast<std::uint32_t>(port.flit_cycles) << 23U;
+    const std::uint32_t data = credit_data(vl, {.flits = packet.flits, .stride = port.flit_cycles});
     wheel_.push(packet.tail, Event::of(EventKind::Deliver, packet_id, id));
     wheel_.push(arrival + delays.credit, Event::of(EventKind::Credit, port.room, data));
   } else {

@@ -62,7 +62,7 @@ DataPlane any_plane() {
                  .flight = *rc::gen::inRange(1, 9),
                  .credit = *rc::gen::inRange(1, 9)};
   with.allocation_passes = *rc::gen::inRange(1, 4);
-  if (with.model == SwitchModel::InfiniBand) with.input_lanes = *rc::gen::element(1, 1, 2, 3);
+  with.input_lanes = *rc::gen::element(1, 1, 2, 3);
   with.output_lanes = *rc::gen::inRange(1, 4);
   if (*rc::gen::arbitrary<bool>()) with.sharing = {.least = 0.25, .greatest = 2.5};
   with.switch_scheduler = any_scheduler(vls);
@@ -95,7 +95,13 @@ testing_support::Plant any_fabric(DataPlane& with) {
   // Dimension order does not save hierarchical switches from deadlock, for all dimensions share a central
   // buffer.
   if (text.starts_with("mesh")) with.model = SwitchModel::InfiniBand;
-  if (with.model == SwitchModel::OmniPath) with.input_lanes = 1;
+  const auto speed = [] { return *rc::gen::element(1, 1, 2, 3, 8); };
+  if (with.model == SwitchModel::InfiniBand) {
+    with.crossbar_speed = speed();
+  } else {
+    with.mport_speed = speed();
+    with.central_speed = speed();
+  }
   return plant(text);
 }
 

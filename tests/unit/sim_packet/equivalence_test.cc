@@ -47,6 +47,16 @@ Plant mixed_rates() {
   return made;
 }
 
+void draw_speeds(DataPlane& with) {
+  const auto speed = [] { return *rc::gen::element(1, 1, 2, 3, 4, 8); };
+  if (with.model == SwitchModel::InfiniBand) {
+    with.crossbar_speed = speed();
+  } else {
+    with.mport_speed = speed();
+    with.central_speed = speed();
+  }
+}
+
 DataPlane plane_of_any_size() {
   const int vls = *rc::gen::inRange(1, 5);
   const std::int32_t largest = *rc::gen::inRange(1, 12);
@@ -61,7 +71,8 @@ DataPlane plane_of_any_size() {
                  .flight = *rc::gen::inRange(1, 9),
                  .credit = *rc::gen::inRange(1, 9)};
   with.allocation_passes = *rc::gen::inRange(1, 4);
-  if (with.model == SwitchModel::InfiniBand) with.input_lanes = *rc::gen::element(1, 1, 2, 3);
+  with.input_lanes = *rc::gen::element(1, 1, 2, 3);
+  draw_speeds(with);
   if (*rc::gen::element(false, false, true)) with.head_lifetime = *rc::gen::inRange<Cycle>(1, 120);
   with.closed_link = *rc::gen::element(packet::ClosedLink::Discard, packet::ClosedLink::Hold);
   with.output_lanes = *rc::gen::inRange(1, 4);
@@ -205,6 +216,8 @@ TEST(Equivalence, WithRingRules) {
   EXPECT_TRUE(rc::check("bubble and date line", [] {
     DataPlane with = plane_of_any_size();
     with.model = SwitchModel::InfiniBand;
+    with.mport_speed = with.central_speed = 1;
+    draw_speeds(with);
     with.vls = *rc::gen::element(2, 4);
     with.ring_rule = *rc::gen::element(RingRule::Bubble, RingRule::DateLine);
     with.input_flits = with.output_flits = with.host_flits = with.vls * 2 * with.max_packet;
