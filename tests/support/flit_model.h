@@ -35,6 +35,7 @@ class FlitModel {
     of_hosts_ = *Scheduler::make(plane_.host_scheduler, plane_.flit_bytes);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       inputs_[i].lanes.resize(static_cast<std::size_t>(plane_.vls));
+      inputs_[i].retry_at.resize(static_cast<std::size_t>(plane_.vls));
       if (net.inputs[i].central) size(net.inputs[i].pool, plane_.central_flits / 2);
     }
     for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].last = net.outputs[i].inputs - 1;
@@ -123,6 +124,7 @@ class FlitModel {
     std::deque<Crossing> crossing;
     std::vector<Cycle> busy_until;  // one per packet that is being read
     unsigned next_vl = 0;
+    std::vector<Cycle> retry_at;  // by VL: when its head may ask again
   };
   struct Out {
     std::vector<Cycle> busy_until;
@@ -251,6 +253,9 @@ class FlitModel {
     unsigned vl = plane_.sl_to_vl[packet.of->what.sl];
     if (plane_.model == SwitchModel::InfiniBand) {
       packet.output = at.first_output + number - 1;
+    } else if (plane_.output_arbiter == OutputArbiter::One) {
+      const bool same = (number - 1) / 4 == (input.number - 1U) / 4;
+      packet.output = same ? at.first_output + number - 1 : input.first_output + (number - 1) % 2;
     } else if ((number - 1) / 4 == (input.number - 1U) / 4) {
       packet.output = input.first_output + (number - 1) % 4;
     } else {
@@ -302,7 +307,8 @@ class FlitModel {
     const Cycle steps = (packet->count + speed(input) - 1) / speed(input);
     const Cycle last = std::max(start + steps - 1, packet->tail + storing(input));
     for (std::int32_t i = 0; i < packet->count; ++i) {
-      give(input.pool, vl, 1, last - steps + 1 + i / speed(input) + (input.central ? 1 : plane_.delays.credit));
+      give(input.pool, vl, 1,
+           last - steps + 1 + i / speed(input) + (input.central ? 1 : plane_.delays.credit));
     }
     inputs_[id].crossing.push_back({packet, vl, 0, start, output, packet->next_vl, last});
     if (net_.outputs[output].central) packet->tail = last + plane_.delays.crossbar;
@@ -338,22 +344,30 @@ class FlitModel {
 
   void allocate() {
     std::vector<bool> taken(inputs_.size());
+    const bool blind = plane_.virtual_allocation == VirtualAllocation::Blind;
+    const Cycle again = now_ + std::max<Cycle>(plane_.allocation_retry, blind ? 1 : 0);
     for (int pass = 0; pass < plane_.allocation_passes; ++pass) {
       std::map<std::uint32_t, std::vector<std::pair<std::uint32_t, unsigned>>>
           requests;  // by output: input, VL
       for (std::uint32_t id = 0; id < inputs_.size(); ++id) {
         In& in = inputs_[id];
         if (taken[id] || !idle(in.busy_until, net_.inputs[id].lanes, now_)) continue;
+        const unsigned turn = in.next_vl;
         for (int i = 0; i < plane_.vls; ++i) {
-          const unsigned vl = (in.next_vl + static_cast<unsigned>(i)) % static_cast<unsigned>(plane_.vls);
+          const unsigned vl = (turn + static_cast<unsigned>(i)) % static_cast<unsigned>(plane_.vls);
           auto& headers = in.lanes[vl].headers;
-          if (headers.empty() || headers.front().second > now_) continue;
+          if (headers.empty() || headers.front().second > now_ || in.retry_at[vl] > now_) continue;
           if (net_.inputs[id].central) {
             Flits& packet = *headers.front().first;
             packet.output =
                 net_.switches[net_.inputs[id].at_switch].first_output + net_.ports[packet.port].number - 1;
           }
-          if (!can_take(id, *headers.front().first)) continue;
+          if (blind) in.next_vl = (vl + 1) % static_cast<unsigned>(plane_.vls);
+          if (!can_take(id, *headers.front().first)) {
+            if (!blind) continue;
+            in.retry_at[vl] = again;
+            break;
+          }
           requests[headers.front().first->output].emplace_back(id, vl);
           break;
         }
@@ -362,6 +376,9 @@ class FlitModel {
         for (auto& [output, list] : requests) {
           if ((net_.outputs[output].lanes > 1) == several) serve(output, list, taken);
         }
+      }
+      for (const auto& [output, list] : requests) {
+        for (const auto& [id, vl] : list) inputs_[id].retry_at[vl] = taken[id] ? 0 : again;
       }
     }
   }

@@ -23,10 +23,15 @@ void PacketSim::allocate() {
     request_all();
     asking_.clear();
     serve_outputs();
+    if (!net_.retry_at.empty()) put_off(losers_);
     std::swap(asking_, losers_);  // they may ask for another output in the next pass
   }
   for (const std::uint32_t id : asking_) {
     Input& input = net_.inputs[id];
+    if (!net_.retry_at.empty()) {
+      wake_input_at(id, next_request(input));
+      continue;
+    }
     const Packet& packet = packets_[net_.input_queues[input.first_queue + input.request_vl].head];
     wait_for(packet.output, input, packet);
     if ((input.ready & (input.ready - 1)) != 0) wake_input_at(id, now() + 1);
@@ -64,6 +69,10 @@ void PacketSim::serve_outputs() {
 void PacketSim::request(std::uint32_t id) {
   Input& input = net_.inputs[id];
   if (input.lanes > 1 && input.busy == input.lanes) return;
+  if (!net_.retry_at.empty()) {
+    request_again(id);
+    return;
+  }
   const std::uint32_t turn = input.ready & (~0U << input.next_vl);
   for (std::uint32_t left = turn != 0 ? turn : input.ready, seen = 0; left != 0;) {
     const auto vl = static_cast<unsigned>(std::countr_zero(left));
@@ -78,6 +87,72 @@ void PacketSim::request(std::uint32_t id) {
     left &= left - 1;
     if (left == 0) left = input.ready & ~seen;
   }
+}
+
+/// VA where a header that asks may have to pay for it again. Blind VA makes its choice before it sees whether
+/// the output could take the packet, and passes the turn on.
+void PacketSim::request_again(std::uint32_t id) {
+  Input& input = net_.inputs[id];
+  const bool blind = net_.plane.virtual_allocation == VirtualAllocation::Blind;
+  const LaneMask candidates = may_ask(input);
+  LaneMask turn = candidates & (~0U << input.next_vl);
+  for (LaneMask left = candidates; left != 0; turn &= left) {
+    const auto vl = static_cast<unsigned>(std::countr_zero(turn != 0 ? turn : left));
+    left &= ~(LaneMask{1} << vl);
+    const Packet& packet = packets_[net_.input_queues[input.first_queue + vl].head];
+    input.request_vl = static_cast<std::uint8_t>(vl);
+    if (blind) pass_turn(input, vl);
+    if (can_take(net_.outputs[packet.output], input, packet)) {
+      request_output(id, packet.output);
+      return;
+    }
+    if (blind) {
+      losers_.push_back(id);
+      return;
+    }
+    wait_for(packet.output, input, packet);
+  }
+  if (const LaneMask waiting = input.ready & ~candidates; waiting != 0)
+    wake_input_at(id, earliest_retry(input, waiting));
+}
+
+/// VLs whose headers are ready and do not pay for having lost.
+LaneMask PacketSim::may_ask(const Input& input) const {
+  LaneMask able = 0;
+  for (LaneMask left = input.ready; left != 0; left &= left - 1) {
+    const auto vl = static_cast<unsigned>(std::countr_zero(left));
+    if (net_.retry_at[input.first_queue + vl] <= now()) able |= LaneMask{1} << vl;
+  }
+  return able;
+}
+
+/// Headers that asked and were not taken go back to allocation.
+void PacketSim::put_off(const std::vector<std::uint32_t>& losers) {
+  const Cycle least = net_.plane.virtual_allocation == VirtualAllocation::Blind ? 1 : 0;
+  const Cycle again = now() + std::max(least, net_.plane.allocation_retry);
+  for (const std::uint32_t id : losers) {
+    const Input& input = net_.inputs[id];
+    net_.retry_at[input.first_queue + input.request_vl] = again;
+  }
+}
+
+/// Precondition: some VL of `lanes`.
+Cycle PacketSim::earliest_retry(const Input& input, LaneMask lanes) const {
+  Cycle earliest = never;
+  for (LaneMask left = lanes; left != 0; left &= left - 1) {
+    const auto vl = static_cast<unsigned>(std::countr_zero(left));
+    earliest = std::min(earliest, net_.retry_at[input.first_queue + vl]);
+  }
+  return earliest;
+}
+
+/// When an input that was not taken asks again, for any of its VLs.
+Cycle PacketSim::next_request(const Input& input) const {
+  return std::max(now() + 1, earliest_retry(input, input.ready));
+}
+
+void PacketSim::pass_turn(Input& input, unsigned vl) const {
+  input.next_vl = static_cast<std::uint8_t>(vl + 1 < static_cast<unsigned>(net_.plane.vls) ? vl + 1 : 0);
 }
 
 bool PacketSim::can_take(const Output& output, const Input& input, const Packet& packet) {
@@ -155,7 +230,8 @@ void PacketSim::grant(std::uint32_t input_id, std::uint32_t output_id) {
   Packet& packet = packets_[id];
   queue.head = packet.next;
   if (queue.head == nothing) input.ready &= ~(1U << vl);
-  input.next_vl = static_cast<std::uint8_t>(vl + 1 < static_cast<unsigned>(net_.plane.vls) ? vl + 1 : 0);
+  pass_turn(input, vl);
+  if (!net_.retry_at.empty()) net_.retry_at[input.first_queue + vl] = 0;
   output.last = input.place;
   net_.pools.take(output.pool, packet.next_vl, packet.flits);
 

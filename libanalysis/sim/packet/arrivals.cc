@@ -66,12 +66,7 @@ bool PacketSim::route(Packet& packet, const Input& input) {
   if (plane.model == SwitchModel::InfiniBand) {
     packet.output = at.first_output + out - 1;
   } else {
-    const unsigned mport = (out - 1) / 4;
-    if (mport == (input.number - 1U) / 4) {
-      packet.output = input.first_output + (out - 1) % 4;
-    } else {
-      packet.output = input.first_output + net_.outputs[input.first_output].inputs + (out - 1) % 2;
-    }
+    packet.output = output_in_hierarchy(at, input, out);
   }
   if (plane.ring_rule == RingRule::DateLine) {
     const std::uint8_t ring = net_.outputs[net_.ports[id].outputs[0]].ring;
@@ -81,6 +76,16 @@ bool PacketSim::route(Packet& packet, const Input& input) {
   }
   packet.next_vl = static_cast<std::uint8_t>(vl);
   return true;
+}
+
+/// To a port of the same MPort, or by the parity of the port to the centre.
+std::uint32_t PacketSim::output_in_hierarchy(const SwitchElement& at, const Input& input,
+                                             std::uint32_t out) const {
+  const bool one = net_.plane.output_arbiter == OutputArbiter::One;
+  if ((out - 1) / 4 == (input.number - 1U) / 4)
+    return one ? at.first_output + out - 1 : input.first_output + (out - 1) % 4;
+  const std::uint32_t own_ports = one ? 0 : net_.outputs[input.first_output].inputs;
+  return input.first_output + own_ports + (out - 1) % 2;
 }
 
 /// Among the links upwards that keep the way as short as it is, one by chance or by the room behind it.

@@ -42,11 +42,25 @@ Result<void> check_buffer(std::string_view key, std::int32_t flits, const DataPl
   if (auto ok = in_range(key, flits, 1, 100'000'000); !ok) return ok;
   const double greatest = std::min<double>(flits, flits * plane.sharing.greatest / plane.vls);
   const auto room = static_cast<std::int32_t>(greatest);
-  if (room < packets * plane.max_packet) {
+  const std::int32_t largest = plane.largest_packet();
+  if (room < std::int64_t{packets} * largest) {
     return fail(
         ErrorCode::Invalid,
         fmt::format("{} = {} flits leaves {} for each of {} VLs: too little for {} packet(s) of {} flits",
-                    key, flits, room, plane.vls, packets, plane.max_packet));
+                    key, flits, room, plane.vls, packets, largest));
+  }
+  return {};
+}
+
+/// One arbiter counts the inputs of a switch, its ports' and the centre's, in 8 bits.
+Result<void> check_places(const DataPlane& plane, const Fabric& fabric) {
+  constexpr int most_ports = 168;  // and 84 central buffers
+  if (plane.output_arbiter == OutputArbiter::PerCrossbar) return {};
+  for (const Node& node : fabric.nodes()) {
+    if (node.type != NodeType::Switch || node.port_count <= most_ports) continue;
+    return fail(ErrorCode::Invalid,
+                fmt::format("output_arbiter = \"one\": a switch has {} ports, it is for {} at most",
+                            node.port_count, most_ports));
   }
   return {};
 }
@@ -58,10 +72,9 @@ Result<void> check_speeds(const DataPlane& plane) {
     int value;
     SwitchModel model;
   };
-  for (const Speed& speed :
-       {Speed{"crossbar_speed", plane.crossbar_speed, SwitchModel::InfiniBand},
-        Speed{"mport_speed", plane.mport_speed, SwitchModel::OmniPath},
-        Speed{"central_speed", plane.central_speed, SwitchModel::OmniPath}}) {
+  for (const Speed& speed : {Speed{"crossbar_speed", plane.crossbar_speed, SwitchModel::InfiniBand},
+                             Speed{"mport_speed", plane.mport_speed, SwitchModel::OmniPath},
+                             Speed{"central_speed", plane.central_speed, SwitchModel::OmniPath}}) {
     if (auto ok = in_range(speed.key, speed.value, 1, greatest_speed); !ok) return ok;
     if (speed.value == 1 || speed.model == plane.model) continue;
     return fail(ErrorCode::Invalid,
@@ -78,6 +91,8 @@ Result<void> check(const DataPlane& plane, const Fabric& fabric, const Programmi
   if (auto ok = in_range("flit_bytes", plane.flit_bytes, 1, 65'536); !ok) return ok;
   if (auto ok = in_range("vls", plane.vls, 1, 32); !ok) return ok;
   if (auto ok = in_range("max_packet", plane.max_packet, 1, 32'767); !ok) return ok;
+  if (auto ok = in_range("sl_mtu", plane.largest_packet(), 1, 32'767); !ok) return ok;
+  if (auto ok = in_range("allocation_retry", plane.allocation_retry, 0, 1'000'000); !ok) return ok;
   if (auto ok = in_range("input_lanes", plane.input_lanes, 1, 255); !ok) return ok;
   if (auto ok = check_speeds(plane); !ok) return ok;
   if (auto ok = in_range("output_lanes", plane.output_lanes, 1, 1024); !ok) return ok;
@@ -95,6 +110,7 @@ Result<void> check(const DataPlane& plane, const Fabric& fabric, const Programmi
   if (auto ok = check_buffer("buffers.output", plane.output_flits, plane, entering); !ok) return ok;
   if (auto ok = check_buffer("buffers.host", plane.host_flits, plane, 1); !ok) return ok;
   if (plane.model == SwitchModel::OmniPath) {
+    if (auto ok = check_places(plane, fabric); !ok) return ok;
     if (auto ok = check_buffer("buffers.central", plane.central_flits / 2, plane, 1); !ok) return ok;
   }
   const int base_vls = plane.ring_rule == RingRule::DateLine ? plane.vls / 2 : plane.vls;

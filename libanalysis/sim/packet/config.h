@@ -6,6 +6,7 @@
 /// simulators: INJ, IB, RT, VA and SA (together AT), X, OB, FLY.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -70,6 +71,18 @@ enum class UpRouting : std::uint8_t {
   Adaptive,    ///< among the minimal ones, that whose output buffer has most room
 };
 
+/// Who decides what an output buffer takes next, where several crossbars fill it (Omni-Path-like).
+enum class OutputArbiter : std::uint8_t {
+  PerCrossbar,  ///< each crossbar for itself: the MPort's and the central one may both send to it at once
+  One,          ///< one for all that feed it: the inputs of its MPort and all central buffers
+};
+
+/// VA: which of an input's VLs with a ready header asks for its output.
+enum class VirtualAllocation : std::uint8_t {
+  Ready,  ///< the next whose output is idle and has room
+  Blind,  ///< the next, whatever its output does; it loses its turn if it cannot go
+};
+
 /// What happens to packets that wait for a link that is off.
 enum class ClosedLink : std::uint8_t {
   Discard,  ///< at once
@@ -120,6 +133,11 @@ struct DataPlane {
   int crossbar_speed = 1;  ///< InfiniBand
   int mport_speed = 1;     ///< Omni-Path-like: from the inputs of an MPort, whatever the destination
   int central_speed = 1;   ///< Omni-Path-like: from a central buffer
+  OutputArbiter output_arbiter = OutputArbiter::PerCrossbar;
+  VirtualAllocation virtual_allocation = VirtualAllocation::Ready;
+  /// Cycles until a header that asked and was not taken may ask again: what allocation costs it once more. 0:
+  /// in the next pass or cycle. With blind VA it is one at least.
+  Cycle allocation_retry = 0;
   std::array<std::uint8_t, 32> sl_to_vl{};  ///< where no SL2VL table is given
   RingRule ring_rule = RingRule::None;
   UpRouting up_routing = UpRouting::Programmed;
@@ -130,6 +148,11 @@ struct DataPlane {
   std::array<std::int32_t, 32> sl_mtu{};  ///< flits of the largest packet of an SL (SL_MTU); 0: max_packet
   SchedulerConfig switch_scheduler;
   SchedulerConfig host_scheduler;
+
+  /// Flits of the largest packet of any SL.
+  [[nodiscard]] std::int32_t largest_packet() const {
+    return std::max(max_packet, *std::ranges::max_element(sl_mtu));
+  }
 };
 
 /// Of an output port that belongs to a ring of a torus: dimension and direction, and whether its link is the

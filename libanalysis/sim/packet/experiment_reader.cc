@@ -25,6 +25,10 @@ constexpr std::array ring_rules{Word<RingRule>{"none", RingRule::None},
 constexpr std::array up_routings{Word<UpRouting>{"programmed", UpRouting::Programmed},
                                  Word<UpRouting>{"valiant", UpRouting::Valiant},
                                  Word<UpRouting>{"adaptive", UpRouting::Adaptive}};
+constexpr std::array output_arbiters{Word<OutputArbiter>{"per-crossbar", OutputArbiter::PerCrossbar},
+                                     Word<OutputArbiter>{"one", OutputArbiter::One}};
+constexpr std::array virtual_allocations{Word<VirtualAllocation>{"ready", VirtualAllocation::Ready},
+                                         Word<VirtualAllocation>{"blind", VirtualAllocation::Blind}};
 constexpr std::array closed_links{Word<ClosedLink>{"discard", ClosedLink::Discard},
                                   Word<ClosedLink>{"hold", ClosedLink::Hold}};
 constexpr std::array disciplines{
@@ -248,6 +252,20 @@ void buffer(Keys& keys, std::string_view key, std::int32_t& flits, int flit_byte
   flits = static_cast<std::int32_t>(bytes / flit_bytes);
 }
 
+std::int32_t in_flits(std::int64_t bytes, int flit_bytes) {
+  return static_cast<std::int32_t>((bytes + flit_bytes - 1) / flit_bytes);
+}
+
+/// Bytes by SL, 0 for what `mtu` says.
+void read_sl_mtu(Keys& keys, DataPlane& plane) {
+  std::vector<std::int64_t> bytes;
+  keys.integers("sl_mtu", bytes, 0, 1'000'000);
+  if (bytes.size() > plane.sl_mtu.size()) keys.wrong("sl_mtu", "has more than 32 entries");
+  for (std::size_t sl = 0; sl < std::min(bytes.size(), plane.sl_mtu.size()); ++sl) {
+    plane.sl_mtu[sl] = in_flits(bytes[sl], plane.flit_bytes);
+  }
+}
+
 /// Keys of [plane], and of each [[variant]], which begins with what [plane] says.
 void read_plane(Keys& keys, DataPlane& plane) {
   keys.word("model", plane.model, models);
@@ -269,6 +287,10 @@ void read_plane(Keys& keys, DataPlane& plane) {
   keys.integer("crossbar_speed", plane.crossbar_speed, 1, greatest_speed);
   keys.integer("mport_speed", plane.mport_speed, 1, greatest_speed);
   keys.integer("central_speed", plane.central_speed, 1, greatest_speed);
+  keys.word("output_arbiter", plane.output_arbiter, output_arbiters);
+  keys.word("virtual_allocation", plane.virtual_allocation, virtual_allocations);
+  keys.integer("allocation_retry", plane.allocation_retry, 0, 1'000'000);
+  read_sl_mtu(keys, plane);
   keys.word("ring_rule", plane.ring_rule, ring_rules);
   keys.word("up_routing", plane.up_routing, up_routings);
   keys.word("closed_link", plane.closed_link, closed_links);
@@ -288,10 +310,6 @@ void read_plane(Keys& keys, DataPlane& plane) {
   });
   keys.table("switch_scheduler", [&](Keys& inner) { read_scheduler(inner, plane.switch_scheduler); });
   keys.table("host_scheduler", [&](Keys& inner) { read_scheduler(inner, plane.host_scheduler); });
-}
-
-std::int32_t in_flits(std::int64_t bytes, int flit_bytes) {
-  return static_cast<std::int32_t>((bytes + flit_bytes - 1) / flit_bytes);
 }
 
 void read_traffic(Keys& keys, Experiment& experiment, DataPlane& plane) {

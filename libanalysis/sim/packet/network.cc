@@ -31,9 +31,8 @@ class NetworkBuilder {
     const auto lanes = static_cast<std::uint32_t>(
         std::max<int>(net_.plane.input_lanes, hierarchy ? central_lanes(net_.plane.central_speed) : 1));
     net_.pools = Pools{net_.plane.vls, lanes + 2};
-    net_.speeds = {
-        static_cast<std::uint8_t>(hierarchy ? net_.plane.mport_speed : net_.plane.crossbar_speed),
-        static_cast<std::uint8_t>(net_.plane.central_speed)};
+    net_.speeds = {static_cast<std::uint8_t>(hierarchy ? net_.plane.mport_speed : net_.plane.crossbar_speed),
+                   static_cast<std::uint8_t>(net_.plane.central_speed)};
     net_.port_of_slot.assign(net_.fabric->ports().size(), nothing);
   }
 
@@ -50,6 +49,8 @@ class NetworkBuilder {
     join();
     if (net_.plane.count_lanes)
       net_.lane_counts.resize(net_.ports.size() * static_cast<std::size_t>(net_.plane.vls));
+    if (net_.plane.virtual_allocation == VirtualAllocation::Blind || net_.plane.allocation_retry > 0)
+      net_.retry_at.resize(net_.input_queues.size());
     if (net_.plane.up_routing != UpRouting::Programmed) find_levels(net_);
     net_.ties = net_.plane.model == SwitchModel::OmniPath || net_.plane.output_lanes > 1;
     return std::move(net_);
@@ -150,7 +151,7 @@ class NetworkBuilder {
     output.pool = port.pool;
     output.ring = ring_of(port.slot);
     if (net_.plane.ring_rule == RingRule::Bubble && output.ring != RingHop::no_ring)
-      output.spare = net_.plane.max_packet;
+      output.spare = net_.plane.largest_packet();
     port.outputs[port.outputs[0] == nothing ? 0 : 1] =
         static_cast<std::uint32_t>(&output - net_.outputs.data());
   }
@@ -168,33 +169,38 @@ class NetworkBuilder {
     }
   }
 
-  /// MPorts: inputs of their ports, outputs to their ports and two to the centre. Then the centre.
+  /// MPorts: inputs of their ports, outputs to their ports and two to the centre. Then the centre. With one
+  /// arbiter for each port all inputs of the switch, which lie in one row, have their places in one order,
+  /// and the centre's outputs to the ports serve the MPorts too.
   void add_hierarchy(SwitchElement& element) {
     const std::uint32_t mports = (element.ports + mport_size - 1) / mport_size;
     element.first_input = static_cast<std::uint32_t>(net_.inputs.size());
     std::vector<std::uint32_t> to_centre;
+    const bool one = net_.plane.output_arbiter == OutputArbiter::One;
+    const auto all = static_cast<std::uint32_t>(element.ports + mports * mport_central_links);
     for (std::uint32_t m = 0; m < mports; ++m) {
       const auto first_output = static_cast<std::uint32_t>(net_.outputs.size());
       const auto first_input = static_cast<std::uint32_t>(net_.inputs.size());
       const std::uint32_t size = std::min(mport_size, element.ports - m * mport_size);
       for (std::uint32_t i = 0; i < size; ++i) {
-        Input& input = add_input(element, i);
+        Input& input = add_input(element, one ? m * mport_size + i : i);
         input.number = static_cast<std::uint8_t>(m * mport_size + i + 1);
         input.first_output = first_output;
         input.lanes = static_cast<std::uint8_t>(net_.plane.input_lanes);
       }
-      for (std::uint32_t i = 0; i < size; ++i) {
+      for (std::uint32_t i = 0; i < size && !one; ++i) {
         add_port_output(element, m * mport_size + i + 1, first_input, size);
       }
       for (std::uint32_t i = 0; i < mport_central_links; ++i) {
-        add_output(first_input, size).lanes = central_lanes(net_.plane.mport_speed);
+        (one ? add_output(element.first_input, all) : add_output(first_input, size)).lanes =
+            central_lanes(net_.plane.mport_speed);
         to_centre.push_back(static_cast<std::uint32_t>(net_.outputs.size() - 1));
       }
     }
     element.first_output = static_cast<std::uint32_t>(net_.outputs.size());
     const auto first_central = static_cast<std::uint32_t>(net_.inputs.size());
     for (std::uint32_t i = 0; i < to_centre.size(); ++i) {
-      Input& input = add_input(element, i);
+      Input& input = add_input(element, one ? element.ports + i : i);
       input.central = true;
       input.lanes = central_lanes(net_.plane.central_speed);
       input.pool = add_pool(net_.plane.central_flits / static_cast<std::int32_t>(mport_central_links),
@@ -206,7 +212,11 @@ class NetworkBuilder {
       feeder.pool = input.pool;
     }
     for (std::uint32_t p = 1; p <= element.ports; ++p) {
-      add_port_output(element, p, first_central, static_cast<std::uint32_t>(to_centre.size()));
+      if (one) {
+        add_port_output(element, p, element.first_input, all);
+      } else {
+        add_port_output(element, p, first_central, static_cast<std::uint32_t>(to_centre.size()));
+      }
     }
   }
 

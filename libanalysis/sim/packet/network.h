@@ -179,6 +179,7 @@ struct Network {
   Array<PortCount> counts;
   std::vector<LaneCount> lane_counts;  ///< by port x VLs + VL, if they are wanted
   Array<Queue> input_queues;           ///< by Input x VLs + VL
+  Array<Cycle> retry_at;               ///< by Input x VLs + VL: when its head may ask again; else empty
   Array<PortQueue> port_queues;        ///< by Port x VLs + VL
   Array<std::uint64_t> waiters;
   std::vector<SwitchElement> switches;

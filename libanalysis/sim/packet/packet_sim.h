@@ -5,8 +5,9 @@
 /// over the VLs whose output could take the packet), each output that was asked takes one input (SA: round
 /// robin over inputs); (3) each link that is idle lets its scheduler choose a packet (OB), for all of which
 /// there must be room at the far end. A header moves stage by stage, the rest of the packet follows
-/// without gaps, on links at one flit a cycle, through crossbars at their speed as far as it has come: that is why packets are enough, and a flit-by-flit model
-/// (tests/support/flit_model.h) gives the same times to the cycle.
+/// without gaps, on links at one flit a cycle, through crossbars at their speed as far as it has come: that
+/// is why packets are enough, and a flit-by-flit model (tests/support/flit_model.h) gives the same times to
+/// the cycle.
 ///
 /// No global state, no clock: `run_until` goes to a cycle, and between two calls links may be switched and
 /// tables replaced. One thread; many runs may go on in parallel, each with its own object.
@@ -146,6 +147,8 @@ class PacketSim {
   // arrivals.cc: phase 1
   void header(std::uint32_t packet);
   bool route(Packet& packet, const Input& input);
+  [[nodiscard]] std::uint32_t output_in_hierarchy(const SwitchElement& at, const Input& input,
+                                                  std::uint32_t out) const;
   std::uint32_t upward(const Packet& packet, const SwitchElement& at, std::uint32_t programmed);
   void enqueue(std::uint32_t packet, std::uint32_t input);
   void stored(std::uint32_t packet);
@@ -162,6 +165,12 @@ class PacketSim {
   void allocate();
   void request_all();
   void request(std::uint32_t input);
+  void request_again(std::uint32_t input);
+  [[nodiscard]] LaneMask may_ask(const Input& input) const;
+  void put_off(const std::vector<std::uint32_t>& losers);
+  [[nodiscard]] Cycle earliest_retry(const Input& input, LaneMask lanes) const;
+  [[nodiscard]] Cycle next_request(const Input& input) const;
+  void pass_turn(Input& input, unsigned vl) const;
   void request_output(std::uint32_t input, std::uint32_t output);
   void serve_outputs();
   void serve_lanes(std::uint32_t output, std::size_t begin, std::size_t end);

@@ -4,8 +4,8 @@
 /// Each VL has a least share that nobody else can take and a greatest share that it cannot exceed; what lies
 /// between is first come, first served. A packet takes its whole room at once and gives it back flit by flit
 /// as it leaves: that is a ramp, `step` flits every `stride` cycles from `start` on, which is followed only
-/// when somebody asks. Invariant: 0 <= used <= greatest for every VL, and the shares of all VLs fit the buffer.
-/// Units: flits, cycles.
+/// when somebody asks. Invariant: 0 <= used <= greatest for every VL, and the shares of all VLs fit the
+/// buffer. Units: flits, cycles.
 #pragma once
 
 #include <cassert>
@@ -33,8 +33,8 @@ struct RampShape {
 
 /// What a credit event says: 5 bits of VL, 3 of step, 15 of flits, 9 of stride.
 constexpr std::uint32_t credit_data(unsigned vl, RampShape shape) {
-  return vl | static_cast<std::uint32_t>(shape.step - 1) << 5U | static_cast<std::uint32_t>(shape.flits) << 8U |
-         static_cast<std::uint32_t>(shape.stride) << 23U;
+  return vl | static_cast<std::uint32_t>(shape.step - 1) << 5U |
+         static_cast<std::uint32_t>(shape.flits) << 8U | static_cast<std::uint32_t>(shape.stride) << 23U;
 }
 constexpr unsigned credit_vl(std::uint32_t data) { return data & 0x1fU; }
 constexpr RampShape credit_shape(std::uint32_t data) {
@@ -107,8 +107,11 @@ class Pools {
       return;
     }
     assert(ramps_at_ + (p.leaving + 1) * sizeof(Ramp) <= lines_ * cache_line && flits <= INT16_MAX);
-    new (ramps(p) + p.leaving) Ramp{start, static_cast<std::int16_t>(flits), 0,
-                                    static_cast<std::int16_t>(shape.stride), static_cast<std::uint8_t>(vl),
+    new (ramps(p) + p.leaving) Ramp{start,
+                                    static_cast<std::int16_t>(flits),
+                                    0,
+                                    static_cast<std::int16_t>(shape.stride),
+                                    static_cast<std::uint8_t>(vl),
                                     static_cast<std::uint8_t>(shape.step)};
     ++p.leaving;
   }
@@ -121,8 +124,8 @@ class Pools {
     for (std::uint32_t i = 0; i < p.leaving; ++i) {
       const Ramp& ramp = ramps(p)[i];
       if (ramp.vl != vl && p.shared == 0 && used_by(p, ramp.vl) <= p.share.least) continue;
-      Cycle at = p.leaving == 1 ? ramp.start + ramp.groups_before(ramp.done + missing - 1) * ramp.stride
-                                : now + 1;
+      Cycle at =
+          p.leaving == 1 ? ramp.start + ramp.groups_before(ramp.done + missing - 1) * ramp.stride : now + 1;
       if (p.leaving == 1 && ramp.done + missing > ramp.flits) continue;
       if (at <= now) at = now + 1;
       if (at < earliest) earliest = at;

@@ -64,6 +64,9 @@ DataPlane any_plane() {
   with.allocation_passes = *rc::gen::inRange(1, 4);
   with.input_lanes = *rc::gen::element(1, 1, 2, 3);
   with.output_lanes = *rc::gen::inRange(1, 4);
+  with.output_arbiter = *rc::gen::element(OutputArbiter::PerCrossbar, OutputArbiter::One);
+  with.virtual_allocation = *rc::gen::element(VirtualAllocation::Ready, VirtualAllocation::Blind);
+  with.allocation_retry = *rc::gen::element<Cycle>(0, 1, 16);
   if (*rc::gen::arbitrary<bool>()) with.sharing = {.least = 0.25, .greatest = 2.5};
   with.switch_scheduler = any_scheduler(vls);
   with.host_scheduler = any_scheduler(vls);

@@ -47,6 +47,12 @@ Plant mixed_rates() {
   return made;
 }
 
+void draw_allocation(DataPlane& with) {
+  with.virtual_allocation = *rc::gen::element(VirtualAllocation::Ready, VirtualAllocation::Blind);
+  with.allocation_retry = *rc::gen::element<Cycle>(0, 0, 1, 2, 7, 16);
+  with.output_arbiter = *rc::gen::element(OutputArbiter::PerCrossbar, OutputArbiter::One);
+}
+
 void draw_speeds(DataPlane& with) {
   const auto speed = [] { return *rc::gen::element(1, 1, 2, 3, 4, 8); };
   if (with.model == SwitchModel::InfiniBand) {
@@ -73,6 +79,7 @@ DataPlane plane_of_any_size() {
   with.allocation_passes = *rc::gen::inRange(1, 4);
   with.input_lanes = *rc::gen::element(1, 1, 2, 3);
   draw_speeds(with);
+  draw_allocation(with);
   if (*rc::gen::element(false, false, true)) with.head_lifetime = *rc::gen::inRange<Cycle>(1, 120);
   with.closed_link = *rc::gen::element(packet::ClosedLink::Discard, packet::ClosedLink::Hold);
   with.output_lanes = *rc::gen::inRange(1, 4);

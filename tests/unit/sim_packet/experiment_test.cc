@@ -129,6 +129,33 @@ TEST(Experiment, TablesComeFromADumpAsOpenSmWritesIt) {
   EXPECT_THAT(prepare(*from_dump).error().message, HasSubstr("lfts.dump:1: "));
 }
 
+TEST(Experiment, TheInsideOfSwitchesMayDifferByVariant) {
+  const std::string text = std::string(small) + R"(
+[[variant]]
+name = "fast"
+model = "omni-path"
+mport_speed = 3
+central_speed = 4
+output_arbiter = "one"
+virtual_allocation = "blind"
+allocation_retry = 16
+sl_mtu = [64, 20]
+)";
+  const auto experiment = read_experiment(text, "e.toml");
+  ASSERT_TRUE(experiment) << experiment.error().message;
+  const DataPlane& fast = experiment->variants[2].plane;
+  EXPECT_EQ(fast.mport_speed, 3);
+  EXPECT_EQ(fast.central_speed, 4);
+  EXPECT_EQ(fast.output_arbiter, OutputArbiter::One);
+  EXPECT_EQ(fast.virtual_allocation, VirtualAllocation::Blind);
+  EXPECT_EQ(fast.allocation_retry, 16);
+  EXPECT_EQ(fast.sl_mtu[0], 8);
+  EXPECT_EQ(fast.sl_mtu[1], 3);
+  EXPECT_EQ(experiment->variants[0].plane.sl_mtu[1], 0);
+  EXPECT_THAT(read_experiment(text + "crossbar_speed = 9\n", "e.toml").error().message,
+              HasSubstr("crossbar_speed: must be a whole number from 1 to 8"));
+}
+
 TEST(Experiment, EstimatesAreStudents) {
   const std::vector<double> values{1, 2, 3};
   const Estimate of_three = estimate(values);
