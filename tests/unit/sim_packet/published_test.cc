@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -82,6 +84,47 @@ TEST(Published, SharesNeedACrossbarTwiceAsFastAsTheLinks) {
   const std::string file = "thesis-6-tree-4-2-queueing.toml";
   EXPECT_LE(greatest_deviation(file, 100'000, 200'000, speed_up_two), 0.045);
   EXPECT_GT(greatest_deviation(file, 20'000, 20'000, one_at_a_time, 0.8), 5);
+}
+
+struct ByScheduler {
+  std::array<double, 5> share{};    ///< of VO, VI, CL, BE, BK, in %
+  std::array<double, 5> latency{};  ///< mean, cycles
+};
+
+ByScheduler chapter_4(const Experiment& experiment, const Site& site, std::size_t variant) {
+  const auto result = run_point(experiment, site, {.variant = variant, .load = experiment.loads.size() - 1});
+  EXPECT_TRUE(result) << result.error().message;
+  double all = 0;
+  for (const Flow& flow : result->measurements.by_sl) all += static_cast<double>(flow.flits);
+  ByScheduler made;
+  for (std::size_t sl = 0; sl < made.share.size(); ++sl) {
+    const Flow& flow = result->measurements.by_sl[sl];
+    made.share[sl] = 100 * static_cast<double>(flow.flits) / all;
+    made.latency[sl] = flow.end_to_end.mean();
+  }
+  return made;
+}
+
+// Thesis, chapter 4: under saturation DTable keeps the shares that its table promises; it raises VO's latency
+// and lowers CL's against round robin and SBT.
+TEST(Published, DTableKeepsItsSharesOnATreeOfOmniPathLikeSwitches) {
+  constexpr std::size_t voice = 0;
+  constexpr std::size_t controlled = 2;
+  auto experiment = read(directory / "thesis-4-tree-24-2.toml");
+  ASSERT_TRUE(experiment) << experiment.error().message;
+  ASSERT_EQ(experiment->loads.back(), 1);
+  experiment->seeds = {17};
+  experiment->warm_up = 4000;
+  experiment->measure = 5000;
+  const auto site = prepare(*experiment);
+  ASSERT_TRUE(site) << site.error().message;
+  const ByScheduler round_robin = chapter_4(*experiment, *site, 0);
+  const ByScheduler sbt = chapter_4(*experiment, *site, 1);
+  const ByScheduler dtable = chapter_4(*experiment, *site, 2);
+  constexpr std::array wanted{10.0, 30.0, 50.0, 5.0, 5.0};
+  for (std::size_t sl = 0; sl < wanted.size(); ++sl) EXPECT_NEAR(dtable.share[sl], wanted[sl], 3);
+  EXPECT_GT(dtable.latency[voice], std::max(round_robin.latency[voice], sbt.latency[voice]));
+  EXPECT_LT(dtable.latency[controlled], std::min(round_robin.latency[controlled], sbt.latency[controlled]));
 }
 
 // Regulation paper: other patterns than uniform keep their throughput until many links are off.
