@@ -91,7 +91,7 @@ class Recording:
         if self.mpi == "openmpi":
             command += ["--allow-run-as-root", "--oversubscribe"]
         command += ["sh", "-c", f'export LD_PRELOAD={preload}; exec "$@"', "sh", self.program, *arguments]
-        done = subprocess.run([str(word) for word in [*before, *command]], env=env, cwd=self.at, capture_output=True, text=True, timeout=240,
+        done = subprocess.run([str(word) for word in [*before, *command]], env=env, cwd=self.at, capture_output=True, text=True, timeout=1200,
                               check=False)
         self.assertEqual((done.returncode, done.stdout.strip()), (0, ENDED), done.stderr)
         return [line for line in done.stderr.splitlines() if line.startswith("heddle-vef:") or ".vef" in line]
