@@ -35,6 +35,7 @@ ELSEWHERE = {
     "heddle sim run EXPERIMENT.toml --out DIR": "experiment_test",
     "heddle sim plot DIR": "experiment_test",
     "heddle sim run tests/experiments/NAME.toml --out DIR && heddle sim plot DIR": "experiment_test, tests/experiments",
+    "heddle sim run tests/experiments/thesis-4-tree-8-3.toml --out DIR": "by hand, a minute of a core; experiment_test types a shorter one",
     "build/release/tests/bench/regulation_curves DIR && cd DIR && gnuplot plot.gp": "tests/unit/regulation_curves",
     "tools/package && tools/package.d/root-filesystem build/container && buildah build -t heddle build/container": "container_test",
 }
