@@ -64,11 +64,12 @@ std::shared_ptr<const Survey> with_unheard_ports(const Survey& before, std::shar
       if (node.ports[p].known || !before.port(was).known || !peer) continue;
       const PortIndex here = fabric.port_index({NodeIndex{i}, was.port});
       const PortIndex far = fabric.find_port(before.fabric->ref(*peer));
-      if (far == no_port || fabric.port(far).state != PortState::Active) continue;
-      if (fabric.port(far).link != fabric.port(here).link) continue;
+      const bool is_asked = far != no_port;
+      if (is_asked && fabric.port(far).state != PortState::Active) continue;
+      if (is_asked && fabric.port(far).link != fabric.port(here).link) continue;
       if (!changed) changed = std::make_shared<Survey>(*survey);
       changed->nodes[i].ports[p] = before.port(was);
-      if (fabric.port(far).link != no_link) continue;
+      if (!is_asked || fabric.port(far).link != no_link) continue;
       const Link& link = before.fabric->link(before.fabric->port(was).link);
       missing.push_back({link_ref(*before.fabric, link), link.width, link.speed});
     }

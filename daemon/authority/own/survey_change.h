@@ -25,8 +25,8 @@ using authority::KnownLink;
 [[nodiscard]] std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey,
                                                      std::span<const KnownLink> links);
 
-/// Ports of switches that did not say what state they are in, though their neighbours say that the links to
-/// them are Active, are as they were in `before`.
+/// Ports of switches that did not say what state they are in are as they were in `before`, where their
+/// neighbours say that the links to them are Active, or were not met: the sweep may have had no other way.
 [[nodiscard]] std::shared_ptr<const Survey> with_unheard_ports(const Survey& before,
                                                                std::shared_ptr<const Survey> survey);
 

@@ -56,14 +56,15 @@ void TableWriter::leave_out_doubtful() {
   }
 }
 
-/// A cable that is in use, and nobody known at its other end.
+/// A cable that is in use, and nobody known at its other end; or a port that did not say whether it is.
 bool TableWriter::somebody_is_unknown() const {
   for (const NodeIndex node : switches_) {
     if (node == no_node) continue;
-    const Node& sw = survey_->fabric->node(node);
-    for (std::uint32_t p = 1; p <= sw.port_count; ++p) {
-      const Port& port = survey_->fabric->port(PortIndex{sw.first_port.raw() + p});
-      if (port.state == PortState::Active && port.link == no_link) return true;
+    const std::vector<SurveyPort>& ports = survey_->node(node).ports;
+    const std::uint32_t first = survey_->fabric->node(node).first_port.raw();
+    for (std::uint32_t p = 1; p < ports.size(); ++p) {
+      const Port& port = survey_->fabric->port(PortIndex{first + p});
+      if (port.link == no_link && (port.state == PortState::Active || !ports[p].known)) return true;
     }
   }
   return false;
