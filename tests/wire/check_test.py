@@ -295,6 +295,23 @@ class Planted(Judged):
         text = self.expect("dead-end", options=("--lag", "500"))
         self.assertIn("a/3 (replaced) d/255", text)
 
+    def lose_after_a_read(self, pause):
+        """Nobody answers a Set that leads a away from d; after a pause a is read, which has taken it, and d loses its way."""
+        self.wire.write_table("a", with_entries("a", lid7=3))
+        self.wire.send_table("a", UP_DOWN["a"])
+        self.wire.time += pause
+        self.wire.answer(self.wire.ask("a", GET, LFT, 0), self.wire.table(UP_DOWN["a"]))
+        self.wire.write_table("d", with_entries("d", lid7=NONE))
+
+    def test_what_is_read_stood_since_the_last_set_could_come(self):
+        self.lose_after_a_read(pause=200_000_000)
+        self.expect(options=("--flight", "100000", "--lag", "50000"))
+        self.expect("dead-end", options=("--flight", "100000", "--lag", "500000"))
+
+    def test_a_set_that_may_have_come_just_before_it_was_read(self):
+        self.lose_after_a_read(pause=120_000_000)
+        self.expect("dead-end", options=("--flight", "100000", "--lag", "50000"))
+
     def test_a_turn_that_was_there_before_the_way_to_it(self):
         """c leads LID 4 to b, until it leads there itself; b by c after that. Neither packet meets the other's circle."""
         self.wire.write_table("c", with_entries("c", lid4=3))

@@ -40,13 +40,14 @@ void TableBlock::timed_out(Request request, Time now) {
 void TableBlock::read(Time asked, const Bytes& content) {
   if (known_ && last_answer_ > asked) return;  // may be older than what was confirmed meanwhile
   const bool in_flight = std::any_of(pending_.begin(), pending_.end(),
-                                     [&](const Pending& each) { return !is_over(each, asked); });
+                                     [&](const Pending& each) { return over_at(each) > asked; });
   if (known_ && in_flight) return;
   if (!in_flight) {
     // The last one that was taken would be what is there.
     disproves_ = known_ && content == settled_ &&
                  std::none_of(pending_.begin(), pending_.end(),
                               [&](const Pending& each) { return each.content == content; });
+    for (const Pending& each : pending_) replaced_by_ = std::max(replaced_by_, over_at(each));
     drop_pending_before(asked);
   }
   settle(content);
@@ -61,14 +62,15 @@ void TableBlock::forget(std::uint8_t filling, Time now) {
 }
 
 void TableBlock::drop_pending_before(Time asked) {
-  const auto over = [&](const Pending& each) { return is_over(each, asked); };
+  const auto over = [&](const Pending& each) { return over_at(each) <= asked; };
   pending_.erase(std::remove_if(pending_.begin(), pending_.end(), over), pending_.end());
 }
 
-/// Whether it cannot arrive after a request that was sent at `asked`.
-bool TableBlock::is_over(const Pending& each, Time asked) const {
-  if (timing_.late > 0 && each.overtaken != 0 && each.overtaken + timing_.late <= asked) return true;
-  return each.given_up != 0 ? each.given_up <= asked : each.sent + timing_.flight <= asked;
+/// From when on it cannot arrive any more.
+Time TableBlock::over_at(const Pending& each) const {
+  const Time alone = each.given_up != 0 ? each.given_up : each.sent + timing_.flight;
+  const bool was_overtaken = timing_.late > 0 && each.overtaken != 0;
+  return was_overtaken ? std::min(alone, each.overtaken + timing_.late) : alone;
 }
 
 void TableBlock::settle(const Bytes& content) {
@@ -83,6 +85,7 @@ std::uint16_t TableBlock::value(const Bytes& content, std::size_t index) const {
 
 const std::vector<std::size_t>& TableBlock::update(Time now) {
   changed_.clear();
+  const Time replaced_at = replaced_by_ != 0 ? std::min(replaced_by_, now) : now;
   std::vector<Candidate> next;
   std::vector<std::uint16_t> present;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -103,7 +106,7 @@ const std::vector<std::size_t>& TableBlock::update(Time now) {
       const bool stands =
           each.until == forever && std::binary_search(present.begin(), present.end(), each.value);
       if (disproves_ && !stands && each.until == forever) continue;
-      each.until = std::min(each.until, now);
+      each.until = std::min(each.until, replaced_at);
       if (!stands && each.until + timing_.lag > now) next.push_back(each);
     }
     const bool same =
@@ -117,6 +120,7 @@ const std::vector<std::size_t>& TableBlock::update(Time now) {
   }
   was_known_ = known_;
   disproves_ = false;
+  replaced_by_ = 0;
   return changed_;
 }
 

@@ -68,7 +68,7 @@ class TableBlock {
     Time overtaken = 0;  ///< when the program's own repetition was answered; 0: none was
   };
   void settle(const Bytes& content);
-  [[nodiscard]] bool is_over(const Pending& each, Time asked) const;
+  [[nodiscard]] Time over_at(const Pending& each) const;
   void drop_pending_before(Time asked);
   [[nodiscard]] std::uint16_t value(const Bytes& content, std::size_t index) const;
 
@@ -78,6 +78,8 @@ class TableBlock {
   bool was_known_ = false;
   /// What was read shows that no Set that went unanswered was ever taken: nobody was sent on by it.
   bool disproves_ = false;
+  /// What was read stood by then: no Set could arrive after it. 0: nobody knows since when.
+  Time replaced_by_ = 0;
   Bytes settled_{};
   Time last_answer_ = 0;
   std::vector<Pending> pending_;
