@@ -1,9 +1,11 @@
 """Two heddleds on one served fabric, with three real etcds: one owns it, the other takes its place. Never two who write,
 by what each of them sent as the recorder of the wire has it."""
 
+import datetime
 import json
 import os
 import pathlib
+import re
 import signal
 import struct
 import sys
@@ -12,8 +14,9 @@ import time
 import unittest
 
 from daemon_under_test import Daemon
-from etcd_cluster import EtcdCluster, certificates
+from etcd_cluster import EtcdCluster, EtcdHosts, certificates
 from plugin_fabric import PluginFabric
+from plugin_loop import FAST
 from served_fabric import ServedFabric, wait_until
 
 RING = "torus:2x2,hosts=1,links=2,width=4x,speed=DDR"  # four switches, four trunks of two links
@@ -31,11 +34,11 @@ class Host:
         self.start()
 
     def start(self):
-        settings = {"fabric.backend": "umad", "metrics.listen": "", **self.test.settings_of(self),
+        settings = {"fabric.backend": "umad", "metrics.listen": "",
                     "sweep.light_interval": "200ms", "sampling.interval": "200ms", "sampling.timeout": "50ms",
                     "regulation.mode": "advise", "regulation.drain": "200ms", "regulation.on_stop": "leave",
                     "state.backend": "etcd", "state.etcd.name": self.name, "state.etcd.lease": f"{LEASE}s",
-                    "state.etcd.endpoints": ",".join(f"http://127.0.0.1:{way.port}" for way in self.ways)}
+                    "state.etcd.endpoints": ",".join(f"http://127.0.0.1:{way.port}" for way in self.ways), **self.test.settings_of(self)}
         self.daemon = self.test.enterContext(Daemon(settings, self.test.served.shim(f"{self.node} mlx5_0")))
         self.pids.append(self.daemon.process.pid)
 
@@ -77,9 +80,9 @@ class Host:
 class Hosts(unittest.TestCase):
     """What both kinds of fabrics have in common."""
 
-    def begin(self, served):
+    def begin(self, served, etcd=EtcdCluster):
         self.expected = ["host-a"]  # who writes, turn by turn
-        self.etcd = self.enterContext(EtcdCluster())
+        self.etcd = self.enterContext(etcd())
         self.served = self.enterContext(served)
         self.recordings = pathlib.Path(self.served.watch.directory)
         self.before_daemons()
@@ -141,16 +144,20 @@ class Hosts(unittest.TestCase):
         return self.links_of(self.a)
 
 
-class Standalone(Hosts):
+class OneManager(Hosts):
     """One daemon at a time is the subnet manager."""
 
+    ETCD = EtcdCluster
+
     def setUp(self):
-        self.begin(ServedFabric(RING, "--training-delay", "0.2"))
+        self.begin(ServedFabric(RING, "--training-delay", "0.2"), self.ETCD)
 
     @staticmethod
     def settings_of(_):
         return {"sm.mode": "auto"}
 
+
+class Standalone(OneManager):
     def test_the_owner_is_killed(self):
         self.expected = ["host-a", "host-b", "host-a"]
         first, second = self.links()[:2]
@@ -288,6 +295,90 @@ class Standalone(Hosts):
         self.wait(lambda: self.a.follows("host-b"), "following with its cable back")
 
 
+class HostsOfTheirOwn(OneManager):
+    """The etcds have hosts of their own, with networks that are cut and disks that fill up."""
+
+    ETCD = EtcdHosts
+
+    def goes_on(self, owner, off, seconds=60):
+        self.wait(owner.owns, "an owner", seconds)
+        self.wait(lambda: owner.link("off") == off and owner.link("active") == 8 - off, "knowing what is off")
+        owner.daemon.heddle("restore")
+        self.wait(lambda: owner.link("active") == 8, "all links on")
+
+    def test_the_etcd_that_leads_is_cut_off_from_the_others(self):
+        """It still takes the daemons' connections, and can store nothing: they find the others."""
+        first, second = self.links()[:3:2]
+        self.turn_off(first)
+        leader = self.etcd.leader()
+        self.etcd.cut_peers(leader)
+        self.wait(lambda: self.a.owns() or self.b.owns(), "an owner", 60)
+        owner = self.a if self.a.owns() else self.b
+        self.expected = ["host-a"] if owner is self.a else ["host-a", "host-b"]
+        self.wait(lambda: owner.link("off") == 1 and owner.link("active") == 7, "knowing what is off")
+        self.wait(lambda: owner.daemon.heddle_raw("link", "off", second).returncode == 0, "an order taken")
+        self.wait(lambda: owner.link("off") == 2, "another link off")
+        self.etcd.cut_peers(leader, is_cut=False)
+        self.goes_on(owner, 2)
+
+    def test_the_owners_host_is_cut_off_from_the_others(self):
+        """Its daemon still has the etcd of its own host, which has no majority."""
+        self.expected = ["host-a", "host-b"]
+        self.turn_off(self.links()[0])
+        self.etcd.cut_peers(0)
+        for way in self.a.ways[1:]:
+            way.open = False
+        self.b.ways[0].open = False
+        self.take_over(LEASE + 12)
+        self.wait(lambda: self.a.complains("etcd cannot be asked"), "a problem")
+        self.goes_on(self.b, 1)
+        self.etcd.cut_peers(0, is_cut=False)
+        self.a.cut(False)
+        self.wait(lambda: self.a.follows("host-b"), "following when the network is back")
+
+    def test_all_etcds_are_cut_off_from_one_another(self):
+        self.turn_off(self.links()[0])
+        self.etcd.cut_peers(0, 1, 2)
+        self.wait(lambda: "starts anew" in self.a.daemon.log_text(), "the end of the lease", LEASE + 10)
+        self.wait(lambda: self.a.complains("etcd cannot be asked"), "a problem")
+        quiet = len(self.sets_of(self.a)) + len(self.sets_of(self.b))
+        self.etcd.cut_peers(0, 1, 2, is_cut=False)
+        self.assertEqual(len(self.sets_of(self.a)) + len(self.sets_of(self.b)), quiet)
+        self.wait(lambda: self.a.owns() or self.b.owns(), "an owner when the network is back", 60)
+        owner = self.a if self.a.owns() else self.b
+        self.expected = ["host-a"] if owner is self.a else ["host-a", "host-b"]
+        self.goes_on(owner, 1)
+
+    def test_disks_fill_up(self):
+        """One: nobody's turn ends. A second one: nobody owns the fabric until there is room."""
+        first, second = self.links()[:3:2]
+        self.turn_off(first)
+        self.etcd.fill_disk(2)
+        self.a.order("off", second)
+        self.wait(lambda: self.a.link("off") == 2, "another link off")
+        self.etcd.fill_disk(1)
+        self.wait(lambda: "starts anew" in self.a.daemon.log_text(), "the end of the lease", LEASE + 20)
+        self.wait(lambda: self.a.complains("etcd cannot be asked"), "a problem")
+        for member in (1, 2):
+            self.etcd.empty_disk(member)
+            self.etcd.kill(member)
+            self.etcd.start(member)
+        self.wait(lambda: self.a.owns() or self.b.owns(), "an owner when there is room", 60)
+        owner = self.a if self.a.owns() else self.b
+        self.expected = ["host-a"] if owner is self.a else ["host-a", "host-b"]
+        self.goes_on(owner, 2)
+
+    def test_the_owner_is_stopped_for_half_a_minute(self):
+        self.expected = ["host-a", "host-b"]
+        self.turn_off(self.links()[0])
+        self.a.signal(signal.SIGSTOP)
+        time.sleep(30)
+        self.assertTrue(self.b.owns())
+        self.a.signal(signal.SIGCONT)
+        self.wait(lambda: self.a.follows("host-b"), "following after waking up")
+        self.goes_on(self.b, 1)
+
+
 class Tls(unittest.TestCase):
     """etcd that asks for certificates, and shows one."""
 
@@ -310,7 +401,7 @@ class Tls(unittest.TestCase):
             self.assertIn("heddle_owner 1\n", daemon.metrics())
 
 
-class BesideOpenSm(Hosts):
+class TwoOpenSms(Hosts):
     """An OpenSM with the plugin on either host. Whoever's is the master owns the fabric."""
 
     def setUp(self):
@@ -362,6 +453,10 @@ class BesideOpenSm(Hosts):
         self.b.order("auto", first)
         self.wait(lambda: self.b.link("active") == 8, "the link's return")
 
+
+class BesideOpenSm(TwoOpenSms):
+    """Daemons, OpenSMs and hosts die, or freeze."""
+
     def test_the_owners_host_dies(self):
         self.expected = ["host-a", "host-b"]
         first = self.links()[0]
@@ -412,6 +507,50 @@ class BesideOpenSm(Hosts):
         self.wait(lambda: self.both_plan(1), "the same plan on both hosts")
         self.a.order("auto", second)
         self.wait(lambda: self.a.link("active") == 8, "all links on")
+
+
+class ComingBack(TwoOpenSms):
+    """The owner's host dies, and in the same moment there is load for links that are off."""
+
+    BUSY = 'pattern = "all-to-all"\nload = 0.9'
+    def settings_of(self, host):
+        return {**super().settings_of(host), **FAST}
+
+    @staticmethod
+    def said_at(host, pattern, since=0.0):
+        """When this host's daemon first said so after that time, as CLOCK_MONOTONIC counts; none: it has not."""
+        for line in host.daemon.log_text().splitlines():
+            if re.search(pattern, line):
+                wall = datetime.datetime.strptime(line[:23], "%Y-%m-%d %H:%M:%S.%f").timestamp()
+                if (at := wall - time.time() + time.monotonic()) >= since:
+                    return at
+        return None
+
+    def test_links_that_load_needs_come_back(self):
+        """How long the next owner takes is printed."""
+        rounds = 6
+        self.expected, took = [], []
+        for number in range(rounds):
+            self.expected += ["host-a", "host-b"]
+            self.wait(lambda: self.a.link("off") == 4, "links off for want of load", 120)
+            self.wait(lambda: self.both_plan(4), "the same plan on both hosts")
+            load = self.served.heddle("traffic", "start", self.BUSY)["phase"]
+            killed = time.monotonic()
+            self.a.kill()
+            self.opensms["host-a"].kill()
+            self.take_over(20)
+            owned = self.said_at(self.b, "owns the fabric from here on", killed)
+            self.wait(lambda: self.said_at(self.b, r"regulation: confirmed: .*: on$", owned), "links on")
+            on = self.said_at(self.b, r"regulation: confirmed: .*: on$", owned)
+            ordered = [when / 1e9 for when in self.sets_of(self.b) if when / 1e9 >= owned]
+            took.append((owned - killed, ordered[0] - owned, on - owned))
+            self.served.heddle("traffic", "stop", load)
+            if number + 1 < rounds:
+                self.opensm("host-a", "host-0", 7)
+                self.a.start()
+                self.wait(self.a.owns, "ownership beside the master of higher priority", 60)
+        print("seconds to the take-over, from there to the first order, and until links are Active at both ends:",
+              ", ".join(f"{owned:.1f} {ordered:.2f} {on:.2f}" for owned, ordered, on in took), file=sys.stderr)
 
 
 if __name__ == "__main__":
