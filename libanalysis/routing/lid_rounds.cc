@@ -32,6 +32,7 @@ class RoundMaker {
     now_ = standing();
     if (!now_.find_cycle().empty()) return rounds;
     meets_past_ = mixtures_.has_past() && add_past();
+    rounds.first_waits = !meets_past_;
     for (std::size_t round = 0; !left.empty(); ++round) {
       deferred_.clear();
       trials_ = most_rounds_tried;

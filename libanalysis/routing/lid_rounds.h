@@ -64,6 +64,7 @@ struct LidRounds {
   /// By LID, the round that it changes in; 0 for all others.
   std::vector<std::size_t> of;
   std::size_t count = 1;
+  bool first_waits = true;  ///< packets of entries that are gone by now may be in the way of the first round
   std::vector<Lid> broken;          ///< ascending: of the first round, that lead over a link that is down
   std::vector<Stopover> stopovers;  ///< in their order; a LID goes on from its last one
   /// Where no order of LIDs is free of circles, by stopovers neither: those of the last round.

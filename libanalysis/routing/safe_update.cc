@@ -20,8 +20,9 @@ Stages join(Stages stages, const Stages& more) {
   return stages;
 }
 
-/// One round after the other: the first write of each LID waits for all that was before, also for packets of
-/// tables that are gone by now; but what is broken is not to wait.
+/// One round after the other: the first write of each LID waits for all that was before. In the first round
+/// these are packets of tables that are gone by now, unless they are known and in nobody's way; but what is
+/// broken is not to wait.
 void split(const LidRounds& rounds, UpdatePlan& plan) {
   std::vector<Stages> by_round(rounds.count);
   std::vector<const Stopover*> last(rounds.of.size(), nullptr);
@@ -47,12 +48,14 @@ void split(const LidRounds& rounds, UpdatePlan& plan) {
     }
   }
   plan.stages.clear();
-  for (Stages& stages : by_round) {
+  for (std::size_t round = 0; round < rounds.count; ++round) {
+    Stages& stages = by_round[round];
+    const bool waits = round > 0 || rounds.first_waits;
     std::vector<char> has_begun(rounds.of.size(), 0);
     for (auto& stage : stages) {
       for (EntryWrite& write : stage) {
         const bool broken = std::binary_search(rounds.broken.begin(), rounds.broken.end(), write.lid);
-        if (!broken && has_begun[write.lid.raw()] == 0) write.change = Change::Follows;
+        if (waits && !broken && has_begun[write.lid.raw()] == 0) write.change = Change::Follows;
       }
       for (const EntryWrite& write : stage) has_begun[write.lid.raw()] = 1;
       if (!stage.empty()) plan.stages.push_back(std::move(stage));
