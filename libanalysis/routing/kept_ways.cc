@@ -21,7 +21,7 @@ class Keeper {
   Keeper(const UpdateOrder& order, const ForwardingTables& before, const ForwardingTables& after)
       : order_{order}, graph_{order.graph}, before_{before}, after_{after}, map_{order.graph} {}
 
-  std::vector<KeptWay> keep(std::span<const BlockRef> differing, const LinkSet& usable) {
+  std::vector<KeptWay> keep(std::span<const BlockRef> differing, const LinkSet& usable, Keep which) {
     find_lost(differing, usable);
     std::vector<std::vector<KeptWay>> by_lid;
     for (const Target& target : graph_.targets()) {
@@ -34,8 +34,12 @@ class Keeper {
       }
     }
     if (by_lid.empty()) return {};
-    Dependencies now = wanted();
-    take(by_lid, now);
+    if (which == Keep::All) {
+      for (const auto& ways : by_lid) kept_.insert(kept_.end(), ways.begin(), ways.end());
+    } else {
+      Dependencies now = wanted();
+      take(by_lid, now);
+    }
     return std::move(kept_);
   }
 
@@ -189,8 +193,8 @@ class Keeper {
 
 std::vector<KeptWay> ways_to_keep(const UpdateOrder& order, const ForwardingTables& before,
                                   const ForwardingTables& after, std::span<const BlockRef> differing,
-                                  const LinkSet& usable) {
-  return Keeper(order, before, after).keep(differing, usable);
+                                  const LinkSet& usable, Keep which) {
+  return Keeper(order, before, after).keep(differing, usable, which);
 }
 
 }  // namespace heddle::routing

@@ -10,6 +10,7 @@
 /// Pure.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -25,11 +26,16 @@ struct KeptWay {
   PortNum port;
 };
 
+enum class Keep : std::uint8_t {
+  ThatSuit,  ///< none that would close a circle of dependencies with `after` and with one another
+  All        ///< who writes the tables leaves other LIDs as they are, if need be (lid_rounds.h)
+};
+
 /// Of the entries that `before` has and `after` has not, those that lead over `usable` links to where `after`
-/// leads on. None that would close a circle of dependencies with `after` and with one another. `differing`:
-/// the blocks in which the tables may differ.
+/// leads on. `differing`: the blocks in which the tables may differ.
 [[nodiscard]] std::vector<KeptWay> ways_to_keep(const UpdateOrder& order, const ForwardingTables& before,
                                                 const ForwardingTables& after,
-                                                std::span<const BlockRef> differing, const LinkSet& usable);
+                                                std::span<const BlockRef> differing, const LinkSet& usable,
+                                                Keep which = Keep::ThatSuit);
 
 }  // namespace heddle::routing

@@ -110,6 +110,20 @@ bool LidMixtures::is_past_foreign() const {
   return unusual;
 }
 
+bool LidMixtures::is_whole(Lid lid, const ForwardingTables& tables) const {
+  const std::uint32_t end = targets_[lid.raw()]->at.raw();
+  for (std::uint32_t s = 0; s < order_.graph.size(); ++s) {
+    if (hop(tables, s, lid) == HopMap::none && hop(change_.after, s, lid) == HopMap::none) continue;
+    std::uint32_t at = s;
+    for (std::size_t hops = 0; at != end; ++hops) {
+      const std::uint32_t by = hop(tables, at, lid);
+      if (by == HopMap::none || usable_[by] == 0 || hops > order_.graph.size()) return false;
+      at = map_.peer(by);
+    }
+  }
+  return true;
+}
+
 bool LidMixtures::is_broken(Lid lid) const {
   if (order_.up == nullptr) return false;
   for (std::uint32_t s = 0; s < order_.graph.size(); ++s) {

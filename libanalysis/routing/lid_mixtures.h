@@ -53,6 +53,10 @@ class LidMixtures {
   void add_meetings(Lid lid, Dependencies& into) const;
   /// Some of them turn as the order forbids.
   [[nodiscard]] bool is_past_foreign() const;
+  [[nodiscard]] bool may_stay() const { return change_.besides.may_stay == MayStay::Yes; }
+  /// Whether these entries lead there over links that may be led over, from every switch that has a new one.
+  [[nodiscard]] bool is_whole(Lid lid, const ForwardingTables& tables) const;
+  [[nodiscard]] bool is_whole(Lid lid) const { return is_whole(lid, *before_); }
   /// By LID: the entry of some switch leads over a link that is down; packets are turned as the order
   /// forbids.
   [[nodiscard]] bool is_broken(Lid lid) const;

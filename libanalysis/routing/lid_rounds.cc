@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "routing/dependencies.h"
@@ -30,7 +31,8 @@ class RoundMaker {
     std::vector<Lid> left = in_order();
     const std::vector<Lid> all = left;
     now_ = standing();
-    if (!now_.find_cycle().empty()) return rounds;
+    rounds.stands_in_circle = !now_.find_cycle().empty();
+    if (rounds.stands_in_circle) return rounds;
     meets_past_ = mixtures_.has_past() && add_past();
     rounds.first_waits = !meets_past_;
     for (std::size_t round = 0; !left.empty(); ++round) {
@@ -41,6 +43,7 @@ class RoundMaker {
       for (const Lid lid : left) rounds.of[lid.raw()] = round;
       if (deferred_.size() == left.size() && !meets_past_) {
         if (stop_over(left, round, rounds)) continue;
+        if (mixtures_.may_stay()) stay(left, round, rounds);
         rounds.circular = left;
         break;
       }
@@ -84,6 +87,25 @@ class RoundMaker {
       return true;
     }
     return false;
+  }
+  /// Takes those out of `left` that need not change, or only where they lead nowhere.
+  void stay(std::vector<Lid>& left, std::size_t round, LidRounds& rounds) {
+    const std::vector<Lid> all = left;
+    std::optional<RoomMaker> room;
+    std::erase_if(left, [&](Lid lid) {
+      if (!mixtures_.is_whole(lid)) {
+        if (!room) room.emplace(mixtures_, all, led_);
+        auto way = room->make_whole(lid, now_);
+        if (!way) return false;
+        if (round == 0 && mixtures_.is_broken(lid)) rounds.broken.push_back(lid);
+        rounds.stopovers.push_back(mixtures_.stop_over({lid}, std::move(way->tables)));
+        rounds.stopovers.back().round = round;
+        rounds.stopovers.back().onward.clear();
+      }
+      rounds.of[lid.raw()] = LidRounds::never;
+      rounds.staying.push_back(lid);
+      return true;
+    });
   }
   /// Whether they make no circle with what stands; else nobody can keep them from it.
   bool add_past() {

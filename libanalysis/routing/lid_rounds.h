@@ -3,7 +3,8 @@
 /// made for a topology that has more cables. Then LIDs change in rounds, and a round begins when no packet of
 /// those before it is left: what a LID was led by may close a circle with what another one is to be led by,
 /// and must be gone first. Where each of those that are left would close one, some take another way meanwhile
-/// (stopovers.h).
+/// (stopovers.h). And where that does not help either, they stay as they are, if whoever writes them bears
+/// it: a way that is not the wanted one is better than a circle.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +31,14 @@ struct UpdateOrder {
   const LinkSet* usable = nullptr;
 };
 
+/// Whether LIDs may be left without the entries that are wanted, where these would close a circle.
+enum class MayStay : std::uint8_t { No, Yes };
+
 /// What packets may follow besides the two sets of tables.
 struct Besides {
   const RecentEntries* recent = nullptr;  ///< entries that are gone; null: none
-  std::span<const Lid> kept;              ///< LIDs with entries that the order does not give (kept_ways.h)
+  std::span<const Lid> kept{};            ///< LIDs with entries that the order does not give (kept_ways.h)
+  MayStay may_stay = MayStay::No;
 };
 
 /// From one set of tables to another, in these stages: as they are carried out if all LIDs change together.
@@ -57,17 +62,24 @@ struct Stopover {
   std::size_t round = 0;  ///< in which they are written
   std::vector<Lid> lids;
   std::vector<std::vector<EntryWrite>> there;
-  std::vector<std::vector<EntryWrite>> onward;  ///< each LID's in the round that it changes in
+  /// Each LID's in the round that it changes in; none of those that stay.
+  std::vector<std::vector<EntryWrite>> onward;
 };
 
 struct LidRounds {
-  /// By LID, the round that it changes in; 0 for all others.
+  static constexpr std::size_t never = static_cast<std::size_t>(-1);
+
+  /// By LID, the round that it changes in; 0 for all that do not differ, never for those that stay.
   std::vector<std::size_t> of;
   std::size_t count = 1;
+  bool stands_in_circle = false;  ///< `before` has circles already
   bool first_waits = true;  ///< packets of entries that are gone by now may be in the way of the first round
-  std::vector<Lid> broken;          ///< ascending: of the first round, that lead over a link that is down
+  std::vector<Lid> broken;  ///< ascending: of the first round, that lead over a link that is down
   std::vector<Stopover> stopovers;  ///< in their order; a LID goes on from its last one
-  /// Where no order of LIDs is free of circles, by stopovers neither: those of the last round.
+  /// Where no order of LIDs is free of circles: those that keep their entries, and have others only where
+  /// these lead nowhere, or over links that are not to be used.
+  std::vector<Lid> staying;
+  /// Those of the last round for which that cannot be either.
   std::vector<Lid> circular;
 };
 

@@ -95,14 +95,18 @@ SafeUpdate plan_safe_update(const UpdateOrder& order, const ForwardingTables& be
   const OutwardStages staged = outward_stages(order, before, after, outward);
   update.plan.stages = join(std::move(update.plan.stages), staged.stages);
   update.plan.staged_lids += outward.size();
-  if (!update.left_out.empty()) return update;
+  update.is_uncertain = !update.left_out.empty();
+  if (update.is_uncertain) return update;
   const TableChange change{before, after, update.plan.stages, besides};
   if (!has_foreign_turns(order, change)) return update;
   const LidRounds rounds = make_rounds(order, change);
   update.circular = rounds.circular;
-  if (rounds.count == 1) return update;
+  update.staying = rounds.staying;
+  update.is_uncertain = rounds.stands_in_circle;
+  if (rounds.count == 1 && rounds.staying.empty()) return update;
   for (std::size_t lid = 0; lid < rounds.of.size(); ++lid) {
-    if (rounds.of[lid] > 0) update.following.emplace_back(static_cast<std::uint16_t>(lid));
+    const bool is_later = rounds.of[lid] > 0 && rounds.of[lid] != LidRounds::never;
+    if (is_later) update.following.emplace_back(static_cast<std::uint16_t>(lid));
   }
   for (const Stopover& stopover : rounds.stopovers)
     update.third_ways.insert(update.third_ways.end(), stopover.lids.begin(), stopover.lids.end());

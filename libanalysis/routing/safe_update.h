@@ -28,7 +28,11 @@ struct SafeUpdate {
   std::vector<Lid> pausing;  ///< hosts that a mend joins miss packets for these while the plan is carried out
   std::vector<Lid> following;   ///< of later rounds, whose first writes are such as Change::Follows
   std::vector<Lid> third_ways;  ///< of those: that have other entries meanwhile (stopovers.h)
+  std::vector<Lid> staying;     ///< that are not as they were to be when the plan is carried out
   std::vector<Lid> circular;    ///< of the last round, where it can make a circle of dependencies
+  /// Not all that may be in use was looked at, or it has circles already: what is wanted, and kept, is to be
+  /// free of them by itself.
+  bool is_uncertain = false;
   /// In no stage: unordered ones, where there are more than most_outward.
   std::vector<Lid> left_out;
 };

@@ -190,4 +190,11 @@ std::optional<RoomMaker::Moved> RoomMaker::make_for(Lid lid, const Dependencies&
   return std::nullopt;
 }
 
+std::optional<RoomMaker::Moved> RoomMaker::make_whole(Lid lid, Dependencies& standing) {
+  Attempt attempt{mixtures_.before(), standing, {}, {}};
+  if (!move(lid, attempt) || !mixtures_.is_whole(lid, attempt.tables)) return std::nullopt;
+  standing = std::move(attempt.standing);
+  return Moved{{lid}, std::move(attempt.tables)};
+}
+
 }  // namespace heddle::routing

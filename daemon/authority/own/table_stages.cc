@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "authority/own/table_writer.h"
-#include "routing/kept_ways.h"
-#include "routing/safe_update.h"
 
 namespace heddle::provision {
 namespace {
@@ -25,20 +23,6 @@ routing::UpdateOrder TableWriter::update_order() const {
   return {order.graph(), order.ranks(), order.mends(), &routes_->up, &routes_->may_be_used};
 }
 
-/// No packet is dropped for want of a path by the order that would have arrived by the tables that stand.
-void TableWriter::keep_ways_that_work() {
-  kept_.clear();
-  const auto ways =
-      routing::ways_to_keep(update_order(), working_, routes_->tables, differing_, routes_->in_all_planes);
-  if (ways.empty()) return;
-  auto kept = std::make_shared<Routes>(*routes_);
-  for (const routing::KeptWay& way : ways) {
-    kept->tables.set(way.sw, way.lid, way.port);
-    kept_.push_back(way.lid);
-  }
-  routes_ = std::move(kept);
-}
-
 /// LIDs for which a block that cannot be read may hold one entry or another.
 void TableWriter::leave_out_doubtful() {
   for (const Table* const table : tables_) {
@@ -54,42 +38,6 @@ void TableWriter::leave_out_doubtful() {
       }
     }
   }
-}
-
-/// A cable that is in use, and nobody known at its other end; or a port that did not say whether it is.
-bool TableWriter::somebody_is_unknown() const {
-  for (const NodeIndex node : switches_) {
-    if (node == no_node) continue;
-    const std::vector<SurveyPort>& ports = survey_->node(node).ports;
-    const std::uint32_t first = survey_->fabric->node(node).first_port.raw();
-    for (std::uint32_t p = 1; p < ports.size(); ++p) {
-      const Port& port = survey_->fabric->port(PortIndex{first + p});
-      if (port.link == no_link && (port.state == PortState::Active || !ports[p].known)) return true;
-    }
-  }
-  return false;
-}
-
-/// Whoever did not answer the sweep is in no survey, and goes on sending and receiving by the tables that
-/// stand: entries of LIDs that nobody is known to have stay as they are.
-void TableWriter::keep_lids_of_the_unknown() {
-  if (!somebody_is_unknown()) return;
-  const routing::ForwardingTables& wanted = routes_->tables;
-  std::vector<char> is_known(wanted.stride(), 0);
-  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
-    const auto row = wanted.row(routing::SwitchIndex{s});
-    for (std::size_t lid = 0; lid < row.size(); ++lid) is_known[lid] |= row[lid] != no_path.raw() ? 1 : 0;
-  }
-  auto kept = std::make_shared<Routes>(*routes_);
-  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
-    if (tables_[s] == nullptr) continue;
-    const Table& table = *tables_[s];
-    const auto row = kept->tables.row(routing::SwitchIndex{s});
-    for (std::size_t lid = 1; lid < row.size(); ++lid) {
-      if (is_known[lid] == 0 && table.known[lid / routing::lids_per_block]) row[lid] = table.bytes[lid];
-    }
-  }
-  routes_ = std::move(kept);
 }
 
 /// What stands, as far as it is known, and the blocks of it that are not as they are to be.
@@ -144,18 +92,14 @@ void TableWriter::plan(Instant now) {
   leave_out_doubtful();
   is_round_incomplete_ = false;
   report_.order = WriteOrder::Any;
-  if (stands_ && routes_->order) {
-    keep_ways_that_work();
-    plan_stages(now);
-  }
+  if (stands_ && routes_->order) plan_stages(now);
   next_stage(now);
 }
 
 void TableWriter::plan_stages(Instant now) {
   recent_.forget_until(now - under_way_.life());
   const routing::SwitchGraph& graph = routes_->order->graph();
-  routing::SafeUpdate update =
-      routing::plan_safe_update(update_order(), working_, routes_->tables, differing_, {&recent_, kept_});
+  routing::SafeUpdate update = safe_update();
   report_.order = WriteOrder::Staged;
   plan_ = std::move(update.plan);
   report_.stages = plan_.stages.size();

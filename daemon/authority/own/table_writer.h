@@ -34,9 +34,11 @@
 #include "authority/own/batch.h"
 #include "authority/own/routes.h"
 #include "mad/survey.h"
+#include "routing/kept_ways.h"
 #include "routing/lid_rounds.h"
 #include "routing/packet_life.h"
 #include "routing/recent_entries.h"
+#include "routing/safe_update.h"
 #include "routing/update_plan.h"
 
 namespace heddle::provision {
@@ -145,9 +147,11 @@ class TableWriter {
   void take(BlockOf at, const transport::Completion& completion);
   void plan_stages(Instant now);
   void keep_rounds(const std::vector<Lid>& following, Instant now);
+  void let_stay(const routing::SafeUpdate& update);
   void leave_out(std::vector<routing::EntryWrite>& stage);
   [[nodiscard]] routing::UpdateOrder update_order() const;
-  void keep_ways_that_work();
+  void keep_ways_that_work(routing::Keep which);
+  [[nodiscard]] routing::SafeUpdate safe_update();
   void leave_out_doubtful();
   [[nodiscard]] std::size_t readable_lids(const SurveyNode& node);
   [[nodiscard]] bool somebody_is_unknown() const;

@@ -13,10 +13,13 @@
 #include "routing/safe_update.h"
 #include "routing/updn.h"
 #include "unit/routing/fewer_links.h"
+#include "unit/routing/passing.h"
 #include "unit/routing/test_fabrics.h"
 
 namespace heddle::routing {
 namespace {
+
+using changes::arrives_by;
 
 std::size_t count_entries(const ForwardingTables& tables) {
   std::size_t count = 0;
@@ -24,20 +27,6 @@ std::size_t count_entries(const ForwardingTables& tables) {
     for (const std::uint8_t port : tables.row(SwitchIndex{s})) count += port != no_path.raw() ? 1 : 0;
   }
   return count;
-}
-
-bool arrives_by(const SwitchGraph& graph, const ForwardingTables& tables, SwitchIndex s, const Target& target,
-                Lid lid) {
-  for (std::size_t hops = 0; hops <= graph.size(); ++hops) {
-    if (s == target.at) return tables.port(s, lid) != no_path;
-    SwitchIndex next = no_switch;
-    for (const Hop& hop : graph.hops(s)) {
-      if (hop.out == tables.port(s, lid)) next = hop.peer;
-    }
-    if (next == no_switch) return false;
-    s = next;
-  }
-  return false;
 }
 
 // A switch of a torus dies, and the order leaves pairs of others without a path that other tables had.
@@ -122,6 +111,51 @@ TEST(KeptWays, MakeNoOtherTurnsWhereNothingIsLost) {
     }
   }
   EXPECT_GT(all, 0U);
+}
+
+// World 312231438 of the swarm: a switch comes back, its order is made anew, and hosts have no path by it
+// while an operator's links are off. Their entries closed a circle with what was wanted, and were taken away;
+// what was wanted of other LIDs closes it as well, and can wait.
+TEST(KeptWays, OthersStayAsTheyAreForThoseThatLeadThere) {
+  for (const std::uint64_t seed : {61, 129, 147, 235, 258}) {
+    const auto fabric =
+        assign_lids(**generate(fmt::format("random:switches=10,hosts=20,links=20,seed={}", seed))).value();
+    Random random(seed);
+    const auto active = changes::without_some(*fabric, 2 + random.below(4), random);
+    const auto part = changes::without_cables(*fabric, active);
+    const auto earlier = UpDownRouter::make(*part);
+    ASSERT_TRUE(earlier);
+    UpDownOptions options;
+    for (std::uint32_t s = 0; s < earlier->graph().size(); ++s)
+      options.ranks.emplace_back(earlier->graph().guid(SwitchIndex{s}),
+                                 earlier->ranks().rank(SwitchIndex{s}));
+    auto router = UpDownRouter::make(*fabric, options).value();
+    router.update(active);
+    const UpdateOrder order{router.graph(), router.ranks(), router.mends(), &active, &active};
+    ForwardingTables stands = earlier->tables();
+    const auto differing = differing_blocks(stands, router.tables());
+    const auto ways = ways_to_keep(order, stands, router.tables(), differing, active, Keep::All);
+    EXPECT_LT(ways_to_keep(order, stands, router.tables(), differing, active).size(), ways.size())
+        << "it would have been so anyhow: seed " << seed;
+    ForwardingTables wanted = router.tables();
+    std::vector<Lid> kept;
+    for (const KeptWay& way : ways) {
+      wanted.set(way.sw, way.lid, way.port);
+      kept.push_back(way.lid);
+    }
+    const auto update = plan_safe_update(order, stands, wanted, differing, {nullptr, kept, MayStay::Yes});
+    EXPECT_TRUE(update.circular.empty() && !update.is_uncertain) << "seed " << seed;
+    EXPECT_FALSE(update.staying.empty()) << "seed " << seed;
+    changes::Passing passing(router.graph());
+    passing.carry_out(update.plan.stages, stands);
+    EXPECT_FALSE(passing.has_circle()) << "seed " << seed;
+    for (const KeptWay& way : ways) {
+      for (const Target& target : router.graph().targets()) {
+        if (way.lid < target.base || way.lid.raw() >= target.base.raw() + target.lid_count()) continue;
+        EXPECT_TRUE(arrives_by(router.graph(), stands, way.sw, target, way.lid)) << "seed " << seed;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -37,6 +37,21 @@ inline std::shared_ptr<const Fabric> without_cables(const Fabric& fabric, const 
   return builder.build();
 }
 
+/// Whether packets that start at `s` arrive.
+inline bool arrives_by(const SwitchGraph& graph, const ForwardingTables& tables, SwitchIndex s,
+                       const Target& target, Lid lid) {
+  for (std::size_t hops = 0; hops <= graph.size(); ++hops) {
+    if (s == target.at) return tables.port(s, lid) != no_path;
+    SwitchIndex next = no_switch;
+    for (const Hop& hop : graph.hops(s)) {
+      if (hop.out == tables.port(s, lid)) next = hop.peer;
+    }
+    if (next == no_switch) return false;
+    s = next;
+  }
+  return false;
+}
+
 /// Tables one after the other, as long as packets of the first are under way: each goes on by the same tables
 /// as the switch before, or by later ones.
 class Passing {

@@ -13,6 +13,7 @@
 namespace heddle::routing {
 namespace {
 
+using changes::arrives_by;
 using changes::Passing;
 using changes::without_cables;
 using changes::without_some;
@@ -69,6 +70,36 @@ TEST(SafeUpdate, AThirdWayLeadsOverLinksThatStay) {
     EXPECT_EQ(tables, router.tables());
   }
   EXPECT_EQ(without, 0U);
+}
+
+// Worlds 426593039 and 715392120 of the swarm: nor is there a third way, and all were written in a circle.
+TEST(SafeUpdate, LidsThatCouldOnlyCloseACircleStayAsTheyAre) {
+  for (const std::uint64_t seed : {70, 123, 268}) {
+    const auto fabric =
+        assign_lids(**generate(fmt::format("random:switches=10,hosts=20,links=20,seed={}", seed))).value();
+    Random random(seed);
+    const auto part = without_cables(*fabric, without_some(*fabric, 1 + random.below(4), random));
+    const auto earlier = UpDownRouter::make(*part).value();
+    const auto router = made_anew(*fabric, earlier);
+    const SwitchGraph& graph = router.graph();
+    const UpdateOrder order{graph, router.ranks(), router.mends()};
+    ForwardingTables tables = earlier.tables();
+    const auto update =
+        plan_safe_update(order, tables, router.tables(), differing_blocks(tables, router.tables()),
+                         {.may_stay = MayStay::Yes});
+    EXPECT_FALSE(update.staying.empty()) << "seed " << seed;
+    EXPECT_TRUE(update.circular.empty()) << "seed " << seed;
+    Passing passing(graph);
+    passing.carry_out(update.plan.stages, tables);
+    EXPECT_FALSE(passing.has_circle()) << "seed " << seed;
+    for (const Target& target : graph.targets()) {
+      for (std::uint32_t s = 0; s < graph.size(); ++s) {
+        const SwitchIndex from{s};
+        const bool wanted = arrives_by(graph, router.tables(), from, target, target.base);
+        EXPECT_TRUE(!wanted || arrives_by(graph, tables, from, target, target.base)) << "seed " << seed;
+      }
+    }
+  }
 }
 
 }  // namespace
