@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "routing/kept_turns.h"
 #include "routing/update_plan.h"
 
@@ -46,6 +47,22 @@ LinkSet permitted(const Subnet& subnet, const plan::Plan* plan, const std::vecto
   if (plan != nullptr) erase(set, *subnet.fabric, plan->off);
   if (avoid != nullptr) erase(set, *subnet.fabric, *avoid);
   return set;
+}
+
+/// Why a plane is not routed as the plan wants it: whom it would part, and what OpenSM does not see as Active.
+std::string relaxed_remark(unsigned plane, const Subnet& subnet, const routing::UpDownRouter& router) {
+  const auto apart = router.unconnected(plane);
+  const auto name = [&](routing::SwitchIndex sw) {
+    const NodeGuid guid = router.graph().guid(sw);
+    return fmt::format("\"{}\" ({})", printable(subnet.fabric->node(subnet.fabric->find_node(guid)).description),
+                       to_string(guid));
+  };
+  std::string text = fmt::format(
+      "plane {}: the plan's links would leave {} pairs of switches without a path, first {} to {}; "
+      "links that it avoids are used as long as they are up",
+      plane, apart.size(), name(apart.front().first), name(apart.front().second));
+  if (subnet.waiting != 0) text += fmt::format("; {} links are not Active to OpenSM", subnet.waiting);
+  return text;
 }
 
 void intersect(LinkSet& set, const LinkSet& other) {
@@ -120,13 +137,11 @@ void RouteMaker::route_plane(unsigned plane, const Subnet& subnet, const plan::P
   (void)router_->update(plane, to);
   std::size_t unconnected = router_->unconnected(plane).size();
   if (unconnected != 0 && to != subnet.usable) {
+    std::string remark = relaxed_remark(plane, subnet, *router_);
     (void)router_->update(plane, subnet.usable);
     const std::size_t left = router_->unconnected(plane).size();
     if (left < unconnected) {
-      routes.remarks.push_back(fmt::format(
-          "plane {}: the plan's links would leave {} pairs of switches without a path; links that "
-          "it avoids are used as long as they are up",
-          plane, unconnected));
+      routes.remarks.push_back(std::move(remark));
       routes.relaxed = true;
       to = subnet.usable;
       unconnected = left;

@@ -10,7 +10,9 @@
 namespace heddle::planned {
 namespace {
 
+using testing::AllOf;
 using testing::Each;
+using testing::HasSubstr;
 
 /// Ranks as a plan of the daemon has them.
 plan::Plan plan_for(const Subnet& subnet) {
@@ -166,7 +168,9 @@ TEST(RouteMaker, UsesLinksOfThePlanThatAreUpWhereHostsWouldBeCutOff) {
   const auto routes = maker.make(subnet, &plan, 0).value();
   EXPECT_TRUE(routes.relaxed);
   EXPECT_EQ(routes.unconnected, 0U);
-  EXPECT_FALSE(routes.remarks.empty());
+  EXPECT_THAT(routes.remarks, Each(AllOf(HasSubstr("2 pairs of switches"), HasSubstr("first \"leaf-0\" ("),
+                                         HasSubstr("to \"leaf-1\" ("))));
+  EXPECT_EQ(routes.remarks.size(), 1U);
 }
 
 TEST(RouteMaker, DoesNotUseALinkThatIsReallyOff) {
