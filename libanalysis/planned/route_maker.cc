@@ -49,12 +49,14 @@ LinkSet permitted(const Subnet& subnet, const plan::Plan* plan, const std::vecto
   return set;
 }
 
-/// Why a plane is not routed as the plan wants it: whom it would part, and what OpenSM does not see as Active.
+/// Why a plane is not routed as the plan wants it: whom it would part, and what OpenSM does not see as
+/// Active.
 std::string relaxed_remark(unsigned plane, const Subnet& subnet, const routing::UpDownRouter& router) {
   const auto apart = router.unconnected(plane);
   const auto name = [&](routing::SwitchIndex sw) {
     const NodeGuid guid = router.graph().guid(sw);
-    return fmt::format("\"{}\" ({})", printable(subnet.fabric->node(subnet.fabric->find_node(guid)).description),
+    return fmt::format("\"{}\" ({})",
+                       printable(subnet.fabric->node(subnet.fabric->find_node(guid)).description),
                        to_string(guid));
   };
   std::string text = fmt::format(
