@@ -92,6 +92,20 @@ Error Database::error(std::string_view doing) const {
   return {ErrorCode::Io, fmt::format("journal {}: {}: {}", path_, doing, sqlite3_errmsg(raw_.get()))};
 }
 
+Database::Trouble Database::trouble() const {
+  constexpr int primary = 0xff;  // of an extended code
+  switch (sqlite3_errcode(raw_.get()) & primary) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return Trouble::Damage;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return Trouble::Held;
+    default:
+      return Trouble::Disk;
+  }
+}
+
 Result<void> Database::run(const char* sql) const {
   if (sqlite3_exec(raw_.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) return fail(error("not done"));
   return {};

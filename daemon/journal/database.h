@@ -77,6 +77,13 @@ class Database {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] Error error(std::string_view doing) const;
+  /// Why the last call failed.
+  enum class Trouble : std::uint8_t {
+    Damage,  ///< what is there is none of SQLite's, or not whole
+    Held,    ///< by another program
+    Disk,    ///< all else
+  };
+  [[nodiscard]] Trouble trouble() const;
   /// Errors (Io): at the path there is no file any more, or another one.
   [[nodiscard]] Result<void> check() const;
   /// One or more statements without values.

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <initializer_list>
+#include <string>
+#include <string_view>
 
 namespace heddle::journal {
 namespace {
@@ -53,6 +56,60 @@ Result<void> run_all(const Database& database, std::initializer_list<const char*
   return transaction.commit();
 }
 
+Result<void> held(const Database& database) {
+  return fail(
+      ErrorCode::Io,
+      fmt::format("journal {}: another program holds it; is a daemon with the same state.directory running?",
+                  database.path()));
+}
+
+/// A disk that fails for a moment is no reason to give up what it holds.
+Result<void> unreadable(const Database& database, const std::string& why) {
+  return fail(
+      ErrorCode::Io,
+      fmt::format("journal {}: it cannot be read ({}). Leave the file where it is, since it says which links "
+                  "are off, and see what is wrong with its disk (dmesg)",
+                  database.path(), why));
+}
+
+Result<void> damaged(const Database& database, const std::string& why) {
+  return fail(
+      ErrorCode::Invalid,
+      fmt::format(
+          "journal {}: the file is damaged ({}). Move it away and start again: links that are off will not "
+          "be known "
+          "as Heddle's doing then, so see which ports are disabled first (ibportstate, heddle links --power)",
+          database.path(), why));
+}
+
+Result<void> cannot_read(const Database& database, const Error& error) {
+  switch (database.trouble()) {
+    case Database::Trouble::Damage:
+      return damaged(database, error.message);
+    case Database::Trouble::Held:
+      return held(database);
+    case Database::Trouble::Disk:
+      break;
+  }
+  return unreadable(database, error.message);
+}
+
+/// Of the check of everything a disk that fails is a word in a text, as in "error code=266".
+bool disk_failed(const std::string& verdict) {
+  static constexpr std::string_view word = "error code=";
+  const auto at = verdict.find(word);
+  if (at == std::string::npos) return false;
+  constexpr int primary = 0xff;
+  return (std::atoi(verdict.c_str() + at + word.size()) & primary) == SQLITE_IOERR;
+}
+
+Result<void> check_everything(const Database& database) {
+  const auto verdict = database.text("PRAGMA integrity_check(1)");
+  if (!verdict) return cannot_read(database, verdict.error());
+  if (*verdict == "ok") return {};
+  return disk_failed(*verdict) ? unreadable(database, *verdict) : damaged(database, *verdict);
+}
+
 }  // namespace
 
 Result<void> check_or_make_schema(const Database& database) {
@@ -60,15 +117,12 @@ Result<void> check_or_make_schema(const Database& database) {
   const auto invalid = [&](std::string why) {
     return fail(ErrorCode::Invalid, fmt::format("journal {}: {}", path, why));
   };
-  const char* const damaged =
-      "the file is damaged ({}). Move it away and start again: links that are off will not be known as "
-      "Heddle's doing then, so see which ports are disabled first (ibportstate, heddle links --power)";
   auto pages = database.number("PRAGMA page_count");
-  if (!pages) return invalid(fmt::format(fmt::runtime(damaged), pages.error().message));
+  if (!pages) return cannot_read(database, pages.error());
   const auto id = database.number("PRAGMA application_id");
+  if (!id) return cannot_read(database, id.error());
   const auto version = database.number("PRAGMA user_version");
-  if (!id || !version)
-    return invalid(fmt::format(fmt::runtime(damaged), (id ? version : id).error().message));
+  if (!version) return cannot_read(database, version.error());
   if (*pages == 0) return run_all(database, {schema, add_drains});
   if (*id != application_id) {
     return invalid(
@@ -80,9 +134,7 @@ Result<void> check_or_make_schema(const Database& database) {
                     "that version, or move the file away",
                     *version, schema_version));
   }
-  const auto verdict = database.text("PRAGMA integrity_check(1)");
-  const std::string found = verdict ? *verdict : verdict.error().message;
-  if (found != "ok") return invalid(fmt::format(fmt::runtime(damaged), found));
+  if (auto whole = check_everything(database); !whole) return whole;
   if (*version == 1) return run_all(database, {add_forced, add_drains});
   if (*version == 2) return run_all(database, {add_drains});
   return {};

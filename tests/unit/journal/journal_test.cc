@@ -11,6 +11,7 @@
 #include <set>
 
 #include "support/scratch.h"
+#include "support/volatile_disk.h"
 
 namespace heddle::journal {
 namespace {
@@ -227,7 +228,9 @@ TEST_F(JournalTest, IsForOneDaemonAtATime) {
   ASSERT_TRUE(journal->write(regulation::ModeRecord{}));
   const auto second = open_journal(path(), {});
   ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::Io);
   EXPECT_THAT(second.error().message, HasSubstr(path()));
+  EXPECT_THAT(second.error().message, HasSubstr("another program holds it"));
 }
 
 TEST_F(JournalTest, RefusesAnotherProgramsDatabase) {
@@ -328,6 +331,48 @@ TEST_F(JournalTest, ATornLogLosesWholeChangesOnly) {
     const auto whole = static_cast<std::size_t>(
         std::count_if(sizes.begin(), sizes.end(), [&](std::uintmax_t size) { return size <= cut; }));
     EXPECT_EQ((*reopened)->memory().off.size(), 2 * whole) << "cut at " << cut;
+  }
+}
+
+// Moving the file away, as one does with a damaged one, would orphan every link that is off.
+TEST_F(JournalTest, ADiskThatFailsDamagesNothing) {
+  test::VolatileDisk disk{18};
+  ASSERT_TRUE(
+      open()->write(regulation::Outcome{regulation::ChangeId{1}, Instant{}, {off(link(1, 2))}, {}, ""}));
+  int failed = 0;
+  for (int i = 0; i < 300; ++i) {
+    disk.set_manners({.fails = 0.1});
+    const auto journal = open_journal(path(), {});
+    disk.set_manners({});
+    if (journal) continue;
+    ++failed;
+    ASSERT_EQ(journal.error().code, ErrorCode::Io) << journal.error().message;
+  }
+  EXPECT_GT(failed, 0);
+  EXPECT_EQ(open()->memory().off.size(), 1U);
+}
+
+// Whatever part of what was not synced reaches the disk when the power goes, and whichever writes the disk
+// has refused before.
+TEST_F(JournalTest, APowerCutForgetsNothingThatWasAnswered) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    test::VolatileDisk disk{seed};
+    std::set<LinkRef> answered;
+    for (std::uint64_t i = 0; i < 60; ++i) {
+      auto journal = open();
+      ASSERT_NE(journal, nullptr);
+      disk.set_manners({.fails = seed % 2 == 0 ? 0.02 : 0});
+      for (std::uint64_t k = 0; k < 1 + seed % 7; ++k) {
+        const LinkRef ref = link(100 * i + k, 1);
+        if (journal->write(regulation::Outcome{regulation::ChangeId{i}, Instant{}, {off(ref)}, {}, ""}))
+          answered.insert(ref);
+      }
+      disk.set_manners({});
+      disk.lose_power();
+    }
+    const auto journal = open();
+    ASSERT_NE(journal, nullptr);
+    for (const LinkRef& ref : answered) ASSERT_TRUE(journal->memory().off.contains(ref)) << "seed " << seed;
   }
 }
 
