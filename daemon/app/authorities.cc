@@ -78,10 +78,13 @@ class Hosts final : public regulate::PathMigrator {
   Enter enter_;
 };
 
-std::unique_ptr<regulate::PathMigrator> hosts(const AroundAuthority& around, std::uint64_t lmc) {
-  regulate::PathMigrator* agents = lmc > 0 ? around.migrator : nullptr;
-  if (agents == nullptr) return nullptr;
-  return std::make_unique<Hosts>(*agents, around.core, around.entering(core::Source::Hosts));
+/// Who moves connections: the core, by agents that answer MADs, or the backend. Null: nobody.
+regulate::PathMigrator* migrator(const AroundAuthority& around, std::uint64_t lmc, AuthorityInForce& made) {
+  if (lmc == 0) return nullptr;
+  if (around.core.migrator() != nullptr) return around.core.migrator();
+  if (around.migrator == nullptr) return nullptr;
+  made.hosts = std::make_unique<Hosts>(*around.migrator, around.core, around.entering(core::Source::Hosts));
+  return made.hosts.get();
 }
 
 AuthorityInForce own_fabric(const AroundAuthority& around, const Config& config) {
@@ -91,9 +94,9 @@ AuthorityInForce own_fabric(const AroundAuthority& around, const Config& config)
   options.planes = config.sm.lmc > 0 ? 2 : 1;
   if (config.sm.engine == RoutingEngine::MinHop) options.other_engine = route_minhop;
   AuthorityInForce made;
-  made.hosts = hosts(around, config.sm.lmc);
   made.authority = std::make_unique<provision::OwnFabric>(options, around.core.engine(), around.transport,
-                                                          around.core.seat(), made.hosts.get(), write_down);
+                                                          around.core.seat(),
+                                                          migrator(around, config.sm.lmc, made), write_down);
   return made;
 }
 
@@ -137,10 +140,10 @@ Result<PluginDoor> open_plugin_door(const AroundAuthority& around, const Config&
 
 AuthorityInForce beside_opensm(const AroundAuthority& around, const Config& config, PluginDoor door) {
   AuthorityInForce made;
-  made.hosts = hosts(around, config.opensm.lmc);
-  auto authority = std::make_unique<opensm::BesideOpenSm>(around.core.engine(), around.transport,
-                                                          around.core.seat(), *door.server, around.plans,
-                                                          made.hosts.get(), opensm_options(config));
+  auto* const hosts = migrator(around, config.opensm.lmc, made);
+  auto authority =
+      std::make_unique<opensm::BesideOpenSm>(around.core.engine(), around.transport, around.core.seat(),
+                                             *door.server, around.plans, hosts, opensm_options(config));
   *door.listener = authority.get();
   made.plugin = std::move(door);
   made.authority = std::move(authority);
@@ -161,12 +164,12 @@ AuthorityInForce by_file(const AroundAuthority& around, const Config& config) {
   };
   AuthorityInForce made;
   made.tables = std::make_unique<DiskThread>(around.io);
-  made.hosts = hosts(around, config.opensm.lmc);
+  auto* const hosts = migrator(around, config.opensm.lmc, made);
   made.authority = std::make_unique<lfts::LftsOpenSm>(
       around.core.engine(), around.transport, around.core.seat(), around.plans,
       desk_at(
           *made.tables, [&core = around.core] { return core.now(); }, around.entering(core::Source::Tables)),
-      made.hosts.get(), opensm_options(config), std::move(options));
+      hosts, opensm_options(config), std::move(options));
   return made;
 }
 

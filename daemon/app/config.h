@@ -143,6 +143,12 @@ struct Config {
     std::vector<std::string> pin;
   } regulation;
 
+  struct {
+    std::string key_file;
+    Seconds interval = std::chrono::seconds{30};
+    Seconds patience = std::chrono::seconds{10};
+  } agents;
+
   power::Tariff tariff;
 
   struct {

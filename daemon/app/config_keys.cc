@@ -306,6 +306,18 @@ std::vector<Key> first_keys() {
        choice_key<OnStop>(
            [](Config& c) -> OnStop& { return c.regulation.on_stop; },
            std::array{Choice<OnStop>{"restore", OnStop::Restore}, Choice<OnStop>{"leave", OnStop::Leave}})},
+      {"agents.key_file",
+       "A file with the key of the agents that hosts run (heddle-agent, docs/path-migration.md), 64 "
+       "hexadecimal "
+       "digits, not\n"
+       "readable for everybody. With it connections of hosts move between LID planes (sm.lmc, opensm.lmc) "
+       "while\n"
+       "tables change. Empty: nobody speaks with agents, and tables are written in stages.",
+       "\"\"", string_key([](Config& c) -> std::string& { return c.agents.key_file; })},
+      {"agents.interval", "How often each agent is asked how its connections stand.", "\"30s\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.agents.interval; })},
+      {"agents.patience", "How long agents are waited for that were told to move connections.", "\"10s\"",
+       duration_key([](Config& c) -> Config::Seconds& { return c.agents.patience; })},
       {"opensm.plugin",
        "Whether OpenSM manages this fabric with the plugin libheddle-opensm.so (docs/opensm.md): then links "
        "are\n"

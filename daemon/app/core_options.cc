@@ -59,6 +59,10 @@ core::CoreOptions core_options(const Config& config, NodeNames names, const jour
   options.isolation = config.isolation;
   options.regulation = regulator_options(config, names, calendar);
   options.on_stop = config.regulation.on_stop == OnStop::Leave ? Links::Stay : Links::ComeBack;
+  if (!config.agents.key_file.empty()) {
+    options.agents =
+        regulate::HostAgentsOptions{.ask_every = config.agents.interval, .patience = config.agents.patience};
+  }
   options.names = std::move(names);
   return options;
 }

@@ -9,6 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "app/agents_key.h"
 #include "app/config_reload.h"
 #include "app/core_options.h"
 #include "app/figures.h"
@@ -33,7 +34,7 @@ constexpr std::chrono::milliseconds resolver_patience{1000};
 
 Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config config,
                       std::unique_ptr<Backend> backend, NodeNames names,
-                      std::unique_ptr<RecordingFile> recording)
+                      std::unique_ptr<RecordingFile> recording, const std::optional<apm::Key>& agents_key)
     : io_{io},
       source_{std::move(source)},
       config_{std::move(config)},
@@ -42,16 +43,18 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
       clock_{backend_->clock()},
       started_{clock_.now()},
       calendar_{calendar_of(clock_)},
+      sealed_{agents_key ? std::make_unique<transport::SealedTransport>(backend_->transport(), *agents_key,
+                                                                        microseconds_of_day)
+                         : nullptr},
       recording_{std::move(recording)},
-      recorder_{recording_ ? std::make_unique<record::Recorder>(
-                                 backend_->transport(),
-                                 [this](std::string_view bytes) { return recording_->take(bytes); },
-                                 config_.record.most)
-                           : nullptr},
-      fenced_{shares_state(config_)
-                  ? std::make_unique<transport::FencedTransport>(
-                        backend_->transport(), [this] { return shared_ && shared_->may_write(); })
-                  : nullptr},
+      recorder_{recording_
+                    ? std::make_unique<record::Recorder>(
+                          outermost(), [this](std::string_view bytes) { return recording_->take(bytes); },
+                          config_.record.most)
+                    : nullptr},
+      fenced_{shares_state(config_) ? std::make_unique<transport::FencedTransport>(
+                                          outermost(), [this] { return shared_ && shared_->may_write(); })
+                                    : nullptr},
       disk_{io},
       notices_{{.io = io,
                 .desk = desk_at(
@@ -74,9 +77,7 @@ Heddled::Parts::Parts(boost::asio::io_context& io, ConfigSource source, Config c
             std::chrono::duration_cast<std::chrono::milliseconds>(config_.jobs.interval)},
       page_{*this, [this](std::function<void()> then) { asio::post(io_, std::move(then)); }},
       doors_{io} {
-  backend_->transport().receive_with([this](const mad::Packet& packet, Instant at) {
-    on(core::Arrived{packet, at});
-  });
+  outermost().receive_with([this](const mad::Packet& packet, Instant at) { on(core::Arrived{packet, at}); });
   metrics_.add(master_metrics_);
   metrics_.add(problem_metrics_);
   metrics_.add(notify_metrics_);
@@ -365,6 +366,8 @@ Result<std::unique_ptr<Heddled>> Heddled::start(boost::asio::io_context& io, con
     if (!loaded) return fail(loaded.error());
     names = std::move(*loaded);
   }
+  const auto agents_key = key_of_agents(*config);
+  if (!agents_key) return fail(agents_key.error());
   auto backend = open_backend(io, *config);
   if (!backend) return fail(backend.error());
   std::unique_ptr<RecordingFile> recording;
@@ -380,7 +383,7 @@ Result<std::unique_ptr<Heddled>> Heddled::start(boost::asio::io_context& io, con
     recording = *std::move(created);
   }
   auto parts = std::make_unique<Parts>(io, source, std::move(*config), std::move(*backend), std::move(names),
-                                       std::move(recording));
+                                       std::move(recording), *agents_key);
   if (auto opened = parts->open(); !opened) return fail(opened.error());
   if (auto listening = parts->listen(); !listening) return fail(listening.error());
   parts->begin();

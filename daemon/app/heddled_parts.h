@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "apm/seal.h"
 #include "app/alarm.h"
 #include "app/authorities.h"
 #include "app/backend.h"
@@ -34,6 +35,7 @@
 #include "notify/notifier.h"
 #include "record/recorder.h"
 #include "transport/fenced_transport.h"
+#include "transport/sealed_transport.h"
 #include "web/page.h"
 
 namespace heddle::app {
@@ -43,7 +45,7 @@ class Heddled::Parts final : public control::Daemon, private core::Outside {
  public:
   /// `recording` may be null: nothing is recorded.
   Parts(boost::asio::io_context& io, ConfigSource source, Config config, std::unique_ptr<Backend> backend,
-        NodeNames names, std::unique_ptr<RecordingFile> recording);
+        NodeNames names, std::unique_ptr<RecordingFile> recording, const std::optional<apm::Key>& agents_key);
   ~Parts();
 
   Result<void> open();
@@ -66,6 +68,7 @@ class Heddled::Parts final : public control::Daemon, private core::Outside {
     return core_.authority().lids_through(port);
   }
   [[nodiscard]] const regulate::Regulator* regulator() const override { return core_.regulator(); }
+  [[nodiscard]] std::optional<control::HostAgentsShown> host_agents() const override;
   [[nodiscard]] std::string why_no_regulation() const override;
   [[nodiscard]] Instant now() const override { return clock_.now(); }
   void command(const Command& command) override {
@@ -88,9 +91,14 @@ class Heddled::Parts final : public control::Daemon, private core::Outside {
   [[nodiscard]] Enter entering(core::Source from) {
     return [this, from](const std::function<void()>& then) { on(core::CameBack{then, from}); };
   }
+  /// Beneath whatever records or fences: what the core sends, before it leaves the daemon.
+  [[nodiscard]] transport::Transport& outermost() {
+    if (sealed_) return *sealed_;
+    return backend_->transport();
+  }
   [[nodiscard]] transport::Transport& way_in() {
     if (fenced_) return *fenced_;
-    return recorder_ ? *recorder_ : backend_->transport();
+    return recorder_ ? *recorder_ : outermost();
   }
   [[nodiscard]] Desk desk();
   [[nodiscard]] AroundAuthority around_authority();
@@ -129,6 +137,7 @@ class Heddled::Parts final : public control::Daemon, private core::Outside {
   Instant started_;
   journal::Calendar calendar_;
 
+  std::unique_ptr<transport::SealedTransport> sealed_;  ///< none where nobody speaks with agents of hosts
   std::unique_ptr<RecordingFile> recording_;
   std::unique_ptr<record::Recorder> recorder_;  ///< none where nothing is recorded
   std::unique_ptr<regulate::PathMigrator> recorded_hosts_;

@@ -11,6 +11,31 @@
 
 namespace heddle::app {
 
+std::optional<control::HostAgentsShown> Heddled::Parts::host_agents() const {
+  constexpr std::size_t most_named = 8;
+  const regulate::HostAgents* agents = core_.host_agents();
+  const regulate::Regulator* regulator = core_.regulator();
+  if (agents == nullptr || regulator == nullptr) return std::nullopt;
+  const auto figures = agents->figures();
+  const auto& sample = core_.sampler().latest();
+  return control::HostAgentsShown{
+      .hosts = figures.hosts,
+      .agents = figures.agents,
+      .able = figures.able,
+      .connections = figures.connections,
+      .in_plane = {figures.in_plane.begin(), figures.in_plane.end()},
+      .armed = figures.armed,
+      .failed = figures.failed,
+      .unable = figures.unable,
+      .others = figures.others,
+      .moves = figures.moves,
+      .failed_moves = figures.failed_moves,
+      .trouble = figures.trouble,
+      .by_planes = regulator->governor().movement() == regulation::Movement::Planes,
+      .immovable = sample ? agents->immovable_share(*sample) : std::nullopt,
+      .immovable_hosts = agents->immovable(most_named)};
+}
+
 std::string Heddled::Parts::why_no_regulation() const {
   if (core_.regulator() != nullptr) return {};
   return "no link is regulated, and none advised on: " + core_.authority().why_not_regulated();

@@ -116,6 +116,7 @@ class UmadBackend final : public Backend {
       : io_{io},
         access_{access_of(config)},
         patience_{std::chrono::ceil<std::chrono::milliseconds>(config.sampling.timeout)},
+        agents_{!config.agents.key_file.empty()},
         ports_{names_of(config.fabric.device)} {}
 
   Result<void> open(const Config& config) {
@@ -164,7 +165,8 @@ class UmadBackend final : public Backend {
   Result<std::unique_ptr<transport::Transport>> open_port(const std::string& name, std::string& found) {
     const auto port = transport::find_umad_port(name);
     if (!port) return fail(port.error());
-    auto opened = UmadTransport::open(io_, clock_, *port, {.access = access_, .patience = patience_});
+    auto opened = UmadTransport::open(
+        io_, clock_, *port, {.access = access_, .patience = patience_, .speaks_with_agents = agents_});
     if (!opened) return fail(opened.error());
     opened_ = found = transport::name_of(*port);
     mark_.reset();
@@ -186,6 +188,7 @@ class UmadBackend final : public Backend {
   boost::asio::io_context& io_;
   Access access_;
   std::chrono::milliseconds patience_;
+  bool agents_;  ///< of hosts are spoken with
   transport::SteadyClock clock_;
   PortWatch ports_;
   std::string opened_;  ///< "mlx5_0:1"

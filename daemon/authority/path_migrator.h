@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "regulation/governor_options.h"
 
 namespace heddle::regulate {
 
@@ -16,6 +17,9 @@ class PathMigrator {
   using Done = std::function<void(const Result<void>&, Instant now)>;
 
   virtual ~PathMigrator() = default;
+
+  /// Planes: all traffic can be moved, as far as is known.
+  [[nodiscard]] virtual regulation::Movement movement() const { return regulation::Movement::Planes; }
 
   /// Connections with a loaded alternate path in this plane use it from here on, and have their former plane
   /// loaded as the next alternate when this is answered. Connections that are there already stay. Never

@@ -124,7 +124,9 @@ Result<std::uint64_t> whole(const Request& request, const std::string& key, std:
 }
 
 Result<void> show_regulation(RegulationDesk& desk, const Request& /*request*/, const Respond& respond) {
-  respond(json_response(regulation_view(*desk.regulator())));
+  auto view = regulation_view(*desk.regulator());
+  if (const auto agents = desk.host_agents()) view.as_object()["agents"] = host_agents_view(*agents);
+  respond(json_response(view));
   return {};
 }
 

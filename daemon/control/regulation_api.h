@@ -3,11 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/units.h"
 #include "control/answers.h"
 #include "control/http.h"
+#include "control/regulation_views.h"
 #include "regulate/regulator.h"
 
 namespace heddle::control {
@@ -17,6 +19,8 @@ class RegulationDesk {
  public:
   /// Null where this daemon does not regulate.
   [[nodiscard]] virtual const regulate::Regulator* regulator() const { return nullptr; }
+  /// None where nobody speaks with agents of hosts.
+  [[nodiscard]] virtual std::optional<HostAgentsShown> host_agents() const { return std::nullopt; }
   /// A sentence, where regulator() is null.
   [[nodiscard]] virtual std::string why_no_regulation() const {
     return "this daemon does not regulate links";

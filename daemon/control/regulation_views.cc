@@ -116,6 +116,27 @@ json::value regulation_view(const Regulator& regulator) {
   return view;
 }
 
+json::value host_agents_view(const HostAgentsShown& shown) {
+  json::array in_plane(shown.in_plane.begin(), shown.in_plane.end());
+  json::array hosts;
+  for (const std::string& host : shown.immovable_hosts) hosts.emplace_back(host);
+  return json::object{{"hosts", shown.hosts},
+                      {"agents", shown.agents},
+                      {"able", shown.able},
+                      {"by_planes", shown.by_planes},
+                      {"connections", shown.connections},
+                      {"in_plane", std::move(in_plane)},
+                      {"armed", shown.armed},
+                      {"failed", shown.failed},
+                      {"unable", shown.unable},
+                      {"others", shown.others},
+                      {"immovable_share", shown.immovable ? json::value(shown.immovable->value()) : nullptr},
+                      {"immovable_hosts", std::move(hosts)},
+                      {"moves", shown.moves},
+                      {"failed_moves", shown.failed_moves},
+                      {"trouble", shown.trouble}};
+}
+
 PlanShown plan(const Regulator& regulator, Instant now) {
   const regulation::Governor& governor = regulator.governor();
   return {governor.mode(), governor.plan(), governor.reference(), now};

@@ -19,6 +19,26 @@ namespace heddle::control {
 
 [[nodiscard]] boost::json::value regulation_view(const regulate::Regulator& regulator);
 
+/// The hosts whose connections are to move between LID planes.
+struct HostAgentsShown {
+  std::size_t hosts = 0;
+  std::size_t agents = 0;  ///< that answer
+  std::size_t able = 0;    ///< hosts of which everything can be moved
+  std::uint64_t connections = 0;
+  std::vector<std::uint64_t> in_plane;
+  std::uint64_t armed = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t unable = 0;
+  std::uint64_t others = 0;
+  std::uint64_t moves = 0;
+  std::uint64_t failed_moves = 0;
+  std::string trouble;                       ///< of the last move that failed
+  bool by_planes = false;                    ///< tables of a plane are written while nothing uses it
+  std::optional<Ratio> immovable;            ///< share of what hosts send
+  std::vector<std::string> immovable_hosts;  ///< the first ones, and why
+};
+[[nodiscard]] boost::json::value host_agents_view(const HostAgentsShown& shown);
+
 // What is as long as the fabric is large: values, so that any thread may write them down.
 
 struct PlanShown {

@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "authority/host_agents.h"
 #include "base/units.h"
 #include "fabric/node_names.h"
 #include "health/isolation.h"
@@ -38,7 +40,8 @@ struct CoreOptions {
   regulate::RegulatorOptions regulation{};  ///< but for the mode
   /// What becomes of links that are off when the core is stopped.
   regulation::Stopping::Links on_stop = regulation::Stopping::Links::ComeBack;
-  NodeNames names{};  ///< that the operator gave
+  std::optional<regulate::HostAgentsOptions> agents{};  ///< of hosts; none: nobody speaks with them
+  NodeNames names{};                                    ///< that the operator gave
 };
 
 }  // namespace heddle::core

@@ -46,6 +46,7 @@ FabricCore::FabricCore(Around around, const CoreOptions& options)
                   .guest_smps_per_second = options.guest_smps_per_second,
                   .on_inactive = [this](const PortRef& port) { authority_->on_inactive(port); }},
                  [this](const discovery::SweepReport& report) { on_sweep(report); }},
+      agents_{options.agents ? std::make_unique<regulate::HostAgents>(engine_, *options.agents) : nullptr},
       master_{engine_, around.transport, options.m_key, [this](Instant at) { discovery_.full(at); },
               [this](Severity severity, const std::string& text) { say(severity, text); }},
       sampler_{engine_, options_.sampler,
@@ -106,6 +107,7 @@ void FabricCore::on(const Event& event, Instant now) {
   now_ = now;
   ++entered_;
   std::visit([this](const auto& what) { enter(what); }, event);
+  if (entered_ == 1) take_movement();
   if (--entered_ == 0) settle();
 }
 
@@ -129,6 +131,7 @@ void FabricCore::on_parts() {
   if (due(engine_)) engine_.on_timer(now_);
   if (due(discovery_)) discovery_.on_timer(now_);
   if (due(*authority_)) authority_->on_timer(now_);
+  if (agents_ && due(*agents_)) agents_->on_timer(now_);
   if (regulation_) regulation_->on_timer(now_);
   if (due(sampler_)) sampler_.on_timer(now_);
   if (due(queues_)) queues_.on_timer(now_);
@@ -157,6 +160,7 @@ std::optional<Instant> FabricCore::next_deadline() const {
   };
   sooner(discovery_.next_deadline());
   sooner(authority_->next_deadline());
+  if (agents_) sooner(agents_->next_deadline());
   if (regulation_) sooner(regulation_->next_deadline());
   sooner(sampler_.next_deadline());
   sooner(queues_.next_deadline());
@@ -184,6 +188,11 @@ void FabricCore::enter(const Reloaded& reloaded) {
 void FabricCore::enter(const StopAsked& asked) {
   if (std::exchange(stopping_, asked.changes)) return;
   if (regulation_) regulation_->stop(asked.changes, now_);
+}
+
+/// Planes are used while all hosts can move, as far as is known.
+void FabricCore::take_movement() {
+  if (agents_ && regulation_ && !stopping_) regulation_->regulator().set_movement(agents_->movement(), now_);
 }
 
 /// Whether it may end, after each event. What was being configured is not left half done where everything
@@ -285,6 +294,7 @@ void FabricCore::show(std::shared_ptr<const Survey> survey) {
   shown_ = std::make_shared<const ShownNames>(options_.names, *survey_->fabric);
   planes_ = std::make_shared<const Planes>(*survey_->fabric);
   qos_.use(survey_);
+  if (agents_ && authority_->actuator() != nullptr) agents_->use(*survey_->fabric, now_);
   health_.on_survey(survey_, found_twice_, now_);
   most_switches_ = std::max(most_switches_, survey_->fabric->switch_count());
   sampler_.use(survey_->fabric);

@@ -18,6 +18,7 @@
 
 #include "authority/authority.h"
 #include "authority/fabric_seat.h"
+#include "authority/host_agents.h"
 #include "authority/plan_store.h"
 #include "base/desk.h"
 #include "core/core_options.h"
@@ -57,6 +58,8 @@ class FabricCore final : private authority::Seat {
   /// What authorities are made with.
   [[nodiscard]] transport::TransactionEngine& engine() { return engine_; }
   [[nodiscard]] authority::Seat& seat() { return *this; }
+  /// The agents of hosts; null where nobody speaks with them.
+  [[nodiscard]] regulate::PathMigrator* migrator() { return agents_.get(); }
   /// Once, before the first event.
   void use(std::unique_ptr<authority::Authority> authority) { authority_ = std::move(authority); }
   /// Likewise, after use(), where the authority has an actuator. The journal must outlive the core.
@@ -95,6 +98,7 @@ class FabricCore final : private authority::Seat {
     return regulation_ ? &regulation_->regulator() : nullptr;
   }
   [[nodiscard]] const Regulation* regulation() const { return regulation_.get(); }
+  [[nodiscard]] const regulate::HostAgents* host_agents() const { return agents_.get(); }
   [[nodiscard]] const authority::Authority& authority() const { return *authority_; }
   [[nodiscard]] const discovery::Discovery& discovery() const { return discovery_; }
   [[nodiscard]] const sampling::Sampler& sampler() const { return sampler_; }
@@ -139,6 +143,7 @@ class FabricCore final : private authority::Seat {
   void enter(const Reloaded& reloaded);
   void enter(const StopAsked& asked);
   void settle();
+  void take_movement();
 
   void on_parts();
   void on_sweeps_due();
@@ -162,6 +167,7 @@ class FabricCore final : private authority::Seat {
 
   transport::TransactionEngine engine_;
   discovery::Discovery discovery_;
+  std::unique_ptr<regulate::HostAgents> agents_;  ///< none without options for them
   std::unique_ptr<authority::Authority> authority_;
   std::unique_ptr<Regulation> regulation_;  ///< none where nothing can be regulated
   SmObserver master_;

@@ -48,6 +48,14 @@ void Regulator::carry_out(std::vector<regulation::Action> actions, Instant now) 
   }
 }
 
+void Regulator::set_movement(regulation::Movement movement, Instant now) {
+  const bool differs = movement != governor_.movement() && actuator_.planes() > 1;
+  if (!differs || !at_rest() || !governor_.reference()) return;
+  // Advice moves nobody.
+  if (movement == regulation::Movement::Planes && governor_.mode() != regulation::Mode::Enforce) return;
+  feed(regulation::MovementChanged{movement}, now);
+}
+
 void Regulator::later(regulation::Event event) { due_.push_back(std::move(event)); }
 
 void Regulator::on_fabric(const KnownFabric& known, Instant now) {

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "apm/message.h"
 #include "mad/attributes.h"
 #include "mad/header.h"
 #include "transport/ibsim_shim.h"
@@ -104,6 +105,7 @@ struct UmadTransport::State : std::enable_shared_from_this<State> {
   int is_sm_fd = -1;
   std::array<int, managed_classes.size()> agents{-1, -1, -1};
   std::array<int, subnet_classes.size()> request_agents{-1, -1, -1};  ///< while claim_sm() holds
+  int host_agents = -1;
   std::vector<std::uint8_t> send_buffer = std::vector<std::uint8_t>(sizeof(ib_user_mad_t) + mad::mad_size);
   std::unique_ptr<ShimSocket> shim;  ///< none where libibumad talks to the kernel
   std::deque<mad::Packet> held_back;
@@ -129,7 +131,12 @@ Result<void> UmadTransport::State::register_agents() {
                 fmt::format("port {}:{}: cannot register for management class {:#04x}: {}", port.device,
                             port.port, static_cast<unsigned>(managed_classes[i]), last_error()));
   }
-  return {};
+  if (!options.speaks_with_agents) return {};
+  auto oui = apm::oui;
+  host_agents = umad_register_oui(fd, static_cast<int>(apm::vendor_class), no_rmpp, oui.data(), nullptr);
+  if (host_agents >= 0) return {};
+  return fail(ErrorCode::Io, fmt::format("port {}:{}: cannot register for the agents of hosts: {}",
+                                         port.device, port.port, last_error()));
 }
 
 Result<void> UmadTransport::State::take_requests() {
@@ -173,6 +180,7 @@ int UmadTransport::State::agent_for(mad::MgmtClass mgmt_class) const {
   for (std::size_t i = 0; i < managed_classes.size(); ++i) {
     if (managed_classes[i] == mgmt_class) return agents[i];
   }
+  if (mgmt_class == apm::vendor_class) return host_agents;
   if (mgmt_class == mad::MgmtClass::SubnAdm) return request_agents[administration_agent];
   return -1;
 }

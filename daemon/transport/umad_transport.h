@@ -29,6 +29,8 @@ struct UmadOptions {
   /// How long whoever sends waits for the answer to one request: what the kernel forgets earlier could come
   /// in too late for no reason.
   std::chrono::milliseconds patience{0};
+  /// Whether the agents of hosts are spoken with (libanalysis/apm), too.
+  bool speaks_with_agents = false;
 };
 
 /// How long the kernel keeps a request in mind: longer than the answer of a slow one is waited for, so that

@@ -12,6 +12,7 @@
 #include "fabric/fabric.h"
 #include "load/sample.h"
 #include "regulation/actions.h"
+#include "regulation/governor_options.h"
 #include "routing/kept_turns.h"
 
 namespace heddle::regulation {
@@ -106,6 +107,11 @@ struct Stopping {
   enum class Links : std::uint8_t { ComeBack, Stay };
   Links links = Links::ComeBack;
 };
+/// Hosts move between planes from here on, all of them, or no more. Between changes only: else it is not
+/// taken.
+struct MovementChanged {
+  Movement movement = Movement::Staged;
+};
 /// After TopologyChanged, before anything else: what the journal holds, and which links are down.
 struct Restarted {
   Memory memory;
@@ -116,7 +122,7 @@ struct Event {
   Instant at;
   std::variant<TopologyChanged, LoadsMeasured, Tick, StepDone, StepFailed, StepTimedOut, LinkLost, LinkFound,
                SwitchesLost, SwitchFound, LinkTroubled, LinkHealed, MastershipLost, MastershipRegained,
-               SetMode, SetOverride, SetDrain, EndDrain, Restore, Stopping, Restarted>
+               SetMode, SetOverride, SetDrain, EndDrain, Restore, Stopping, MovementChanged, Restarted>
       what;
 };
 

@@ -55,6 +55,7 @@ std::vector<LinkRef> Governor::came_up() const {
   }
   return links;
 }
+Movement Governor::movement() const { return impl_->options.movement; }
 std::vector<LinkRef> Governor::not_back() const { return impl_->not_back(); }
 const std::set<NodeGuid>& Governor::lost_switches() const { return impl_->lost_switches; }
 std::string Governor::trouble() const { return impl_->trouble; }

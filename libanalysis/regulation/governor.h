@@ -121,6 +121,8 @@ class Governor {
   [[nodiscard]] std::vector<std::pair<NodeGuid, std::uint16_t>> ranks() const;
   /// In force in all planes since the last confirmed change; what is on and not in it is unused.
   [[nodiscard]] const routing::LinkSet& active() const;
+  /// Whether hosts move between planes.
+  [[nodiscard]] Movement movement() const;
   /// That traffic is told to use.
   [[nodiscard]] unsigned plane() const;
   /// Of a link of reference().

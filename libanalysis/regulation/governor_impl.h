@@ -103,6 +103,7 @@ class Governor::Impl {
   void handle(const EndDrain& event);
   void handle(const Restore& event);
   void handle(const Stopping& event);
+  void handle(const MovementChanged& event);
   void handle(const Restarted& event);
 
   void record(Record what);

@@ -81,6 +81,17 @@ void Governor::Impl::call_off_for_load(const std::string& why) {
   if (std::ranges::any_of(records, yields)) call_off(why);
 }
 
+/// All traffic is moved to the plane where it is said to be, before anything relies on that.
+void Governor::Impl::handle(const MovementChanged& event) {
+  if (stage != Stage::Idle || event.movement == options.movement || options.planes != 2) return;
+  options.movement = event.movement;
+  plane_is_certain_ = false;
+  if (event.movement == Movement::Staged || !network) return;
+  settles_plane_ = true;
+  retries_ = 0;
+  order_migration(plane);
+}
+
 /// What leaves stays after all, and the tables of all planes are written in stages over all that is on.
 void Governor::Impl::mend(const std::string& why) {
   drop_change(why);

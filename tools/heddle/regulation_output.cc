@@ -65,6 +65,20 @@ void print_account(const value& answer, Table& table) {
   }
 }
 
+/// Which hosts move their connections between planes, and what share of the load cannot.
+void print_agents(const value& agents, Table& table) {
+  const auto count = [&](const char* what) { return count_at(agents, what); };
+  table.add({"hosts", fmt::format("{}, {} with an agent, {} can move all that they send", count("hosts"),
+                                  count("agents"), count("able"))});
+  const value& share = at_path(agents, "immovable_share");
+  table.add({"cannot move", share.is_null() ? std::string{"no load yet"}
+                                            : human(Ratio{share.to_number<double>()}) + " of the load"});
+  table.add({"tables", truth_at(agents, "by_planes") ? "plane by plane, hosts move between" : "in stages"});
+  std::string moves = fmt::format("{} orders to move, {} failed", count("moves"), count("failed_moves"));
+  if (const auto trouble = text_at(agents, "trouble"); !trouble.empty()) moves += ": " + printable(trouble);
+  table.add({"connections", fmt::format("{}, {} armed; {}", count("connections"), count("armed"), moves)});
+}
+
 }  // namespace
 
 void print_regulation(const value& answer, Context& context) {
@@ -89,7 +103,10 @@ void print_regulation(const value& answer, Context& context) {
              fmt::format("{} turned off, {} on, {} reduced, {} failed", count_at(answer, "transitions.off"),
                          count_at(answer, "transitions.on"), count_at(answer, "transitions.reduced"),
                          count_at(answer, "transitions.failed"))});
+  if (at_path(answer, "agents").is_object()) print_agents(at_path(answer, "agents"), table);
   table.print(*context.out, context.colour);
+  for (const auto& host : array_at(answer, "agents.immovable_hosts"))
+    *context.out << "  - host " << printable(text_at(host, "")) << '\n';
   for (const auto& problem : array_at(answer, "problems"))
     *context.out << "  - " << text_at(problem, "") << '\n';
 }

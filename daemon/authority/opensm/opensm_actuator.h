@@ -58,7 +58,7 @@ class OpenSmActuator final : public regulate::Actuator, private authority::LinkR
   [[nodiscard]] unsigned planes() const override { return options_.planes; }
   [[nodiscard]] regulation::Movement movement() const override {
     const bool moves = planes() > 1 && migrator_ != nullptr;
-    return moves ? regulation::Movement::Planes : regulation::Movement::Staged;
+    return moves ? migrator_->movement() : regulation::Movement::Staged;
   }
   void write_tables(std::optional<unsigned> plane, const std::vector<LinkRef>& avoid, Instant now,
                     Done done) override;

@@ -36,7 +36,7 @@ class StandaloneActuator final : public Actuator, private authority::LinkRunsSea
   [[nodiscard]] unsigned planes() const override { return keeper_.planes(); }
   [[nodiscard]] regulation::Movement movement() const override {
     const bool moves = planes() > 1 && migrator_ != nullptr;
-    return moves ? regulation::Movement::Planes : regulation::Movement::Staged;
+    return moves ? migrator_->movement() : regulation::Movement::Staged;
   }
   void write_tables(std::optional<unsigned> plane, const std::vector<LinkRef>& avoid, Instant now,
                     Done done) override;

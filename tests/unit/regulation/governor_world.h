@@ -328,10 +328,7 @@ class World {
     return std::nullopt;
   }
 
-  std::variant<TopologyChanged, LoadsMeasured, Tick, StepDone, StepFailed, StepTimedOut, LinkLost, LinkFound,
-               SwitchesLost, SwitchFound, LinkTroubled, LinkHealed, MastershipLost, MastershipRegained,
-               SetMode, SetOverride, SetDrain, EndDrain, Restore, Stopping, Restarted>
-  settle(const Action& action) {
+  decltype(Event::what) settle(const Action& action) {
     const StepId step = *step_of(action);
     const auto [answer, effect] = fate ? fate(steps) : std::pair{Answering::Done, Effect::Taken};
     ++steps;
