@@ -7,10 +7,12 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "app/agents_key.h"
 #include "app/backend.h"
 #include "fabric/source.h"
 #include "sim/flow/fabric_view.h"
 #include "sim/flow/path_migration.h"
+#include "sim/host_agents.h"
 #include "sim/make_plane.h"
 #include "sim/scenario_player.h"
 #include "sim/simulated_fabric.h"
@@ -75,7 +77,14 @@ class SimBackend final : public Backend {
     fabric_.set_counter_source(plane_.get());
     fabric_.set_change_listener(plane_.get());
     plane_->set_schedule(&paced_);
-    hosts_ = std::make_unique<SimHosts>(io, clock_, fabric_, *plane_);
+    const auto key = key_of_agents(config);
+    if (!key) return fail(key.error());
+    if (*key) {
+      migration_.emplace(*plane_);
+      agents_ = std::make_unique<sim::HostAgents>(fabric_, *plane_, *migration_, **key);
+    } else {
+      hosts_ = std::make_unique<SimHosts>(io, clock_, fabric_, *plane_);
+    }
     pump_.carry(*plane_);
     return {};
   }
@@ -133,7 +142,9 @@ class SimBackend final : public Backend {
   sim::ScenarioPlayer player_;
   transport::PacedSchedule paced_;
   std::unique_ptr<sim::TrafficPlane> plane_;
-  std::unique_ptr<SimHosts> hosts_;
+  std::unique_ptr<SimHosts> hosts_;              ///< none where hosts have agents that answer MADs
+  std::optional<sim::PathMigration> migration_;  ///< of those
+  std::unique_ptr<sim::HostAgents> agents_;
   transport::SimPump pump_;
   std::unique_ptr<transport::SimTransport> transport_;
   std::unique_ptr<simserve::ServedFabric> served_;

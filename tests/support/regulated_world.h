@@ -19,6 +19,7 @@
 #include "sim/flow/fabric_view.h"
 #include "sim/flow/flow_plane.h"
 #include "sim/flow/path_migration.h"
+#include "sim/host_agents.h"
 #include "sim/scenario_player.h"
 #include "sim/simulated_fabric.h"
 #include "support/fabric_watch.h"
@@ -39,6 +40,9 @@ class RegulatedWorld {
     for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
     fabric.set_counter_source(&plane);
     plane.set_schedule(&player);
+    if (options.agents == HostAgents::Speak) {
+      agents = std::make_unique<sim::HostAgents>(fabric, plane, hosts, apm::Key{});
+    }
   }
   ~RegulatedWorld() { fabric.set_counter_source(nullptr); }
   RegulatedWorld(const RegulatedWorld&) = delete;
@@ -58,7 +62,14 @@ class RegulatedWorld {
   void judge_writes() {
     watch.judge_writes(options.governor.packet_life, [this](const routing::Target& target, Lid lid) {
       if (options.agents == HostAgents::Absent) return true;
+      if (options.agents == HostAgents::Speak) return target.lmc == 0 || is_used(lid);
       return target.lmc == 0 || static_cast<unsigned>(lid.raw() - target.base.raw()) % 2 == traffic_plane;
+    });
+  }
+  /// A connection leads to this LID.
+  [[nodiscard]] bool is_used(Lid lid) const {
+    return std::ranges::any_of(plane.ids(), [&](sim::TrafficId flow) {
+      return fabric.port_info(plane.flow(flow).to).lid.raw() + plane.path(flow) == lid.raw();
     });
   }
   /// Hears of every MAD before it leaves the daemon, and before the daemon sees it.
@@ -131,8 +142,9 @@ class RegulatedWorld {
   sim::FlowPlane plane{view};
   sim::ScenarioPlayer player{fabric.description()};
   sim::PathMigration hosts{plane};
-  PortIndex port = no_port;    ///< where the daemon sits
-  unsigned traffic_plane = 0;  ///< that hosts use where there are two
+  std::unique_ptr<sim::HostAgents> agents;  ///< none unless they speak
+  PortIndex port = no_port;                 ///< where the daemon sits
+  unsigned traffic_plane = 0;               ///< that hosts use where there are two
   Instant now{};
   FabricWatch watch{fabric, find_port(), &plane};
   std::unique_ptr<WorldShell> daemon;

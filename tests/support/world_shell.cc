@@ -2,10 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include "apm/message.h"
 #include "mad/header.h"
 #include "support/regulated_world.h"
 
 namespace heddle::test {
+namespace {
+
+std::uint64_t time_of_day(Instant now) {
+  constexpr std::uint64_t began = 1'700'000'000'000'000;
+  return began + static_cast<std::uint64_t>(
+                     std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count());
+}
+
+}  // namespace
 
 core::CoreOptions core_options(const WorldOptions& world) {
   core::CoreOptions options;
@@ -17,6 +27,7 @@ core::CoreOptions core_options(const WorldOptions& world) {
   options.regulation.governor = world.governor;
   options.regulation.pins = world.pins;
   options.on_stop = world.on_stop;
+  if (world.agents == HostAgents::Speak) options.agents.emplace();
   return options;
 }
 
@@ -30,7 +41,7 @@ std::unique_ptr<provision::OwnFabric> own_fabric(const WorldOptions& world, core
   options.provision.packet_life = world.governor.packet_life;
   options.driver = world.driver;
   options.planes = world.lmc > 0 ? 2 : 1;
-  const bool moves = world.lmc > 0 && world.agents == HostAgents::Present;
+  const bool moves = world.lmc > 0 && world.agents != HostAgents::Absent;
   return std::make_unique<provision::OwnFabric>(options, core.engine(), transport, core.seat(),
                                                 moves ? &agents : nullptr, std::move(configured));
 }
@@ -47,6 +58,7 @@ WorldShell::WorldShell(RegulatedWorld& world)
       core_{{.transport = way_in(), .plans = plans_, .desk = desk(), .outside = *this},
             core_options(world.options)} {
   regulate::PathMigrator* agents = recorded_hosts_ ? recorded_hosts_.get() : this;
+  if (core_.migrator() != nullptr) agents = core_.migrator();
   core_.use(
       own_fabric(world.options, core_, way_in(), *agents, [this](const provision::ProvisionReport& report) {
         reports.push_back(report);
@@ -169,6 +181,7 @@ void WorldShell::migrate_who_is_due() {
 }
 
 void WorldShell::hear(const mad::Packet& packet, Picoseconds at) {
+  if (apm::is_ours(packet.mad) && !sealer_.admit_answer(packet.mad)) return;
   const bool smp = mad::is_smp(mad::read_header(packet.mad));
   const std::uint64_t number = smp ? world_.fate.answers++ : 0;
   if (smp && world_.fate.on_answer && world_.fate.on_answer(number) == Fate::Verdict::Lost) return;
@@ -179,7 +192,9 @@ void WorldShell::hear(const mad::Packet& packet, Picoseconds at) {
 Result<void> WorldShell::send(const mad::Packet& packet) {
   if (world_.fate.dead) return {};
   if (!mad::is_smp(mad::read_header(packet.mad))) {
-    world_.fabric.send(world_.ps(), client_, packet);
+    mad::Packet sent = packet;
+    if (apm::is_ours(sent.mad)) sealer_.seal_request(time_of_day(world_.now), sent.mad);
+    world_.fabric.send(world_.ps(), client_, sent);
     return {};
   }
   world_.fate.pass(Fate::Moment::BeforeMad);

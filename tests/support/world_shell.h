@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "apm/seal.h"
 #include "authority/own/own_fabric.h"
 #include "core/fabric_core.h"
 #include "journal/journal.h"
@@ -20,7 +21,11 @@
 namespace heddle::test {
 
 /// Whether hosts have agents that move their connections between planes.
-enum class HostAgents : std::uint8_t { Present, Absent };
+enum class HostAgents : std::uint8_t {
+  Present,
+  Absent,
+  Speak,  ///< they are told by MADs, and answer
+};
 
 struct WorldOptions {
   sim::Options sim{};
@@ -113,6 +118,7 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
 
   RegulatedWorld& world_;
   sim::ClientId client_;
+  apm::Sealer sealer_{apm::Key{}};
   std::deque<DiskWork> disk_;
   std::vector<std::pair<Instant, std::function<void(Instant)>>> migrations_;  ///< by when they are due
   std::unique_ptr<record::Recorder> recorder_;  ///< null where nothing is recorded

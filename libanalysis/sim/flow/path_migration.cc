@@ -73,6 +73,34 @@ void PathMigration::set_agent(PortIndex host, Agent agent) {
   }
 }
 
+Result<void> PathMigration::arm_for(TrafficId flow, std::uint8_t offset) {
+  for (auto& done : {load_alternate(flow, offset), rearm(flow), arm(flow)}) {
+    if (!done) return done;
+  }
+  return {};
+}
+
+Result<void> PathMigration::arm_other(TrafficId flow) {
+  auto found = connection(flow);
+  if (!found) return fail(found.error());
+  if ((*found)->state == MigrationState::Armed) return {};
+  return arm_for(flow, static_cast<std::uint8_t>((*found)->primary ^ 1U));
+}
+
+Result<void> PathMigration::move(TrafficId flow, std::uint8_t offset, Picoseconds at) {
+  auto found = connection(flow);
+  if (!found) return fail(found.error());
+  ConnectionPaths& paths = **found;
+  const std::uint8_t former = paths.primary;
+  if (former == offset) return {};
+  if (paths.state == MigrationState::Armed && paths.alternate != offset) paths = {former, {}, {}};
+  if (paths.state == MigrationState::Migrated) {
+    if (auto armed = arm_for(flow, offset); !armed) return armed;
+  }
+  if (auto moved = migrate(flow, at); !moved) return moved;
+  return arm_for(flow, former);
+}
+
 Result<void> PathMigration::move_all(std::uint8_t offset, Picoseconds at) {
   plane_.open_on(offset);
   Result<void> result;
@@ -85,19 +113,7 @@ Result<void> PathMigration::move_all(std::uint8_t offset, Picoseconds at) {
                                                         to_string(fabric.ref(spec.from))));
       continue;
     }
-    ConnectionPaths& paths = **connection(flow);
-    const std::uint8_t former = paths.primary;
-    if (former == offset) continue;
-    if (paths.state == MigrationState::Armed && paths.alternate != offset) paths = {former, {}, {}};
-    if (paths.state == MigrationState::Migrated) {
-      for (auto& done : {load_alternate(flow, offset), rearm(flow), arm(flow)}) {
-        if (!done) return done;
-      }
-    }
-    if (auto moved = migrate(flow, at); !moved) return moved;
-    for (auto& done : {load_alternate(flow, former), rearm(flow), arm(flow)}) {
-      if (!done) return done;
-    }
+    if (auto moved = move(flow, offset, at); !moved) return moved;
   }
   return result;
 }

@@ -49,6 +49,11 @@ class PathMigration {
 
   // As the agents do it.
 
+  /// Of one connection: has the way to the other plane loaded and armed. Errors: as above.
+  Result<void> arm_other(TrafficId flow);
+  /// To the path with this offset, with the one that it had armed for the way back. Errors: as above.
+  Result<void> move(TrafficId flow, std::uint8_t offset, Picoseconds at);
+
   /// Moves every connection to the path with this offset, those that are opened later included, and arms it
   /// for the way back. Errors: Unreachable names a host whose agent does not answer; the others have moved.
   Result<void> move_all(std::uint8_t offset, Picoseconds at);
@@ -58,6 +63,7 @@ class PathMigration {
 
  private:
   [[nodiscard]] Result<ConnectionPaths*> connection(TrafficId flow);
+  Result<void> arm_for(TrafficId flow, std::uint8_t offset);
 
   TrafficPlane& plane_;
   std::map<TrafficId, ConnectionPaths> connections_;  ///< that have been touched
