@@ -24,6 +24,10 @@ DAEMON = {
     "/usr/lib/sysusers.d/heddle.conf", "/usr/lib/tmpfiles.d/heddle.conf", "/usr/lib/udev/rules.d/60-heddle.rules",
     f"{UNITS}/heddled.service", f"{UNITS}/heddled@.service", f"{UNITS}/heddle-opensm-lfts.path", f"{UNITS}/heddle-opensm-lfts.service"}
 PLUGIN = {"/usr/lib64/libheddle-opensm.so", f"{UNITS}/opensm.service.d/heddle.conf", "/usr/share/licenses/heddle-opensm/LICENSE"}
+AGENT = {
+    "/usr/sbin/heddle-agent", "/usr/lib/heddle/libheddle-apm.so", "/etc/heddle-agent/agent.toml", "/usr/share/man/man8/heddle-agent.8",
+    f"{UNITS}/heddle-agent.service", "/usr/lib/sysusers.d/heddle-agent.conf", "/usr/lib/udev/rules.d/60-heddle-agent.rules",
+    "/usr/share/licenses/heddle-agent/LICENSE", "/usr/share/doc/heddle-agent/path-migration.md"}
 GRAFANA = ({"/etc/grafana/provisioning/dashboards/heddle.yaml", "/usr/share/licenses/heddle-grafana/LICENSE"} |
            {f"/usr/share/heddle/grafana/{path.name}" for path in (SOURCE / "tools/grafana").glob("*.json")} |
            {f"/usr/share/heddle/prometheus/{path.name}" for path in (SOURCE / "tools/prometheus").glob("*.yml")})
@@ -63,12 +67,13 @@ class Rpm(unittest.TestCase):
         return {re.sub(r"(/(?:doc|licenses)/[^/]*)-0\.2\.0/", r"\1/", line.split(" ", 1)[1].removesuffix(".gz")) for line in lines if not line.startswith("d")}
 
     def test_the_files_of_each_package(self):
-        self.assertEqual(set(self.packages), {"heddle", "heddled", "heddle-opensm", "heddle-grafana"})
+        self.assertEqual(set(self.packages), {"heddle", "heddled", "heddle-agent", "heddle-opensm", "heddle-grafana"})
         self.assertEqual(self.files("heddle"), COMMAND_LINE)
         documents = {path for path in self.files("heddled") if path.startswith("/usr/share/doc/heddled/")}
-        self.assertLess({f"/usr/share/doc/heddled/{name}" for name in ("CHANGELOG.md", "opensm.md", "metrics.md", "systemd/agents.conf")}, documents)
+        self.assertLess({f"/usr/share/doc/heddled/{name}" for name in ("CHANGELOG.md", "opensm.md", "metrics.md", "systemd/etcd.conf")}, documents)
         self.assertEqual(self.files("heddled") - documents, DAEMON)
         self.assertEqual(self.files("heddle-opensm"), PLUGIN)
+        self.assertEqual(self.files("heddle-agent"), AGENT)
         self.assertEqual(self.files("heddle-grafana"), GRAFANA)
 
     def test_configuration_is_kept_and_the_plugin_belongs_to_its_daemon(self):

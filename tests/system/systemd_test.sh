@@ -21,6 +21,11 @@ systemd-analyze verify --man=no "$unit/heddled@rail1.service"
 systemd-analyze security --offline=yes --threshold=15 "$unit/heddled@.service" > /dev/null
 own=$({ diff "$unit/heddled.service" "$unit/heddled@.service" || true; } | sed -n 's/^> \([A-Za-z]*\)=.*/\1/p' | sort | xargs)
 [ "$own" = 'Description ExecStart RuntimeDirectory StateDirectory' ]
+# What a host runs.
+sed -e "s|^ExecStart=[^ ]*|ExecStart=$HEDDLE_BUILD/tools/agent/heddle-agent|" -e '/^Documentation=/d' \
+  "$HEDDLE_BUILD/systemd/heddle-agent.service" > "$unit/heddle-agent.service"
+systemd-analyze verify --man=no "$unit/heddle-agent.service"
+systemd-analyze security --offline=yes --threshold=15 "$unit/heddle-agent.service" | tail -n 1
 mkdir "$unit/heddled.service.d"
 for drop_in in "$HEDDLE_SOURCE"/systemd/heddled.service.d/*.conf; do
   cp "$drop_in" "$unit/heddled.service.d/"
@@ -55,9 +60,11 @@ systemd-sysusers --dry-run "$HEDDLE_SOURCE/systemd/heddle.sysusers" > /dev/null
 mkdir "$unit/root"
 cp -r --parents /etc/passwd /etc/group "$unit/root"
 systemd-sysusers --root="$unit/root" "$HEDDLE_SOURCE/systemd/heddle.sysusers"
+systemd-sysusers --root="$unit/root" "$HEDDLE_SOURCE/systemd/heddle-agent.sysusers"
 systemd-tmpfiles --root="$unit/root" --create "$HEDDLE_SOURCE/systemd/heddle.tmpfiles"
 # The devices belong to a group of their own that has no members: whoever may use the command line may not send MADs.
 grep -q '^heddle-umad:[^:]*:[0-9]*:$' "$unit/root/etc/group"
+grep -q '^heddle-agent-umad:[^:]*:[0-9]*:$' "$unit/root/etc/group"
 grep -q '^SupplementaryGroups=heddle-umad$' "$unit/heddled.service"
 grep -q 'GROUP="heddle-umad"' "$HEDDLE_SOURCE/systemd/60-heddle.rules"
 if grep -q 'GROUP="heddle"' "$HEDDLE_SOURCE/systemd/60-heddle.rules"; then exit 1; fi
