@@ -92,6 +92,7 @@ Governor::Impl::Impl(GovernorOptions given)
 
 std::vector<Action> Governor::Impl::on(const Event& event) {
   now_ = std::max(now_, event.at);
+  if (takes_from_ && *takes_from_ <= now_) takes_from_.reset();
   actions_.clear();
   const bool moved = traffic_moves();
   std::visit([this](const auto& what) { handle(what); }, event.what);
@@ -111,6 +112,7 @@ std::optional<Instant> Governor::Impl::earliest() const {
     if (at && (!first || *at < *first)) first = at;
   };
   for (const LinkRecord& link : records) take(link.retry_at);
+  take(takes_from_);
   for (const auto& [link, override] : memory.overrides) take(override.until);
   for (const auto& [what, drain] : memory.drains) take(drain.until);
   return first;

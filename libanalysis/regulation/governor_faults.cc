@@ -120,6 +120,7 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   sent_then_ = 0;
   distrust_ = 0;
   hold_until_.reset();
+  takes_from_.reset();
   judged_sent_ = 0;
   swaps_ = 0;
   no_swap_until_.reset();

@@ -294,6 +294,9 @@ class Governor::Impl {
   double sent_then_ = 0;  ///< bit/s of all hosts at the last choice that was carried out
   unsigned distrust_ = 0;
   std::optional<Instant> hold_until_;
+  /// Tables could not be written without what was to go: nothing goes before that. Where a switch is known to
+  /// be silent an order fails in the instant in which it is given.
+  std::optional<Instant> takes_from_;
   // How often links were exchanged for others while the hosts sent the same: what the next exchange waits
   // for.
   unsigned swaps_ = 0;

@@ -50,6 +50,7 @@ void Governor::Impl::step_failed(const std::string& why, const std::vector<LinkR
   }
   report(ReportKind::Failed, {}, fmt::format("{}: {}", to_string(stage), why));
   if (stage == Stage::Migrating) plane_is_certain_ = false;
+  takes_from_ = now_ + options.retry_after;
   mend(why);
 }
 

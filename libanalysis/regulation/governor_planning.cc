@@ -163,6 +163,7 @@ void Governor::Impl::choose() {
     }
     return;
   }
+  if (takes_from_) return;
   for (const Kind kind : {Kind::Closing, Kind::Mode}) {
     std::vector<Take> takes = allowed_takes(*selection, kind);
     // Part of a selection may load links more than all of it: a smaller part, then.

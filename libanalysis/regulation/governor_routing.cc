@@ -13,7 +13,7 @@ using routing::LegalPaths;
 /// Begins what there is to begin, when nothing is under way.
 void Governor::Impl::consider() {
   if (stage != Stage::Idle || !is_master_) return;
-  std::vector<Take> takes = operator_takes();
+  std::vector<Take> takes = takes_from_ ? std::vector<Take>{} : operator_takes();
   const bool ready = std::any_of(records.begin(), records.end(),
                                  [](const LinkRecord& link) { return link.state == LinkState::Ready; });
   if (ready || !takes.empty()) begin(std::move(takes));

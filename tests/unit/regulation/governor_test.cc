@@ -46,6 +46,27 @@ TEST_F(GovernorTest, QuietTrunksKeepOneLinkEach) {
   world.expect_settled();
 }
 
+// A switch that is known to be silent fails an order in the instant in which it is given.
+TEST_F(GovernorTest, WhatAnOperatorWantsOffIsNotTriedAgainAtOnce) {
+  using testing_support::Answering;
+  using testing_support::Effect;
+  world.start();
+  std::size_t failed = 0;
+  bool is_silent = true;
+  world.fate = [&](std::size_t /*step*/) {
+    const bool mends = world.governor.stage() == Stage::Mending;
+    if (mends || !is_silent || failed == 100) return std::pair{Answering::Done, Effect::Taken};
+    ++failed;
+    return std::pair{Answering::Failed, Effect::None};
+  };
+  world.tell(SetOverride{world.ref(some_link()), {Wish::Off, "cable swap", "ada", {}}, Force::No, {}});
+  EXPECT_EQ(failed, world.options.retries + 1);
+  is_silent = false;
+  world.run(std::chrono::duration_cast<seconds>(world.options.retry_after) + seconds{5});
+  EXPECT_EQ(world.off(), 1U);
+  world.expect_settled();
+}
+
 TEST_F(GovernorTest, SlowlyAndOnlySoManyAtATime) {
   world.start();
   world.shift_traffic(1, 0.05);
