@@ -292,6 +292,11 @@ void Governor::Impl::handle(const MastershipRegained&) {
 /// What the journal says, against what the fabric shows: changes that were open are undone.
 void Governor::Impl::handle(const Restarted& event) {
   memory = event.memory;
+  // The calendar may have been set back meanwhile. What was done is past all the same.
+  for (auto& [ref, off] : memory.off) off.since = std::min(off.since, now_);
+  for (auto& [id, intent] : memory.open) {
+    for (OffRecord& off : intent.off) off.since = std::min(off.since, now_);
+  }
   if (memory.mode) mode = *memory.mode;
   plane = options.movement == Movement::Planes ? memory.plane % 2 : 0;
   const auto open_changes = memory.open;

@@ -46,6 +46,16 @@ TEST_F(GovernorTest, QuietTrunksKeepOneLinkEach) {
   world.expect_settled();
 }
 
+// Else a plan would wait for days until they had been off for long enough to come back.
+TEST_F(GovernorTest, WhatWentOffByACalendarThatWasSetBackIsPastAllTheSame) {
+  settle_idle();
+  ASSERT_GT(world.off(), 0U);
+  for (auto& [link, off] : world.journal.off) off.since += std::chrono::hours{24};
+  world.restart();
+  for (const OffRecord& off : world.governor.off_links()) ASSERT_LE(off.since, world.now);
+  EXPECT_EQ(world.governor.off_links().size(), world.off());
+}
+
 // A switch that is known to be silent fails an order in the instant in which it is given.
 TEST_F(GovernorTest, WhatAnOperatorWantsOffIsNotTriedAgainAtOnce) {
   using testing_support::Answering;
