@@ -30,6 +30,8 @@ class Fate {
   /// counted: it changes nothing.
   std::function<Verdict(std::uint64_t number, const mad::Packet&)> on_request;
   std::function<Verdict(std::uint64_t number)> on_answer;
+  /// What becomes of an answer on its way in.
+  std::function<void(mad::Packet&)> spoil;
 
   std::uint64_t moments = 0;
   std::uint64_t requests = 0;

@@ -26,6 +26,7 @@ core::CoreOptions core_options(const WorldOptions& world) {
   options.engine = world.engine;
   options.regulation.governor = world.governor;
   options.regulation.pins = world.pins;
+  options.regulation.calendar = world.calendar;
   options.on_stop = world.on_stop;
   if (world.agents == HostAgents::Speak) options.agents.emplace();
   return options;
@@ -52,8 +53,8 @@ WorldShell::WorldShell(RegulatedWorld& world)
                                    [this](const mad::Packet& packet, Picoseconds at) { hear(packet, at); })},
       recorder_{recorder()},
       recorded_hosts_{recorder_ ? recorder_->between(this) : nullptr},
-      journal_{std::make_unique<MortalJournal>(journal::open_journal(world.path, {{}, Instant{}}).value(),
-                                               world.fate)},
+      journal_{std::make_unique<MortalJournal>(
+          journal::open_journal(world.path, world.options.calendar).value(), world.fate)},
       plans_{world.path + ".plan.json", desk()},
       core_{{.transport = way_in(), .plans = plans_, .desk = desk(), .outside = *this},
             core_options(world.options)} {
@@ -144,7 +145,21 @@ void WorldShell::look_at(const std::vector<NodeGuid>& nodes) {
   on(core::Asked{[&] { core_.seat().look_at(nodes, world_.now); }});
 }
 
+void WorldShell::take_subnet() {
+  on(core::Asked{[&] { (void)core_.take_subnet("operator"); }});
+}
+
+void WorldShell::go_on(First first) {
+  paused_ = false;
+  if (first == First::Timers) on_timers();
+  for (const mad::Packet& packet : std::exchange(at_the_door_, {})) {
+    if (world_.fate.dead) return;
+    take_in(packet, world_.now);
+  }
+}
+
 std::optional<Instant> WorldShell::next_deadline() const {
+  if (paused_) return std::nullopt;
   std::optional<Instant> first = core_.next_deadline();
   const auto sooner = [&](Instant at) {
     if (!first || at < *first) first = at;
@@ -155,6 +170,7 @@ std::optional<Instant> WorldShell::next_deadline() const {
 }
 
 void WorldShell::on_timers() {
+  if (paused_) return;
   write_what_is_due();
   if (world_.fate.dead) return;
   on(core::TimersDue{});
@@ -185,8 +201,15 @@ void WorldShell::hear(const mad::Packet& packet, Picoseconds at) {
   const bool smp = mad::is_smp(mad::read_header(packet.mad));
   const std::uint64_t number = smp ? world_.fate.answers++ : 0;
   if (smp && world_.fate.on_answer && world_.fate.on_answer(number) == Fate::Verdict::Lost) return;
+  mad::Packet arrived = packet;
+  if (world_.fate.spoil) world_.fate.spoil(arrived);
+  if (paused_) return at_the_door_.push_back(arrived);
+  take_in(arrived, RegulatedWorld::instant(at));
+}
+
+void WorldShell::take_in(const mad::Packet& packet, Instant at) {
   if (world_.on_wire) world_.on_wire(RegulatedWorld::Way::Received, packet);
-  on(core::Arrived{packet, RegulatedWorld::instant(at)});
+  on(core::Arrived{packet, at});
 }
 
 Result<void> WorldShell::send(const mad::Packet& packet) {

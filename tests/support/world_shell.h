@@ -42,6 +42,8 @@ struct WorldOptions {
   FabricClock::duration verify_within = std::chrono::minutes{10};
   /// What a write to the journal takes, while everything else goes on. None: nothing goes on.
   FabricClock::duration disk{};
+  /// What time the daemon takes it to be when it starts.
+  journal::Calendar calendar{};
   /// Where each run of the daemon is recorded, one after the other; takes a disk that takes time.
   std::vector<std::string>* recordings = nullptr;
 };
@@ -73,9 +75,16 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   using Order = std::function<void(regulate::Regulator&)>;
   void order(const Order& what);
   void stop(core::Changes changes) { on(core::StopAsked{changes}); }
+  /// As SIGSTOP and SIGCONT do: meanwhile answers wait at its door, and time passes. Which it sees first is
+  /// up to the kernel.
+  void pause() { paused_ = true; }
+  enum class First : std::uint8_t { Answers, Timers };
+  void go_on(First first);
   /// As a trap would have it.
   void look_at(const std::vector<NodeGuid>& nodes);
   void sweep() { on(core::WayMoved{}); }
+  /// `heddle sm take --force`
+  void take_subnet();
 
   [[nodiscard]] const core::FabricCore& core() const { return core_; }
   [[nodiscard]] const regulate::Regulator& regulator() const { return *core_.regulator(); }
@@ -106,6 +115,7 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   [[nodiscard]] transport::Transport& way_in();
   void begin_recording();
   void hear(const mad::Packet& packet, Picoseconds at);
+  void take_in(const mad::Packet& packet, Instant at);
   [[nodiscard]] Desk desk();
   void write_what_is_due();
   void migrate_who_is_due();
@@ -120,6 +130,8 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   sim::ClientId client_;
   apm::Sealer sealer_{apm::Key{}};
   std::deque<DiskWork> disk_;
+  bool paused_ = false;
+  std::vector<mad::Packet> at_the_door_;                                      ///< while it is paused
   std::vector<std::pair<Instant, std::function<void(Instant)>>> migrations_;  ///< by when they are due
   std::unique_ptr<record::Recorder> recorder_;  ///< null where nothing is recorded
   std::unique_ptr<regulate::PathMigrator> recorded_hosts_;

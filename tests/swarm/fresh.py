@@ -15,8 +15,12 @@ def word_of_today(source):
     return f"{commit.stdout.strip() or 'no-commit'}-{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}"
 
 
-def seeds_from(word, count):
-    return [int.from_bytes(hashlib.sha256(f"{word} {number}".encode()).digest()[:4], "big") % 1_000_000_000 + 1_000_000
+# Of worlds with all kinds of storms, and of those before (plan.h).
+FIRST, FIRST_OF_ALL_KINDS = 1_000_000, 2_000_000_000
+
+
+def seeds_from(word, count, first=FIRST):
+    return [int.from_bytes(hashlib.sha256(f"{word} {number}".encode()).digest()[:4], "big") % 1_000_000_000 + first
             for number in range(count)]
 
 

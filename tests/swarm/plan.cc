@@ -8,6 +8,28 @@ namespace heddle::swarm {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+void add_later_kinds(Plan& plan, Dice& dice) {
+  plan.anywhere = plan.kills && dice.chance(0.5);
+  plan.power = dice.chance(0.25);
+  plan.failing = dice.chance(0.15);
+  plan.lying = plan.power && dice.chance(0.3);
+  plan.stops = dice.chance(0.25);
+  plan.wall = dice.chance(0.2);
+  plan.other = dice.chance(0.2);
+  plan.agents = dice.chance(0.2);
+  plan.twice = dice.chance(0.15);
+  plan.damage = dice.chance(0.05);
+  // A damaged answer is believed until the next one.
+  if (dice.chance(0.5) || plan.damage) plan.world.heavy_sweep = 5s;
+  // Who is slow, or comes twice, is later than others; see above.
+  auto& life = plan.world.governor.packet_life;
+  if (plan.agents || plan.twice) life = std::max<std::chrono::nanoseconds>(life, 100ms);
+}
+
+}  // namespace
+
 Plan plan_of(std::uint64_t seed) {
   Dice dice{seed};
   Plan plan;
@@ -72,6 +94,7 @@ Plan plan_of(std::uint64_t seed) {
   if (seed < 1'000'000) return plan;
   plan.disk = dice.chance(0.3);
   plan.own = dice.chance(0.2);
+  if (seed >= first_of_all_kinds) add_later_kinds(plan, dice);
   return plan;
 }
 
@@ -80,12 +103,16 @@ std::string describe(const Plan& plan) {
       "{}, LMC {}, {}, packets live {} ms", plan.fabric, plan.world.lmc,
       plan.world.governor.select.policy == regulation::SelectPolicy::General ? "general" : "trunk",
       std::chrono::duration_cast<std::chrono::milliseconds>(plan.world.governor.packet_life).count());
-  if (plan.orders) words += ", operators";
-  if (plan.cuts) words += ", cuts";
-  if (plan.kills) words += ", kills";
-  if (plan.lossy) words += ", MADs lost";
-  if (plan.disk) words += ", disk";
-  if (plan.own) words += ", own cable";
+  const std::pair<bool, const char*> kinds[] = {
+      {plan.orders, "operators"},       {plan.cuts, "cuts"},         {plan.kills, "kills"},
+      {plan.lossy, "MADs lost"},        {plan.disk, "disk"},         {plan.own, "own cable"},
+      {plan.anywhere, "at any moment"}, {plan.power, "power"},       {plan.failing, "failing disk"},
+      {plan.lying, "lying disk"},       {plan.stops, "stops"},       {plan.wall, "calendar"},
+      {plan.other, "other manager"},    {plan.agents, "odd agents"}, {plan.twice, "MADs twice"},
+      {plan.damage, "damaged answers"}};
+  for (const auto& [is_so, word] : kinds) {
+    if (is_so) words += fmt::format(", {}", word);
+  }
   return words;
 }
 

@@ -41,7 +41,24 @@ struct Plan {
   // Not in worlds below a million: those are what they were when their numbers were written down.
   bool disk = false;  ///< full at times, or slow
   bool own = false;   ///< the daemon's own cable, which goes and comes
+  // Nor in worlds below two thousand millions.
+  bool anywhere = false;  ///< kills are at any MAD and write
+  bool power = false;     ///< of the daemon's host fails
+  bool failing = false;   ///< reads, writes and syncs of its disk fail
+  bool lying = false;     ///< that disk forgets what it called synced
+  bool stops = false;     ///< the daemon stands still, and goes on
+  bool wall = false;      ///< the calendar jumps
+  bool other = false;     ///< another subnet manager comes and goes
+  bool agents = false;    ///< one node's answers are missing, slow or wrong
+  bool twice = false;     ///< MADs come twice
+  bool damage = false;    ///< a byte of an answer is another one
+
+  /// What is believed of damaged answers may be wrong at any instant: of such a world only the end is judged.
+  [[nodiscard]] bool is_judged() const { return !damage; }
 };
+
+/// Of the first world with all kinds of storms.
+constexpr std::uint64_t first_of_all_kinds = 2'000'000'000;
 
 [[nodiscard]] Plan plan_of(std::uint64_t seed);
 /// In words, for people.

@@ -22,9 +22,11 @@ Storm::Storm(const Plan& plan, std::string directory)
     : plan_{plan},
       dice_{plan.seed + 1'000'000'007},
       directory_{std::move(directory)},
+      disk_{plan.power || plan.failing ? std::make_unique<test::VolatileDisk>(plan.seed) : nullptr},
       world_{plan.fabric, plan.world, directory_ + "/journal.db"},
       commands_{directory_ + "/commands", clock_},
-      hosts_{sim::host_ports(truth())} {
+      hosts_{sim::host_ports(truth())},
+      chances_{plan.seed + 2'000'000'011} {
   std::ofstream{directory_ + "/fabric.net"} << write_ibnetdiscover(truth());
   const Port& seat = truth().port(world_.port);
   const NodeIndex own = truth().peer({seat.node, seat.num})->node;
@@ -44,6 +46,7 @@ Storm::Storm(const Plan& plan, std::string directory)
   if (is_unique(truth().link(seat.link).a.node)) own_ = seat.link;
   world_.on_wire = [this](test::RegulatedWorld::Way way, const mad::Packet& packet) {
     const bool sent = way == test::RegulatedWorld::Way::Sent;
+    if (sent) judge_sent(packet);
     recording_->record(sent ? Recording::Kind::Sent : Recording::Kind::Received, packet, world_.ps());
   };
 }
@@ -57,21 +60,30 @@ bool Storm::begin() {
   world_.watch.begin();
   world_.watch.never_rests();
   world_.watch.say(fmt::format("seed {}", plan_.seed));
+  begin_faults();
+  return true;
+}
+
+void Storm::begin_faults() {
+  sim::MadFaults faults;
   if (plan_.lossy) {
-    sim::MadFaults faults;
     faults.lost = Ratio{0.02};
     faults.delayed = Ratio{0.01};
     faults.delay = Picoseconds{50ms};
+  }
+  if (plan_.twice) faults.duplicated = Ratio{0.02};
+  if (plan_.lossy || plan_.twice) {
     world_.fabric.set_mad_faults(faults);
     world_.watch.fault();
   }
-  return true;
+  if (plan_.damage) world_.fate.spoil = [this](mad::Packet& packet) { spoil(packet); };
 }
 
 Outcome Storm::end() {
   settle();
   expect_all_well();
   outcome_.instants = world_.watch.instants();
+  if (!plan_.is_judged()) return outcome_;
   for (const std::string& violation : world_.watch.violations()) outcome_.wrong.push_back(violation);
   return outcome_;
 }
@@ -84,7 +96,7 @@ Outcome Storm::run(FabricClock::duration length) {
     step.act(*this);
     step.then = std::chrono::milliseconds{20 + dice_.below(380)};
     steps_.push_back(step);
-    world_.run_for(step.then);
+    pass(step.then);
   }
   return end();
 }
@@ -96,12 +108,13 @@ Outcome Storm::repeat(const std::vector<Step>& steps, const std::set<std::size_t
       ++outcome_.done[steps[i].what];
       steps[i].act(*this);
     }
-    world_.run_for(steps[i].then);
+    pass(steps[i].then);
   }
   return end();
 }
 
 void Storm::start_daemon() {
+  if (disk_) wait_for_journal();
   recording_ = std::make_unique<Recording>(fmt::format("{}/{:04}.wire", directory_, daemons_++), clock_,
                                            truth(), world_.port, world_.ps());
   world_.start();
@@ -118,6 +131,13 @@ Step Storm::draw() {
   if (plan_.kills) steps.emplace_back(&Storm::kill_daemon, "kill");
   if (plan_.disk) steps.insert(steps.end(), 2, {&Storm::change_disk, "disk"});
   if (plan_.own) steps.emplace_back(&Storm::cut_own, "own cable");
+  if (plan_.anywhere) steps.emplace_back(&Storm::kill_at_any_moment, "kill anywhere");
+  if (plan_.power) steps.emplace_back(&Storm::lose_power, "power");
+  if (plan_.failing) steps.insert(steps.end(), 2, {&Storm::change_manners, "failing disk"});
+  if (plan_.stops) steps.emplace_back(&Storm::stop_daemon, "stop");
+  if (plan_.wall) steps.emplace_back(&Storm::change_calendar, "calendar");
+  if (plan_.other) steps.insert(steps.end(), 2, {&Storm::other_manager, "other manager"});
+  if (plan_.agents) steps.insert(steps.end(), 2, {&Storm::odd_agent, "odd agent"});
   const auto& [what, word] = dice_.one_of(steps);
   return {word, (this->*what)()};
 }
@@ -183,7 +203,8 @@ Storm::Act Storm::cut_or_mend() {
 }
 
 void Storm::cut(LinkIndex link) {
-  if (!cut_.empty()) return;
+  // Nobody repairs what another manager, which writes nothing, has.
+  if (!cut_.empty() || other_) return;
   const LinkEnd end = truth().link(link).a;
   commands_.say("cut", name(end.node), end.port, world_.ps());
   world_.watch.cut(link, world_.ps());
@@ -204,7 +225,7 @@ Storm::Act Storm::kill_or_revive() {
 }
 
 void Storm::kill(NodeIndex node) {
-  if (!dead_.empty() || !cut_.empty()) return;
+  if (!dead_.empty() || !cut_.empty() || other_) return;
   dead_.push_back(node);
   commands_.say("kill", name(node), PortNum{0}, world_.ps());
   world_.watch.kill(node, world_.ps());
@@ -219,10 +240,8 @@ void Storm::revive(NodeIndex node) {
 Storm::Act Storm::kill_daemon() {
   const auto away = std::chrono::milliseconds{dice_.below(300)};
   return [away](Storm& storm) {
-    storm.world_.watch.fault();  // what it knew of faults, it has to find anew
-    storm.world_.kill();
-    storm.world_.run_for(away);
-    storm.start_daemon();
+    storm.kill_now();
+    storm.start_again(away);
   };
 }
 
@@ -248,12 +267,14 @@ Storm::Act Storm::cut_own() {
 void Storm::settle() {
   world_.fabric.set_mad_faults({});
   set_disk(false, 0ms);
+  if (plan_.seed >= first_of_all_kinds) end_others();
   while (!cut_.empty()) mend(cut_.back());
   while (!dead_.empty()) revive(dead_.back());
   // An order stands until the next start; a restore ends all of them.
   world_.run([&] { return world_.daemon->configured; }, 60s);
   world_.daemon->order([&](regulate::Regulator& regulator) {
-    regulator.restore("operator", regulate::Regulator::Adopt::No, world_.now, unheard);
+    const auto adopt = forgot_ ? regulate::Regulator::Adopt::DisabledPorts : regulate::Regulator::Adopt::No;
+    regulator.restore("operator", adopt, world_.now, unheard);
   });
   world_.run_for(30s);
 }
@@ -272,7 +293,15 @@ void Storm::expect_all_well() {
     outcome_.wrong.push_back("a problem that is none: " + problem.text);
   }
   expect_true_picture();
+  expect_small_journal();
   world_.watch.settled();
+}
+
+/// A state directory of 2 MB must do, and most of that is the log of decisions.
+void Storm::expect_small_journal() {
+  constexpr std::size_t most = 512 * 1024;
+  const std::size_t log = disk_ ? disk_->size(world_.path + "-wal") : 0;
+  if (log > most) outcome_.wrong.push_back(fmt::format("the journal's log has {} bytes", log));
 }
 
 /// What the daemon believes of the fabric, beside what the simulator knows.

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "support/volatile_disk.h"
 #include "swarm/plan.h"
 #include "swarm/recording.h"
+#include "swarm/second_sm.h"
 
 namespace heddle::swarm {
 
@@ -47,6 +49,9 @@ class Storm {
   [[nodiscard]] bool begin();
   Outcome end();
   void start_daemon();
+  void begin_faults();
+  /// So much time passes. A daemon that dies meanwhile is started again.
+  void pass(FabricClock::duration span);
   Step draw();
   Act load();
   Act order();
@@ -56,6 +61,23 @@ class Storm {
   Act kill_daemon();
   Act change_disk();
   Act cut_own();
+  // Of worlds with all kinds of storms: storm_host.cc, storm_others.cc.
+  Act kill_at_any_moment();
+  Act lose_power();
+  Act change_manners();
+  Act stop_daemon();
+  Act change_calendar();
+  Act other_manager();
+  Act odd_agent();
+  void kill_now();
+  void start_again(FabricClock::duration away);
+  void wait_for_journal();
+  void end_other();
+  void end_others();
+  void end_odd_agent();
+  void spoil(mad::Packet& packet);
+  void judge_sent(const mad::Packet& packet);
+  void judge_records();
   void cut(LinkIndex link);
   void mend(LinkIndex link);
   void kill(NodeIndex node);
@@ -64,6 +86,7 @@ class Storm {
   void set_disk(bool full, FabricClock::duration write);
   void expect_all_well();
   void expect_true_picture();
+  void expect_small_journal();
   [[nodiscard]] bool is_switch(NodeIndex node) const { return truth().node(node).type == NodeType::Switch; }
   [[nodiscard]] const Fabric& truth() const { return world_.fabric.description(); }
   [[nodiscard]] const std::string& name(NodeIndex node) const { return truth().node(node).description; }
@@ -71,6 +94,7 @@ class Storm {
   Plan plan_;
   Dice dice_;
   std::string directory_;
+  std::unique_ptr<test::VolatileDisk> disk_;  ///< null: the machine's
   test::RegulatedWorld world_;
   RecordingClock clock_;
   Commands commands_;
@@ -83,6 +107,12 @@ class Storm {
   std::vector<sim::TrafficId> flows_;
   std::vector<LinkIndex> cut_;
   std::vector<NodeIndex> dead_;
+  bool forgot_ = false;  ///< the disk lied, and the power went: links may be off of which nobody knows
+  Dice chances_;         ///< of what happens between steps
+  std::unique_ptr<SecondSm> other_;
+  NodeIndex odd_ = no_node;  ///< whose agent does not do as it should
+  bool said_two_write_ = false;
+  bool said_future_ = false;
   std::vector<Step> steps_;
   Outcome outcome_;
 };
