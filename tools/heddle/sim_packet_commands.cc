@@ -55,7 +55,10 @@ packet::Progress progress_bar(Context& context, const PacketOptions& options) {
 Result<void> run(const PacketOptions& options, Context& context) {
   const auto text = read_text_file(options.experiment);
   if (!text) return fail(text.error());
-  auto experiment = packet::read_experiment(*text, options.experiment);
+  const auto beside = std::filesystem::path{options.experiment}.parent_path();
+  auto experiment = packet::read_experiment(*text, options.experiment, [&](const std::string& file) {
+    return read_text_file((beside / file).string());
+  });
   if (!experiment) return fail(experiment.error());
   if (options.seeds > 0) {
     const std::uint64_t first = experiment->seeds.front();
@@ -63,7 +66,6 @@ Result<void> run(const PacketOptions& options, Context& context) {
     for (unsigned i = 0; i < options.seeds; ++i) experiment->seeds.push_back(first + i);
   }
   // Files that an experiment names are beside it.
-  const auto beside = std::filesystem::path{options.experiment}.parent_path();
   for (packet::ExperimentTrace& trace : experiment->traces) {
     trace.file = (beside / trace.file).string();
     if (trace.mapping != "round-robin" && trace.mapping != "block")

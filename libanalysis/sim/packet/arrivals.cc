@@ -52,12 +52,19 @@ bool PacketSim::route(Packet& packet, const Input& input) {
       net_.programming.forwarding.port(routing::SwitchIndex{at.row}, Lid{packet.lid}).raw();
   if (number == 0 || number > at.ports) return false;
   std::uint32_t id = at.first_port + number;
-  if (plane.up_routing != UpRouting::Programmed && net_.links[id].upward) id = upward(packet, at, id);
+  if (plane.up_routing != UpRouting::Programmed && net_.links[id].upward) {
+    id = upward(packet, at, id);
+  } else if (plane.trunk_routing != TrunkRouting::Programmed) {
+    id = along_trunk(packet, id);
+  }
   if (!net_.links[id].cabled) return false;
   packet.port = id;
   const std::uint32_t out = id - at.first_port;
 
   std::uint32_t vl = plane.sl_to_vl[packet.sl];
+  if (!net_.input_turns.empty()) {
+    vl = lane_in_turn(packet.sl, net_.input_turns[std::size_t{packet.place} * 32 + packet.sl]);
+  }
   if (!net_.programming.sl2vl.empty()) {
     const auto& table = net_.programming.sl2vl[at.node.raw()];
     if (!table.empty()) vl = table[(input.number * (at.ports + 1) + out) * 16 + packet.sl % 16].raw();
@@ -76,6 +83,15 @@ bool PacketSim::route(Packet& packet, const Input& input) {
   }
   packet.next_vl = static_cast<std::uint8_t>(vl);
   return true;
+}
+
+/// SLs with several SCs: one after another, packet by packet.
+std::uint8_t PacketSim::lane_in_turn(std::uint8_t sl, std::uint8_t& turn) const {
+  const std::vector<std::uint8_t>& lanes = net_.plane.sl_turns[sl];
+  if (lanes.empty()) return net_.plane.sl_to_vl[sl];
+  const std::uint8_t lane = lanes[turn % lanes.size()];
+  turn = static_cast<std::uint8_t>((turn + 1U) % lanes.size());
+  return lane;
 }
 
 /// To a port of the same MPort, or by the parity of the port to the centre.
@@ -108,6 +124,26 @@ std::uint32_t PacketSim::upward(const Packet& packet, const SwitchElement& at, s
     if (room > best_room) {
       best_room = room;
       best = link.port;
+    }
+  }
+  return best;
+}
+
+/// Among the open links to the same neighbour, one by chance or by the room behind it.
+std::uint32_t PacketSim::along_trunk(const Packet& packet, std::uint32_t programmed) {
+  const Trunk trunk = net_.trunks[programmed];
+  if (trunk.count == 1) return programmed;
+  std::uint32_t turn = mix(packet.salt, net_.ports[programmed].at_switch) % trunk.count;
+  std::uint32_t best = programmed;
+  std::int32_t best_room = std::numeric_limits<std::int32_t>::min();
+  for (std::uint32_t i = 0; i < trunk.count; ++i, turn = turn + 1 == trunk.count ? 0 : turn + 1) {
+    const std::uint32_t port = net_.trunk_ports[trunk.first + turn];
+    if (!net_.links[port].up) continue;
+    if (net_.plane.trunk_routing == TrunkRouting::PerMessage) return port;
+    const std::int32_t room = net_.pools.room(net_.ports[port].pool, net_.plane.sl_to_vl[packet.sl], now());
+    if (room > best_room) {
+      best_room = room;
+      best = port;
     }
   }
   return best;

@@ -121,6 +121,13 @@ Result<void> check(const DataPlane& plane, const Fabric& fabric, const Programmi
                                                   plane.sl_to_vl[sl], base_vls));
     }
   }
+  for (std::size_t sl = 0; sl < plane.sl_turns.size(); ++sl) {
+    for (const std::uint8_t vl : plane.sl_turns[sl]) {
+      if (vl < base_vls) continue;
+      return fail(ErrorCode::Invalid,
+                  fmt::format("sc_to_vl: SL {} has VL {}: there are {} to choose from", sl, vl, base_vls));
+    }
+  }
   if (plane.ring_rule != RingRule::None && programming.rings.empty()) {
     return fail(ErrorCode::Invalid, "ring_rule: the fabric is not known to be a torus, so it has no rings");
   }

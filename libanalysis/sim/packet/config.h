@@ -71,6 +71,13 @@ enum class UpRouting : std::uint8_t {
   Adaptive,    ///< among the minimal ones, that whose output buffer has most room
 };
 
+/// Which of several links between two switches a packet takes.
+enum class TrunkRouting : std::uint8_t {
+  Programmed,  ///< what the forwarding table says
+  PerMessage,  ///< a random one, drawn when the message is made, so that its packets keep their order
+  Adaptive,    ///< that whose output buffer has most room
+};
+
 /// Who decides what an output buffer takes next, where several crossbars fill it (Omni-Path-like).
 enum class OutputArbiter : std::uint8_t {
   PerCrossbar,  ///< each crossbar for itself: the MPort's and the central one may both send to it at once
@@ -139,8 +146,12 @@ struct DataPlane {
   /// in the next pass or cycle. With blind VA it is one at least.
   Cycle allocation_retry = 0;
   std::array<std::uint8_t, 32> sl_to_vl{};  ///< where no SL2VL table is given
+  /// By SL: VLs that its packets take in turn, at each input and at each host, in place of sl_to_vl (an SL
+  /// with several SCs). Empty for none.
+  std::vector<std::vector<std::uint8_t>> sl_turns;
   RingRule ring_rule = RingRule::None;
   UpRouting up_routing = UpRouting::Programmed;
+  TrunkRouting trunk_routing = TrunkRouting::Programmed;
   ClosedLink closed_link = ClosedLink::Discard;
   bool count_lanes = false;  ///< PacketSim::lane_count is wanted
   Cycle head_lifetime = 0;   ///< HOQ lifetime, 0 for none; IBA gives it as 4.096 us x 2^HOQLife (14.2.5.6)

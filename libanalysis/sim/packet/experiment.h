@@ -23,7 +23,8 @@ namespace heddle::packet {
 struct ExperimentTraffic {
   TrafficClass traffic;
   std::string name;  ///< of the SL, for people
-  double part = 0;   ///< of the load; 0: traffic.rate as it is
+  double part = 0;   ///< of the load
+  double rest = 0;   ///< of what the classes with a rate of their own leave of it; neither: traffic.rate
 };
 
 struct ExperimentVariant {
@@ -65,8 +66,13 @@ struct Experiment {
   [[nodiscard]] std::size_t points() const { return variants.size() * loads.size() * seeds.size(); }
 };
 
-/// `name` is what errors call the text. Errors: Invalid with file, line and key; unknown keys are errors.
-[[nodiscard]] Result<Experiment> read_experiment(std::string_view text, const std::string& name);
+/// The text of a file that an experiment includes, by the name that stands there.
+using IncludedText = std::function<Result<std::string>(const std::string& file)>;
+
+/// `name` is what errors call the text. Without `included` nothing may be included. Errors: Invalid with
+/// file, line and key; unknown keys are errors; those of `included`.
+[[nodiscard]] Result<Experiment> read_experiment(std::string_view text, const std::string& name,
+                                                 const IncludedText& included = {});
 
 /// The fabric and its tables, shared by all points.
 struct Site {

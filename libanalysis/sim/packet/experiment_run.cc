@@ -76,6 +76,16 @@ std::uint64_t class_seed(std::uint64_t seed, std::size_t number) {
   return result;
 }
 
+double rate_at(const Experiment& experiment, const ExperimentTraffic& of, double load) {
+  if (of.part > 0) return of.part * load;
+  if (of.rest == 0) return of.traffic.rate;
+  double left = load;
+  for (const ExperimentTraffic& other : experiment.traffic) {
+    if (other.part == 0 && other.rest == 0) left -= other.traffic.rate;
+  }
+  return of.rest * std::max(0.0, left);
+}
+
 Result<void> read_tables(const std::string& file, Site& site) {
   const auto text = read_text_file(file);
   if (!text) return fail(text.error());
@@ -137,8 +147,7 @@ Result<PointResult> run_point(const Experiment& experiment, const Site& site, co
 
   for (std::size_t i = 0; i < experiment.traffic.size(); ++i) {
     TrafficClass traffic = experiment.traffic[i].traffic;
-    if (experiment.traffic[i].part > 0)
-      traffic.rate = experiment.traffic[i].part * experiment.loads[point.load];
+    traffic.rate = rate_at(experiment, experiment.traffic[i], experiment.loads[point.load]);
     if (auto ok = check(traffic, sim.host_count()); !ok)
       return fail(fmt::format("traffic {}", i + 1), ok.error());
     sim.add_traffic(traffic, class_seed(experiment.seeds[point.seed], i));

@@ -68,6 +68,9 @@ void PacketSim::inject(std::uint32_t id) {
   const std::uint32_t port_id = net_.hosts[message.source].port;
   Port& port = net_.ports[port_id];
   unsigned vl = net_.plane.sl_to_vl[message.sl];
+  if (!net_.host_turns.empty()) {
+    vl = lane_in_turn(message.sl, net_.host_turns[std::size_t{message.source} * 32 + message.sl]);
+  }
   if (!net_.programming.sl2vl.empty()) {
     const NodeIndex node = net_.fabric->port(PortIndex{port.slot}).node;
     const auto& table = net_.programming.sl2vl[node.raw()];

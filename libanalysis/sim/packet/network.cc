@@ -7,10 +7,12 @@
 
 #include "sim/packet/check.h"
 #include "sim/packet/levels.h"
+#include "sim/packet/trunks.h"
 
 namespace heddle::packet {
 namespace {
 
+constexpr std::size_t sls = 32;
 constexpr std::uint32_t mport_size = 4;
 constexpr std::uint32_t mport_central_links = 2;
 constexpr int central_width = 3;  ///< flits a cycle of a link to the centre, and at least of a central buffer
@@ -52,6 +54,12 @@ class NetworkBuilder {
     if (net_.plane.virtual_allocation == VirtualAllocation::Blind || net_.plane.allocation_retry > 0)
       net_.retry_at.resize(net_.input_queues.size());
     if (net_.plane.up_routing != UpRouting::Programmed) find_levels(net_);
+    if (net_.plane.trunk_routing != TrunkRouting::Programmed) find_trunks(net_);
+    if (!net_.plane.sl_turns.empty()) {
+      net_.plane.sl_turns.resize(sls);
+      net_.input_turns.resize(net_.inputs.size() * sls);
+      net_.host_turns.resize(net_.hosts.size() * sls);
+    }
     net_.ties = net_.plane.model == SwitchModel::OmniPath || net_.plane.output_lanes > 1;
     return std::move(net_);
   }

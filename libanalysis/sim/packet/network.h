@@ -123,6 +123,12 @@ struct Uplink {
   std::uint32_t above = 0;  ///< switch
 };
 
+/// The links between the same two switches, as a run of Network::trunk_ports. Count 1: no trunk.
+struct Trunk {
+  std::uint32_t first = 0;
+  std::uint32_t count = 1;
+};
+
 struct PortCount {
   std::uint64_t packets = 0;
   std::uint64_t flits = 0;
@@ -189,6 +195,11 @@ struct Network {
   std::vector<std::uint32_t> host_of_lid;   ///< nothing where there is none
   std::vector<std::uint32_t> port_of_slot;  ///< by PortIndex
   std::vector<Uplink> uplinks;
+  std::vector<Trunk> trunks;  ///< by Port, for trunk routing; else empty
+  std::vector<std::uint32_t> trunk_ports;
+  /// Where SLs have several VLs: whose turn it is, by Input x 32 + SL and, of hosts, by host x 32 + SL.
+  Array<std::uint8_t> input_turns;
+  Array<std::uint8_t> host_turns;
   Array<std::uint8_t> distance;  ///< by switch x switches + switch, in links, for up-routing; else empty
   /// Flits a cycle that a packet leaves an input with: of a port, and a central one.
   std::array<std::uint8_t, 2> speeds{1, 1};

@@ -150,6 +150,8 @@ class PacketSim {
   [[nodiscard]] std::uint32_t output_in_hierarchy(const SwitchElement& at, const Input& input,
                                                   std::uint32_t out) const;
   std::uint32_t upward(const Packet& packet, const SwitchElement& at, std::uint32_t programmed);
+  std::uint32_t along_trunk(const Packet& packet, std::uint32_t programmed);
+  [[nodiscard]] std::uint8_t lane_in_turn(std::uint8_t sl, std::uint8_t& turn) const;
   void enqueue(std::uint32_t packet, std::uint32_t input);
   void stored(std::uint32_t packet);
   void credit(std::uint32_t pool, std::uint32_t data);

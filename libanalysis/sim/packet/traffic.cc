@@ -36,6 +36,7 @@ constexpr std::array process_names{ProcessName{"bernoulli", Process::Bernoulli},
                                    ProcessName{"cbr", Process::Cbr}, ProcessName{"burst", Process::Burst},
                                    ProcessName{"backlog", Process::Backlog}};
 
+constexpr int most_connections = 1024;  // of a host
 constexpr std::uint32_t silent = 0xffffffffU;
 
 std::uint32_t reversed(std::uint32_t value, unsigned bits) {
@@ -69,6 +70,14 @@ std::uint32_t tornado(std::uint32_t host, std::uint32_t hosts, const std::vector
     stride *= *size;
   }
   return place * each + host % each;
+}
+
+/// A random cycle through all hosts (Sattolo, 1986): nobody sends to itself.
+std::vector<std::uint32_t> random_cycle(std::uint32_t hosts, Random& random) {
+  std::vector<std::uint32_t> next(hosts);
+  std::iota(next.begin(), next.end(), 0U);
+  for (std::uint32_t i = hosts; i-- > 1;) std::swap(next[i], next[random.below(i)]);
+  return next;
 }
 
 }  // namespace
@@ -107,6 +116,11 @@ Result<void> check(const TrafficClass& traffic, std::uint32_t hosts) {
   for (const std::uint32_t host : traffic.hot) {
     if (host >= hosts) return wrong(fmt::format("hot: there is no host {}, the fabric has {}", host, hosts));
   }
+  if (traffic.connections < 0 || traffic.connections > most_connections) {
+    return wrong(fmt::format("connections = {}: must be 0 to {}", traffic.connections, most_connections));
+  }
+  if (traffic.balanced && (traffic.connections == 0 || traffic.pattern != Pattern::Uniform))
+    return wrong("balanced: only uniform connections can be");
   std::uint64_t switches = 1;
   for (const std::uint32_t size : traffic.dimensions) {
     if (size == 0) return wrong("dimensions: must be 1 or more each");
@@ -122,15 +136,16 @@ TrafficSource::TrafficSource(TrafficClass traffic, std::uint32_t hosts, std::uin
     : traffic_{std::move(traffic)}, hosts_{hosts} {
   Random seeds{seed};
   states_.reserve(hosts);
-  for (std::uint32_t host = 0; host < hosts; ++host) states_.push_back({Random{seeds()}, silent, 0, 0});
+  for (std::uint32_t host = 0; host < hosts; ++host) states_.push_back({Random{seeds()}, silent, 0, 0, 0});
   const int messages = traffic_.process == Process::Burst ? traffic_.burst : 1;
   per_cycle_ = traffic_.rate / (static_cast<double>(traffic_.message_flits) * messages);
   log_none_ = std::log1p(-per_cycle_);
-  if (traffic_.pattern == Pattern::Permutation) {
-    // A random cycle through all hosts (Sattolo, 1986): nobody sends to itself.
-    permutation_.resize(hosts);
-    std::iota(permutation_.begin(), permutation_.end(), 0U);
-    for (std::uint32_t i = hosts; i-- > 1;) std::swap(permutation_[i], permutation_[seeds.below(i)]);
+  if (traffic_.pattern == Pattern::Permutation) permutation_ = random_cycle(hosts, seeds);
+  const auto each = static_cast<std::uint32_t>(traffic_.connections);
+  connections_.assign(std::size_t{hosts} * each, silent);
+  for (std::uint32_t c = 0; traffic_.balanced && c < each; ++c) {
+    const std::vector<std::uint32_t> targets = random_cycle(hosts, seeds);
+    for (std::uint32_t host = 0; host < hosts; ++host) connections_[host * each + c] = targets[host];
   }
 }
 
@@ -174,6 +189,16 @@ std::uint32_t TrafficSource::draw(std::uint32_t host, State& state) {
   return silent;
 }
 
+/// Of the next message or burst: the connections take turns.
+std::uint32_t TrafficSource::destination(std::uint32_t host, State& state) {
+  if (traffic_.connections == 0) return draw(host, state);
+  const auto each = static_cast<std::uint32_t>(traffic_.connections);
+  std::uint32_t& target = connections_[std::size_t{host} * each + state.turn];
+  state.turn = state.turn + 1 == each ? 0 : state.turn + 1;
+  if (target == silent) target = draw(host, state);
+  return target;
+}
+
 Cycle TrafficSource::first(std::uint32_t host) {
   State& state = states_[host];
   const bool backlog = traffic_.process == Process::Backlog;
@@ -202,7 +227,7 @@ TrafficSource::Made TrafficSource::make(std::uint32_t host, Cycle now) {
   if (traffic_.process == Process::Burst) {
     if (state.left == 0) {
       state.left = traffic_.burst;
-      state.target = draw(host, state);
+      state.target = destination(host, state);
     }
     made.target = state.target;
     --state.left;
@@ -210,12 +235,7 @@ TrafficSource::Made TrafficSource::make(std::uint32_t host, Cycle now) {
     made.next = state.left > 0 ? now : gap(state.random);
     if (state.left == 0 && made.next != never) made.next += now;
   } else {
-    if (traffic_.connection) {
-      if (state.target == silent) state.target = draw(host, state);
-      made.target = state.target;
-    } else {
-      made.target = draw(host, state);
-    }
+    made.target = destination(host, state);
     if (traffic_.process == Process::Backlog) {
       if (state.left > 0) --state.left;
       made.next = state.left > 0 ? now : never;  // the others as these leave the queue

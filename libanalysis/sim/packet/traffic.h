@@ -48,7 +48,8 @@ struct TrafficClass {
   std::int32_t message_flits = 1;
   double rate = 0;                   ///< flits per cycle and host
   int burst = 4;                     ///< messages of a burst, or of the backlog
-  bool connection = false;           ///< every host keeps the destination that it draws first
+  int connections = 0;               ///< destinations that every host keeps and sends to in turn; 0: draws
+  bool balanced = false;             ///< Connections: as many end at every host as begin there
   double hot_part = 0;               ///< Hotspot: probability of a hot host
   std::vector<std::uint32_t> hot{};  ///< hosts
   std::vector<std::uint32_t>
@@ -83,12 +84,14 @@ class TrafficSource {
  private:
   struct State {
     Random random;
-    std::uint32_t target;  ///< of a connection, a burst, or the last of AllToAll
+    std::uint32_t target;  ///< of a burst, or the last of AllToAll
+    std::uint32_t turn;    ///< of the connections
     int left = 0;          ///< messages of the burst
     double due = 0;        ///< CBR: the exact time of the next message
   };
 
   std::uint32_t draw(std::uint32_t host, State& state);
+  std::uint32_t destination(std::uint32_t host, State& state);
   [[nodiscard]] std::uint32_t other(std::uint32_t host, State& state) const;
   Cycle gap(Random& random) const;
 
@@ -98,6 +101,7 @@ class TrafficSource {
   double log_none_;   ///< log(1 - per_cycle_)
   Array<State> states_;
   std::vector<std::uint32_t> permutation_;
+  std::vector<std::uint32_t> connections_;  ///< by host x connections; what is not drawn yet is silent
 };
 
 }  // namespace heddle::packet

@@ -136,6 +136,9 @@ TEST(Conservation, WhileLinksCloseAndOpen) {
     const auto at = any_fabric(with);
     with.closed_link = *rc::gen::element(packet::ClosedLink::Discard, packet::ClosedLink::Hold);
     with.head_lifetime = *rc::gen::inRange<Cycle>(100, 400);
+    with.trunk_routing =
+        *rc::gen::element(TrunkRouting::Programmed, TrunkRouting::PerMessage, TrunkRouting::Adaptive);
+    if (*rc::gen::arbitrary<bool>()) with.sl_turns = {{0, static_cast<std::uint8_t>(with.vls - 1)}};
     PacketSim sim = simulator(at, with);
     Random random{*rc::gen::arbitrary<std::uint64_t>()};
     send_at_random(sim, random, 400, 1500, with.vls);

@@ -156,6 +156,91 @@ sl_mtu = [64, 20]
               HasSubstr("crossbar_speed: must be a whole number from 1 to 8"));
 }
 
+constexpr const char* bases = R"(
+[planes.fast]
+crossbar_speed = 2
+delays = { flight = 7 }
+[planes.other]
+model = "omni-path"
+central_speed = 4
+)";
+
+// Switches are said once, for many experiments; what an experiment says itself goes before.
+TEST(Experiment, PlanesAreBasedOnWhatIsIncluded) {
+  std::string text = "include = \"switches.toml\"\n" + std::string(small);
+  text.replace(text.find("[plane]\n"), 8, "[plane]\nbase = \"fast\"\n");
+  text += "[[variant]]\nname = \"hierarchy\"\nbase = \"other\"\ncentral_speed = 3\ncrossbar_speed = 1\n";
+  const auto included = [](const std::string& file) -> Result<std::string> {
+    if (file == "switches.toml") return std::string{bases};
+    return fail(ErrorCode::NotFound, file);
+  };
+  const auto experiment = read_experiment(text, "e.toml", included);
+  ASSERT_TRUE(experiment) << experiment.error().message;
+  EXPECT_EQ(experiment->variants[0].plane.crossbar_speed, 2);
+  EXPECT_EQ(experiment->variants[0].plane.delays.flight, 7);
+  EXPECT_EQ(experiment->variants[0].plane.vls, 2);
+  EXPECT_EQ(experiment->variants[2].plane.model, SwitchModel::OmniPath);
+  EXPECT_EQ(experiment->variants[2].plane.central_speed, 3);
+
+  EXPECT_THAT(read_experiment(text, "e.toml").error().message, HasSubstr("nothing can be included here"));
+  const auto error = [&](const std::string& shared) {
+    const auto read =
+        read_experiment(text, "e.toml", [&](const std::string&) -> Result<std::string> { return shared; });
+    return read ? "no error" : read.error().message;
+  };
+  EXPECT_THAT(error("[planes.fast]\ncrossbar_sped = 2\n"),
+              HasSubstr("switches.toml:2: crossbar_sped: is not"));
+  EXPECT_THAT(error("loads = [1]\n[planes.fast]\n[planes.other]\n"),
+              HasSubstr("switches.toml:1: loads: is not a key here"));
+  EXPECT_THAT(error("[planes.other]\n"), HasSubstr("e.toml:10: base: there is no [planes.fast]"));
+}
+
+// The thesis' chapter 5: three SLs share what the others leave of the total.
+TEST(Experiment, WhatIsLeftOfTheLoadIsDividedAsTheFileSays) {
+  const auto experiment = read_experiment(R"(
+fabric = "xgft:1;8;1"
+measure = 20000
+loads = [0.5]
+[[traffic]]
+rate = 0.3
+[[traffic]]
+sl = 1
+rest = 0.25
+)",
+                                          "e.toml");
+  ASSERT_TRUE(experiment) << experiment.error().message;
+  const auto result = run_point(*experiment, *prepare(*experiment), {});
+  ASSERT_TRUE(result) << result.error().message;
+  const auto rate = [&](std::size_t sl) {
+    return static_cast<double>(result->measurements.by_sl[sl].generated_flits) / 20000 / result->hosts;
+  };
+  EXPECT_NEAR(rate(0), 0.3, 0.01);
+  EXPECT_NEAR(rate(1), 0.05, 0.005);
+}
+
+TEST(Experiment, ServiceLevelsMayHaveSeveralChannels) {
+  const std::string text = std::string(small) + R"(
+[[variant]]
+name = "turns"
+sl_to_sc = [[0, 1], [2]]
+sc_to_vl = [1, 0, 1]
+trunk_routing = "per-message"
+)";
+  const auto experiment = read_experiment(text, "e.toml");
+  ASSERT_TRUE(experiment) << experiment.error().message;
+  const DataPlane& turns = experiment->variants[2].plane;
+  EXPECT_THAT(turns.sl_turns, testing::ElementsAre(testing::ElementsAre(1, 0), testing::ElementsAre(1)));
+  EXPECT_EQ(turns.trunk_routing, TrunkRouting::PerMessage);
+  EXPECT_THAT(read_experiment(text + "sc_to_vl = [1]\n", "e.toml").error().message, HasSubstr("e.toml:"));
+  const auto error = [](const std::string& more) {
+    return read_experiment(std::string(small) + "[[variant]]\nname = \"x\"\n" + more, "e.toml")
+        .error()
+        .message;
+  };
+  EXPECT_THAT(error("sl_to_sc = [[0, 3]]\nsc_to_vl = [0]\n"), HasSubstr("SC 3 is not in sc_to_vl"));
+  EXPECT_THAT(error("sc_to_vl = [0]\n"), HasSubstr("needs sl_to_sc"));
+}
+
 TEST(Experiment, EstimatesAreStudents) {
   const std::vector<double> values{1, 2, 3};
   const Estimate of_three = estimate(values);

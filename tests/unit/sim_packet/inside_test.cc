@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 
 #include "support/packet_plant.h"
@@ -159,6 +161,92 @@ TEST(Inside, DTableGivesItsSharesUnderContention) {
   EXPECT_NEAR(got[2] / all, 0.2, 0.03);
 }
 
+/// Links of the first switch's trunks that carried anything, when every host sends to the next.
+std::size_t links_in_use(TrunkRouting routing) {
+  const Plant ring = plant("torus:4,hosts=1,links=4");
+  DataPlane with = plane(1, 8, 64);
+  with.trunk_routing = routing;
+  PacketSim sim = simulator(ring, with);
+  sim.add_traffic({.pattern = Pattern::Neighbour, .message_flits = 16, .rate = 0.9}, 3);
+  sim.run_until(4000);
+  std::size_t used = 0;
+  for (const Port& port : sim.network().ports) {
+    if (!port.host_side && !port.to_host && port.at_switch == 0 && sim.count(PortIndex{port.slot}).flits > 0)
+      ++used;
+  }
+  return used;
+}
+
+// Thesis, chapters 4 and 5: links of a trunk carry different packets of one direction.
+TEST(Inside, ATrunkIsUsedAsItsRoutingSays) {
+  EXPECT_EQ(links_in_use(TrunkRouting::Programmed), 1U);
+  EXPECT_EQ(links_in_use(TrunkRouting::PerMessage), 4U);
+  EXPECT_EQ(links_in_use(TrunkRouting::Adaptive), 4U);
+}
+
+// Of a trunk's links those that are off are left out.
+TEST(Inside, AClosedLinkOfATrunkIsNotChosen) {
+  const Plant ring = plant("torus:4,hosts=1,links=4");
+  for (const TrunkRouting routing : {TrunkRouting::PerMessage, TrunkRouting::Adaptive}) {
+    DataPlane with = plane(1, 8, 64);
+    with.trunk_routing = routing;
+    PacketSim sim = simulator(ring, with);
+    for (std::uint32_t link = 0; link < ring.fabric->links().size(); ++link) {
+      const LinkEnd end = ring.fabric->link(LinkIndex{link}).a;  // hosts have port 1, the first trunk 2 to 5
+      if (ring.fabric->node(end.node).type == NodeType::Switch && end.port.raw() % 4 != 1)
+        sim.set_link(LinkIndex{link}, false);
+    }
+    sim.add_traffic({.pattern = Pattern::Neighbour, .message_flits = 8, .rate = 0.5, .stop = 2000}, 3);
+    sim.run_until_idle(20'000);
+    EXPECT_GT(sim.totals().injected, 0U);
+    EXPECT_EQ(sim.totals().delivered, sim.totals().injected);
+  }
+}
+
+// Two packets of SL 0 go to VL 0 and 1 in turn; SL 1 has VL 1, SL 2 VL 2.
+TEST(Inside, AnSlWithTwoChannelsTakesThemInTurn) {
+  const Plant star = plant("xgft:1;4;1");
+  DataPlane with = plane(3, 8, 64);
+  with.sl_turns = {{0, 1}, {}};
+  with.count_lanes = true;
+  PacketSim sim = simulator(star, with);
+  sim.add_traffic({.sl = 0, .message_flits = 16, .rate = 0.4}, 3);
+  sim.add_traffic({.sl = 1, .message_flits = 16, .rate = 0.2}, 4);
+  sim.add_traffic({.sl = 2, .message_flits = 16, .rate = 0.2}, 5);
+  sim.run_until(20'000);
+  std::array<std::uint64_t, 3> flits{};
+  for (const Port& port : sim.network().ports) {
+    if (!port.to_host) continue;
+    for (unsigned vl = 0; vl < 3; ++vl) flits[vl] += sim.lane_count(PortIndex{port.slot}, vl).packets;
+  }
+  EXPECT_NEAR(static_cast<double>(flits[0]) / static_cast<double>(flits[1]), 0.5, 0.05);
+  EXPECT_NEAR(static_cast<double>(flits[0]) / static_cast<double>(flits[2]), 1, 0.1);
+}
+
+/// How many messages each host gets of `connections` at each, of the same rate.
+std::vector<std::uint64_t> received(int connections, bool balanced) {
+  PacketSim sim = simulator(plant("xgft:1;16;1"), plane(1, 8, 64));
+  sim.add_traffic({.process = Process::Cbr,
+                   .message_flits = 8,
+                   .rate = 0.05,
+                   .connections = connections,
+                   .balanced = balanced},
+                  3);
+  sim.run_until(16'000);
+  std::vector<std::uint64_t> each;
+  for (const Port& port : sim.network().ports) {
+    if (port.to_host) each.push_back(sim.count(PortIndex{port.slot}).packets);
+  }
+  return each;
+}
+
+TEST(Inside, BalancedConnectionsEndEverywhereAlike) {
+  const std::vector<std::uint64_t> balanced = received(4, true);
+  EXPECT_LE(*std::ranges::max_element(balanced) - *std::ranges::min_element(balanced), 10U);  // of 100
+  const std::vector<std::uint64_t> random = received(4, false);
+  EXPECT_GT(*std::ranges::max_element(random) - *std::ranges::min_element(random), 40U);
+}
+
 TEST(Inside, WhatMakesNoSwitchIsRefused) {
   const Plant star = plant("xgft:1;4;1");
   const auto error = [&](const DataPlane& with) {
@@ -174,6 +262,9 @@ TEST(Inside, WhatMakesNoSwitchIsRefused) {
   with = plane(1, 8, 16);
   with.sl_mtu[3] = 17;
   EXPECT_THAT(error(with), testing::HasSubstr("too little for 1 packet(s) of 17 flits"));
+  with = plane(1, 8, 16);
+  with.sl_turns = {{0}, {1}};
+  EXPECT_THAT(error(with), testing::HasSubstr("sc_to_vl: SL 1 has VL 1: there are 1 to choose from"));
 }
 
 }  // namespace

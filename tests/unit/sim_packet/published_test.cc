@@ -18,10 +18,16 @@ namespace {
 
 const std::filesystem::path directory = test::source_directory() / "tests/experiments";
 
-Result<Experiment> read(const std::filesystem::path& path) {
+std::string text_of(const std::filesystem::path& path) {
   std::ostringstream text;
   text << std::ifstream{path}.rdbuf();
-  return read_experiment(text.str(), path.filename().string());
+  return text.str();
+}
+
+Result<Experiment> read(const std::filesystem::path& path) {
+  return read_experiment(
+      text_of(path), path.filename().string(),
+      [](const std::string& file) -> Result<std::string> { return text_of(directory / file); });
 }
 
 TEST(Published, AllExperimentsAreRead) {
