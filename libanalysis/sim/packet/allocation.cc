@@ -257,8 +257,7 @@ void PacketSim::grant(std::uint32_t input_id, std::uint32_t output_id) {
   const Cycle start = now() + delays.allocation;
   const std::uint32_t data =
       credit_data(vl, {.flits = packet.flits, .step = net_.speeds[input.central ? 1 : 0]});
-  wheel_.push(crossing.room_at + (input.central ? 1 : delays.credit),
-              Event::of(EventKind::Credit, input.pool, data));
+  return_room(input, crossing.room_at + (input.central ? 1 : delays.credit), data);
   if (output.central) {
     packet.place = output.target;
     packet.tail = end + delays.allocation - 1 + delays.crossbar;

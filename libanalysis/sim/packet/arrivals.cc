@@ -205,6 +205,16 @@ void PacketSim::credit(std::uint32_t pool, std::uint32_t data) {
   }
 }
 
+/// To the sender that feeds the input, or to the output that fills a central one.
+void PacketSim::return_room(const Input& input, Cycle at, std::uint32_t data) {
+  if (!input.abroad) {
+    wheel_.push(at, Event::of(EventKind::Credit, input.pool, data));
+    return;
+  }
+  border_.to(border_.division->of_port[input.feeder]).room.push_back({at, input.pool, data});
+  border_.earliest = std::min(border_.earliest, at);
+}
+
 /// A packet that is given up where it is. Before it was in a queue its room at the input comes back as its
 /// flits come.
 void PacketSim::drop(std::uint32_t id, std::uint64_t& reason) {
@@ -214,9 +224,9 @@ void PacketSim::drop(std::uint32_t id, std::uint64_t& reason) {
     const Input& input = net_.inputs[packet.place];
     const std::uint32_t data =
         credit_data(packet.vl, {.flits = packet.flits, .stride = net_.ports[input.feeder].flit_cycles});
-    wheel_.push(now() + net_.plane.delays.credit, Event::of(EventKind::Credit, input.pool, data));
+    return_room(input, now() + net_.plane.delays.credit, data);
   }
-  settle_message(packet.message, packet.flits, packet.vl, false);
+  settle(packet, false);
   packets_.drop(id);
 }
 

@@ -82,7 +82,7 @@ void PacketSim::expect_more(Event event) const {
       break;
     }
     case EventKind::Deliver:
-      prefetch(messages_[packets_[index].message]);
+      if (packets_[index].home == part_) prefetch(messages_[packets_[index].message]);
       break;
     case EventKind::Credit:
       if (net_.pool_owners[index].central) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -120,12 +121,24 @@ using MakeWorkload = std::function<Result<std::unique_ptr<Workload>>(const Exper
 /// Called with the number of points done, one call at a time.
 using Progress = std::function<void(std::size_t done, std::size_t all)>;
 
-/// Errors: Invalid for a plane or traffic that the fabric does not bear.
+/// On `cores` cores, if the fabric has as many switches and there is no workload. Errors: Invalid for a plane
+/// or traffic that the fabric does not bear.
 [[nodiscard]] Result<PointResult> run_point(const Experiment& experiment, const Site& site,
-                                            const Point& point, const MakeWorkload& make_workload = {});
+                                            const Point& point, const MakeWorkload& make_workload = {},
+                                            unsigned cores = 1);
 
-/// All points, on `threads` threads that end before it returns, in the order of points whatever order they
-/// end in.
+/// In the order of results.
+[[nodiscard]] std::vector<Point> all_points(const Experiment& experiment);
+
+/// Takes a result, one call at a time. An error ends the campaign.
+using PointDone = std::function<Result<void>(PointResult result)>;
+
+/// Some points, on `threads` threads that end before it returns, in whatever order they end.
+[[nodiscard]] Result<void> run_points(const Experiment& experiment, const Site& site,
+                                      std::span<const Point> points, unsigned threads, const PointDone& done,
+                                      const MakeWorkload& make_workload = {});
+
+/// All points, in the order of points.
 [[nodiscard]] Result<std::vector<PointResult>> run_all(const Experiment& experiment, const Site& site,
                                                        unsigned threads, const Progress& progress,
                                                        const MakeWorkload& make_workload = {});

@@ -9,6 +9,7 @@
 #include "fabric/source.h"
 #include "routing/lft_dump.h"
 #include "sim/packet/experiment.h"
+#include "sim/packet/parallel_sim.h"
 #include "sim/packet/rings.h"
 
 namespace heddle::packet {
@@ -48,7 +49,7 @@ Result<std::vector<Change>> find_changes(const Experiment& experiment, const Exp
   return changes;
 }
 
-LinkUse link_use(const PacketSim& sim, Cycle cycles) {
+LinkUse link_use(const ParallelSim& sim, Cycle cycles) {
   LinkUse use;
   std::size_t cabled = 0;
   for (std::uint32_t id = 0; id < sim.network().ports.size(); ++id) {
@@ -135,13 +136,13 @@ Result<Site> prepare(const Experiment& experiment) {
 }
 
 Result<PointResult> run_point(const Experiment& experiment, const Site& site, const Point& point,
-                              const MakeWorkload& make_workload) {
+                              const MakeWorkload& make_workload, unsigned cores) {
   const ExperimentVariant& variant = experiment.variants[point.variant];
   auto network = build_network(site.fabric, site.programming, variant.plane);
   if (!network) return fail(fmt::format("variant {}", variant.name), network.error());
-  auto made = PacketSim::make(std::move(*network));
+  auto made = ParallelSim::make(std::move(*network), make_workload ? 1 : cores);
   if (!made) return fail(fmt::format("variant {}", variant.name), made.error());
-  PacketSim& sim = *made;
+  ParallelSim& sim = *made;
   const auto changes = find_changes(experiment, variant, site);
   if (!changes) return fail(changes.error());
 
@@ -157,7 +158,7 @@ Result<PointResult> run_point(const Experiment& experiment, const Site& site, co
   bool measuring = false;
   std::unique_ptr<Workload> workload;
   if (make_workload) {
-    auto made_workload = make_workload(experiment, sim);
+    auto made_workload = make_workload(experiment, sim.whole());
     if (!made_workload) return fail(made_workload.error());
     workload = std::move(*made_workload);
   }
@@ -198,38 +199,94 @@ Result<PointResult> run_point(const Experiment& experiment, const Site& site, co
                      .workload = workload ? workload->report() : ""};
 }
 
+std::vector<Point> all_points(const Experiment& experiment) {
+  std::vector<Point> points;
+  for (std::size_t variant = 0; variant < experiment.variants.size(); ++variant) {
+    for (std::size_t load = 0; load < experiment.loads.size(); ++load) {
+      for (std::size_t seed = 0; seed < experiment.seeds.size(); ++seed)
+        points.push_back({variant, load, seed});
+    }
+  }
+  return points;
+}
+
+namespace {
+
+/// Points one after another, several at once.
+class Campaign {
+ public:
+  Campaign(const Experiment& experiment, const Site& site, const PointDone& done,
+           const MakeWorkload& make_workload)
+      : experiment_{experiment}, site_{site}, done_{done}, make_workload_{make_workload} {}
+
+  /// Each on `cores` cores.
+  Result<void> run(std::span<const Point> points, std::size_t at_once, unsigned cores) {
+    next_ = 0;
+    std::vector<std::jthread> pool;
+    for (std::size_t i = 1; i < std::min(at_once, points.size()); ++i)
+      pool.emplace_back([=, this] { work(points, cores); });
+    work(points, cores);
+    pool.clear();
+    if (error_) return fail(std::move(*error_));
+    return {};
+  }
+
+ private:
+  void work(std::span<const Point> points, unsigned cores) {
+    for (std::size_t i = next_++; i < points.size(); i = next_++) {
+      auto result = run_point(experiment_, site_, points[i], make_workload_, cores);
+      const std::lock_guard lock{mutex_};
+      auto ok = result ? done_(std::move(*result)) : Result<void>{fail(result.error())};
+      if (ok) continue;
+      if (!error_) error_ = ok.error();
+      next_ = points.size();
+    }
+  }
+
+  const Experiment& experiment_;
+  const Site& site_;
+  const PointDone& done_;
+  const MakeWorkload& make_workload_;
+  std::atomic<std::size_t> next_{0};
+  std::mutex mutex_;
+  std::optional<Error> error_;
+};
+
+/// Of one run: what a part has to do between two meetings must be worth the meeting.
+unsigned most_cores(const Site& site) {
+  constexpr std::size_t hosts_of_a_part = 64;
+  const auto hosts = static_cast<std::size_t>(std::ranges::count_if(
+      site.fabric->nodes(), [](const Node& node) { return node.type != NodeType::Switch; }));
+  return static_cast<unsigned>(std::clamp<std::size_t>(hosts / hosts_of_a_part, 1, most_parts));
+}
+
+}  // namespace
+
+/// As many at once as there are cores, each on one, as long as that keeps all cores busy; the rest share
+/// them.
+Result<void> run_points(const Experiment& experiment, const Site& site, std::span<const Point> points,
+                        unsigned threads, const PointDone& done, const MakeWorkload& make_workload) {
+  Campaign campaign{experiment, site, done, make_workload};
+  const std::size_t all = std::max(threads, 1U);
+  const std::size_t rest = points.size() % all;
+  const unsigned cores = rest == 0 ? 1 : std::min(static_cast<unsigned>(all / rest), most_cores(site));
+  if (cores == 1 || make_workload) return campaign.run(points, all, 1);
+  if (auto ok = campaign.run(points.first(points.size() - rest), all, 1); !ok) return ok;
+  return campaign.run(points.last(rest), rest, cores);
+}
+
 Result<std::vector<PointResult>> run_all(const Experiment& experiment, const Site& site, unsigned threads,
                                          const Progress& progress, const MakeWorkload& make_workload) {
-  const std::size_t count = experiment.points();
-  std::vector<std::optional<PointResult>> done(count);
-  std::optional<Error> error;
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  std::size_t finished = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < count; i = next++) {
-      const std::size_t per_variant = experiment.loads.size() * experiment.seeds.size();
-      const Point point{i / per_variant, i % per_variant / experiment.seeds.size(),
-                        i % experiment.seeds.size()};
-      auto result = run_point(experiment, site, point, make_workload);
-      const std::lock_guard lock{mutex};
-      if (!result) {
-        if (!error) error = result.error();
-        next = count;
-        return;
-      }
-      done[i] = std::move(*result);
-      if (progress) progress(++finished, count);
-    }
-  };
-  std::vector<std::thread> pool;
-  for (unsigned i = 1; i < std::min<std::size_t>(std::max(threads, 1U), count); ++i) pool.emplace_back(work);
-  work();
-  for (std::thread& thread : pool) thread.join();
-  if (error) return fail(std::move(*error));
+  const std::vector<Point> points = all_points(experiment);
   std::vector<PointResult> results;
-  results.reserve(count);
-  for (auto& result : done) results.push_back(std::move(*result));
+  const auto done = [&](PointResult result) -> Result<void> {
+    results.push_back(std::move(result));
+    if (progress) progress(results.size(), points.size());
+    return {};
+  };
+  if (auto ok = run_points(experiment, site, points, threads, done, make_workload); !ok)
+    return fail(ok.error());
+  std::ranges::sort(results, {}, &PointResult::point);
   return results;
 }
 

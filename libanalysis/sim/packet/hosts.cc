@@ -11,6 +11,7 @@ void PacketSim::add_traffic(const TrafficClass& traffic, std::uint64_t seed) {
   const auto number = static_cast<std::uint32_t>(traffic_.size());
   traffic_.emplace_back(traffic, host_count(), seed);
   for (std::uint32_t host = 0; host < host_count(); ++host) {
+    if (!here(net_.hosts[host].port)) continue;
     const Cycle first = traffic_[number].first(host);
     if (first == never || first >= traffic.stop) continue;
     sources_.push_back({number, host});
@@ -78,7 +79,7 @@ void PacketSim::inject(std::uint32_t id) {
   }
   if (vl >= static_cast<unsigned>(net_.plane.vls)) {  // SL2VL says drop
     message.to_send = 0;
-    settle_message(id, message.flits, 0, false);
+    settle_message({now(), id, message.flits, 0, false});
     return;
   }
   PortQueue& queue = net_.port_queues[port.first_queue + vl];
@@ -105,7 +106,8 @@ std::uint32_t PacketSim::make_packet(std::uint32_t port_id, unsigned vl) {
   packet.sl = message.sl;
   packet.salt = message.salt;
   packet.injected = now();
-  packet.serial = static_cast<std::uint32_t>(totals_.injected);
+  packet.serial = serials_++;
+  packet.home = part_;
   if (message.to_send == message.flits) message.injected = now();
   message.to_send -= flits;
   if (message.to_send == 0) {
@@ -128,15 +130,15 @@ void PacketSim::deliver(std::uint32_t id) {
     ++net_.counts[packet.port].broken;
     if (down <= packet.sent + port.flight) {
       ++totals_.lost;
-      settle_message(packet.message, packet.flits, packet.vl, false);
+      settle(packet, false);
       packets_.drop(id);
       return;
     }
     packet.broken = true;
   }
-  if (port.far != messages_[packet.message].target) {  // wrong tables: IBA 9.6.1, the LID is not this port's
+  if (port.far != target_of(packet)) {  // wrong tables: IBA 9.6.1, the LID is not this port's
     ++totals_.unroutable;
-    settle_message(packet.message, packet.flits, packet.vl, false);
+    settle(packet, false);
     packets_.drop(id);
     return;
   }
@@ -151,20 +153,31 @@ void PacketSim::deliver(std::uint32_t id) {
       flow->network.add(latency);
     }
   }
-  const std::uint32_t message = packet.message;
-  const std::int32_t flits = packet.flits;
-  const std::uint8_t vl = packet.vl;
-  const bool whole = !packet.broken;
+  settle(packet, !packet.broken);
   packets_.drop(id);
-  settle_message(message, flits, vl, whole);
+}
+
+std::uint32_t PacketSim::target_of(const Packet& packet) const {
+  return packet.home == part_ ? messages_[packet.message].target : net_.host_of_lid[packet.lid];
+}
+
+/// A packet has come to its end.
+void PacketSim::settle(const Packet& packet, bool whole) {
+  const Mail::Ended ended{now(), packet.message, packet.flits, packet.vl, whole};
+  if (packet.home == part_) {
+    settle_message(ended);
+  } else {
+    border_.to(packet.home).ended.push_back(ended);
+  }
 }
 
 /// A part of a message has come to its end.
-void PacketSim::settle_message(std::uint32_t id, std::int32_t flits, std::uint8_t vl, bool whole) {
+void PacketSim::settle_message(const Mail::Ended& ended) {
+  const std::uint32_t id = ended.message;
   Message& message = messages_[id];
-  message.outstanding -= flits;
-  message.spoiled = message.spoiled || !whole;
-  if (!whole) totals_.lost_flits += static_cast<std::uint64_t>(flits);
+  message.outstanding -= ended.flits;
+  message.spoiled = message.spoiled || !ended.whole;
+  if (!ended.whole) totals_.lost_flits += static_cast<std::uint64_t>(ended.flits);
   if (message.outstanding > 0) return;
   if (message.origin != nothing && sources_[message.origin].traffic == nothing) {
     stream_message_ended(message.origin, message.flits, !message.spoiled);
@@ -175,12 +188,12 @@ void PacketSim::settle_message(std::uint32_t id, std::int32_t flits, std::uint8_
     return;
   }
   ++totals_.messages_delivered;
-  const Cycle latency = now() - message.created;
-  for (Flow* flow : {&measurements_.by_sl[message.sl], &measurements_.by_vl[vl]}) {
+  const Cycle latency = ended.at - message.created;
+  for (Flow* flow : {&measurements_.by_sl[message.sl], &measurements_.by_vl[ended.vl]}) {
     ++flow->messages;
     flow->end_to_end.add(latency);
   }
-  const Delivery delivery{now(),      message.created, message.source, message.target,
+  const Delivery delivery{ended.at,   message.created, message.source, message.target,
                           message.sl, message.flits,   message.tag};
   messages_.drop(id);
   if (listener_ != nullptr) listener_->delivered(delivery);
@@ -191,13 +204,20 @@ void PacketSim::set_link(LinkIndex index, bool open) {
   for (const LinkEnd end : {link.a, link.b}) {
     const std::uint32_t id = net_.port_of_slot[net_.fabric->port_index(end).raw()];
     if (id == nothing || net_.links[id].up == open) continue;
-    if (open) {
-      net_.links[id].up = true;
-      if (net_.ports[id].ready != 0) wake_port_at(id, now());
-    } else {
-      close(id);
-    }
+    net_.links[id].up = open;
+    link_changed(id);
   }
+}
+
+void PacketSim::link_changed(std::uint32_t id) {
+  if (net_.links[id].up) {
+    if (here(id) && net_.ports[id].ready != 0) wake_port_at(id, now());
+    return;
+  }
+  last_close_ = now();
+  const Port& port = net_.ports[id];
+  if (!port.to_host && here(port.peer)) break_tail(id);
+  if (here(id)) close(id);
 }
 
 void PacketSim::set_rate(LinkIndex index, BitRate rate) {
@@ -211,10 +231,17 @@ void PacketSim::set_rate(LinkIndex index, BitRate rate) {
   }
 }
 
+/// The packet whose header has gone on while its tail was still to come.
+void PacketSim::break_tail(std::uint32_t id) {
+  const Input& input = net_.inputs[net_.ports[id].far];
+  if (input.last_tail < now() || packets_[input.last_packet].serial != input.last_serial) return;
+  packets_[input.last_packet].broken = true;
+  ++net_.counts[id].broken;
+}
+
 void PacketSim::close(std::uint32_t id) {
   Port& port = net_.ports[id];
-  net_.links[id].up = false;
-  port.last_down = last_close_ = now();
+  port.last_down = now();
   if (port.stalled_since >= 0) {
     net_.counts[id].stalled += static_cast<std::uint64_t>(now() - port.stalled_since);
     port.stalled_since = -1;
@@ -222,16 +249,7 @@ void PacketSim::close(std::uint32_t id) {
   for (unsigned vl = 0; !net_.lane_counts.empty() && vl < static_cast<unsigned>(net_.plane.vls); ++vl) {
     end_lane_stall(id, vl);
   }
-  if (!port.to_host) {
-    // The packet whose header has gone on while its tail was still to come.
-    Input& input = net_.inputs[port.far];
-    if (input.last_tail >= now() && packets_[input.last_packet].serial == input.last_serial) {
-      packets_[input.last_packet].broken = true;
-      ++net_.counts[id].broken;
-    }
-  }
-  if (port.host_side) return;
-  if (net_.plane.closed_link == ClosedLink::Discard) {
+  if (!port.host_side && net_.plane.closed_link == ClosedLink::Discard) {
     while (port.ready != 0) discard_head(id, static_cast<unsigned>(std::countr_zero(port.ready)));
   }
 }

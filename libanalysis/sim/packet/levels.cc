@@ -8,17 +8,7 @@ namespace {
 
 constexpr std::uint8_t unreachable = std::numeric_limits<std::uint8_t>::max();
 
-using Graph = std::vector<std::vector<std::uint32_t>>;  // neighbours of each switch
-
-Graph neighbours(const Network& net) {
-  Graph graph(net.switches.size());
-  for (std::uint32_t id = 0; id < net.ports.size(); ++id) {
-    const Port& port = net.ports[id];
-    if (port.host_side || port.to_host || !net.links[id].cabled) continue;
-    graph[port.at_switch].push_back(net.ports[port.peer].at_switch);
-  }
-  return graph;
-}
+using Graph = SwitchGraphLists;
 
 /// Breadth first from all of `frontier` at once; distances beyond 254 count as unreachable.
 std::vector<std::uint8_t> distances(const Graph& graph, std::vector<std::uint32_t> frontier) {
@@ -40,8 +30,18 @@ std::vector<std::uint8_t> distances(const Graph& graph, std::vector<std::uint32_
 
 }  // namespace
 
+SwitchGraphLists switch_neighbours(const Network& net) {
+  SwitchGraphLists graph(net.switches.size());
+  for (std::uint32_t id = 0; id < net.ports.size(); ++id) {
+    const Port& port = net.ports[id];
+    if (port.host_side || port.to_host || !net.links[id].cabled) continue;
+    graph[port.at_switch].push_back(net.ports[port.peer].at_switch);
+  }
+  return graph;
+}
+
 void find_levels(Network& net) {
-  const Graph graph = neighbours(net);
+  const Graph graph = switch_neighbours(net);
   std::vector<std::uint32_t> leaves;
   for (const HostElement& host : net.hosts) {
     if (host.leaf != nothing) leaves.push_back(host.leaf);

@@ -2,9 +2,15 @@
 /// other switch.
 #pragma once
 
+#include <vector>
+
 #include "sim/packet/network.h"
 
 namespace heddle::packet {
+
+/// Neighbours of each switch, once for each link.
+using SwitchGraphLists = std::vector<std::vector<std::uint32_t>>;
+[[nodiscard]] SwitchGraphLists switch_neighbours(const Network& network);
 
 /// Fills LinkState::upward, Network::uplinks and Network::distance. A port leads upwards if the switch behind
 /// it is farther from its nearest host than this one.

@@ -55,6 +55,7 @@ struct alignas(cache_line) Input {
   std::uint8_t number = 0;  ///< port number of the switch
   bool central : 1 = false;
   bool queued : 1 = false;  ///< for allocation in this cycle
+  bool abroad : 1 = false;  ///< its feeder is in another part of the fabric
 };
 static_assert(sizeof(Input) == cache_line);
 
@@ -99,6 +100,7 @@ struct alignas(cache_line) Port {
   bool to_host : 1 = false;
   bool credit_wait : 1 = false;
   bool queued : 1 = false;  ///< for transmission in this cycle
+  bool abroad : 1 = false;  ///< what it feeds is in another part of the fabric
 
   Cycle lifetime_at = -1;
   Cycle last_down = -1;

@@ -46,6 +46,7 @@ struct alignas(cache_line) Packet {
   std::uint8_t next_vl = 0;  ///< on the link it leaves by
   bool broken = false;       ///< a link was closed under it: travels on, and is thrown away at its target
   bool crossed = false;      ///< the date line of the ring it is in
+  std::uint8_t home = 0;     ///< the part of the fabric that has its message
   Cycle injected = 0;
   Cycle sent = 0;  ///< when its header left on the last link
   Cycle tail = 0;  ///< when its last flit arrives over that link

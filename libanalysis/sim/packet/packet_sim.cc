@@ -5,34 +5,51 @@
 namespace heddle::packet {
 
 Result<PacketSim> PacketSim::make(Network network) {
-  auto of_switches = Scheduler::make(network.plane.switch_scheduler, network.plane.flit_bytes);
-  if (!of_switches) return fail("switch_scheduler", of_switches.error());
-  auto of_hosts = Scheduler::make(network.plane.host_scheduler, network.plane.flit_bytes);
-  if (!of_hosts) return fail("host_scheduler", of_hosts.error());
-  PacketSim sim{std::move(network)};
-  sim.switch_scheduler_ = std::move(*of_switches);
-  sim.host_scheduler_ = std::move(*of_hosts);
-  for (Port& port : sim.net_.ports) {
-    port.scheduled_as = (port.host_side ? sim.host_scheduler_ : sim.switch_scheduler_).add_port();
-  }
+  PacketSim sim{std::make_shared<Network>(std::move(network))};
+  if (auto ok = sim.add_schedulers(); !ok) return fail(ok.error());
   return sim;
 }
 
-PacketSim::PacketSim(Network network) : net_{std::move(network)} {}
+Result<PacketSim> PacketSim::make_part(std::shared_ptr<Network> network,
+                                       std::shared_ptr<const Division> division, std::uint8_t part) {
+  PacketSim sim{std::move(network)};
+  for (auto& turn : sim.border_.turns) turn.resize(division->parts);
+  sim.border_.division = std::move(division);
+  sim.part_ = part;
+  if (auto ok = sim.add_schedulers(); !ok) return fail(ok.error());
+  return sim;
+}
 
-void PacketSim::run_until(Cycle end) {
+PacketSim::PacketSim(std::shared_ptr<Network> network) : shared_{std::move(network)}, net_{*shared_} {}
+
+Result<void> PacketSim::add_schedulers() {
+  auto of_switches = Scheduler::make(net_.plane.switch_scheduler, net_.plane.flit_bytes);
+  if (!of_switches) return fail("switch_scheduler", of_switches.error());
+  auto of_hosts = Scheduler::make(net_.plane.host_scheduler, net_.plane.flit_bytes);
+  if (!of_hosts) return fail("host_scheduler", of_hosts.error());
+  switch_scheduler_ = std::move(*of_switches);
+  host_scheduler_ = std::move(*of_hosts);
+  for (std::uint32_t id = 0; id < net_.ports.size(); ++id) {
+    Port& port = net_.ports[id];
+    if (here(id)) port.scheduled_as = (port.host_side ? host_scheduler_ : switch_scheduler_).add_port();
+  }
+  return {};
+}
+
+void PacketSim::run_window(Cycle end) {
   while (wheel_.next() < end) {
     wheel_.advance(wheel_.next());
     cycle();
   }
+}
+
+void PacketSim::run_until(Cycle end) {
+  run_window(end);
   if (end > wheel_.now()) wheel_.advance(end);
 }
 
 Cycle PacketSim::run_until_idle(Cycle end) {
-  while (wheel_.next() < end) {
-    wheel_.advance(wheel_.next());
-    cycle();
-  }
+  run_window(end);
   return wheel_.now();
 }
 
@@ -106,9 +123,10 @@ void PacketSim::handle(Event event) {
 void PacketSim::start_measuring() {
   measurements_ = Measurements{};
   measurements_.since = now();
-  std::ranges::fill(net_.counts, PortCount{});
-  for (Port& port : net_.ports) {
-    if (port.stalled_since >= 0) port.stalled_since = now();
+  for (std::uint32_t id = 0; id < net_.ports.size(); ++id) {
+    if (!here(id)) continue;
+    net_.counts[id] = {};
+    if (net_.ports[id].stalled_since >= 0) net_.ports[id].stalled_since = now();
   }
 }
 
@@ -144,6 +162,20 @@ std::int64_t PacketSim::queued_flits(PortIndex slot, unsigned vl) {
     sum += messages_[m].to_send;
   }
   return sum;
+}
+
+void PacketSim::take_in(PacketSim& from, unsigned turn) {
+  Mail& mail = from.border_.turns[turn][part_];
+  for (const Mail::Leaving& arriving : mail.packets) {
+    const std::uint32_t id = packets_.make();
+    packets_[id] = arriving.packet;
+    packets_[id].serial = serials_++;
+    wheel_.push(arriving.at, Event::of(EventKind::Header, id, arriving.packet.place));
+  }
+  for (const Mail::Room& room : mail.room)
+    wheel_.push(room.at, Event::of(EventKind::Credit, room.pool, room.data));
+  for (const Mail::Ended& ended : mail.ended) settle_message(ended);
+  mail.clear();
 }
 
 void PacketSim::set_arbitration(PortIndex slot, const qos::VlArbitration& tables) {

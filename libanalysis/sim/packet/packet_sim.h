@@ -10,14 +10,18 @@
 /// the cycle.
 ///
 /// No global state, no clock: `run_until` goes to a cycle, and between two calls links may be switched and
-/// tables replaced. One thread; many runs may go on in parallel, each with its own object.
+/// tables replaced. One thread; many runs may go on in parallel, each with its own object. One object may
+/// also be a part of a run that several threads carry out (parallel_sim.h): then it handles only what happens
+/// in its part of the fabric, and shares the network with the other parts.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "sim/packet/border.h"
 #include "sim/packet/measure.h"
 #include "sim/packet/network.h"
 #include "sim/packet/scheduler.h"
@@ -69,6 +73,10 @@ class PacketSim {
  public:
   /// Errors: Invalid for a scheduler's tables.
   static Result<PacketSim> make(Network network);
+  /// One part of a run. Precondition: fewer than `division->parts`; send(), add_stream() and listen() are not
+  /// for parts.
+  static Result<PacketSim> make_part(std::shared_ptr<Network> network,
+                                     std::shared_ptr<const Division> division, std::uint8_t part);
 
   [[nodiscard]] Cycle now() const { return wheel_.now(); }
   [[nodiscard]] std::uint32_t host_count() const { return static_cast<std::uint32_t>(net_.hosts.size()); }
@@ -131,8 +139,24 @@ class PacketSim {
   [[nodiscard]] std::size_t peak_packets() const { return packets_.peak(); }
   [[nodiscard]] std::size_t peak_messages() const { return messages_.peak(); }
 
+  // parallel_sim.cc asks these of parts
+  /// Handles everything before `end`, and stays where it is then.
+  void run_window(Cycle end);
+  /// The earliest that is known to happen, in this part or by what it wrote to the others in this turn.
+  [[nodiscard]] Cycle next_event() const { return std::min(wheel_.next(), border_.earliest); }
+  /// What is written from here on belongs to this turn.
+  void begin_turn(unsigned turn) {
+    border_.turn = turn;
+    border_.earliest = never;
+  }
+  /// Reads what `from` wrote to this part in a turn, and takes it away.
+  void take_in(PacketSim& from, unsigned turn);
+  /// LinkState::up of this port has changed.
+  void link_changed(std::uint32_t port);
+
  private:
-  explicit PacketSim(Network network);
+  explicit PacketSim(std::shared_ptr<Network> network);
+  Result<void> add_schedulers();
 
   void cycle();
   void handle(Event event);
@@ -156,6 +180,7 @@ class PacketSim {
   void stored(std::uint32_t packet);
   void credit(std::uint32_t pool, std::uint32_t data);
   void drop(std::uint32_t packet, std::uint64_t& reason);
+  void return_room(const Input& input, Cycle at, std::uint32_t data);
   /// When the link behind a port closed last, if that was after `sent`; else `never`.
   [[nodiscard]] Cycle closed_after(Cycle sent, std::uint32_t port) const {
     if (last_close_ <= sent || net_.ports[port].last_down <= sent) return never;
@@ -197,6 +222,7 @@ class PacketSim {
   void transmit(std::uint32_t port);
   std::optional<unsigned> choose(std::uint32_t port, LaneMask eligible, const HeadFlits& heads);
   void put_on_link(std::uint32_t port, unsigned vl);
+  void leave(std::uint32_t packet, std::uint32_t input, Cycle at);
   [[nodiscard]] std::int32_t head_flits(const Port& port, unsigned vl) const;
   void watch_lifetime(std::uint32_t port);
   void lifetime(std::uint32_t port);
@@ -216,8 +242,15 @@ class PacketSim {
   void inject(std::uint32_t message);
   std::uint32_t make_packet(std::uint32_t port, unsigned vl);
   void deliver(std::uint32_t packet);
-  void settle_message(std::uint32_t message, std::int32_t flits, std::uint8_t vl, bool whole);
+  void settle(const Packet& packet, bool whole);
+  void settle_message(const Mail::Ended& ended);
+  [[nodiscard]] std::uint32_t target_of(const Packet& packet) const;
   void close(std::uint32_t port);
+  void break_tail(std::uint32_t port);
+  /// In this part.
+  [[nodiscard]] bool here(std::uint32_t port) const {
+    return !border_.division || border_.division->of_port[port] == part_;
+  }
 
   struct HostSource {
     std::uint32_t traffic;  ///< of a stream: nothing
@@ -235,7 +268,11 @@ class PacketSim {
     bool alive = true;
   };
 
-  Network net_;
+  std::shared_ptr<Network> shared_;
+  Network& net_;
+  Border border_;  ///< of the whole: without a division
+  std::uint8_t part_ = 0;
+  std::uint32_t serials_ = 0;
   Wheel wheel_;
   Slab<Packet> packets_;
   Slab<Message> messages_;

@@ -135,9 +135,21 @@ void PacketSim::put_on_link(std::uint32_t id, unsigned vl) {
     // The header waits at the far input until the rest can follow it through the crossbar without gaps.
     packet.place = port.far;
     const Cycle slack = length - port.flit_cycles - (packet.flits - 1);
-    wheel_.push(arrival + delays.input + delays.routing + slack,
-                Event::of(EventKind::Header, packet_id, port.far));
+    const Cycle at = arrival + delays.input + delays.routing + slack;
+    if (port.abroad) {
+      leave(packet_id, port.far, at);
+    } else {
+      wheel_.push(at, Event::of(EventKind::Header, packet_id, port.far));
+    }
   }
+}
+
+/// To another part of the fabric.
+void PacketSim::leave(std::uint32_t id, std::uint32_t input, Cycle at) {
+  const std::uint8_t part = border_.division->of_switch[net_.inputs[input].at_switch];
+  border_.to(part).packets.push_back({at, packets_[id]});
+  border_.earliest = std::min(border_.earliest, at);
+  packets_.drop(id);
 }
 
 void PacketSim::begin_lane_stall(std::uint32_t id, unsigned vl) {
