@@ -1,4 +1,4 @@
-"""Jobs of a real Slurm, as the daemon knows them: Debian's slurm-wlm with munge, a slurmctld and two slurmd. Needs in_netns."""
+"""Jobs of a real Slurm, as the daemon knows them, and experiments as arrays of jobs: Debian's slurm-wlm with munge, a slurmctld and two slurmd. Needs in_netns."""
 
 import contextlib
 import json
@@ -32,6 +32,16 @@ ReturnToService=2
 MailProg=/bin/true
 NodeName=host-[0-1] NodeHostname=localhost NodeAddr={here} Port=[17001-17002] CPUs=1 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+"""
+SOURCE = pathlib.Path(os.environ["HEDDLE_SOURCE"])
+EXPERIMENT = """
+fabric = "tree:k=2,n=2"
+warm_up = 200
+measure = 500
+loads = [0.2, 0.6]
+seeds = 4
+[[traffic]]
+part = 1
 """
 # Says who asked.
 SQUEUE = """#!/bin/sh
@@ -113,6 +123,21 @@ class RealSlurm(unittest.TestCase):
             self.assertIn("the list of jobs is old", old.stderr)
             self.assertIn("root", old.stdout)
             self.assertEqual(daemon.json("status")["sampling"]["overruns"], 0)
+
+    def test_an_experiment_as_an_array_of_jobs(self):
+        if not shutil.which("slurmctld") or not shutil.which("munged"):
+            self.skipTest("no slurm-wlm here (tools/dev/packages-night.txt)")
+        with Slurm() as slurm:
+            slurm.env["PATH"] = f"{pathlib.Path(HEDDLE).parent}:{slurm.env['PATH']}"
+            (slurm.at / "e.toml").write_text(EXPERIMENT)
+            subprocess.run([HEDDLE, "sim", "run", slurm.at / "e.toml", "--out", slurm.at / "whole", "--quiet"], check=True,
+                           capture_output=True, timeout=120)
+            slurm.run(SOURCE / "tools/slurm/heddle-sim", "e.toml", "out", "3")
+            whole, merged = slurm.at / "whole", slurm.at / "out"
+            wait_until((merged / "plot.gp").exists, 120, "the merged results")
+            self.assertEqual(len(list(merged.glob("part-*/points.txt"))), 3)
+            for name in ("results.json", "runs.csv", "summary.csv", "plot.gp"):
+                self.assertEqual((whole / name).read_bytes(), (merged / name).read_bytes(), name)
 
 
 if __name__ == "__main__":

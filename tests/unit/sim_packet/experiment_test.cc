@@ -9,6 +9,7 @@
 #include <string>
 
 #include "routing/lft_dump.h"
+#include "sim/packet/points.h"
 #include "sim/packet/results.h"
 #include "support/scratch.h"
 
@@ -239,6 +240,30 @@ trunk_routing = "per-message"
   };
   EXPECT_THAT(error("sl_to_sc = [[0, 3]]\nsc_to_vl = [0]\n"), HasSubstr("SC 3 is not in sc_to_vl"));
   EXPECT_THAT(error("sc_to_vl = [0]\n"), HasSubstr("needs sl_to_sc"));
+}
+
+// What is kept of a run gives the same results as the run.
+TEST(Experiment, ARunIsReadAsItWasWritten) {
+  const auto experiment = read_experiment(small, "e.toml");
+  const auto site = prepare(*experiment);
+  auto result = run_point(*experiment, *site, {.variant = 1, .load = 1, .seed = 2});
+  ASSERT_TRUE(result) << result.error().message;
+  result->workload = R"([{"trace":0}])";
+  const std::string line = write_point(*result);
+  const auto read = read_point(line);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(write_point(*read), line);
+  EXPECT_EQ(read->measurements, result->measurements);
+  EXPECT_EQ(results_json(*experiment, {&*read, 1}), results_json(*experiment, {&*result, 1}));
+  EXPECT_EQ(runs_csv(*experiment, {&*read, 1}), runs_csv(*experiment, {&*result, 1}));
+
+  // Cut off or changed anywhere, it is no run.
+  for (std::size_t at = 0; at < line.size(); at += 7) {
+    EXPECT_FALSE(read_point(line.substr(0, at)));
+    std::string changed = line;
+    changed[at] = changed[at] == '1' ? '2' : '1';
+    EXPECT_FALSE(read_point(changed)) << at;
+  }
 }
 
 TEST(Experiment, EstimatesAreStudents) {
