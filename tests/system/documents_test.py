@@ -14,9 +14,9 @@ from daemon_under_test import BUILD, HEDDLE, HEDDLED, SOURCE, Daemon
 from prometheus_test import free_port
 
 NAMES = ("first-hour api cabling fabrics kernel metrics opensm packet-simulator page problems production-host qos regulation routing scenarios "
-         "security simulator").split()
+         "security simulator traces").split()
 PAGES = [SOURCE / "README.md", *(SOURCE / f"docs/{name}.md" for name in NAMES)]
-PROGRAMS = r"(?:(?:build|tools)/\S+|heddled?|curl|cmake|systemctl|systemd-\S+|apt-get|cp|export|ibsim-run|make|modprobe|opensm|ibnetdiscover)\b|[A-Z_]+="
+PROGRAMS = r"(?:(?:build|tools)/\S+|heddled?|curl|cmake|systemctl|systemd-\S+|apt-get|cp|export|ibsim-run|make|mpirun\S*|modprobe|opensm|ibnetdiscover)\b|[A-Z_]+="
 
 # What takes more than a daemon and a simulated fabric, and who types it.
 ELSEWHERE = {
@@ -31,9 +31,13 @@ ELSEWHERE = {
     "cp /etc/heddle/heddle.toml /etc/heddle/rail1.toml": "systemd_test.sh, as far as it goes without booting",
     "systemctl enable --now heddled@rail1": "systemd_test.sh, as far as it goes without booting",
     "heddle --socket /run/heddle-rail1/control.sock status": "systemd_test.sh, as far as it goes without booting",
+    "mpirun.openmpi -n 16 -x HEDDLE_VEF=$HOME/traces/hpl.vef -x LD_PRELOAD=/usr/lib/heddle/openmpi/libheddle-vef.so ./program": "vef_test",
+    "mpirun.mpich -n 16 -genv HEDDLE_VEF $HOME/traces/hpl.vef -genv LD_PRELOAD /usr/lib/heddle/mpich/libheddle-vef.so ./program": "vef_test",
     "heddle fabric verify cables.csv": "tests/unit/cabling",
     "heddle sim run EXPERIMENT.toml --out DIR": "experiment_test",
     "heddle sim plot DIR": "experiment_test",
+    "heddle sim run EXPERIMENT.toml --part 2/5 --out DIR2": "experiment_test",
+    "heddle sim merge DIR1 DIR2 DIR3 DIR4 DIR5 --out DIR": "experiment_test",
     "heddle sim run tests/experiments/NAME.toml --out DIR && heddle sim plot DIR": "experiment_test, tests/experiments",
     "heddle sim run tests/experiments/thesis-4-tree-8-3.toml --out DIR": "by hand, a minute of a core; experiment_test types a shorter one",
     "build/release/tests/bench/regulation_curves DIR && cd DIR && gnuplot plot.gp": "tests/unit/regulation_curves",
