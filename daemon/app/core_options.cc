@@ -5,6 +5,9 @@
 namespace heddle::app {
 namespace {
 
+/// A host without an agent is asked so many times less often than one with.
+constexpr int looks_apart = 10;
+
 transport::EngineOptions engine_options(const Config& config) {
   transport::EngineOptions options;
   options.window = static_cast<std::uint32_t>(config.sampling.window);
@@ -60,8 +63,9 @@ core::CoreOptions core_options(const Config& config, NodeNames names, const jour
   options.regulation = regulator_options(config, names, calendar);
   options.on_stop = config.regulation.on_stop == OnStop::Leave ? Links::Stay : Links::ComeBack;
   if (!config.agents.key_file.empty()) {
-    options.agents =
-        regulate::HostAgentsOptions{.ask_every = config.agents.interval, .patience = config.agents.patience};
+    options.agents = regulate::HostAgentsOptions{.ask_every = config.agents.interval,
+                                                 .look_every = looks_apart * config.agents.interval,
+                                                 .patience = config.agents.patience};
   }
   options.names = std::move(names);
   return options;

@@ -92,7 +92,8 @@ bool HostAgents::submit(Host& host, Question question, Instant now) {
   const std::uint64_t context = ++last_request_;
   // An order is for now: who was silent a moment ago may have come back.
   const auto on_silence = transport::OnSilence::Ask;
-  const auto patience = host.standing ? transport::Patience::Normal : transport::Patience::Once;
+  // An agent answers an order when it has written it down.
+  const auto patience = asks ? transport::Patience::Normal : transport::Patience::Slow;
   const auto sent = engine_.submit({packet, key_of(host.port), patience, on_silence}, *this, context, now);
   if (!sent) return false;
   question.order = last_number_;

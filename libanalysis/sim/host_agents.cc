@@ -77,7 +77,7 @@ class HostAgents::At final : public apm::Host {
     now_ = std::max(when, fabric_.now());
     auto answer = agent_->answer(packet, fabric_.port_info(port_).master_sm_lid);
     if (answer && conduct_ == AgentConduct::Boasts) boast(*answer);
-    if (conduct_ == AgentConduct::Late) answer = std::exchange(held_, std::move(answer));
+    if (conduct_ == AgentConduct::Late) std::swap(held_, answer);
     if (answer) fabric_.send(now_, client_, *answer);
   }
   /// Says that all have moved, and leaves the figures as they are.
