@@ -71,6 +71,7 @@ struct Config {
     sim::PlaneKind plane = sim::PlaneKind::Flow;
     double time_scale = 1;
     Seconds training_delay = std::chrono::milliseconds{4500};
+    Seconds longest_training = std::chrono::milliseconds{1};
     std::uint64_t seed = 1;
     std::string serve;
     std::string node_names;

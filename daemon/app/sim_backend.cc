@@ -129,6 +129,7 @@ class SimBackend final : public Backend {
     sim::Options options;
     options.seed = config.fabric.seed;
     options.training_delay = config.fabric.training_delay;
+    options.longest_training = config.fabric.longest_training;
     // umad2sim hands over 232 of the 256 bytes of a MAD: no room for the 64-bit XmitWait.
     options.traits.extended_errors = config.fabric.serve.empty();
     return options;

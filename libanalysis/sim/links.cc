@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/training.h"
+
 namespace heddle::sim {
 namespace {
 
@@ -87,14 +89,19 @@ void Links::train_if_possible(LinkIndex index, Picoseconds now) {
   if (!fits) return;
   link.phase = LinkState::Phase::Training;
   ++link.epoch;
-  if (link.training_delay <= Picoseconds{0}) {
+  const Options& options = model_.options;
+  const Picoseconds time =
+      link.draws_training
+          ? training_time({options.seed, options.training_delay, options.longest_training}, index, link.epoch)
+          : link.training_delay;
+  if (time <= Picoseconds{0}) {
     trained(index, link.epoch, now);
     return;
   }
   for (const PortIndex port : {link.a, link.b}) {
     model_.set_states(port, PortState::Down, PhysState::Training, now);
   }
-  schedule_.add(now + link.training_delay, Event::Kind::Trained, index.raw(), link.epoch);
+  schedule_.add(now + time, Event::Kind::Trained, index.raw(), link.epoch);
 }
 
 void Links::negotiate(const LinkState& link) {

@@ -30,6 +30,7 @@ Model::Model(std::shared_ptr<const Fabric> description, const Options& given)
     links[i].a = fabric->port_index(cable.a);
     links[i].b = fabric->port_index(cable.b);
     links[i].training_delay = options.training_delay;
+    links[i].draws_training = options.longest_training > options.training_delay;
     wires[links[i].a.raw()].peer = links[i].b;
     wires[links[i].b.raw()].peer = links[i].a;
   }

@@ -55,6 +55,7 @@ struct LinkState {
   PortIndex a = no_port;
   PortIndex b = no_port;
   Picoseconds training_delay{0};
+  bool draws_training = false;  ///< in place of training_delay
   Phase phase = Phase::Down;
   bool cut = false;
   CableLimit limit;

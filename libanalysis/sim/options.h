@@ -43,6 +43,8 @@ struct Options {
   Lids lids = Lids::Clear;
   /// From the moment both ends may train until LinkUp.
   Picoseconds training_delay{0};
+  /// Above training_delay: how long a link trains is drawn between the two (sim/training.h).
+  Picoseconds longest_training{0};
   /// One way, from sender to receiver.
   Picoseconds mad_latency{0};
   /// How long an SMA works on one SMP; others wait in line.

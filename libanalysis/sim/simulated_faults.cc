@@ -50,7 +50,9 @@ void SimulatedFabric::set_intake(PortIndex port, Ratio share, Picoseconds now) {
 }
 
 void SimulatedFabric::set_training_delay(LinkIndex link, Picoseconds delay) {
-  parts_->model.links[link.raw()].training_delay = delay;
+  LinkState& state = parts_->model.links[link.raw()];
+  state.training_delay = delay;
+  state.draws_training = false;
 }
 
 void SimulatedFabric::kill(NodeIndex node, Picoseconds now) {

@@ -95,6 +95,8 @@ Plan plan_of(std::uint64_t seed) {
   plan.disk = dice.chance(0.3);
   plan.own = dice.chance(0.2);
   if (seed >= first_of_all_kinds) add_later_kinds(plan, dice);
+  // Others keep what they are known for.
+  if (seed >= first_of_own_training) world.sim.longest_training = dice.chance(0.5) ? 3s : 0s;
   return plan;
 }
 
@@ -104,12 +106,23 @@ std::string describe(const Plan& plan) {
       plan.world.governor.select.policy == regulation::SelectPolicy::General ? "general" : "trunk",
       std::chrono::duration_cast<std::chrono::milliseconds>(plan.world.governor.packet_life).count());
   const std::pair<bool, const char*> kinds[] = {
-      {plan.orders, "operators"},       {plan.cuts, "cuts"},         {plan.kills, "kills"},
-      {plan.lossy, "MADs lost"},        {plan.disk, "disk"},         {plan.own, "own cable"},
-      {plan.anywhere, "at any moment"}, {plan.power, "power"},       {plan.failing, "failing disk"},
-      {plan.lying, "lying disk"},       {plan.stops, "stops"},       {plan.wall, "calendar"},
-      {plan.other, "other manager"},    {plan.agents, "odd agents"}, {plan.twice, "MADs twice"},
-      {plan.damage, "damaged answers"}};
+      {plan.orders, "operators"},
+      {plan.cuts, "cuts"},
+      {plan.kills, "kills"},
+      {plan.lossy, "MADs lost"},
+      {plan.disk, "disk"},
+      {plan.own, "own cable"},
+      {plan.anywhere, "at any moment"},
+      {plan.power, "power"},
+      {plan.failing, "failing disk"},
+      {plan.lying, "lying disk"},
+      {plan.stops, "stops"},
+      {plan.wall, "calendar"},
+      {plan.other, "other manager"},
+      {plan.agents, "odd agents"},
+      {plan.twice, "MADs twice"},
+      {plan.damage, "damaged answers"},
+      {plan.world.sim.longest_training > Picoseconds{0}, "own training"}};
   for (const auto& [is_so, word] : kinds) {
     if (is_so) words += fmt::format(", {}", word);
   }

@@ -59,6 +59,8 @@ struct Plan {
 
 /// Of the first world with all kinds of storms.
 constexpr std::uint64_t first_of_all_kinds = 2'000'000'000;
+/// Of the first world whose links may train for times of their own.
+constexpr std::uint64_t first_of_own_training = 3'000'000'000;
 
 [[nodiscard]] Plan plan_of(std::uint64_t seed);
 /// In words, for people.

@@ -108,6 +108,10 @@ void add_serve(CLI::App& sim, const Shared& arguments, Context& context) {
   serve->add_option("--udp", options.udp_port, "Serve on UDP as well, from this port of loopback upwards");
   serve->add_option("--training-delay", options.training_delay, "Seconds that a link trains")
       ->check(CLI::Range(0.0, 3600.0));
+  serve
+      ->add_option("--longest-training", options.longest_training,
+                   "Each link trains for a time of its own, from --training-delay to so many seconds")
+      ->check(CLI::Range(0.0, 3600.0));
   serve->add_option("--seed", options.seed, "Of everything random");
   serve->add_option("--data-vls", options.data_vls, "Data VLs of every port: 1, 2, 4, 8 or 15")
       ->check(CLI::IsMember({1, 2, 4, 8, 15}));

@@ -29,8 +29,11 @@ sim::Options simulated(const SimServeOptions& options) {
   // umad2sim hands over 232 of the 256 bytes of a MAD: the 64-bit XmitWait would be what the program's memory
   // held before. The kernel hands over all.
   simulated.traits.extended_errors = !options.kernel.empty();
-  simulated.training_delay =
-      std::chrono::duration_cast<Picoseconds>(std::chrono::duration<double>(options.training_delay));
+  const auto seconds = [](double value) {
+    return std::chrono::duration_cast<Picoseconds>(std::chrono::duration<double>(value));
+  };
+  simulated.training_delay = seconds(options.training_delay);
+  simulated.longest_training = seconds(options.longest_training);
   return simulated;
 }
 

@@ -19,7 +19,8 @@ struct SimServeOptions {
   std::optional<std::uint16_t> udp_port;
   sim::PlaneKind plane = sim::PlaneKind::Flow;
   double time_scale = 1;
-  double training_delay = 0;  ///< seconds
+  double training_delay = 0;    ///< seconds
+  double longest_training = 0;  ///< seconds; see sim::Options
   std::uint64_t seed = 1;
   unsigned data_vls = 8;
   bool optimized_sl2vl = false;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/training.h"
 #include "unit/sim/sim_fixture.h"
 
 namespace heddle::sim {
@@ -60,6 +61,46 @@ TEST_F(LinksTest, DisableTakesBothEndsDownAndPollingTrainsThemAgain) {
   EXPECT_EQ(state(0x100, 3), PortState::Init);
   EXPECT_EQ(physical(0x200, 3), PhysState::LinkUp);
   EXPECT_EQ(state(0x200, 3), PortState::Init);
+}
+
+TEST_F(LinksTest, TrainingTimesAreDrawnForEachLinkAndStayNearItsOwn) {
+  const TrainingTimes times{5, 2s, 180s};
+  Picoseconds quickest = times.longest;
+  Picoseconds slowest{0};
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    const Picoseconds first = training_time(times, LinkIndex{i}, 0);
+    for (std::uint32_t n = 0; n < 20; ++n) {
+      const Picoseconds time = training_time(times, LinkIndex{i}, n);
+      EXPECT_EQ(time, training_time(times, LinkIndex{i}, n));
+      EXPECT_GE(time, times.shortest);
+      EXPECT_LE(time, times.longest);
+      EXPECT_GE(time, first * 2 / 3 - 1ms);  // 0.8 / 1.2
+      EXPECT_LE(time, first * 3 / 2 + 1ms);
+      quickest = std::min(quickest, time);
+      slowest = std::max(slowest, time);
+    }
+  }
+  EXPECT_LT(quickest, 3s);
+  EXPECT_GT(slowest, 150s);
+  EXPECT_NE(training_time(times, LinkIndex{0}, 0), training_time({6, 2s, 180s}, LinkIndex{0}, 0));
+}
+
+TEST_F(LinksTest, ALinkTrainsForATimeOfItsOwn) {
+  Options options;
+  options.training_delay = 2s;
+  options.longest_training = 180s;
+  SimulatedFabric drawn{two_switches(), options};
+  const LinkIndex cable = link(0x100, 3);
+  drawn.cut(cable, now);
+  drawn.mend(cable, now);
+  ASSERT_TRUE(drawn.next_event());
+  EXPECT_GE(*drawn.next_event(), now + 2s);
+  EXPECT_LE(*drawn.next_event(), now + 180s);
+  drawn.cut(cable, now);
+  drawn.set_training_delay(cable, 7s);
+  drawn.mend(cable, now);
+  drawn.advance(now + 7s);
+  EXPECT_EQ(drawn.port_info(port(0x100, 3)).physical, PhysState::LinkUp);
 }
 
 TEST_F(LinksTest, DisablingWhileItTrainsCallsItOff) {
