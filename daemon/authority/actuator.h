@@ -39,18 +39,24 @@ struct LinkOrder {
   /// Of Reduced: what is to be enabled at most. Of On: the full mode; where a port does not enable it, all
   /// that it supports is enabled.
   power::LinkMode mode;
+  /// Of On: how long it may take at least, before it has failed; none: as long as any link.
+  FabricClock::duration patience{};
 };
 
 struct LinkOutcome {
   LinkRef link;
   /// None: both ends were seen there, Down for Off, Active for the others.
   std::optional<Error> failure;
+  /// When it was seen there; none: when it was answered.
+  std::optional<Instant> at{};
 };
 
 class Actuator {
  public:
   using Done = std::function<void(const Result<void>&, Instant now)>;
   using LinksDone = std::function<void(const std::vector<LinkOutcome>&, Instant now)>;
+  /// Links that an order turned on are Active at both ends.
+  using LinksThere = std::function<void(const std::vector<LinkRef>&, Instant now)>;
 
   virtual ~Actuator() = default;
 
@@ -77,6 +83,9 @@ class Actuator {
   /// while a table may still lead over it. Outcomes in the order of the orders, all together, when the last
   /// one is decided.
   virtual void set_links(const std::vector<LinkOrder>& orders, Instant now, LinksDone done) = 0;
+  /// Whom to tell of links that are on while others of their orders still train; not from within a call, and
+  /// before the answer.
+  virtual void tell_of_links(LinksThere there) { (void)there; }
   /// Orders for these links are not wanted any more: what is not begun is never begun. They are answered as
   /// all others.
   virtual void cancel_links(const std::vector<LinkRef>& links, Instant now) { (void)links, (void)now; }

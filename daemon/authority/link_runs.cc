@@ -140,10 +140,24 @@ void LinkRuns::drive(std::vector<ItemPtr> items, Instant now) {
     orders.push_back(item->order);
   }
   batches_.push_back(std::move(owned));
+  batch->setter->tell(
+      [this, batch](const std::vector<std::size_t>& those, Instant at) { came(*batch, those, at); });
   batch->setter->run(orders, now,
                      [this, batch](const std::vector<std::optional<Error>>& failures, Instant at) {
                        driven(batch, failures, at);
                      });
+}
+
+/// They are answered with all others of their run; whoever is told may use them, and give them other orders.
+void LinkRuns::came(const Batch& batch, const std::vector<std::size_t>& orders, Instant now) {
+  std::vector<LinkRef> links;
+  for (const std::size_t order : orders) {
+    Item& item = *batch.items[order];
+    if (item.called_off) continue;
+    links.push_back(item.order.link);
+    end(item, std::nullopt, now);
+  }
+  if (!links.empty() && there_) due_.at(now, [this, links](Instant at) { there_(links, at); });
 }
 
 void LinkRuns::driven(Batch* batch, const std::vector<std::optional<Error>>& failures, Instant now) {
@@ -156,6 +170,7 @@ void LinkRuns::driven(Batch* batch, const std::vector<std::optional<Error>>& fai
                    Instant) { idle_.push_back(std::move(*setter)); });
   for (std::size_t i = 0; i < owned->items.size(); ++i) {
     owned->items[i]->batch = nullptr;
+    if (owned->items[i]->state == State::Ended) continue;
     end(*owned->items[i], failures[i], now);
   }
 }
@@ -168,6 +183,7 @@ void LinkRuns::end(Item& item, std::optional<Error> failure, Instant now) {
   item.state = State::Ended;
   const std::shared_ptr<Run> run = item.run;
   run->outcomes[item.number].failure = std::move(failure);
+  run->outcomes[item.number].at = now;
   if (--run->open == 0) due_.at(now, [run](Instant at) { run->done(run->outcomes, at); });
   auto& queue = queues_[link];
   std::erase_if(queue, [&](const ItemPtr& each) { return each.get() == &item; });

@@ -34,10 +34,15 @@ class PortSetter {
   /// Of each order, in their sequence: why it is not so.
   using Done = std::function<void(const std::vector<std::optional<Error>>&, Instant now)>;
 
+  /// These orders, all to On, have come about, and others have not yet.
+  using There = std::function<void(const std::vector<std::size_t>& orders, Instant now)>;
+
   virtual ~PortSetter() = default;
   virtual void run(const std::vector<regulate::LinkOrder>& orders, Instant now, Done done) = 0;
   /// This order of the run is not wanted any more. The answer comes as for all others.
   virtual void call_off(std::size_t order) = 0;
+  /// Whom to tell of the run that comes next.
+  virtual void tell(There /*there*/) {}
   /// From here on, what is under way too takes these directed routes.
   virtual void take_routes(const Survey& /*from*/) {}
   virtual void on_timer(Instant now) = 0;
@@ -72,6 +77,9 @@ class LinkRuns {
   static constexpr FabricClock::duration patience = std::chrono::seconds{3};
 
   explicit LinkRuns(LinkRunsSeat& seat) : seat_{seat} {}
+
+  /// Of links that are on before all of their run are; not from within a call.
+  void tell(regulate::Actuator::LinksThere there) { there_ = std::move(there); }
 
   void run(const std::vector<Order>& orders, Instant now, Done done);
   void call_off(const std::vector<LinkRef>& links, Instant now);
@@ -118,10 +126,12 @@ class LinkRuns {
   void closed(const std::vector<ItemPtr>& items, const Result<void>& result, Instant now);
   void drive(std::vector<ItemPtr> items, Instant now);
   void driven(Batch* batch, const std::vector<std::optional<Error>>& failures, Instant now);
+  void came(const Batch& batch, const std::vector<std::size_t>& orders, Instant now);
   void call_off(Item& item, Instant now);
   void end(Item& item, std::optional<Error> failure, Instant now);
 
   LinkRunsSeat& seat_;
+  regulate::Actuator::LinksThere there_;
   std::set<LinkRef> closed_;
   std::map<LinkRef, std::deque<ItemPtr>> queues_;  ///< the first of each is under way
   std::vector<std::unique_ptr<Batch>> batches_;

@@ -64,6 +64,7 @@ class OpenSmActuator final : public regulate::Actuator, private authority::LinkR
                     Done done) override;
   void migrate(unsigned plane, Instant now, Done done) override;
   void set_links(const std::vector<regulate::LinkOrder>& orders, Instant now, LinksDone done) override;
+  void tell_of_links(LinksThere there) override { runs_.tell(std::move(there)); }
   void cancel_links(const std::vector<LinkRef>& links, Instant now) override { runs_.call_off(links, now); }
 
   /// The order of the switches, for every plan from here on.

@@ -46,7 +46,8 @@ void DrivenPorts::run(const std::vector<LinkOrder>& orders, Instant now, Done do
     const auto to = order.to == LinkTo::Off  ? LinkJob::To::Off
                     : order.to == LinkTo::On ? LinkJob::To::On
                                              : LinkJob::To::Reduced;
-    jobs.push_back({end(near), far == no_port ? std::nullopt : std::optional{end(far)}, to, order.mode});
+    jobs.push_back(
+        {end(near), far == no_port ? std::nullopt : std::optional{end(far)}, to, order.mode, order.patience});
     driven_.push_back(i);
   }
   if (jobs.empty()) return answer({}, now);
@@ -62,6 +63,14 @@ void DrivenPorts::run(const std::vector<LinkOrder>& orders, Instant now, Done do
   driver_.run(
       with_routes, std::move(jobs), now,
       [this](const std::vector<std::optional<Error>>& failures, Instant at) { answer(failures, at); });
+}
+
+void DrivenPorts::tell(There there) {
+  driver_.tell([this, there = std::move(there)](const std::vector<std::size_t>& jobs, Instant at) {
+    std::vector<std::size_t> orders;
+    for (const std::size_t job : jobs) orders.push_back(driven_[job]);
+    there(orders, at);
+  });
 }
 
 void DrivenPorts::call_off(std::size_t order) {

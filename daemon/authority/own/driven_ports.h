@@ -27,6 +27,7 @@ class DrivenPorts final : public authority::PortSetter {
 
   void run(const std::vector<regulate::LinkOrder>& orders, Instant now, Done done) override;
   void call_off(std::size_t order) override;
+  void tell(There there) override;
   void take_routes(const Survey& from) override {
     if (driver_.busy()) driver_.take_routes(from);
   }

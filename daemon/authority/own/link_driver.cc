@@ -232,12 +232,21 @@ void LinkDriver::look(Instant now) {
       [this](Instant at) { judge(at); }, now);
 }
 
+LinkDriverOptions::Duration LinkDriver::time_for(const LinkJob& job) const {
+  return job.to == LinkJob::To::Off ? options_.until_down : std::max(options_.until_up, job.patience);
+}
+
 void LinkDriver::judge(Instant now) {
   bool all = true;
-  for (Task& task : tasks_) {
+  std::vector<std::size_t> came;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    Task& task = tasks_[i];
     if (task.decided()) continue;
     task.there = is_there(task);
-    if (task.there) continue;
+    if (task.there) {
+      if (task.job.to == LinkJob::To::On) came.push_back(i);
+      continue;
+    }
     if (task.called_off) {
       task.failure = Error{ErrorCode::Conflict, "another order for this link came before it was there"};
       continue;
@@ -245,7 +254,7 @@ void LinkDriver::judge(Instant now) {
     const bool off = task.job.to == LinkJob::To::Off;
     if (stopped_) {
       task.failure = Error{ErrorCode::Unreachable, "stopped while links were being set"};
-    } else if (now - begun_ >= (off ? options_.until_down : options_.until_up)) {
+    } else if (now - begun_ >= time_for(task.job)) {
       const auto state = [](const std::optional<mad::PortInfo>& info) {
         return info ? fmt::format("{}/{}", to_string(info->state), to_string(info->physical)) : "silent";
       };
@@ -267,6 +276,7 @@ void LinkDriver::judge(Instant now) {
     undo(now);
     return;
   }
+  if (there_ && !came.empty()) there_(came, now);
   look_at_ = now + pause_;
   pause_ = std::min(2 * pause_, options_.longest_look);
 }

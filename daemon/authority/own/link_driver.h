@@ -29,6 +29,8 @@ struct LinkJob {
   /// Of Reduced: to be enabled at most. Of On: the full mode; where the port does not enable it, all that it
   /// supports is enabled.
   power::LinkMode mode;
+  /// Of On: may take so long, where that is longer than any link may.
+  FabricClock::duration patience{};
 };
 
 struct LinkDriverOptions {
@@ -47,11 +49,16 @@ class LinkDriver {
   using Done = std::function<void(const std::vector<std::optional<Error>>&, Instant now)>;
   /// A link between these nodes has trained: the subnet manager should look there.
   using Trained = std::function<void(const std::vector<NodeGuid>& nodes, Instant now)>;
+  /// These jobs of the run, of those to On, are there, and others are not decided yet.
+  using There = std::function<void(const std::vector<std::size_t>& jobs, Instant now)>;
 
   LinkDriver(transport::TransactionEngine& engine, const LinkDriverOptions& options, Trained trained)
       : options_{options}, trained_{std::move(trained)}, batch_{engine, [this](std::uint64_t tag) {
                                                                   return way_of(tag);
                                                                 }} {}
+
+  /// Whom to tell, of every run.
+  void tell(There there) { there_ = std::move(there); }
 
   /// The survey's directed routes must not lead over links that go down.
   void run(std::shared_ptr<const Survey> survey, std::vector<LinkJob> jobs, Instant now, Done done);
@@ -84,6 +91,7 @@ class LinkDriver {
   void order(Instant now);
   void look(Instant now);
   void judge(Instant now);
+  [[nodiscard]] LinkDriverOptions::Duration time_for(const LinkJob& job) const;
   [[nodiscard]] static bool is_undone(const Task& task);
   void undo(Instant now);
   void finish(Instant now);
@@ -97,6 +105,7 @@ class LinkDriver {
 
   LinkDriverOptions options_;
   Trained trained_;
+  There there_;
   Batch batch_;
   std::shared_ptr<const Survey> survey_;
   std::vector<Task> tasks_;

@@ -44,6 +44,7 @@ class StandaloneActuator final : public Actuator, private authority::LinkRunsSea
   void set_links(const std::vector<LinkOrder>& orders, Instant now, LinksDone done) override {
     runs_.run(orders, now, std::move(done));
   }
+  void tell_of_links(LinksThere there) override { runs_.tell(std::move(there)); }
   void cancel_links(const std::vector<LinkRef>& links, Instant now) override { runs_.call_off(links, now); }
   /// A sweep has found these directed routes, which keep off what goes off: what is under way takes them too.
   void take_routes(const Survey& found) { runs_.take_routes(found); }

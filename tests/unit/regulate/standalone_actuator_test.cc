@@ -240,6 +240,35 @@ TEST(StandaloneActuator, RunsALinkInAReducedWidthAndBackInFull) {
   EXPECT_THAT(world.watch.violations(), ::testing::IsEmpty());
 }
 
+TEST(StandaloneActuator, TellsOfALinkThatIsOnWhileAnotherStillTrains) {
+  World world{"torus:3x3,hosts=1"};
+  const LinkIndex slow = world.dispensable_links().front();
+  const LinkIndex quick = world.dispensable_links().back();
+  ASSERT_TRUE(world.write(std::nullopt, {world.ref(slow)}));
+  ASSERT_FALSE(world.set({world.order(slow, LinkTo::Off)})[0].failure);
+  world.settle();
+  world.sim.fabric.set_training_delay(slow, 70s);
+  std::vector<LinkRef> told;
+  Instant told_at;
+  world.actuator.tell_of_links([&](const std::vector<LinkRef>& links, Instant at) {
+    told.insert(told.end(), links.begin(), links.end());
+    told_at = at;
+  });
+  auto patient = world.order(slow, LinkTo::On);
+  patient.patience = 80s;
+  std::vector<LinkOutcome> outcomes;
+  const Instant ordered = world.sim.now;
+  world.actuator.set_links({patient, world.order(quick, LinkTo::On)}, ordered,
+                           [&](const auto& all, Instant) { outcomes = all; });
+  EXPECT_TRUE(told.empty()) << "told from within the call";
+  ASSERT_TRUE(world.run([&] { return !outcomes.empty(); }, 100s));
+  EXPECT_EQ(told, std::vector{world.ref(quick)});
+  EXPECT_LT(told_at, ordered + 1s);
+  EXPECT_EQ(outcomes[1].at, told_at);
+  EXPECT_FALSE(outcomes[0].failure) << outcomes[0].failure->message;
+  EXPECT_GE(*outcomes[0].at, ordered + 70s);
+}
+
 TEST(StandaloneActuator, ALinkThatDoesNotTrainIsReportedAndLeftTrying) {
   World world{"torus:3x3,hosts=1"};
   const LinkIndex link = world.dispensable_links().front();
