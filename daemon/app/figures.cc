@@ -25,6 +25,8 @@ metrics::RegulationFigures regulation_figures(const regulate::Regulator& regulat
     const int state = !link.mode.on() ? 0 : link.mode == link.full ? 2 : 1;
     figures.links.push_back(
         {link.link.a, printable(governor.reference()->node(node).description), state, {}});
+    if (link.wake.seen > 0) figures.links.back().wake = std::chrono::duration<double>(link.wake.wake).count();
+    figures.slow += link.exempt == regulation::Exempt::SlowWake ? 1 : 0;
     if (detail == EnergyDetail::Link) figures.links.back().energy = energy.link(link.link);
   }
   for (const regulate::DrainShown& each : regulator.drains())

@@ -61,6 +61,12 @@ Result<LinkRef> find_link(const Regulator& regulator, const std::string& text) {
   return fail(index.error());
 }
 
+/// The link that the request names. Errors: Unreachable before the first sweep; NotFound.
+Result<LinkRef> link_of(const RegulationDesk& desk, const std::string& text) {
+  if (desk.regulator()->governor().reference()) return find_link(*desk.regulator(), text);
+  return fail(ErrorCode::Unreachable, "the fabric has not been discovered yet; ask again in a moment");
+}
+
 Result<void> set_link(RegulationDesk& desk, const Request& request, const Respond& respond) {
   auto arguments = Arguments::read(request.body);
   if (!arguments) return fail(arguments.error());
@@ -80,11 +86,7 @@ Result<void> set_link(RegulationDesk& desk, const Request& request, const Respon
   if (!wish) {
     return fail(ErrorCode::Invalid, fmt::format("wish must be auto, off, on or pin, not '{}'", *wish_text));
   }
-  const auto reference = desk.regulator()->governor().reference();
-  if (!reference) {
-    return fail(ErrorCode::Unreachable, "the fabric has not been discovered yet; ask again in a moment");
-  }
-  const auto found = find_link(*desk.regulator(), *link);
+  const auto found = link_of(desk, *link);
   if (!found) return fail(found.error());
   const LinkRef ref = *found;
   regulation::Override value{*wish, *reason, author(request.peer, *by), std::nullopt};
@@ -92,6 +94,22 @@ Result<void> set_link(RegulationDesk& desk, const Request& request, const Respon
     if (*length > 0) value.until = now + std::chrono::nanoseconds{std::llround(*length * 1e9)};
     const auto forced = *force ? regulation::Force::CutHostsOff : regulation::Force::No;
     regulator.set_override(ref, value, forced, now, reply_to(respond));
+  });
+  return {};
+}
+
+Result<void> forget_link(RegulationDesk& desk, const Request& request, const Respond& respond) {
+  auto arguments = Arguments::read(request.body);
+  if (!arguments) return fail(arguments.error());
+  const auto link = arguments->text("link");
+  const auto by = arguments->text("by");
+  if (!link) return fail(link.error());
+  if (!by) return fail(by.error());
+  if (auto end = arguments->end(); !end) return end;
+  const auto found = link_of(desk, *link);
+  if (!found) return fail(found.error());
+  desk.command([&](Regulator& regulator, Instant now) {
+    regulator.forget_link(*found, author(request.peer, *by), now, reply_to(respond));
   });
   return {};
 }
@@ -195,13 +213,10 @@ struct Path {
 };
 
 constexpr std::array paths{
-    Path{"/v1/regulation", show_regulation, set_mode},
-    Path{"/v1/plan", show_plan, nullptr},
-    Path{"/v1/links/power", show_power_links, nullptr},
-    Path{"/v1/energy", show_energy, nullptr},
-    Path{"/v1/events", show_events, nullptr},
-    Path{"/v1/link", nullptr, set_link},
-    Path{"/v1/restore", nullptr, restore},
+    Path{"/v1/regulation", show_regulation, set_mode},  Path{"/v1/plan", show_plan, nullptr},
+    Path{"/v1/links/power", show_power_links, nullptr}, Path{"/v1/energy", show_energy, nullptr},
+    Path{"/v1/events", show_events, nullptr},           Path{"/v1/link", nullptr, set_link},
+    Path{"/v1/link/forget", nullptr, forget_link},      Path{"/v1/restore", nullptr, restore},
     Path{"/v1/drain", show_drains, order_drain},
 };
 

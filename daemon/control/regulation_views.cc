@@ -65,6 +65,18 @@ std::string_view turn_name(regulation::Turn turn) {
   return "unknown";
 }
 
+std::string_view source_name(regulation::WakeSource source) {
+  switch (source) {
+    case regulation::WakeSource::Configured:
+      return "configured";
+    case regulation::WakeSource::Kind:
+      return "kind";
+    case regulation::WakeSource::Link:
+      return "link";
+  }
+  return "unknown";
+}
+
 json::object power_link(const regulation::LinkStatus& link, const LinkNames& names, Instant now) {
   return {{"name", names.of(link.link)},
           {"state", to_string(link.state)},
@@ -74,6 +86,10 @@ json::object power_link(const regulation::LinkStatus& link, const LinkNames& nam
           {"wish", to_string(link.wish)},
           {"for_seconds", seconds(now - link.since)},
           {"transitions", link.transitions},
+          {"wake", json::object{{"expected_seconds", seconds(link.wake.wake)},
+                                {"from", source_name(link.wake.source)},
+                                {"seen", link.wake.seen},
+                                {"longest_seconds", seconds(link.wake.longest)}}},
           {"reason", printable(link.reason)}};
 }
 
@@ -85,6 +101,22 @@ json::array measured_view(const std::vector<power::Compared>& measured, const Li
                                 {"modelled_watts", each.modelled.value()},
                                 {"calibrated_watts", each.calibrated.value()}});
   }
+  return view;
+}
+
+std::vector<SlowLink> slow_links(const regulation::Governor& governor) {
+  std::vector<SlowLink> slow;
+  if (!governor.reference()) return slow;
+  for (const auto& link : governor.links()) {
+    if (link.exempt == regulation::Exempt::SlowWake) slow.push_back({link.link, link.wake.longest});
+  }
+  return slow;
+}
+
+json::array slow_view(const std::vector<SlowLink>& slow, const LinkNames& names) {
+  json::array view;
+  for (const SlowLink& each : slow)
+    view.push_back(json::object{{"link", names.of(each.link)}, {"took_seconds", seconds(each.took)}});
   return view;
 }
 
@@ -111,6 +143,8 @@ json::value regulation_view(const Regulator& regulator) {
                                                  {"reduced", regulator.transitions().reduced},
                                                  {"failed", regulator.transitions().failed}}},
                     {"problems", std::move(problems)}};
+  if (const auto slow = slow_links(governor); !slow.empty())
+    view["slow"] = slow_view(slow, LinkNames{governor.reference()});
   for (auto& member : totals_view(regulator.energy().total())) view[member.key()] = member.value();
   view["account"] = account_view(account(regulator));
   return view;
@@ -139,11 +173,12 @@ json::value host_agents_view(const HostAgentsShown& shown) {
 
 PlanShown plan(const Regulator& regulator, Instant now) {
   const regulation::Governor& governor = regulator.governor();
-  return {governor.mode(), governor.plan(), governor.reference(), now};
+  return {governor.mode(), governor.plan(), governor.reference(), slow_links(governor), now};
 }
 
 void write_plan(const PlanShown& shown, const TextSink& out) {
   json::object view{{"mode", to_string(shown.mode)}, {"plan", nullptr}};
+  if (!shown.slow.empty()) view["slow"] = slow_view(shown.slow, LinkNames{shown.reference});
   if (shown.plan && shown.reference) {
     const regulation::Plan& plan = *shown.plan;
     const FabricNames names{shown.reference};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -41,10 +42,17 @@ struct HostAgentsShown {
 
 // What is as long as the fabric is large: values, so that any thread may write them down.
 
+/// A link that is left on because it took so long to come back.
+struct SlowLink {
+  LinkRef link;
+  std::chrono::nanoseconds took{};
+};
+
 struct PlanShown {
   regulation::Mode mode{};
   std::optional<regulation::Plan> plan;
   std::shared_ptr<const Fabric> reference;  ///< null before the first sweep
+  std::vector<SlowLink> slow;
   Instant now;
 };
 [[nodiscard]] PlanShown plan(const regulate::Regulator& regulator, Instant now);

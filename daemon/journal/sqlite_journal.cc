@@ -8,6 +8,7 @@
 #include "journal/journal.h"
 #include "journal/rows.h"
 #include "journal/schema.h"
+#include "journal/wake_rows.h"
 
 namespace heddle::journal {
 namespace {
@@ -52,7 +53,7 @@ class SqliteJournal final : public Journal {
   Result<void> load() {
     for (const auto& step :
          {&SqliteJournal::load_off, &SqliteJournal::load_intents, &SqliteJournal::load_overrides,
-          &SqliteJournal::load_drains, &SqliteJournal::load_settings}) {
+          &SqliteJournal::load_drains, &SqliteJournal::load_wakes, &SqliteJournal::load_settings}) {
       if (auto loaded = (this->*step)(); !loaded) return loaded;
     }
     return {};
@@ -219,6 +220,9 @@ class SqliteJournal final : public Journal {
   Result<void> store(const DrainRecord& record, const Memory& /*after*/) {
     return store_drain(database_, calendar_, record);
   }
+  Result<void> store(const regulation::WakeRecord& record, const Memory& /*after*/) {
+    return store_wakes(database_, record);
+  }
   Result<void> store(const ModeRecord& record, const Memory& /*after*/) {
     return set("mode", static_cast<std::int64_t>(record.mode));
   }
@@ -305,6 +309,12 @@ class SqliteJournal final : public Journal {
     auto drains = read_drains(database_, calendar_);
     if (!drains) return fail(drains.error());
     memory_.drains = *std::move(drains);
+    return {};
+  }
+  Result<void> load_wakes() {
+    auto wakes = read_wakes(database_);
+    if (!wakes) return fail(wakes.error());
+    memory_.wakes = *std::move(wakes);
     return {};
   }
   Result<void> load_settings() {

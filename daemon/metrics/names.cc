@@ -10,7 +10,7 @@ namespace heddle::metrics {
 namespace {
 
 /// Of those that prometheus-cpp writes: their makers have them only when there is something to say.
-constexpr std::array<std::string_view, 67> of_parts{
+constexpr std::array<std::string_view, 69> of_parts{
     "heddle_sweeps_total",
     "heddle_late_sweeps_total",
     "heddle_readings_total",
@@ -68,6 +68,8 @@ constexpr std::array<std::string_view, 67> of_parts{
     "heddle_regulation_mode",
     "heddle_drain_safe",
     "heddle_link_power_state",
+    "heddle_link_wake_seconds",
+    "heddle_slow_links",
     "heddle_switch_energy_joules_total",
     "heddle_switch_energy_saved_joules_total",
     "heddle_link_energy_joules_total",

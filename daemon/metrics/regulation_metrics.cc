@@ -52,6 +52,7 @@ std::vector<prometheus::MetricFamily> RegulationMetrics::Collect() const {
                             std::move(drained)));
   }
   std::vector<LabelledValue> links;
+  std::vector<LabelledValue> wakes;
   std::vector<LabelledValue> link_spent;
   std::vector<LabelledValue> link_saved;
   for (const auto& link : figures->links) {
@@ -59,6 +60,7 @@ std::vector<prometheus::MetricFamily> RegulationMetrics::Collect() const {
                                     {"port", fmt::format("{}", link.port.port.raw())},
                                     {"switch", link.name}};
     links.push_back({labels, static_cast<double>(link.state)});
+    if (link.wake) wakes.push_back({labels, *link.wake});
     if (!link.energy) continue;
     link_spent.push_back({labels, link.energy->spent.value()});
     link_saved.push_back({labels, link.energy->saved.value()});
@@ -66,6 +68,14 @@ std::vector<prometheus::MetricFamily> RegulationMetrics::Collect() const {
   all.push_back(family_of(MetricType::Gauge, "heddle_link_power_state",
                           "Of the links between switches, by one end: 0 off, 1 reduced, 2 on in full",
                           std::move(links)));
+  all.push_back(gauge("heddle_slow_links", "Links that are left on because they took minutes to come back",
+                      static_cast<double>(figures->slow)));
+  if (!wakes.empty()) {
+    all.push_back(
+        family_of(MetricType::Gauge, "heddle_link_wake_seconds",
+                  "What a link is expected to take to come back, of those that were seen to, by one end",
+                  std::move(wakes)));
+  }
   std::vector<LabelledValue> switch_spent;
   std::vector<LabelledValue> switch_saved;
   for (const auto& node : figures->switches) {

@@ -21,6 +21,7 @@ struct RegulationFigures {
     std::string name;                           ///< of its node
     int state = 2;                              ///< 0 off, 1 reduced, 2 on in full
     std::optional<power::EnergyTotals> energy;  ///< of both ends; none: not told
+    std::optional<double> wake{};               ///< seconds to come back, as expected; none: not seen to
   };
   struct SwitchEnergy {
     NodeGuid node;
@@ -40,6 +41,7 @@ struct RegulationFigures {
   std::uint64_t turned_on = 0;
   std::uint64_t reduced = 0;
   std::uint64_t failed = 0;
+  std::size_t slow = 0;  ///< links that are left on because they took minutes to come back
   std::vector<LinkPower> links;
   std::vector<SwitchEnergy> switches;
   std::vector<Drained> drained;

@@ -28,6 +28,8 @@ Regulator::Regulator(const RegulatorOptions& options, journal::Scribe& journal, 
       log_{std::move(log)},
       governor_{as_the_actuator_can(options.governor, actuator)},
       energy_{options.governor.power} {
+  actuator_.tell_of_links(
+      [this](const std::vector<LinkRef>& links, Instant now) { feed(regulation::LinksThere{links}, now); });
   if (const auto& record = journal_.energy()) {
     energy_.restore(*record);
   } else {

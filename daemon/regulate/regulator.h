@@ -80,6 +80,7 @@ class Regulator final : public authority::FabricListener {
   void end_drain(const std::string& what, const std::string& by, Instant now, Reply reply);
   /// Adopt: also ports that are disabled, and not by this program as far as is known.
   enum class Adopt : std::uint8_t { No, DisabledPorts };
+  void forget_link(const LinkRef& link, const std::string& by, Instant now, Reply reply);
   void restore(const std::string& by, Adopt adopt, Instant now, Reply reply);
   /// Nothing more is decided, and what regulation turned off comes back, or not; see idle() and at_rest().
   void stop(regulation::Stopping::Links links, Instant now);

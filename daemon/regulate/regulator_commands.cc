@@ -33,6 +33,10 @@ void Regulator::end_drain(const std::string& what, const std::string& by, Instan
   feed(regulation::EndDrain{what, by, remember(std::move(reply))}, now);
 }
 
+void Regulator::forget_link(const LinkRef& link, const std::string& by, Instant now, Reply reply) {
+  feed(regulation::ForgetLink{link, by, remember(std::move(reply))}, now);
+}
+
 void Regulator::restore(const std::string& by, Adopt adopt_them, Instant now, Reply reply) {
   if (adopt_them == Adopt::DisabledPorts) {
     reply = [adopted = adopt(by, now), reply = std::move(reply)](const Result<std::string>& restored) {
@@ -49,7 +53,7 @@ std::string Regulator::adopt(const std::string& by, Instant now) {
   std::vector<LinkOrder> orders;
   for (const PortRef& port : ports) {
     // As wide and fast as the port allows: what else it was, nobody knows.
-    LinkOrder order{{PortRef{}, port}, port, LinkTo::On, {}};
+    LinkOrder order{{PortRef{}, port}, port, LinkTo::On, {}, {}};
     const PortIndex index = known_.reference->find_port(port);
     const LinkIndex link = index == no_port ? no_link : known_.reference->port(index).link;
     if (link != no_link) order.link = link_ref(*known_.reference, known_.reference->link(link));

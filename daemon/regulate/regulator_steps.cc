@@ -99,7 +99,7 @@ void Regulator::perform(const regulation::SetPorts& set_ports, Instant now) {
   std::vector<LinkOrder> orders;
   bool closes = false;
   for (const regulation::PortOrder& port : set_ports.ports) {
-    LinkOrder order{port.link, port.port, LinkTo::Off, port.mode};
+    LinkOrder order{port.link, port.port, LinkTo::Off, port.mode, port.patience};
     if (port.mode.on()) {
       const PortIndex index = known_.reference->find_port(port.link.a);
       const LinkIndex link = index == no_port ? no_link : known_.reference->port(index).link;
@@ -122,7 +122,12 @@ void Regulator::perform(const regulation::SetPorts& set_ports, Instant now) {
 }
 
 void Regulator::order(regulation::StepId step, const std::vector<LinkOrder>& orders, Instant now) {
-  for (const LinkOrder& order : orders) steps_[step].links.push_back(order.link);
+  StepUnderWay& under_way = steps_[step];
+  for (const LinkOrder& order : orders) {
+    under_way.links.push_back(order.link);
+    // The actuator answers by then; who is slower than that is not waited for.
+    under_way.until = std::max(under_way.until, now + order.patience + options_.step_timeout);
+  }
   actuator_.set_links(orders, now,
                       [this, step, orders, now](const std::vector<LinkOutcome>& outcomes, Instant at) {
                         set(step, outcomes, orders, now, at);
@@ -145,8 +150,8 @@ void Regulator::set(regulation::StepId step, const std::vector<LinkOutcome>& out
         break;
       case LinkTo::On:
         ++transitions_.on;
-        transitions_.waited += now - ordered;
-        transitions_.longest = std::max(transitions_.longest, now - ordered);
+        transitions_.waited += outcomes[i].at.value_or(now) - ordered;
+        transitions_.longest = std::max(transitions_.longest, outcomes[i].at.value_or(now) - ordered);
         break;
       case LinkTo::Reduced:
         ++transitions_.reduced;

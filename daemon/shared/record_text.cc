@@ -89,6 +89,15 @@ struct TextOf {
     if (record.drain->until) text["until"] = time(*record.drain->until);
     return text;
   }
+  json::object operator()(const WakeRecord& record) const {
+    json::array all;
+    for (const WakeHistory& each : record.links) {
+      json::array took;
+      for (const auto one : each.took) took.emplace_back(one.count());
+      all.push_back(json::object{{"link", link(each.link)}, {"took", std::move(took)}});
+    }
+    return {{"wakes", std::move(all)}};
+  }
 };
 
 /// Reads values; what does not fit is kept in mind, and nothing else counts then.
@@ -139,6 +148,16 @@ class Reader {
     for (const json::value& each : list(key)) all.push_back(guid_in(text_in(each)));
     return all;
   }
+  std::vector<WakeHistory> wakes(std::string_view key) {
+    std::vector<WakeHistory> all;
+    for (const json::value& each : list(key)) {
+      if (!each.is_object()) return bad(), all;
+      Reader one{each.get_object()};
+      all.push_back({one.link("link"), one.times("took")});
+      well_ = well_ && one.well();
+    }
+    return all;
+  }
   std::vector<OffRecord> off(std::string_view key, const journal::Calendar& calendar) {
     std::vector<OffRecord> all;
     for (const json::value& each : list(key)) {
@@ -152,6 +171,15 @@ class Reader {
   }
 
  private:
+  Wakes times(std::string_view key) {
+    Wakes all;
+    for (const json::value& each : list(key)) {
+      const std::chrono::milliseconds took{number_in<std::int64_t>(each)};
+      if (took.count() < 0 || took > longest_training) return bad(), all;
+      all.push_back(took);
+    }
+    return all;
+  }
   void bad() { well_ = false; }
   const json::value& at(std::string_view key) {
     static const json::value none;
@@ -239,6 +267,8 @@ std::optional<Record> record_in(const json::object& object, const journal::Calen
     DrainRecord drain{in.text("drain"), std::nullopt};
     if (in.has("links")) drain.drain = drain_in(in, calendar);
     record = std::move(drain);
+  } else if (in.has("wakes")) {
+    record = WakeRecord{in.wakes("wakes")};
   } else {
     return std::nullopt;
   }

@@ -3,6 +3,7 @@
 /// StepFailed or StepTimedOut event, unless it is cancelled.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ struct PortOrder {
   LinkRef link;
   PortRef port;  ///< set this side: it stays reachable while the link is off
   power::LinkMode mode;
+  /// It may take so long to come up, if that is longer than any link may.
+  std::chrono::nanoseconds patience{};
   friend bool operator==(const PortOrder&, const PortOrder&) = default;
 };
 /// Done when both ends of every link show it: Down for off_mode; else Active in this width and speed (a

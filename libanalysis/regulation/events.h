@@ -112,6 +112,16 @@ struct Stopping {
 struct MovementChanged {
   Movement movement = Movement::Staged;
 };
+/// What it takes to come back is to be learnt anew.
+struct ForgetLink {
+  LinkRef link;
+  std::string by;
+  CommandId command{};
+};
+/// Of links that a SetPorts step turns on, these are there, and its answer is still to come.
+struct LinksThere {
+  std::vector<LinkRef> links;
+};
 /// After TopologyChanged, before anything else: what the journal holds, and which links are down.
 struct Restarted {
   Memory memory;
@@ -122,7 +132,8 @@ struct Event {
   Instant at;
   std::variant<TopologyChanged, LoadsMeasured, Tick, StepDone, StepFailed, StepTimedOut, LinkLost, LinkFound,
                SwitchesLost, SwitchFound, LinkTroubled, LinkHealed, MastershipLost, MastershipRegained,
-               SetMode, SetOverride, SetDrain, EndDrain, Restore, Stopping, MovementChanged, Restarted>
+               SetMode, SetOverride, SetDrain, EndDrain, Restore, ForgetLink, LinksThere, Stopping,
+               MovementChanged, Restarted>
       what;
 };
 

@@ -78,7 +78,8 @@ Result<void> check(const GovernorOptions& options) {
                                    {"least_off", options.least_off},
                                    {"drain", options.drain},
                                    {"packet_life", options.packet_life},
-                                   {"wake", options.wake}}) {
+                                   {"wake", options.wake},
+                                   {"longest_wake", options.longest_wake}}) {
     if (value < nanoseconds{0}) return wrong(fmt::format("{}: a time below 0", key));
   }
   if (options.retry_after <= nanoseconds{0}) return wrong("retry_after: a time above 0");
@@ -241,7 +242,14 @@ void Governor::Impl::refresh_exemptions() {
   if (!network) return;
   excuse_drained({});
   const Overrides overrides(memory.overrides.begin(), memory.overrides.end());
-  exempt_ = exemptions(network->fabric(), options.policy, overrides, troubles_);
+  Troubles troubles = troubles_;
+  slow_.clear();
+  for (const auto& [link, took] : memory.wakes) {
+    if (!takes_too_long(took)) continue;
+    slow_.insert(link);
+    troubles.emplace(link, Troubled{Trouble::SlowWake, {}});
+  }
+  exempt_ = exemptions(network->fabric(), options.policy, overrides, troubles);
 }
 
 std::vector<LinkStatus> Governor::Impl::links() const {
@@ -254,7 +262,7 @@ std::vector<LinkStatus> Governor::Impl::links() const {
     const auto recent = std::count_if(link.transitions.begin(), link.transitions.end(),
                                       [&](Instant at) { return at > day_ago; });
     result.push_back({link.ref, link.state, link.mode, link.full, exempt_[i], wish(link.ref), link.since,
-                      static_cast<unsigned>(recent), link.reason});
+                      static_cast<unsigned>(recent), link.reason, wakes_[i]});
   }
   return result;
 }

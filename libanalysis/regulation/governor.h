@@ -30,6 +30,7 @@
 #include "regulation/governor_options.h"
 #include "regulation/network.h"
 #include "regulation/selector.h"
+#include "regulation/wake_times.h"
 
 namespace heddle::regulation {
 
@@ -70,6 +71,7 @@ struct LinkStatus {
   Instant since;             ///< of the state
   unsigned transitions = 0;  ///< off, on or reduced, in the last 24 hours
   std::string reason;        ///< of the last decision on it
+  ExpectedWake wake{};       ///< what it is expected to take to come back
 };
 
 /// What would be done with the loads measured last.

@@ -102,12 +102,14 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
       link.off_since = off->second.since;
       link.mode = off->second.mode;
       link.reason = off->second.reason;
+      link.went_alone = down;
     } else if (down) {
       link.state = LinkState::Lost;
       link.mode = power::off_mode;
     }
     records.push_back(std::move(link));
   }
+  refresh_wakes();
   refresh_exemptions();
   window_.clear();
   planned_at_.reset();
@@ -156,6 +158,8 @@ void Governor::Impl::handle(const LinkFound& event) {
     // Ordered on all the same: whoever writes tables knows it as closed.
     const std::string why = "it is up, though this daemon had turned it off";
     report(ReportKind::Back, {event.link}, why);
+    // Unless it came by an earlier order of ours, after that was given up.
+    at(*link).went_alone = at(*link).ordered_on.has_value();
     want(*link, why);
     at(*link).retry_at.reset();
     return;
@@ -187,6 +191,7 @@ bool Governor::Impl::lose_switch(NodeGuid guid) {
     LinkRecord& link = records[i];
     if (link.ref.a.node != guid && link.ref.b.node != guid) continue;
     peers_of_lost_[guid].push_back(link.ref.a.node == guid ? link.ref.b : link.ref.a);
+    forget_clock(link);
     if (link.state == LinkState::Opening) {
       // Ordered with others, perhaps at the end that is out of sight: by itself, and at the other end.
       move(link, LinkState::Off);
@@ -298,6 +303,7 @@ void Governor::Impl::handle(const Restarted& event) {
     for (OffRecord& off : intent.off) off.since = std::min(off.since, now_);
   }
   if (memory.mode) mode = *memory.mode;
+  refresh_wakes();
   plane = options.movement == Movement::Planes ? memory.plane % 2 : 0;
   const auto open_changes = memory.open;
   std::vector<LinkRef> back;
@@ -340,6 +346,7 @@ void Governor::Impl::handle(const Restarted& event) {
     link.mode = power::off_mode;
     link.off_since = link.off.since;
     move(link, LinkState::Off);
+    link.went_alone = !of_change && !comes;
     if (of_change || comes) {
       undo.push_back(LinkIndex{i});
     } else {

@@ -49,6 +49,8 @@ class Governor::Impl {
     std::optional<Instant> retry_at;  ///< of an order that failed
     bool came_up = false;             ///< while off or opening: it was up when it came in sight
     bool in_vain = false;             ///< ordered on and did not come; what is behind it is gone
+    bool went_alone = false;          ///< off by this program's order, confirmed, and nothing befell it since
+    std::optional<Instant> ordered_on;  ///< for the first time since then
     std::string reason;
   };
   /// Links that are ordered on together.
@@ -197,12 +199,27 @@ class Governor::Impl {
   }
   void open_strangers();
   void opened(StepId step, std::vector<LinkRef> failed, const std::string& why);
+  // governor_wakes.cc: what links take to come back
+  void handle(const ForgetLink& event);
+  void handle(const LinksThere& event);
+  /// What is expected of links, from memory.
+  void refresh_wakes();
+  void clock_wake(LinkRecord& link);
+  static void forget_clock(LinkRecord& link);
+  /// Since it was ordered on; none if that says nothing of the next time.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> wake_of(LinkRecord& link);
+  void arrive(LinkRecord& link, WakeRecord& learnt);
+  void learn(WakeRecord learnt);
+  [[nodiscard]] bool takes_too_long(const Wakes& wakes) const;
+  /// How long an order may take that turns it on; none: as long as any.
+  [[nodiscard]] std::chrono::nanoseconds patience(LinkIndex link) const;
+
   /// All that regulation turned off; with `everything` also what operators did.
   enum class Whose : std::uint8_t { Regulation, Everybody };
   void bring_back(Whose whose, const std::string& why);
   void count_transition(LinkRecord& link);
-  [[nodiscard]] double expected_rest(const LinkRecord& link) const;  ///< seconds
-  [[nodiscard]] bool came_back_too_soon(const LinkRecord& link) const;
+  [[nodiscard]] double expected_rest(LinkIndex link) const;  ///< seconds
+  [[nodiscard]] bool came_back_too_soon(LinkIndex link) const;
   void want(LinkIndex link, const std::string& why);
 
   // governor_loads.cc: which samples say what
@@ -258,6 +275,8 @@ class Governor::Impl {
   std::vector<Exempt> exempt_;
   std::vector<power::LinkMode> modes_;  ///< scratch for problem()
   Troubles troubles_;
+  std::vector<ExpectedWake> wakes_;                         ///< by LinkIndex
+  std::set<LinkRef> slow_;                                  ///< took longer than is allowed
   std::set<LinkRef> strangers_;                             ///< to be opened
   std::map<LinkRef, Instant> strangers_again_;              ///< not before; of those that were ordered once
   std::map<NodeGuid, std::vector<PortRef>> peers_of_lost_;  ///< where cables of lost switches were

@@ -41,8 +41,11 @@ struct GovernorOptions {
   std::chrono::nanoseconds packet_life = routing::default_packet_life;
   /// Between two selections.
   std::chrono::nanoseconds plan_every = std::chrono::seconds{30};
-  /// From the order until traffic flows again (table 2 of the paper: DDR 4x, 4.5 s).
+  /// From the order until traffic flows again, until links have shown it (wake_times.h; table 2 of the paper:
+  /// DDR 4x, 4.5 s).
   std::chrono::nanoseconds wake = std::chrono::milliseconds{4500};
+  /// A link that took longer to come back is left on from then on.
+  std::chrono::nanoseconds longest_wake = std::chrono::minutes{2};
   /// A link is closed only if it is expected to stay off for so many times what going and coming back take.
   /// Expected is what it has been quiet for; twice as much after each time it had to come back sooner.
   double break_even = 10;

@@ -43,6 +43,7 @@ SelectionProblem Governor::Impl::problem(const LinkSet& available, const Measure
   problem.expected = expected_;
   problem.unavoidable = unavoidable_shares_;
   problem.ceilings = unavoidable_.ceilings();
+  problem.wakes = wakes_;
   problem.traffic = traffic;
   return problem;
 }

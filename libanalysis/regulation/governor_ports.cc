@@ -16,14 +16,22 @@ void Governor::Impl::count_transition(LinkRecord& link) {
 }
 
 /// What a link must have been quiet for to be turned off, and what it is expected to stay off for.
-double Governor::Impl::expected_rest(const LinkRecord& link) const {
-  const double cost = options.break_even * seconds(options.wake + options.drain);
+double Governor::Impl::expected_rest(LinkIndex link) const {
+  const double cost = options.break_even * seconds(wakes_[link.raw()].wake + options.drain);
   const double rest = std::max({seconds(options.quiet), seconds(options.least_on), cost});
-  return rest * static_cast<double>(1U << std::min(link.doubling, 10U));
+  return rest * static_cast<double>(1U << std::min(records[link.raw()].doubling, 10U));
 }
 
-bool Governor::Impl::came_back_too_soon(const LinkRecord& link) const {
-  return seconds(now_ - link.off_since) < expected_rest(link);
+bool Governor::Impl::came_back_too_soon(LinkIndex link) const {
+  return seconds(now_ - records[link.raw()].off_since) < expected_rest(link);
+}
+
+std::chrono::nanoseconds Governor::Impl::patience(LinkIndex link) const {
+  // Of twenty, one takes longer than the percentile.
+  constexpr int slack = 2;
+  const ExpectedWake& expected = wakes_[link.raw()];
+  if (expected.source == WakeSource::Configured) return slack * expected.longest;
+  return slack * std::max(expected.wake, expected.longest);
 }
 
 /// To be opened as soon as it is off for certain; already on its way otherwise.
@@ -87,7 +95,7 @@ void Governor::Impl::open_strangers() {
     const OffRecord& off = memory.off.at(link);
     // What is behind it may be gone for good: no other waits for it.
     OpenStep step{next_change(), {link}, 0};
-    SetPorts order{next_step(), {{link, off.port, off.full}}};
+    SetPorts order{next_step(), {{link, off.port, off.full, {}}}};
     record(Intent{step.change, now_, {}, step.links});
     opening_.emplace(order.step, std::move(step));
     actions_.emplace_back(std::move(order));
@@ -120,14 +128,15 @@ void Governor::Impl::open(const std::vector<LinkIndex>& links, const std::string
     if (link.reason.empty()) link.reason = why;
     if (dead(link)) {
       // A fault brings it back, and no wrong choice.
-    } else if (link.doubling < 10 && came_back_too_soon(link)) {
+    } else if (link.doubling < 10 && came_back_too_soon(i)) {
       ++link.doubling;
-    } else if (!came_back_too_soon(link)) {
+    } else if (!came_back_too_soon(i)) {
       link.doubling = 0;
     }
+    clock_wake(link);
     move(link, LinkState::Opening);
     step.links.push_back(link.ref);
-    order.ports.push_back({link.ref, side_in_sight(link).value_or(link.off.port), link.full});
+    order.ports.push_back({link.ref, side_in_sight(link).value_or(link.off.port), link.full, patience(i)});
   }
   record(Intent{step.change, now_, {}, step.links});
   const bool said = std::all_of(links.begin(), links.end(), [this](LinkIndex i) { return at(i).in_vain; });
@@ -141,6 +150,7 @@ void Governor::Impl::opened(StepId id, std::vector<LinkRef> failed, const std::s
   opening_.erase(id);
   Outcome outcome{step.change, now_, {}, {}, ""};
   std::vector<LinkRef> again;
+  WakeRecord learnt;
   for (const LinkRef& ref : step.links) {
     const auto i = find(ref);
     // Its switch was lost meanwhile, and it was ordered once more by itself.
@@ -152,13 +162,9 @@ void Governor::Impl::opened(StepId id, std::vector<LinkRef> failed, const std::s
       continue;
     }
     outcome.on.push_back(ref);
-    if (!i) continue;
-    LinkRecord& link = at(*i);
-    count_transition(link);
-    link.mode = link.full;
-    link.in_vain = false;
-    if (link.state == LinkState::Opening) move(link, dead(link) ? LinkState::Lost : LinkState::Ready);
+    if (i) arrive(at(*i), learnt);
   }
+  learn(std::move(learnt));
   if (!outcome.on.empty()) report(ReportKind::Confirmed, outcome.on, "on");
   if (again.empty() && !failed.empty()) report(ReportKind::Failed, failed, "turning links on: " + why);
   if (again.empty()) {
@@ -177,8 +183,9 @@ void Governor::Impl::opened(StepId id, std::vector<LinkRef> failed, const std::s
     }
     SetPorts order{next_step(), {}};
     for (const LinkRef& ref : again) {
-      const LinkRecord& link = at(*find(ref));
-      order.ports.push_back({ref, side_in_sight(link).value_or(link.off.port), link.full});
+      const LinkIndex i = *find(ref);
+      const LinkRecord& link = at(i);
+      order.ports.push_back({ref, side_in_sight(link).value_or(link.off.port), link.full, patience(i)});
     }
     opening_.emplace(order.step, OpenStep{step.change, std::move(again), step.retries + 1});
     actions_.emplace_back(std::move(order));

@@ -168,7 +168,7 @@ void Governor::Impl::routing_tick() {
 void Governor::Impl::close_ports() {
   SetPorts order{next_step(), {}};
   for (const LinkRecord& link : records) {
-    if (link.state == LinkState::Closing) order.ports.push_back({link.ref, link.off.port, link.off.mode});
+    if (link.state == LinkState::Closing) order.ports.push_back({link.ref, link.off.port, link.off.mode, {}});
   }
   step_ = order.step;
   actions_.emplace_back(std::move(order));
@@ -184,6 +184,7 @@ void Governor::Impl::ports_closed(const std::vector<LinkRef>& failed) {
     link.off_since = now_;
     if (std::find(failed.begin(), failed.end(), link.ref) != failed.end()) {
       move(link, LinkState::Off);
+      forget_clock(link);
       link.wanted = true;
       link.reason = "it is not certain that the port was set";
       ++uncertain;
@@ -200,6 +201,8 @@ void Governor::Impl::ports_closed(const std::vector<LinkRef>& failed) {
       move(link, LinkState::Ready);
     } else {
       move(link, LinkState::Off);
+      forget_clock(link);
+      link.went_alone = true;
     }
   }
   if (uncertain > 0) outcome.note = fmt::format("{} did not confirm", uncertain);

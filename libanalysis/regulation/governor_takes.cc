@@ -16,7 +16,7 @@ using routing::LinkSet;
 bool Governor::Impl::may_take(LinkIndex link, Turn turn) {
   LinkRecord& record = at(link);
   if (record.state != LinkState::Active || record.wanted) return false;
-  if (seconds(now_ - record.active_since) < expected_rest(record)) return false;
+  if (seconds(now_ - record.active_since) < expected_rest(link)) return false;
   if (turn == Turn::Widen) return true;
   const auto day_ago = now_ - std::chrono::hours{24};
   while (!record.transitions.empty() && record.transitions.front() <= day_ago) record.transitions.pop_front();

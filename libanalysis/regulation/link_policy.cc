@@ -14,6 +14,18 @@ Exempt by_nature(const Fabric& fabric, const Link& link, const PolicyOptions& op
   return Exempt::No;
 }
 
+Exempt exempt_for(Trouble trouble) {
+  switch (trouble) {
+    case Trouble::Flapping:
+      return Exempt::Flapping;
+    case Trouble::Errors:
+      return Exempt::Errors;
+    case Trouble::SlowWake:
+      return Exempt::SlowWake;
+  }
+  return Exempt::Errors;
+}
+
 }  // namespace
 
 std::vector<Exempt> exemptions(const Fabric& fabric, const PolicyOptions& options, const Overrides& overrides,
@@ -32,9 +44,7 @@ std::vector<Exempt> exemptions(const Fabric& fabric, const PolicyOptions& option
   for (const auto& [ref, override] : overrides) {
     if (override.wish == Wish::On || override.wish == Wish::Pin) mark(ref, Exempt::KeptOn);
   }
-  for (const auto& [ref, trouble] : troubles) {
-    mark(ref, trouble.trouble == Trouble::Flapping ? Exempt::Flapping : Exempt::Errors);
-  }
+  for (const auto& [ref, trouble] : troubles) mark(ref, exempt_for(trouble.trouble));
   return result;
 }
 

@@ -54,6 +54,7 @@ enum class Exempt : std::uint8_t {
   KeptOn,       ///< by an operator
   Flapping,
   Errors,
+  SlowWake,  ///< took minutes to come back
 };
 
 enum class Chassis : std::uint8_t { Keep, Regulate };
@@ -64,7 +65,7 @@ struct PolicyOptions {
 };
 
 /// Links that are excluded for what they do, with a sentence on it.
-enum class Trouble : std::uint8_t { Flapping, Errors };
+enum class Trouble : std::uint8_t { Flapping, Errors, SlowWake };
 struct Troubled {
   Trouble trouble = Trouble::Errors;
   std::string reason;

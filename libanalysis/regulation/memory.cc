@@ -33,7 +33,32 @@ struct Applier {
       memory.drains.erase(record.what);
     }
   }
+  void operator()(const WakeRecord& record) const {
+    for (const WakeHistory& each : record.links) {
+      if (each.took.empty()) {
+        memory.wakes.erase(each.link);
+      } else {
+        memory.wakes[each.link] = each.took;
+      }
+    }
+  }
 };
+
+void add_wakes(std::vector<Record>& records, const Memory& before, const Memory& after) {
+  WakeRecord record;
+  const auto add = [&](const LinkRef& link, const Wakes& took) {
+    record.links.push_back({link, took});
+    if (record.links.size() == most_links) records.emplace_back(std::exchange(record, {}));
+  };
+  for (const auto& [link, took] : before.wakes) {
+    if (!after.wakes.contains(link)) add(link, {});
+  }
+  for (const auto& [link, took] : after.wakes) {
+    const auto known = before.wakes.find(link);
+    if (known == before.wakes.end() || known->second != took) add(link, took);
+  }
+  if (!record.links.empty()) records.emplace_back(std::move(record));
+}
 
 /// Outcomes of no change that is under way.
 void add_links(std::vector<Record>& records, const Memory& before, const Memory& after) {
@@ -96,6 +121,7 @@ std::vector<Record> records_between(const Memory& before, const Memory& after) {
   if (after.mode && after.mode != before.mode) records.emplace_back(ModeRecord{*after.mode, {}});
   if (after.plane != before.plane) records.emplace_back(PlaneRecord{after.plane});
   add_orders(records, before, after);
+  add_wakes(records, before, after);
   add_links(records, before, after);
   add_changes(records, before, after);
   return records;

@@ -18,6 +18,7 @@
 #include "fabric/change.h"
 #include "power/power_model.h"
 #include "regulation/link_policy.h"
+#include "regulation/wake_times.h"
 
 namespace heddle::regulation {
 
@@ -96,7 +97,18 @@ struct PlaneRecord {
   unsigned plane = 0;
   friend bool operator==(const PlaneRecord&, const PlaneRecord&) = default;
 };
-using Record = std::variant<Intent, Outcome, OverrideRecord, ModeRecord, PlaneRecord, DrainRecord>;
+/// All that is known of how long a link takes to come back; empty: nothing any more.
+struct WakeHistory {
+  LinkRef link;
+  Wakes took;
+  friend bool operator==(const WakeHistory&, const WakeHistory&) = default;
+};
+struct WakeRecord {
+  std::vector<WakeHistory> links;
+  friend bool operator==(const WakeRecord&, const WakeRecord&) = default;
+};
+using Record =
+    std::variant<Intent, Outcome, OverrideRecord, ModeRecord, PlaneRecord, DrainRecord, WakeRecord>;
 
 struct Memory {
   std::optional<Mode> mode;  ///< none: as configured
@@ -104,6 +116,7 @@ struct Memory {
   std::map<LinkRef, OffRecord> off;
   std::map<LinkRef, Override> overrides;
   std::map<std::string, Drain> drains;  ///< by what is drained
+  std::map<LinkRef, Wakes> wakes;       ///< none is empty
   std::map<ChangeId, Intent> open;      ///< begun, without an outcome
   ChangeId last;                        ///< of all changes so far
   friend bool operator==(const Memory&, const Memory&) = default;

@@ -21,15 +21,16 @@ std::optional<Enum> find(const std::array<std::string_view, N>& words, std::stri
 }
 
 constexpr std::array<std::string_view, 4> wishes{"auto", "off", "on", "pin"};
-constexpr std::array<std::string_view, 9> exempts{"regulated",
-                                                  "host link",
-                                                  "both ends on one switch",
-                                                  "link of an aggregation node",
-                                                  "inside a chassis",
-                                                  "pinned by the configuration",
-                                                  "kept on by an operator",
-                                                  "flapping",
-                                                  "errors"};
+constexpr std::array<std::string_view, 10> exempts{"regulated",
+                                                   "host link",
+                                                   "both ends on one switch",
+                                                   "link of an aggregation node",
+                                                   "inside a chassis",
+                                                   "pinned by the configuration",
+                                                   "kept on by an operator",
+                                                   "flapping",
+                                                   "errors",
+                                                   "took minutes to come back"};
 constexpr std::array<std::string_view, 3> modes{"off", "advise", "enforce"};
 constexpr std::array<std::string_view, 2> policies{"trunk", "general"};
 constexpr std::array<std::string_view, 10> reports{"advice", "decided",  "confirmed", "called-off",

@@ -24,6 +24,7 @@
 #include "regulation/link_policy.h"
 #include "regulation/network.h"
 #include "regulation/traffic.h"
+#include "regulation/wake_times.h"
 #include "routing/link_set.h"
 
 namespace heddle::regulation {
@@ -76,6 +77,9 @@ struct SelectionProblem {
   std::span<const double> unavoidable{};
   /// Of it, what selections predict. A link that would be full with all links on waits, whatever else is on.
   std::span<const double> ceilings{};
+  /// By LinkIndex, what each is expected to take to come back: of links that would do as well, needed_links()
+  /// brings the quickest. Empty: all alike.
+  std::span<const ExpectedWake> wakes{};
   const Traffic* traffic = nullptr;  ///< for General; Trunk predicts by it if it is there
 };
 

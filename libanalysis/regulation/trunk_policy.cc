@@ -36,6 +36,13 @@ double fullest(const SelectionProblem& problem, const Trunk& trunk, std::span<co
   return most;
 }
 
+std::vector<LinkIndex> quickest_first(const SelectionProblem& problem, std::vector<LinkIndex> links) {
+  if (!problem.wakes.empty()) {
+    std::ranges::stable_sort(links, {}, [&](LinkIndex link) { return problem.wakes[link.raw()].wake; });
+  }
+  return links;
+}
+
 }  // namespace
 
 double tolerated(const SelectionProblem& problem, const Trunk& trunk, const SelectOptions& options) {
@@ -185,7 +192,7 @@ std::vector<LinkDecision> needed_links(const SelectionProblem& problem, const Se
                           in_percent(load.highest), in_percent(most));
     double capacity = load.capacity;
     bool first = true;
-    for (const LinkIndex link : load.off) {
+    for (const LinkIndex link : quickest_first(problem, load.off)) {
       if (!first && capacity >= wanted) break;
       first = false;
       capacity += network.capacity(link);
@@ -199,7 +206,8 @@ std::vector<LinkDecision> needed_links(const SelectionProblem& problem, const Se
   if (options.policy == SelectPolicy::Trunk) return result;
   for (const Trunk& trunk : network.trunks()) {
     Ways& way = ways[trunk.lower.raw()];
-    for (const LinkIndex link : trunk.links) {
+    if (way.lacking <= 0) continue;
+    for (const LinkIndex link : quickest_first(problem, trunk.links)) {
       if (way.lacking <= 0) break;
       if (!problem.available->contains(link) || problem.current->contains(link) || taken[link.raw()] != 0)
         continue;

@@ -79,6 +79,15 @@ void add_link_wish(CLI::App& parent, Context& context, const std::string& wish, 
   });
 }
 
+void add_forget(CLI::App& parent, Context& context) {
+  auto* command = parent.add_subcommand("forget", "Learn anew how long it takes to come back");
+  auto link = std::make_shared<std::string>();
+  command->add_option("LINK", *link, "As of the others")->required();
+  Program::on(*command, [&context, link] {
+    return order(context, "/v1/link/forget", object{{"link", *link}});
+  });
+}
+
 void add_regulate(Program& program) {
   Context& context = program.context();
   auto* command = program.app().add_subcommand(
@@ -138,6 +147,7 @@ void add_regulation_commands(Program& program) {
   add_link_wish(*link, context, "on", "Leave it on");
   add_link_wish(*link, context, "auto", "Let the regulation decide again");
   add_link_wish(*link, context, "pin", "Leave it on, in full width and speed");
+  add_forget(*link, context);
   auto* energy = program.app().add_subcommand("energy", "What was spent and saved, by switch and by link");
   Program::on(*energy, [&context] { return show_view(context, "/v1/energy", print_energy); });
   auto* restore = program.app().add_subcommand(

@@ -79,6 +79,19 @@ void print_agents(const value& agents, Table& table) {
   table.add({"connections", fmt::format("{}, {} armed; {}", count("connections"), count("armed"), moves)});
 }
 
+/// Links that are left on because they took minutes, some of them by name; empty if none.
+std::string slow_links(const value& answer) {
+  constexpr std::size_t most_named = 8;
+  const auto& slow = array_at(answer, "slow");
+  std::string text;
+  for (std::size_t i = 0; i < slow.size() && i < most_named; ++i) {
+    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", printable(text_at(slow[i], "link")),
+                        human_seconds(number_at(slow[i], "took_seconds")));
+  }
+  if (slow.size() > most_named) text += fmt::format(", and {} more", slow.size() - most_named);
+  return text;
+}
+
 }  // namespace
 
 void print_regulation(const value& answer, Context& context) {
@@ -104,6 +117,8 @@ void print_regulation(const value& answer, Context& context) {
                          count_at(answer, "transitions.on"), count_at(answer, "transitions.reduced"),
                          count_at(answer, "transitions.failed"))});
   if (at_path(answer, "agents").is_object()) print_agents(at_path(answer, "agents"), table);
+  if (const std::string slow = slow_links(answer); !slow.empty())
+    table.add({"left on: took minutes to come back", slow});
   table.print(*context.out, context.colour);
   for (const auto& host : array_at(answer, "agents.immovable_hosts"))
     *context.out << "  - host " << printable(text_at(host, "")) << '\n';
@@ -135,6 +150,8 @@ void print_plan(const value& answer, Context& context) {
       human_watts(number_at(plan, "watts_now")), human_watts(number_at(plan, "watts_then")),
       human_watts(number_at(plan, "watts_least")), human(Ratio{number_at(plan, "busiest")}));
   if (const std::string note = text_at(plan, "note"); !note.empty()) *context.out << note << '\n';
+  if (const std::string slow = slow_links(answer); !slow.empty())
+    *context.out << "left on, as they took minutes to come back: " << slow << '\n';
 }
 
 void print_power_links(const value& answer, Context& context) {

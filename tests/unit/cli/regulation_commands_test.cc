@@ -112,6 +112,26 @@ TEST(RegulationCommands, PlanSaysWhatWhyAndWhatItSaves) {
   EXPECT_THAT(run(young, {"plan"}).out, HasSubstr("no plan yet"));
 }
 
+TEST(RegulationCommands, PlanAndRegulateNameLinksThatTookMinutes) {
+  const std::string slow = R"("slow":[{"link":"a/1 -- b/1","took_seconds":150}])";
+  FakeDaemon daemon{
+      {{"/v1/plan", {R"({"mode":"advise","plan":{"changes":[],"age_seconds":1},)" + slow + "}"}},
+       {"/v1/regulation", {R"({"mode":"advise",)" + slow + "}"}}}};
+  EXPECT_THAT(run(daemon, {"plan"}).out, HasSubstr("took minutes to come back: a/1 -- b/1 (2 min)"));
+  EXPECT_THAT(run(daemon, {"regulate"}).out, HasSubstr("a/1 -- b/1 (2 min)"));
+}
+
+TEST(RegulationCommands, LinkForgetNamesTheLink) {
+  FakeDaemon daemon{
+      {{"/v1/link/forget", {R"({"text":"a/1 -- b/1: what it took to come back is forgotten"})"}}}};
+  EXPECT_THAT(run(daemon, {"link", "forget", "a/1"}).out, HasSubstr("is forgotten"));
+  EXPECT_EQ(run(daemon, {"link", "forget"}).status, Status::Usage);
+  const auto asked = daemon.end();
+  ASSERT_EQ(asked.size(), 1U);
+  EXPECT_EQ(asked[0].target, "/v1/link/forget");
+  EXPECT_EQ(text_at(boost::json::parse(asked[0].body), "link"), "a/1");
+}
+
 TEST(RegulationCommands, LinksShowTheirPowerStates) {
   FakeDaemon daemon{{{"/v1/links/power", {power_links}}}};
   const std::string text = run(daemon, {"links", "--power"}).out;

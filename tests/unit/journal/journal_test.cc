@@ -95,7 +95,7 @@ regulation::Record a_record() {
     return records;
   };
   const regulation::ChangeId change{*rc::gen::inRange<std::uint64_t>(1, 4)};
-  switch (*rc::gen::inRange(0, 6)) {
+  switch (*rc::gen::inRange(0, 7)) {
     case 0:
       return regulation::Intent{change, some_time(), some_off(), some_links()};
     case 1:
@@ -117,6 +117,15 @@ regulation::Record a_record() {
       if (*rc::gen::arbitrary<bool>()) drain.until = some_time();
       drain.forced = *rc::gen::arbitrary<bool>();
       return regulation::DrainRecord{what, drain};
+    }
+    case 5: {
+      regulation::WakeRecord record;
+      for (const LinkRef& one : some_links()) {
+        record.links.push_back({one, {}});
+        for (int i = *rc::gen::inRange(0, 4); i > 0; --i)
+          record.links.back().took.emplace_back(*rc::gen::inRange(0, 600'000));
+      }
+      return record;
     }
     case 3:
       return regulation::ModeRecord{static_cast<regulation::Mode>(*rc::gen::inRange(0, 3)), "bob"};
@@ -272,7 +281,7 @@ TEST_F(JournalTest, TakesOverTheSchemaBefore) {
       sqlite3_exec(
           raw,
           "ALTER TABLE override DROP COLUMN forced; DROP TABLE drain; DROP TABLE drain_link; DROP TABLE "
-          "drain_node; PRAGMA user_version=1",
+          "drain_node; DROP TABLE wake; PRAGMA user_version=1",
           nullptr, nullptr, nullptr),
       SQLITE_OK);
   sqlite3_close(raw);
@@ -288,6 +297,22 @@ TEST_F(JournalTest, TakesOverTheSchemaBefore) {
   const regulation::Drain drain{"leaf-1", {link(1, 2)}, {NodeGuid{2}}, "", "ada", Instant{5s}, Instant{9s}};
   ASSERT_TRUE(open()->write(regulation::DrainRecord{drain.what, drain}));
   EXPECT_EQ(open()->memory().drains.at(drain.what), drain);
+  const regulation::WakeHistory wakes{link(1, 2), {4s, 180s}};
+  ASSERT_TRUE(open()->write(regulation::WakeRecord{{wakes}}));
+  EXPECT_EQ(open()->memory().wakes.at(wakes.link), wakes.took);
+}
+
+TEST_F(JournalTest, TakesOverTheThirdSchema) {
+  ASSERT_TRUE(open()->write(regulation::PlaneRecord{1}));
+  sqlite3* raw = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(raw, "DROP TABLE wake; PRAGMA user_version=3", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(raw);
+  const regulation::WakeHistory wakes{link(1, 2), {4s}};
+  ASSERT_TRUE(open()->write(regulation::WakeRecord{{wakes}}));
+  EXPECT_EQ(open()->memory().plane, 1U);
+  EXPECT_EQ(open()->memory().wakes.at(wakes.link), wakes.took);
 }
 
 TEST_F(JournalTest, RefusesADamagedPage) {

@@ -159,6 +159,7 @@ TEST_F(SelectionTest, EveryFamilyThatAnyPartMakesIsKnownByName) {
   const auto regulation = std::make_shared<RegulationMetrics>();
   RegulationFigures regulated;
   regulated.links.emplace_back().energy.emplace();
+  regulated.links.back().wake = 4.5;
   regulated.switches.emplace_back();
   regulated.drained.emplace_back();
   regulation->publish(regulated);

@@ -66,6 +66,8 @@ TEST(MemoryTest, RecordsBetweenMakeOneOutOfTheOther) {
   full.overrides[link(2)] = {Wish::Pin, "storage", "ada", std::nullopt};
   full.drains["leaf-0"] = {"leaf-0", {link(3)}, {NodeGuid{3}}, "fans", "ada", Instant{}, std::nullopt, true};
   full.open[ChangeId{7}] = Intent{ChangeId{7}, Instant{}, {off(4)}, {link(1)}};
+  full.wakes[link(6)] = {std::chrono::seconds{4}, std::chrono::seconds{5}};
+  full.wakes[link(7)] = {std::chrono::seconds{6}};
   full.last = ChangeId{9};
   EXPECT_EQ(changed({}, records_between({}, full)), full);
   EXPECT_TRUE(records_between(full, full).empty());
@@ -75,6 +77,8 @@ TEST(MemoryTest, RecordsBetweenMakeOneOutOfTheOther) {
   other.off[link(5)] = off(5);
   other.overrides[link(2)].wish = Wish::Off;
   other.drains.clear();
+  other.wakes.erase(link(6));
+  other.wakes[link(7)] = {std::chrono::seconds{7}};
   other.open.clear();
   EXPECT_EQ(changed(full, records_between(full, other)), other);
 

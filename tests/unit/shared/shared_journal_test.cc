@@ -32,7 +32,8 @@ std::vector<Record> one_of_each() {
           ModeRecord{Mode::Enforce, "ada"},
           PlaneRecord{1},
           DrainRecord{"leaf-0", drain()},
-          DrainRecord{"leaf-0", std::nullopt}};
+          DrainRecord{"leaf-0", std::nullopt},
+          WakeRecord{{{link(6), {4500ms, 180s}}, {link(7), {}}}}};
 }
 
 const Calendar here{journal::WallTime{1'700'000'000'000ms}, Instant{}};
@@ -58,7 +59,8 @@ TEST(RecordText, IsRefusedWhereSomethingIsMissingOrDoesNotFit) {
   for (const char* bad : {"", "{}", "[1]", "[{}]", R"([{"intent":1}])", R"([{"mode":"on","by":""}])",
                           R"([{"plane":-1}])", R"([{"intent":1,"at":9223372036854775807,"off":[],"on":[]}])",
                           R"([{"intent":1,"at":0,"off":[],"on":["0x1:1"]}])",
-                          R"([{"intent":1,"at":0,"off":[],"on":["0x1:256 0x2:1"]}])"}) {
+                          R"([{"intent":1,"at":0,"off":[],"on":["0x1:256 0x2:1"]}])",
+                          R"([{"wakes":[{"link":"0x1:1 0x2:1","took":[-1]}]}])", R"([{"wakes":[1]}])"}) {
     EXPECT_FALSE(records_in(bad, here)) << bad;
   }
   for (std::size_t cut = 0; cut < good.size(); ++cut) EXPECT_FALSE(records_in(good.substr(0, cut), here));
