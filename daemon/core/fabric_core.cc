@@ -84,6 +84,21 @@ void FabricCore::regulate_with(journal::Journal& journal) {
   regulation_ =
       std::make_unique<Regulation>(options_.regulation, options_.on_stop, journal, desk_, *authority_,
                                    [this](const journal::Event& event) { log(event); });
+  regulation_->regulator().look_at_queues_with(
+      [this](const std::vector<PortRef>& ports, regulate::Regulator::QueuesLooked looked) {
+        return look_for_regulation(ports, std::move(looked));
+      });
+}
+
+Result<void> FabricCore::look_for_regulation(const std::vector<PortRef>& ports,
+                                             regulate::Regulator::QueuesLooked looked) {
+  std::vector<PortIndex> found;
+  for (const PortRef& port : ports) {
+    const PortIndex index = survey_ ? survey_->fabric->find_port(port) : no_port;
+    if (index != no_port) found.push_back(index);
+  }
+  return look_at_queues(found, [this, looked = std::move(looked)](
+                                   const std::vector<sampling::QueueLook>& looks) { looked(looks, now_); });
 }
 
 void FabricCore::take_over(std::unique_ptr<authority::Authority> authority, journal::Journal* journal) {

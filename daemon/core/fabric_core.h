@@ -151,6 +151,8 @@ class FabricCore final : private authority::Seat {
   void on_sweep(const discovery::SweepReport& report);
   void on_sample(const std::shared_ptr<const load::Sample>& sample);
   void log(const journal::Event& event);
+  Result<void> look_for_regulation(const std::vector<PortRef>& ports,
+                                   regulate::Regulator::QueuesLooked looked);
   void judge_health(const load::Sample& sample);
   void isolate();
   void say(Severity severity, const std::string& text) const { outside_.say(severity, text); }

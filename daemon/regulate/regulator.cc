@@ -72,6 +72,7 @@ void Regulator::on_fabric(const KnownFabric& known, Instant now) {
   }
   const KnownFabric before = std::exchange(known_, known);
   if (other) {
+    no_queues_until_.clear();
     Pins pins = find_pins(known.reference, options_.names, options_.pins);
     unmatched_pins_ = std::move(pins.unmatched);
     feed(regulation::TopologyChanged{known.reference, known.managers, known.ranks, std::move(pins.links),

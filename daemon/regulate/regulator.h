@@ -30,6 +30,7 @@
 #include "power/savings.h"
 #include "regulate/drain_shown.h"
 #include "regulation/governor.h"
+#include "sampling/queue_probe.h"
 
 namespace heddle::regulate {
 
@@ -42,6 +43,8 @@ struct RegulatorOptions {
   /// A step that is not answered by then has timed out.
   FabricClock::duration step_timeout = std::chrono::minutes{3};
   FabricClock::duration store_again_after = std::chrono::seconds{5};  ///< what the disk has refused
+  /// Before an agent that was silent is asked for its queues again.
+  FabricClock::duration silent_queues = std::chrono::minutes{10};
   /// A disk that takes longer is a problem that operators are told of.
   FabricClock::duration slow_disk = std::chrono::seconds{5};
   /// A link that is off by the records and up in all sweeps for so long is on: somebody else turned it on.
@@ -61,6 +64,13 @@ class Regulator final : public authority::FabricListener {
 
   /// Journal and actuator must outlive it.
   Regulator(const RegulatorOptions& options, journal::Scribe& journal, Actuator& actuator, Log log);
+
+  /// Looks into transmit queues: of each port that could be asked what waits there. Errors: when nobody can
+  /// look at present. From within the call only if nobody could be asked.
+  using QueuesLooked = std::function<void(const std::vector<sampling::QueueLook>&, Instant now)>;
+  using QueueLooker = std::function<Result<void>(const std::vector<PortRef>& ports, QueuesLooked)>;
+  /// Without it, nobody looks.
+  void look_at_queues_with(QueueLooker looker) { look_at_queues_ = std::move(looker); }
 
   // What happens in the fabric.
   void on_fabric(const KnownFabric& known, Instant now) override;
@@ -140,6 +150,7 @@ class Regulator final : public authority::FabricListener {
   void perform(const regulation::WriteTables& write, Instant now);
   void perform(const regulation::Migrate& migrate, Instant now);
   void perform(const regulation::SetPorts& set, Instant now);
+  void perform(const regulation::LookAtQueues& look, Instant now);
   void perform(const regulation::Cancel& cancel, Instant now);
   void perform(const regulation::Report& report, Instant now);
   void perform(const regulation::Answer& answer, Instant now);
@@ -160,6 +171,11 @@ class Regulator final : public authority::FabricListener {
   void done(regulation::StepId step, const Result<void>& result, Instant now);
   void set(regulation::StepId step, const std::vector<LinkOutcome>& outcomes,
            const std::vector<LinkOrder>& orders, Instant ordered, Instant now);
+  /// Ends of the links that may have a queue, as far as is known.
+  [[nodiscard]] std::map<PortRef, LinkRef> ends_with_queues(const std::vector<LinkRef>& links,
+                                                            Instant now) const;
+  void looked(regulation::StepId step, const std::map<PortRef, LinkRef>& ends,
+              const std::vector<sampling::QueueLook>& looks, Instant now);
   void later(regulation::Event event);
   void compare(const KnownFabric& known, Instant now);
   void look_for_contradictions(Instant now);
@@ -206,6 +222,8 @@ class Regulator final : public authority::FabricListener {
   std::vector<std::string> unmatched_pins_;
   std::string cut_off_;  ///< as of the last decision, while a link or switch is lost
   Transitions transitions_;
+  QueueLooker look_at_queues_;
+  std::map<NodeGuid, Instant> no_queues_until_;  ///< of switches that did not tell
 };
 
 }  // namespace heddle::regulate

@@ -166,6 +166,51 @@ void Regulator::set(regulation::StepId step, const std::vector<LinkOutcome>& out
   }
 }
 
+std::map<PortRef, LinkRef> Regulator::ends_with_queues(const std::vector<LinkRef>& links, Instant now) const {
+  std::map<PortRef, LinkRef> ends;
+  for (const LinkRef& link : links) {
+    for (const PortRef& port : {link.a, link.b}) {
+      const auto mute = no_queues_until_.find(port.node);
+      if (mute == no_queues_until_.end() || mute->second <= now) ends.emplace(port, link);
+    }
+  }
+  return ends;
+}
+
+void Regulator::perform(const regulation::LookAtQueues& look, Instant now) {
+  const auto ends = ends_with_queues(look.links, now);
+  std::vector<PortRef> ports;
+  for (const auto& [port, link] : ends) ports.push_back(port);
+  if (!look_at_queues_ || ports.empty()) return later({now, regulation::QueuesSeen{look.step, {}}});
+  begin(look.step, now);
+  const auto begun =
+      look_at_queues_(ports, [this, step = look.step, ends](const std::vector<sampling::QueueLook>& looks,
+                                                            Instant at) { looked(step, ends, looks, at); });
+  if (begun) return;
+  steps_.erase(look.step);
+  later({now, regulation::StepFailed{look.step, begun.error().message, {}}});
+}
+
+void Regulator::looked(regulation::StepId step, const std::map<PortRef, LinkRef>& ends,
+                       const std::vector<sampling::QueueLook>& looks, Instant now) {
+  if (steps_.erase(step) == 0) return;  // cancelled, or given up
+  regulation::QueuesSeen seen{step, {}};
+  for (const sampling::QueueLook& look : looks) {
+    const auto link = ends.find(look.port);
+    if (link == ends.end()) continue;
+    if (look.failure && look.failure->code != ErrorCode::Conflict) {
+      const bool never = look.failure->code == ErrorCode::Unsupported;
+      no_queues_until_[look.port.node] = never ? Instant::max() : now + options_.silent_queues;
+      continue;
+    }
+    const auto fullest = std::ranges::max_element(look.depth);
+    if (look.failure || *fullest == 0) continue;
+    const auto vl = static_cast<std::uint8_t>(fullest - look.depth.begin());
+    seen.filled.push_back({link->second, look.port, Vl{vl}, *fullest});
+  }
+  later({now, std::move(seen)});
+}
+
 void Regulator::perform(const regulation::Cancel& cancel, Instant now) { give_up(cancel.step, now); }
 
 void Regulator::give_up(regulation::StepId step, Instant now) {

@@ -53,6 +53,12 @@ struct SetPorts {
   StepId step;
   std::vector<PortOrder> ports;
 };
+/// Look whether packets wait to be sent into one of these links, at either end. Answered by QueuesSeen, also
+/// where nobody could look, or StepTimedOut.
+struct LookAtQueues {
+  StepId step;
+  std::vector<LinkRef> links;
+};
 /// No answer is waited for any more. What has been sent may still take effect.
 struct Cancel {
   StepId step;
@@ -85,6 +91,6 @@ struct Answer {
   std::string text;  ///< what will happen
 };
 
-using Action = std::variant<Record, WriteTables, Migrate, SetPorts, Cancel, Report, Answer>;
+using Action = std::variant<Record, WriteTables, Migrate, SetPorts, LookAtQueues, Cancel, Report, Answer>;
 
 }  // namespace heddle::regulation

@@ -41,6 +41,18 @@ struct StepFailed {
   std::vector<LinkRef>
       links{};  ///< of SetPorts: those that are not as ordered; all others are. None: unknown.
 };
+/// Of LookAtQueues: links into which packets wait, and what was seen; nothing of those where nobody could
+/// look.
+struct QueueSeen {
+  LinkRef link;
+  PortRef port;  ///< the end that is to send them
+  Vl vl;
+  std::uint32_t credits = 0;  ///< of 64 bytes
+};
+struct QueuesSeen {
+  StepId step;
+  std::vector<QueueSeen> filled;
+};
 /// Nobody knows how far it got.
 struct StepTimedOut {
   StepId step;
@@ -130,10 +142,10 @@ struct Restarted {
 
 struct Event {
   Instant at;
-  std::variant<TopologyChanged, LoadsMeasured, Tick, StepDone, StepFailed, StepTimedOut, LinkLost, LinkFound,
-               SwitchesLost, SwitchFound, LinkTroubled, LinkHealed, MastershipLost, MastershipRegained,
-               SetMode, SetOverride, SetDrain, EndDrain, Restore, ForgetLink, LinksThere, Stopping,
-               MovementChanged, Restarted>
+  std::variant<TopologyChanged, LoadsMeasured, Tick, StepDone, StepFailed, StepTimedOut, QueuesSeen, LinkLost,
+               LinkFound, SwitchesLost, SwitchFound, LinkTroubled, LinkHealed, MastershipLost,
+               MastershipRegained, SetMode, SetOverride, SetDrain, EndDrain, Restore, ForgetLink, LinksThere,
+               Stopping, MovementChanged, Restarted>
       what;
 };
 

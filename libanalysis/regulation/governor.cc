@@ -143,10 +143,13 @@ void Governor::Impl::handle(const StepDone& event) {
 void Governor::Impl::handle(const StepFailed& event) {
   if (const auto it = opening_.find(event.step); it != opening_.end())
     return opened(event.step, event.links.empty() ? it->second.links : event.links, event.reason);
+  if (look_ == event.step) return forget_look();  // the next choice asks again
+  if (step_ == event.step && stage == Stage::Draining) return handle(QueuesSeen{event.step, {}});
   if (step_ == event.step) step_failed(event.reason, event.links);
 }
 
 void Governor::Impl::handle(const StepTimedOut& event) {
+  if (look_ == event.step) return queues_seen({event.step, {}});
   handle(StepFailed{event.step, "no answer in time", {}});
 }
 

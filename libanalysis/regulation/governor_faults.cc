@@ -59,6 +59,7 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
     if (!is_first) drop_change("the fabric has changed");
     for (const auto& [step, open] : opening_) actions_.emplace_back(Cancel{step});
     opening_.clear();
+    forget_look();
     network.reset();
     records.clear();
     by_ref_.clear();
@@ -67,6 +68,7 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   if (!is_first) drop_change("the fabric has changed");
   std::unordered_map<LinkRef, LinkRecord> before;
   for (LinkRecord& link : records) before.emplace(link.ref, std::move(link));
+  forget_look();
   network = std::move(*made);
   trouble.clear();
   kept_ranks = network->ranks_by_guid();

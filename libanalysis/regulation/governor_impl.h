@@ -237,6 +237,16 @@ class Governor::Impl {
   void learn_from_a_wrong_choice();
   void estimate(const MeasuredLoads& loads);
   void choose();
+  /// A choice whose links are to leave.
+  struct Choice {
+    routing::LinkSet available;
+    MeasuredLoads loads;
+    Selection selection;
+    std::vector<Take> takes;
+  };
+  void begin_chosen(const Choice& choice, std::vector<Take> takes);
+  /// Without what would break a rule, or crowd others without the rest.
+  [[nodiscard]] std::vector<Take> what_fits(const Choice& choice, std::vector<Take> takes);
   /// Whether another choice of links, that brings some so that others can leave, is due.
   [[nodiscard]] bool may_swap(const MeasuredLoads& loads);
   void advise(const Selection& selection);
@@ -244,6 +254,18 @@ class Governor::Impl {
                                          const Traffic* traffic) const;
   /// How selections are made: for the planes that traffic goes to next.
   [[nodiscard]] SelectOptions select_options() const;
+
+  // governor_queues.cc: what waits in the queues of links that are to leave
+  void handle(const QueuesSeen& event);
+  /// Looks into the queues of what is to leave, and of the links beside it, before it leaves.
+  void look_then_begin(Choice choice);
+  void queues_seen(const QueuesSeen& event);
+  void forget_look();
+  /// Into those that are about to be closed.
+  void look_then_close();
+  void close_what_is_empty(const std::vector<QueueSeen>& filled);
+  void close_now();
+  [[nodiscard]] std::string in_words(const QueueSeen& queue) const;
 
   // governor_takes.cc: which links leave with the next change
   enum class Kind : std::uint8_t { Closing, Mode };
@@ -294,6 +316,10 @@ class Governor::Impl {
   std::optional<std::string> called_off_;
 
   std::map<StepId, OpenStep> opening_;
+
+  // A look into queues before links leave.
+  std::optional<StepId> look_;
+  std::optional<Choice> looked_for_;
 
   Instant measured_since_ = Instant::min();  ///< the latest sample's counters, at the earliest
   Instant sample_began_ = Instant::min();    ///< the latest

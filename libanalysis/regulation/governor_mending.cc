@@ -62,7 +62,7 @@ void Governor::Impl::call_off(const std::string& why) {
     called_off_ = why;
     return;
   }
-  deadline_.reset();
+  forget_step();
   std::vector<LinkRef> kept;
   for (LinkRecord& link : records) {
     if (link.state != LinkState::Draining) continue;
@@ -75,6 +75,7 @@ void Governor::Impl::call_off(const std::string& why) {
 }
 
 void Governor::Impl::call_off_for_load(const std::string& why) {
+  forget_look();
   const auto yields = [this](const LinkRecord& link) {
     const bool leaves = link.state == LinkState::Leaving || link.state == LinkState::Draining;
     return leaves && !link.wanted && wish(link.ref) != Wish::Off;

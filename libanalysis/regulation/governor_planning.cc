@@ -150,6 +150,7 @@ void Governor::Impl::choose() {
   if (mode == Mode::Advise) return advise(*selection);
   if (stage != Stage::Idle || !opening_.empty() || !is_master_ || !window_.full(now_)) return;
   if (hold_until_ && now_ < *hold_until_) return;
+  if (look_) return;  // into queues, for the choice before
 
   const bool brings = std::any_of(selection->decisions.begin(), selection->decisions.end(),
                                   [](const LinkDecision& decision) { return decision.turn == Turn::On; });
@@ -165,27 +166,36 @@ void Governor::Impl::choose() {
     return;
   }
   if (takes_from_) return;
+  Choice choice{can_be, loads, *std::move(selection), {}};
   for (const Kind kind : {Kind::Closing, Kind::Mode}) {
-    std::vector<Take> takes = allowed_takes(*selection, kind);
-    // Part of a selection may load links more than all of it: a smaller part, then.
-    while (!takes.empty()) {
-      LinkSet rest = confirmed;
-      for (const Take& take : takes) rest.erase(take.link);
-      const std::size_t before = takes.size();
-      if (rules_hold(rest)) {
-        const std::vector<std::uint32_t> crowded = crowded_trunks(now, rest, &*selection);
-        if (crowded.empty()) {
-          expected_ = selection->predicted;
-          sent_then_ = sent_by_all(loads);
-          return begin(std::move(takes));
-        }
-        std::erase_if(takes, [&](const Take& take) {
-          return std::binary_search(crowded.begin(), crowded.end(), network->trunk_of(take.link));
-        });
-      }
-      if (takes.size() == before) takes.resize(before / 2);
-    }
+    choice.takes = what_fits(choice, allowed_takes(choice.selection, kind));
+    if (!choice.takes.empty()) return look_then_begin(std::move(choice));
   }
+}
+
+/// Part of a selection may load links more than all of it: a smaller part, then.
+std::vector<Governor::Impl::Take> Governor::Impl::what_fits(const Choice& choice, std::vector<Take> takes) {
+  const SelectionProblem now = problem(choice.available, choice.loads, &*traffic_);
+  while (!takes.empty()) {
+    LinkSet rest = confirmed;
+    for (const Take& take : takes) rest.erase(take.link);
+    const std::size_t before = takes.size();
+    if (rules_hold(rest)) {
+      const std::vector<std::uint32_t> crowded = crowded_trunks(now, rest, &choice.selection);
+      if (crowded.empty()) return takes;
+      std::erase_if(takes, [&](const Take& take) {
+        return std::binary_search(crowded.begin(), crowded.end(), network->trunk_of(take.link));
+      });
+    }
+    if (takes.size() == before) takes.resize(before / 2);
+  }
+  return takes;
+}
+
+void Governor::Impl::begin_chosen(const Choice& choice, std::vector<Take> takes) {
+  expected_ = choice.selection.predicted;
+  sent_then_ = sent_by_all(choice.loads);
+  begin(std::move(takes));
 }
 
 /// Every exchange changes the tables, and with them what the loads tell of the traffic: the next estimate may

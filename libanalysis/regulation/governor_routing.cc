@@ -152,12 +152,7 @@ void Governor::Impl::routing_tick() {
     case Stage::Rewriting:
       return write((to_plane_ + 1) % 2, Writing::Unused);
     case Stage::Draining:
-      stage = Stage::Closing;
-      retries_ = 0;
-      for (LinkRecord& link : records) {
-        if (link.state == LinkState::Draining) move(link, LinkState::Closing);
-      }
-      return close_ports();
+      return look_then_close();
     case Stage::Mending:
       return order_mend();
     default:

@@ -239,6 +239,10 @@ class RegulatedFlows {
           }
         }
       }
+      if (const auto* look = std::get_if<regulation::LookAtQueues>(&action)) {
+        const auto then = governor.on({time_, regulation::QueuesSeen{look->step, {}}});
+        todo.insert(todo.end(), then.begin(), then.end());
+      }
       if (!step) continue;
       latest_.reset();
       const auto more = governor.on({time_, regulation::StepDone{*step}});

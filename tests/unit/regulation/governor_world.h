@@ -50,6 +50,7 @@ class World {
     result.drain = seconds{2};
     result.wake = seconds{2};
     result.plan_every = seconds{10};
+    result.queue_looks = 0;
     return result;
   }
 
@@ -214,6 +215,9 @@ class World {
   std::size_t actions = 0;
   std::optional<std::size_t> crash_at;
   bool crashed = false;
+  /// Links into which packets wait.
+  std::function<bool(const LinkRef&)> waits = [](const LinkRef&) { return false; };
+  std::vector<std::vector<LinkRef>> looked_at;
   /// Steps wait until answer_all() when set.
   bool hold = false;
   std::deque<Action> outstanding;
@@ -325,6 +329,7 @@ class World {
     if (const auto* write = std::get_if<WriteTables>(&action)) return write->step;
     if (const auto* migrate = std::get_if<Migrate>(&action)) return migrate->step;
     if (const auto* ports = std::get_if<SetPorts>(&action)) return ports->step;
+    if (const auto* look = std::get_if<LookAtQueues>(&action)) return look->step;
     return std::nullopt;
   }
 
@@ -333,9 +338,20 @@ class World {
     const auto [answer, effect] = fate ? fate(steps) : std::pair{Answering::Done, Effect::Taken};
     ++steps;
     if (effect == Effect::Taken) carry_out(action);
+    if (const auto* look = std::get_if<LookAtQueues>(&action); look != nullptr && answer == Answering::Done)
+      return QueuesSeen{step, look_at(*look)};
     if (answer == Answering::Failed) return StepFailed{step, "refused", {}};
     if (answer == Answering::TimedOut) return StepTimedOut{step};
     return StepDone{step};
+  }
+
+  std::vector<QueueSeen> look_at(const LookAtQueues& look) {
+    looked_at.push_back(look.links);
+    std::vector<QueueSeen> seen;
+    for (const LinkRef& link : look.links) {
+      if (waits(link)) seen.push_back({link, link.a, Vl{3}, 12});
+    }
+    return seen;
   }
 
   void carry_out(const Action& action) {
