@@ -25,6 +25,7 @@ GeneralSearch::GeneralSearch(const SelectionProblem& problem, const SelectOption
       options_{options},
       network_{*problem.network},
       evaluation_{problem, options},
+      cages_{*problem.power, network_},
       paths_{network_.graph(), network_.ranks(), problem.available},
       leading_{network_.mends().leading(paths_, problem.available)},
       by_levels_{routing::is_regular_tree(network_.graph(), network_.ranks())} {
@@ -49,7 +50,7 @@ GeneralSearch::GeneralSearch(const SelectionProblem& problem, const SelectOption
 }
 
 double GeneralSearch::watts(const LinkSet& active) const {
-  double sum = 0;
+  double sum = cages_.wasted(active);
   for (const Trunk& trunk : network_.trunks()) {
     for (const LinkIndex link : trunk.links) {
       if (active.contains(link)) sum += watts(link);

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "regulation/cage_bonus.h"
 #include "regulation/evaluation.h"
 
 namespace heddle::regulation {
@@ -95,6 +96,7 @@ class GeneralSearch {
   const SelectOptions& options_;
   const Network& network_;
   Evaluation evaluation_;
+  CageBonus cages_;
   routing::LegalPaths paths_;          ///< over all available links
   std::vector<std::uint8_t> leading_;  ///< by mend, over all available links
   std::vector<double> watts_;

@@ -111,7 +111,7 @@ std::vector<LinkIndex> GeneralSearch::least_loaded_first(const Found& found,
     for (const LinkIndex link : trunk.links) {
       if (!found.active.contains(link) || !regulated(link) || stays[link.raw()] != 0) continue;
       const double load = std::max(found.loads[network_.up_hop(link)], found.loads[network_.down_hop(link)]);
-      candidates.emplace_back(load / watts(link), link);
+      candidates.emplace_back(load / (watts(link) + cages_.darkens(link, found.active)), link);
     }
   }
   std::sort(candidates.begin(), candidates.end());

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "regulation/cage_bonus.h"
+
 namespace heddle::regulation {
 namespace {
 
@@ -102,6 +104,7 @@ TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOption
   TrunkChoice choice{*problem.current, {}};
   const double u_off = options.thresholds.u_off.value();
   const double u_on = options.thresholds.u_on.value();
+  const CageBonus cages{*problem.power, *problem.network};
   for (const Trunk& trunk : problem.network->trunks()) {
     TrunkLoad load = trunk_load(problem, trunk);
     std::stable_sort(load.spare.begin(), load.spare.end(), [&](LinkIndex x, LinkIndex y) {
@@ -110,6 +113,7 @@ TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOption
       };
       return of(x) < of(y);
     });
+    cages.sort(load.spare, choice.active);
     // What nobody measured is not quiet.
     const double measured = load.utilization();
     const std::size_t before = load.on.size();
