@@ -433,7 +433,7 @@ std::string default_config_text() {
       "# ca_file = \"\"                  # of https; empty: the authorities that this host trusts\n"
       "# address = \"/dev/log\"          # of syslog; or \"udp:HOST:PORT\", \"tcp:HOST:PORT\"\n"
       "# program = [\"/usr/local/bin/tell\", \"--all\"]  # gets JSON on its standard input; no shell\n"
-      "# what = [\"events\", \"problems\"]  # or one of them\n"
+      "# what = [\"events\", \"problems\"]  # or one of them; \"switches\": docs/notices.md\n"
       "# timeout = \"10s\"               # of one message; a program is killed then\n"
       "# every = \"1s\"                  # not more than one message in so long; what comes between goes "
       "together\n"

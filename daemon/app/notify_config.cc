@@ -122,8 +122,10 @@ Result<unsigned> wanted(const EntryReader& reader) {
       wants |= notify::wants_events;
     } else if (word == "problems") {
       wants |= notify::wants_problems;
+    } else if (word == "switches") {
+      wants |= notify::wants_switches;
     } else {
-      return reader.wrong("what must be a list of \"events\" and \"problems\"");
+      return reader.wrong("what must be a list of \"events\", \"problems\" and \"switches\"");
     }
   }
   return wants == 0 ? notify::wants_events | notify::wants_problems : wants;

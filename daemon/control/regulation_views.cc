@@ -113,6 +113,16 @@ std::vector<SlowLink> slow_links(const regulation::Governor& governor) {
   return slow;
 }
 
+json::array idle_view(const std::vector<regulation::IdleSwitch>& idle, const LinkNames& names) {
+  json::array view;
+  for (const regulation::IdleSwitch& each : idle) {
+    json::object row{{"switch", names.of(each.node)}, {"links_on", each.links_on}, {"base_watts", nullptr}};
+    if (each.base) row["base_watts"] = each.base->value();
+    view.push_back(std::move(row));
+  }
+  return view;
+}
+
 json::array slow_view(const std::vector<SlowLink>& slow, const LinkNames& names) {
   json::array view;
   for (const SlowLink& each : slow)
@@ -173,7 +183,8 @@ json::value host_agents_view(const HostAgentsShown& shown) {
 
 PlanShown plan(const Regulator& regulator, Instant now) {
   const regulation::Governor& governor = regulator.governor();
-  return {governor.mode(), governor.plan(), governor.reference(), slow_links(governor), now};
+  return {governor.mode(),      governor.plan(),          governor.reference(),
+          slow_links(governor), governor.idle_switches(), now};
 }
 
 void write_plan(const PlanShown& shown, const TextSink& out) {
@@ -198,7 +209,8 @@ void write_plan(const PlanShown& shown, const TextSink& out) {
                                 {"watts_now", plan.watts_now.value()},
                                 {"watts_then", plan.watts_then.value()},
                                 {"watts_least", plan.watts_least.value()},
-                                {"note", plan.note}};
+                                {"note", plan.note},
+                                {"idle_switches", idle_view(shown.idle, LinkNames{shown.reference})}};
   }
   out(json::serialize(view) + "\n");
 }

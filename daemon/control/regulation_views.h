@@ -53,6 +53,7 @@ struct PlanShown {
   std::optional<regulation::Plan> plan;
   std::shared_ptr<const Fabric> reference;  ///< null before the first sweep
   std::vector<SlowLink> slow;
+  std::vector<regulation::IdleSwitch> idle;
   Instant now;
 };
 [[nodiscard]] PlanShown plan(const regulate::Regulator& regulator, Instant now);

@@ -18,6 +18,8 @@ enum class Kind : std::uint8_t { Alertmanager, Webhook, Syslog, Program };
 /// A bit for each class of notices.
 inline constexpr unsigned wants_events = 1;
 inline constexpr unsigned wants_problems = 2;
+/// Of the events, those of switches that are unused and needed again: for whoever can take their power away.
+inline constexpr unsigned wants_switches = 4;
 
 struct Destination {
   std::string name;  ///< of letters, digits, '-' and '_'; the key of what waits for it

@@ -33,7 +33,11 @@ PRAGMA user_version = 1;
 std::int64_t milliseconds_of(notice::WallTime at) { return at.time_since_epoch().count(); }
 notice::WallTime wall_from(std::int64_t raw) { return notice::WallTime{std::chrono::milliseconds{raw}}; }
 
-unsigned class_of(What what) { return notice::is_problem(what) ? wants_problems : wants_events; }
+unsigned class_of(const Notice& notice) {
+  if (notice::is_problem(notice.what)) return wants_problems;
+  const bool of_a_switch = notice.kind == "unused" || notice.kind == "needed";
+  return of_a_switch ? wants_events | wants_switches : wants_events;
+}
 
 class SqliteSpool final : public Spool {
  public:
@@ -81,7 +85,7 @@ class SqliteSpool final : public Spool {
       auto add = database_.prepare(
           "INSERT INTO notice(class, at, what, kind, links, text, since) VALUES(?, ?, ?, ?, ?, ?, ?)");
       if (!add) return fail(add.error());
-      add->bind(std::int64_t{class_of(notice.what)})
+      add->bind(std::int64_t{class_of(notice)})
           .bind(milliseconds_of(notice.at))
           .bind(static_cast<std::int64_t>(notice.what))
           .bind(notice.kind)
@@ -97,7 +101,7 @@ class SqliteSpool final : public Spool {
     // Most of the time nobody is behind, and counting is not worth a query.
     bool anybody_dropped = false;
     for (std::size_t i = 0; i < readers_.size(); ++i) {
-      if ((readers_[i].wants & class_of(notice.what)) != 0) ++standings_[i].queued;
+      if ((readers_[i].wants & class_of(notice)) != 0) ++standings_[i].queued;
       anybody_dropped |= standings_[i].queued > full || id > full;
     }
     if (anybody_dropped) {

@@ -75,6 +75,8 @@ enum class ReportKind : std::uint8_t {
   Lost,       ///< a link, a switch, or mastership
   Back,
   Recovered,  ///< after a restart
+  Unused,     ///< a switch: none of its links is on
+  Needed,     ///< a switch that was unused: links of it are ordered on
 };
 [[nodiscard]] std::string_view to_string(ReportKind kind);
 

@@ -60,6 +60,7 @@ std::vector<LinkRef> Governor::not_back() const { return impl_->not_back(); }
 const std::set<NodeGuid>& Governor::lost_switches() const { return impl_->lost_switches; }
 std::string Governor::trouble() const { return impl_->trouble; }
 std::vector<DrainStatus> Governor::drains() const { return impl_->drains(); }
+std::vector<IdleSwitch> Governor::idle_switches() const { return impl_->idle_switches(); }
 bool Governor::is_drained(NodeGuid node) const { return impl_->is_drained(node); }
 bool Governor::is_drained(const LinkRef& link) const { return impl_->drain_of(link) != nullptr; }
 const std::optional<Plan>& Governor::plan() const { return impl_->plan; }

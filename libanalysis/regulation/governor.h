@@ -95,6 +95,14 @@ struct DrainStatus {
   std::vector<NodeGuid> away{};  ///< of its switches: nobody sees them
 };
 
+/// A switch that carries nothing once the plan is carried out: no host is on, and one link at most, by which
+/// managers reach it.
+struct IdleSwitch {
+  NodeGuid node;
+  std::size_t links_on = 0;
+  std::optional<Watts> base;  ///< with all ports off; none: nobody knows
+};
+
 /// Hosts without a legal path to the others over what is on.
 struct CutOff {
   std::vector<PortRef> hosts;
@@ -152,6 +160,8 @@ class Governor {
   /// What faults, or operators by force, have cut off. Looks at the whole fabric: not for every sample.
   [[nodiscard]] CutOff cut_off() const;
   [[nodiscard]] std::vector<DrainStatus> drains() const;
+  /// As things would stand with plan(); as they stand, where there is none.
+  [[nodiscard]] std::vector<IdleSwitch> idle_switches() const;
   /// The switch, or the link, is out of service by an operator's order.
   [[nodiscard]] bool is_drained(NodeGuid node) const;
   [[nodiscard]] bool is_drained(const LinkRef& link) const;

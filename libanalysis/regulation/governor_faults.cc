@@ -131,6 +131,7 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   plan.reset();
   confirmed = on_links();
   target_ = confirmed;
+  find_unused();
   if (is_first || !is_master_) return;
   mend("the fabric has changed");
 }
@@ -378,6 +379,7 @@ void Governor::Impl::handle(const Restarted& event) {
   if (!network) return;
   // Wherever an interrupted write stopped, staged tables over all that is on end it.
   confirmed = on_links();
+  find_unused();
   plane_is_certain_ = false;
   for (const LinkIndex i : undo) want(i, "an interrupted change is undone");
   forget_replaced();

@@ -30,6 +30,7 @@ class Governor::Impl {
   [[nodiscard]] CutOff cut_off() const;
   [[nodiscard]] std::vector<LinkRef> not_back() const;
   [[nodiscard]] std::vector<DrainStatus> drains() const;
+  [[nodiscard]] std::vector<IdleSwitch> idle_switches() const;
   [[nodiscard]] bool is_drained(NodeGuid node) const;
   /// The drain that holds the link off, if any.
   [[nodiscard]] const Drain* drain_of(const LinkRef& link) const;
@@ -255,6 +256,17 @@ class Governor::Impl {
   /// How selections are made: for the planes that traffic goes to next.
   [[nodiscard]] SelectOptions select_options() const;
 
+  // governor_unused.cc: switches none of whose links is on
+  [[nodiscard]] bool is_switch(NodeIndex node) const;
+  /// Of each end of these links, once.
+  [[nodiscard]] std::set<NodeIndex> switches_of(const std::vector<LinkRef>& links) const;
+  [[nodiscard]] bool is_unused(NodeIndex node) const;
+  [[nodiscard]] std::optional<Watts> base_of(NodeIndex node) const;
+  /// Anew, and nobody is told.
+  void find_unused();
+  void tell_unused(const std::vector<LinkRef>& closed);
+  void tell_needed(const std::vector<LinkIndex>& opened);
+
   // governor_queues.cc: what waits in the queues of links that are to leave
   void handle(const QueuesSeen& event);
   /// Looks into the queues of what is to leave, and of the links beside it, before it leaves.
@@ -316,6 +328,7 @@ class Governor::Impl {
   std::optional<std::string> called_off_;
 
   std::map<StepId, OpenStep> opening_;
+  std::set<NodeGuid> unused_;  ///< switches that have been told of, or were so at the start
 
   // A look into queues before links leave.
   std::optional<StepId> look_;

@@ -141,6 +141,7 @@ void Governor::Impl::open(const std::vector<LinkIndex>& links, const std::string
   record(Intent{step.change, now_, {}, step.links});
   const bool said = std::all_of(links.begin(), links.end(), [this](LinkIndex i) { return at(i).in_vain; });
   if (!said) report(ReportKind::Decided, step.links, fmt::format("on: {}", why));
+  tell_needed(links);
   opening_.emplace(order.step, std::move(step));
   actions_.emplace_back(std::move(order));
 }

@@ -204,6 +204,7 @@ void Governor::Impl::ports_closed(const std::vector<LinkRef>& failed) {
   change_.reset();
   record(std::move(outcome));
   if (!done.empty()) report(ReportKind::Confirmed, done, "as ordered");
+  tell_unused(done);
   stage = Stage::Idle;
 }
 

@@ -33,9 +33,9 @@ constexpr std::array<std::string_view, 10> exempts{"regulated",
                                                    "took minutes to come back"};
 constexpr std::array<std::string_view, 3> modes{"off", "advise", "enforce"};
 constexpr std::array<std::string_view, 2> policies{"trunk", "general"};
-constexpr std::array<std::string_view, 10> reports{"advice", "decided",  "confirmed", "called-off",
-                                                   "failed", "excluded", "operator",  "lost",
-                                                   "back",   "recovered"};
+constexpr std::array<std::string_view, 12> reports{"advice", "decided",   "confirmed", "called-off",
+                                                   "failed", "excluded",  "operator",  "lost",
+                                                   "back",   "recovered", "unused",    "needed"};
 constexpr std::array<std::string_view, 9> states{"active",  "leaving", "draining", "closing", "off",
                                                  "opening", "ready",   "joining",  "lost"};
 constexpr std::array<std::string_view, 7> stages{"idle",     "writing", "migrating", "rewriting",

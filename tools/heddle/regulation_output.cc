@@ -92,6 +92,27 @@ std::string slow_links(const value& answer) {
   return text;
 }
 
+/// Switches that carry nothing; empty if none.
+std::string idle_switches(const value& plan) {
+  constexpr std::size_t most_named = 8;
+  const auto& idle = array_at(plan, "idle_switches");
+  if (idle.empty()) return {};
+  double watts = 0;
+  std::string text;
+  for (std::size_t i = 0; i < idle.size(); ++i) {
+    const double base = number_at(idle[i], "base_watts");
+    if (at_path(idle[i], "base_watts").is_number()) watts += base;
+    if (i >= most_named) continue;
+    text += fmt::format("{}{} ({}, {})", i == 0 ? "" : ", ", printable(text_at(idle[i], "switch")),
+                        at_path(idle[i], "base_watts").is_number() ? human_watts(base) : "W unknown",
+                        count_at(idle[i], "links_on") == 0 ? "all links off" : "one link for managers");
+  }
+  if (idle.size() > most_named) text += fmt::format(", and {} more", idle.size() - most_named);
+  return fmt::format("{} {} nothing then, and {} {} with all ports off: {}", idle.size(),
+                     idle.size() == 1 ? "switch carries" : "switches carry",
+                     idle.size() == 1 ? "draws" : "draw", human_watts(watts), text);
+}
+
 }  // namespace
 
 void print_regulation(const value& answer, Context& context) {
@@ -150,6 +171,7 @@ void print_plan(const value& answer, Context& context) {
       human_watts(number_at(plan, "watts_now")), human_watts(number_at(plan, "watts_then")),
       human_watts(number_at(plan, "watts_least")), human(Ratio{number_at(plan, "busiest")}));
   if (const std::string note = text_at(plan, "note"); !note.empty()) *context.out << note << '\n';
+  if (const std::string idle = idle_switches(plan); !idle.empty()) *context.out << idle << '\n';
   if (const std::string slow = slow_links(answer); !slow.empty())
     *context.out << "left on, as they took minutes to come back: " << slow << '\n';
 }
