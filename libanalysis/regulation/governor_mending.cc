@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "regulation/governor_impl.h"
 
 namespace heddle::regulation {
