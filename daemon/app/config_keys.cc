@@ -273,7 +273,7 @@ std::vector<Key> first_keys() {
                                                   }},
       {"regulation.queue_looks",
        "How many transmit queues are looked into before links leave: packets that wait keep them. 0: none.",
-       "64", small_key([](Config& c) -> unsigned& { return c.regulation.governor.queue_looks; })},
+       "256", small_key([](Config& c) -> unsigned& { return c.regulation.governor.queue_looks; })},
       {"regulation.most_closing", "Links that are taken away at a time; 0 for any number.", "16",
        small_key([](Config& c) -> unsigned& { return c.regulation.governor.most_closing; })},
       {"regulation.most_transitions", "How often a link may go and come in 24 hours; then it is left on.",

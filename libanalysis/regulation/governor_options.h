@@ -53,7 +53,7 @@ struct GovernorOptions {
   Ratio waiting{0.20};
   /// Transmit queues that are looked into before links leave, and once more before their ports are closed; 0:
   /// none. Two MADs each, where agents have PortSamplesControl. Links that this has no room for stay for now.
-  unsigned queue_looks = 64;
+  unsigned queue_looks = 256;
   unsigned most_closing = 16;      ///< links taken away at a time; 0: any number
   unsigned most_transitions = 24;  ///< of one link in 24 hours; then it is left on
   unsigned retries = 2;            ///< of each step
