@@ -116,6 +116,7 @@ control::DaemonState Heddled::Parts::state() const {
   state.to_isolate = core_.to_isolate();
   state.isolated = core_.isolated();
   state.bit_errors = core_.health().bit_errors();
+  state.tables = core_.tables();
   state.now = clock_.now();
   state.sampling.sweeps = core_.sampler().statistics().sweeps;
   state.sampling.overruns = core_.sampler().statistics().late_sweeps;

@@ -11,6 +11,7 @@
 
 #include "base/problem.h"
 #include "base/units.h"
+#include "discovery/table_reader.h"
 #include "fabric/fabric.h"
 #include "fabric/planes.h"
 #include "health/bit_errors.h"
@@ -87,6 +88,8 @@ struct DaemonState {
   JobsState jobs;
   std::vector<NotifyState> notify;
   std::shared_ptr<const health::Report> health;  ///< none before the first sample
+  /// Of all switches, as they were read back last; null before that.
+  std::shared_ptr<const discovery::TablesRead> tables;
   health::Isolate isolate = health::Isolate::Off;
   std::vector<health::IsolationOrder> to_isolate;  ///< advised, or being ordered
   std::vector<health::IsolationOrder> isolated;    ///< out of use by such orders, until when

@@ -144,6 +144,11 @@ json::value status_view(const DaemonState& state) {
   if (!state.no_regulation.empty()) view["no_regulation"] = state.no_regulation;
   if (state.full_round) view["full_round_seconds"] = seconds(*state.full_round);
   if (state.light_round) view["light_round_seconds"] = seconds(*state.light_round);
+  if (state.tables) {
+    view["tables"] = {{"age_seconds", seconds(state.now - state.tables->ended)},
+                      {"took_seconds", seconds(state.tables->ended - state.tables->began)},
+                      {"unread_switches", state.tables->unread.size()}};
+  }
   view["sampling"] = {{"sweeps", state.sampling.sweeps},
                       {"interval_seconds", seconds(state.sampling.interval)},
                       {"last_sweep_seconds", seconds(state.sampling.last_sweep)},

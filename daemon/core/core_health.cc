@@ -7,9 +7,16 @@
 #include <string_view>
 
 #include "core/fabric_core.h"
+#include "health/route_rules.h"
 
 namespace heddle::core {
 namespace {
+
+/// Tables that are refuted are read once more so soon: they may have been in the midst of a change, and
+/// OpenSM takes its time for a large fabric.
+constexpr FabricClock::duration look_again_after = std::chrono::seconds{30};
+/// And then so often: somebody mends them.
+constexpr FabricClock::duration look_at_refuted_every = std::chrono::minutes{1};
 
 /// Who orders links off that are bad, in the journal and in events.
 constexpr std::string_view isolator = "health";
@@ -57,6 +64,28 @@ void FabricCore::isolate() {
               fmt::format("a bad link stays ({}): {}", order.reason, done.error().message));
         });
   }
+}
+
+/// Proved where it keeps nobody waiting. What is not whole is not judged, nor is what was judged already.
+void FabricCore::on_tables(const std::shared_ptr<const discovery::TablesRead>& read) {
+  if (!read->unread.empty()) return;
+  if (proved_ && proved_->tables->before == read->before && proved_->tables->fabric == read->fabric &&
+      proved_->tables->tables == read->tables) {
+    return judge_routes(proved_->refuted);
+  }
+  const auto proved = std::make_shared<Proved>();
+  proved->tables = read;
+  desk_.run(
+      [proved, read] { proved->refuted = health::judge_routes(*read->fabric, *read->before, read->tables); },
+      [this, proved] {
+        proved_ = proved;
+        judge_routes(proved->refuted);
+      });
+}
+
+void FabricCore::judge_routes(const std::vector<health::Finding>& refuted) {
+  const bool surprises = health_.on_routes(refuted);
+  if (!refuted.empty()) tables_.hurry(now_ + (surprises ? look_again_after : look_at_refuted_every));
 }
 
 std::vector<health::IsolationOrder> FabricCore::isolated() const {

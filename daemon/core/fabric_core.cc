@@ -61,6 +61,10 @@ FabricCore::FabricCore(Around around, const CoreOptions& options)
                {.interval = options.health.window / health::window_steps},
                [this] { return health_.unexplained(); },
                [this](const health::DetailRound& round) { health_.on_details(round); }},
+      tables_{engine_,
+              {.m_key = options.m_key, .guest_smps_per_second = options.guest_smps_per_second},
+              [this] { return discovery_.pace(); },
+              [this](const std::shared_ptr<const discovery::TablesRead>& read) { on_tables(read); }},
       qos_{{.engine = engine_,
             .plans = around.plans,
             .desk = desk_,
@@ -152,6 +156,7 @@ void FabricCore::on_parts() {
   if (due(queues_)) queues_.on_timer(now_);
   if (sampler_.latest() && due(phy_)) phy_.on_timer(now_, sampler_.fabric(), sampler_.agents());
   if (sampler_.latest() && due(details_)) details_.on_timer(now_, sampler_.fabric(), sampler_.agents());
+  if (due(tables_)) tables_.on_timer(now_);
   if (due(qos_)) qos_.on_timer(now_);
 }
 
@@ -181,6 +186,7 @@ std::optional<Instant> FabricCore::next_deadline() const {
   sooner(queues_.next_deadline());
   if (sampler_.latest()) sooner(phy_.next_deadline());
   if (sampler_.latest()) sooner(details_.next_deadline());
+  sooner(tables_.next_deadline());
   sooner(qos_.next_deadline());
   sooner(light_at_);
   sooner(heavy_at_);
@@ -310,6 +316,7 @@ void FabricCore::show(std::shared_ptr<const Survey> survey) {
   planes_ = std::make_shared<const Planes>(*survey_->fabric);
   qos_.use(survey_);
   if (agents_ && authority_->actuator() != nullptr) agents_->use(*survey_->fabric, now_);
+  tables_.use(survey_, now_);
   health_.on_survey(survey_, found_twice_, now_);
   most_switches_ = std::max(most_switches_, survey_->fabric->switch_count());
   sampler_.use(survey_->fabric);

@@ -29,6 +29,7 @@
 #include "core/sampling_watch.h"
 #include "core/sm_observer.h"
 #include "discovery/discovery.h"
+#include "discovery/table_reader.h"
 #include "fabric/planes.h"
 #include "fabric/unique_names.h"
 #include "health/judge.h"
@@ -104,6 +105,10 @@ class FabricCore final : private authority::Seat {
   [[nodiscard]] const sampling::Sampler& sampler() const { return sampler_; }
   [[nodiscard]] const transport::TransactionEngine& engine() const { return engine_; }
   [[nodiscard]] const health::Judge& health() const { return health_; }
+  /// Of all switches, as they were read back last; null before that.
+  [[nodiscard]] const std::shared_ptr<const discovery::TablesRead>& tables() const {
+    return tables_.latest();
+  }
   /// Advised, or ordered just now.
   [[nodiscard]] const std::vector<health::IsolationOrder>& to_isolate() const { return to_isolate_; }
   /// Taken out by orders of this core, or of one before it.
@@ -155,6 +160,8 @@ class FabricCore final : private authority::Seat {
                                    regulate::Regulator::QueuesLooked looked);
   void judge_health(const load::Sample& sample);
   void isolate();
+  void on_tables(const std::shared_ptr<const discovery::TablesRead>& read);
+  void judge_routes(const std::vector<health::Finding>& refuted);
   void say(Severity severity, const std::string& text) const { outside_.say(severity, text); }
   [[nodiscard]] std::optional<std::string> nobody_manages() const;
   [[nodiscard]] std::optional<std::string> silent_manager() const;
@@ -182,6 +189,13 @@ class FabricCore final : private authority::Seat {
   sampling::QueueProbe queues_;
   sampling::PhyReader phy_;
   sampling::DetailReader details_;
+  discovery::TableReader tables_;
+  /// What the proof says of the tables that were proved last.
+  struct Proved {
+    std::shared_ptr<const discovery::TablesRead> tables;
+    std::vector<health::Finding> refuted;
+  };
+  std::shared_ptr<const Proved> proved_;
   QosService qos_;
   std::optional<Instant> light_at_;
   std::optional<Instant> heavy_at_;

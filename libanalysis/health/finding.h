@@ -39,6 +39,7 @@ enum class Rule : std::uint8_t {
   EffectiveBer,    ///< bit errors that could not be corrected
   OddDevice,       ///< another device, or another revision of it, than its peers are
   SlowReceiver,    ///< a host that takes less than its link brings: what waits for it holds up others
+  RefutedRoutes,   ///< the tables in force lead round in circles, or nowhere
 };
 
 struct RuleName {
@@ -66,8 +67,9 @@ inline constexpr std::array rule_names{
     RuleName{Rule::EffectiveBer, "effective-ber"},
     RuleName{Rule::OddDevice, "odd-device"},
     RuleName{Rule::SlowReceiver, "slow-receiver"},
+    RuleName{Rule::RefutedRoutes, "refuted-routes"},
 };
-inline constexpr std::size_t rule_count = static_cast<std::size_t>(Rule::SlowReceiver) + 1;
+inline constexpr std::size_t rule_count = static_cast<std::size_t>(Rule::RefutedRoutes) + 1;
 static_assert(rule_names.size() == rule_count);
 
 [[nodiscard]] constexpr std::string_view to_string(Rule rule) {

@@ -80,6 +80,17 @@ void Judge::on_sample(const load::Sample& sample) {
   if (survey_ && (first || sample.ended - judged_at_ >= pace)) judge(sample.ended);
 }
 
+bool Judge::on_routes(std::vector<Finding> refuted) {
+  std::set<PortRef> before;
+  for (const Finding& finding : refuted_lately_) before.insert(finding.at);
+  // Tables are changed while they are read: what is half written is another thing the next time.
+  refuted_.clear();
+  std::ranges::copy_if(refuted, std::back_inserter(refuted_),
+                       [&](const Finding& finding) { return before.contains(finding.at); });
+  refuted_lately_ = std::move(refuted);
+  return refuted_.size() < refuted_lately_.size();
+}
+
 std::set<PortRef> Judge::unexplained() const {
   std::set<PortRef> ports;
   if (!report_) return ports;
@@ -110,6 +121,7 @@ void Judge::judge(Instant now) {
     std::ranges::move(more, std::back_inserter(report->findings));
   };
   append(standing_);
+  append(refuted_);
   append(judge_errors(fabric, growth_, drops_, details_, options_));
   append(traffic_.findings());
   append(receivers_.findings());

@@ -43,6 +43,10 @@ class Judge {
 
   /// Why packets were lost at the ports that unexplained() names; judged with the next sample.
   void on_details(const DetailRound& round) { details_.on_round(round); }
+  /// Of the tables in force (route_rules.h), as they were read back once more; what was refuted both times is
+  /// told with the next report. Whether something was refuted that was not the time before: a reason to read
+  /// them again soon.
+  bool on_routes(std::vector<Finding> refuted);
   /// Ports that a rule tells of whose findings would be better for more details.
   [[nodiscard]] std::set<PortRef> unexplained() const;
 
@@ -69,7 +73,9 @@ class Judge {
   std::vector<Duplicate> duplicates_;
   std::vector<Finding> standing_;  ///< of survey_ as it is: that changes more seldom than counters do
   bool standing_is_stale_ = false;
-  std::size_t cabled_ = 0;  ///< ports of survey_
+  std::vector<Finding> refuted_;         ///< in the last two rounds
+  std::vector<Finding> refuted_lately_;  ///< in the last one
+  std::size_t cabled_ = 0;               ///< ports of survey_
   std::map<std::pair<Rule, PortRef>, Instant> since_;
   Instant judged_at_{};
   std::shared_ptr<const Report> report_;

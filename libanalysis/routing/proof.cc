@@ -27,11 +27,14 @@ class Prover {
         map_{graph},
         dependencies_{graph, options.vls == nullptr ? 1 : options.vls->vl_count()},
         must_reach_(graph.size(), 0),
+        excused_(graph.size(), 0),
         state_(graph.size(), 0) {
+    for (const SwitchIndex s : options.excused) excused_[s.raw()] = 1;
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
-      if (graph.hosts_at(SwitchIndex{s}) != 0) host_switches_.push_back(s);
+      if (excused_[s] == 0 && graph.hosts_at(SwitchIndex{s}) != 0) host_switches_.push_back(s);
     }
     for (const Target& target : graph.targets()) {
+      if (excused_[target.at.raw()] != 0) continue;
       for (const Lid lid : options.managers) {
         if (target.base <= lid && lid.raw() < target.base.raw() + target.lid_count())
           must_reach_[target.at.raw()] = 1;
@@ -83,6 +86,7 @@ class Prover {
     std::size_t loaded = static_cast<std::size_t>(-1);
     for (const Target& target : graph_.targets()) {
       if (target.link != no_link && !usable(target.link)) continue;
+      if (excused_[target.at.raw()] != 0) continue;
       for (unsigned i = 0; i < target.lid_count(); ++i) {
         const Lid lid{static_cast<std::uint16_t>(target.base.raw() + i)};
         if (lid.raw() / lids_per_block != loaded) {
@@ -121,7 +125,7 @@ class Prover {
     const bool to_manager = std::find(managers.begin(), managers.end(), lid) != managers.end();
     const bool all_must = to_manager || target.kind == TargetKind::Host;
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      if (to_manager || must_reach_[s] != 0) f(s, true);
+      if ((to_manager && excused_[s] == 0) || must_reach_[s] != 0) f(s, true);
     }
     if (to_manager) return;
     for (const std::uint32_t s : host_switches_) {
@@ -293,6 +297,7 @@ class Prover {
   Dependencies dependencies_;
   std::vector<std::uint32_t> host_switches_;
   std::vector<std::uint8_t> must_reach_;
+  std::vector<std::uint8_t> excused_;
   std::vector<std::uint8_t> state_;
   std::vector<std::uint32_t> path_;
   unsigned stage_ = 0;

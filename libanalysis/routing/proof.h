@@ -56,6 +56,8 @@ struct ProofOptions {
   /// LIDs of the daemon and of every subnet manager: every switch must reach them, and they every switch.
   /// Between hosts paths must always exist; from hosts to other switches' LIDs they may be missing.
   std::vector<Lid> managers;
+  /// Switches from which and to which nothing has to arrive: nothing joins them to the others.
+  std::vector<SwitchIndex> excused{};
   /// Null: one VL. Used by `prove` only.
   const VlTables* vls = nullptr;
   /// Per kind of fault.

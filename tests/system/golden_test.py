@@ -170,6 +170,7 @@ class OwnFabric(Golden):
             self.expect_json("qos_push_dry_run", daemon.json("qos", "push", plan, "--dry-run"))
             self.expect_json("qos_push", daemon.json("qos", "push", plan))
             daemon.wait_for_sweeps(daemon.json("status")["sampling"]["sweeps"] + 3)
+            daemon.wait_for(lambda status: "tables" in status, "tables that were read back")
             self.commands(daemon)
             self.paths(daemon, links)
             self.expect_metrics("metrics", daemon)
@@ -261,7 +262,8 @@ class BesideOpenSm(Golden):
                 daemon.wait_for_sweeps(3)
                 daemon.wait_for(lambda status: "full_round_seconds" in status and "light_round_seconds" in status, "rounds at a pace")
                 self.expect_metrics("opensm/metrics", daemon)
-                self.expect_json("opensm/status", daemon.json("status"))
+                # A guest reads tables ten seconds after the fabric has changed: that is not waited for.
+                self.expect_json("opensm/status", {key: value for key, value in daemon.json("status").items() if key != "tables"})
                 self.expect_json("opensm/regulate", daemon.json("regulate"))
                 self.expect_json("opensm/restore", json.loads(self.get(daemon, "/v1/restore", {"by": "test"})[0]))
 

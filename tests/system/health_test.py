@@ -8,6 +8,7 @@ import time
 import unittest
 
 from daemon_under_test import HEDDLE, Daemon
+from served_fabric import ServedFabric
 from transcript import transcript
 
 NAME = f"health-{os.getpid()}"
@@ -97,6 +98,32 @@ class Health(unittest.TestCase):
             self.assertLess(time.monotonic(), end, f"{name} is not {state}: {links.get(name)}\n{daemon.log_text()}")
             links = {link["name"]: link["state"] for link in daemon.json("links", "--power")["links"]}
             time.sleep(0.2)
+
+
+class BesideOpenSm(unittest.TestCase):
+    def refuted(self, daemon):
+        said = daemon.heddle_raw("--json", "health").stdout
+        return [finding for finding in json.loads(said or '{"findings": []}')["findings"] if finding["rule"] == "refuted-routes"]
+
+    def read_tables_of(self, engine, condition, what):
+        """Until the tables that OpenSM's engine wrote have been read back and proved."""
+        with ServedFabric("torus:4x4,hosts=1") as served:
+            served.start_opensm("-R", engine)
+            settings = {"fabric.backend": "umad", "sm.mode": "off", "metrics.listen": "", "sampling.interval": "1s"}
+            with Daemon(settings, served.shim("host-0 mlx5_0")) as daemon:
+                daemon.wait_for(lambda _: condition(daemon), what, seconds=240)
+                return self.refuted(daemon)
+
+    def test_shortest_paths_on_a_torus_wait_for_one_another(self):
+        refuted = self.read_tables_of("minhop", self.refuted, "a refuted route")
+        self.assertEqual({finding["sure"] for finding in refuted}, {"likely"})
+        self.assertIn("in a circle of", refuted[0]["what"])
+
+    def test_up_and_down_they_do_not(self):
+        def read_well(daemon):
+            age = daemon.json("status").get("tables", {}).get("age_seconds")
+            return age is not None and age > 0 and not self.refuted(daemon)
+        self.assertEqual(self.read_tables_of("updn", read_well, "tables that were read"), [])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "discovery/table_reader.h"
 #include "health/judge.h"
+#include "health/route_rules.h"
 #include "mad/counters.h"
 #include "sampling/detail_reader.h"
 #include "sampling/phy_reader.h"
@@ -55,6 +57,7 @@ class HealthWorld {
         judged_ = managed_.survey;
         judge_.on_survey(judged_, {}, now());
         sampler_.use(judged_->fabric);
+        tables_.use(judged_, now());
       }
       ASSERT_TRUE(sampler_.begin_sweep(now()));
       ASSERT_TRUE(managed_.sim.run([&] { return !sampler_.sweeping(); }));
@@ -62,6 +65,8 @@ class HealthWorld {
       ASSERT_TRUE(managed_.sim.run([&] { return phy_.next_deadline().has_value(); }));
       details_.on_timer(now(), sampler_.fabric(), sampler_.agents());
       ASSERT_TRUE(managed_.sim.run([&] { return details_.next_deadline().has_value(); }));
+      tables_.on_timer(now());
+      ASSERT_TRUE(managed_.sim.run([&] { return tables_.next_deadline().has_value(); }));
     }
   }
 
@@ -145,6 +150,20 @@ class HealthWorld {
     return *added;
   }
 
+  /// What somebody writes into a switch's table, past all who should: this LID leaves by this port.
+  void lead(NodeIndex sw, Lid lid, PortNum port) {
+    const std::uint32_t number = lid.raw() / 64U;
+    auto packet = transport::directed_smp(
+        {.method = mad::Method::Set, .attribute = mad::SmAttr::LinearForwardingTable, .modifier = number},
+        {});
+    mad::LftBlock block;
+    const auto table = fabric().forwarding_table(sw);
+    for (std::size_t i = 0; i < block.ports.size(); ++i) block.ports[i] = table[number * 64U + i];
+    block.ports[lid.raw() % 64U] = port;
+    mad::encode(block, mad::smp_data(packet.mad));
+    ASSERT_TRUE(fabric().ask(truth().node(sw).first_port, packet.mad, ps()));
+  }
+
   void stop(sim::TrafficId flow) { plane_.remove(flow, ps()); }
 
  private:
@@ -159,6 +178,12 @@ class HealthWorld {
                                   {},
                                   [this] { return judge_.unexplained(); },
                                   [this](const DetailRound& round) { judge_.on_details(round); }};
+  discovery::TableReader tables_{managed_.sim.engine,
+                                 {.smps_per_second = 0, .interval = 1min},
+                                 {},
+                                 [this](const std::shared_ptr<const discovery::TablesRead>& read) {
+                                   judge_.on_routes(judge_routes(*read->fabric, *read->before, read->tables));
+                                 }};
   sampling::Sampler sampler_{
       managed_.sim.engine,
       {.interval = {}, .history = 2},
