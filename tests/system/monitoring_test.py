@@ -61,6 +61,8 @@ WHERE_IT_MANAGES = {"HeddleQosDrift", "HeddleLinkOff"}
 BESIDE_OPENSM = {"HeddleOpenSmAway", "HeddlePlanNotWritten"}
 # Needs a receiver that takes nothing: notify_test has its metric, rules_test the alert.
 BY_A_RECEIVER = {"HeddleNoticesDropped"}
+# A drain that switches refuse for ten minutes: rules_test has the alert, regulation_metrics_test the metric.
+BY_REFUSAL = {"HeddleDrainNotSafe"}
 BY_THEIR_END = {"HeddleSubnetManagerSilent", "HeddleMastershipMoved", "HeddleAbsent", "HeddleSweepsStopped"}
 
 
@@ -152,7 +154,7 @@ class Monitoring(unittest.TestCase):
 
     def test_alerts_and_dashboards(self):
         alerts = set(re.findall(r"- alert: (\w+)", (RULES / "heddle.alerts.yml").read_text()))
-        self.assertEqual(alerts, set(FAULTS) | WHERE_IT_MANAGES | BY_THEIR_END | BESIDE_OPENSM | BY_A_RECEIVER)
+        self.assertEqual(alerts, set(FAULTS) | WHERE_IT_MANAGES | BY_THEIR_END | BESIDE_OPENSM | BY_A_RECEIVER | BY_REFUSAL)
         # Nothing fires without a fault; but Prometheus began before its first scrape, and a busy machine makes sweeps late.
         self.assertEqual(self.fired() - {"HeddleAbsent", "HeddleSweepsLate", "HeddleSweepsStopped"}, set())
         self.change_what_is_managed()
