@@ -1,11 +1,12 @@
 """health.isolate = "enforce" on a served fabric under load: a bad link goes out, tables first, stays out over kill -9, and comes back on trial;
-standalone and beside OpenSM with the plugin."""
+standalone, beside OpenSM with the plugin, and beside one that reads its tables from a file."""
 
 import json
 import time
 import unittest
 
 import drain_test
+import lfts_test
 from daemon_under_test import Daemon
 from plugin_fabric import PluginFabric
 from served_fabric import ServedFabric, wait_until
@@ -68,6 +69,22 @@ class BesideOpenSm(IsolationTest):
 
     def test_lmc_1(self):
         self.play(1)
+
+
+class BesideOpenSmWithoutPlugin(IsolationTest):
+    kill_9 = drain_test.Standalone.kill_9
+    heddled = lfts_test.ByFile.heddled
+    begin = lfts_test.ByFile.begin
+
+    def test_a_bad_link(self):
+        with lfts_test.FileFabric(TREE, "--training-delay", "0.2", plugin_socket=False) as served:
+            self.begin(served, "-s", "1")
+            with self.heddled(served, **{**SETTINGS, "regulation.mode": "advise"}) as daemon, self.told(served, daemon):
+                daemon.wait_for_sweeps(5)
+                # OpenSM's first sweep has no file yet: no port can be read before the second one, and what it counted before is nobody's.
+                daemon.wait_for(lambda status: status["sampling"].get("failed_ports") == 0, "ports that can be read")
+                daemon.wait_for_sweeps(daemon.json("status")["sampling"]["sweeps"] + 5)
+                self.a_bad_link_goes_and_comes_back(served, daemon, self.kill_9)
 
 
 if __name__ == "__main__":
