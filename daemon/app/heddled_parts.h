@@ -64,6 +64,7 @@ class Heddled::Parts final : public control::Daemon, private core::Outside {
   }
   control::QosControl* qos() override { return &core_.qos(); }
   Result<std::string> take_subnet(const std::string& by) override { return core_.take_subnet(by); }
+  [[nodiscard]] control::TwinParts twin() const override;
   [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const override {
     return core_.authority().lids_through(port);
   }

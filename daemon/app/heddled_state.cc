@@ -126,6 +126,25 @@ control::DaemonState Heddled::Parts::state() const {
   return state;
 }
 
+control::TwinParts Heddled::Parts::twin() const {
+  control::TwinParts parts;
+  if (core_.seen()) parts.fabric = parts.seen = core_.seen()->fabric;
+  parts.tables = core_.tables();
+  parts.sample = core_.sampler().latest();
+  parts.now = clock_.now();
+  const regulate::Regulator* regulator = core_.regulator();
+  if (!parts.fabric || regulator == nullptr || !regulator->governor().reference()) return parts;
+  parts.fabric = regulator->governor().reference();
+  parts.ranks = regulator->governor().ranks();
+  parts.turns = regulator->known().turns;
+  parts.managers = regulator->known().managers;
+  parts.planes = regulator->planes();
+  parts.plane = regulator->governor().plane();
+  parts.next_plane = regulator->next_plane();
+  parts.power = std::make_shared<const power::PowerModel>(regulator->power());
+  return parts;
+}
+
 Result<control::Daemon::Scrape> Heddled::Parts::metrics(const std::map<std::string, std::string>& query,
                                                         bool open_metrics) {
   auto selection = metrics::narrowed(metrics_.selection(), query);

@@ -11,6 +11,7 @@
 #include "control/jobs_view.h"
 #include "control/list_views.h"
 #include "control/sm_api.h"
+#include "control/view_parts.h"
 #include "control/views.h"
 #include "fabric/ibnetdiscover.h"
 
@@ -99,6 +100,16 @@ void answer_scrape(Daemon& daemon, const Request& request, const Respond& respon
   daemon.answers().serve(std::move(order), respond);
 }
 
+void answer_twin(Daemon& daemon, const Request& request, const Respond& respond) {
+  TwinParts parts = daemon.twin();
+  if (!parts.fabric) return respond(error_response(no_fabric()));
+  auto order = order_for(request, [parts = std::move(parts)](BodyWriter& out) -> Result<void> {
+    write_twin(parts, [&out](std::string_view text) { out.write(text); });
+    return {};
+  });
+  daemon.answers().serve(std::move(order), respond);
+}
+
 void look_into_queues(Daemon& daemon, const Request& request, const Respond& respond) {
   // PortSamplesControl is written at the port: this one changes the fabric, if only for a moment.
   if (request.access < Access::Change) {
@@ -128,6 +139,10 @@ Handler api_handler(Daemon& daemon) {
     if (request.path == "/v1/queues") {
       if (request.post) return wrong();
       return look_into_queues(daemon, request, respond);
+    }
+    if (request.path == "/v1/twin") {
+      if (request.post) return wrong();
+      return answer_twin(daemon, request, respond);
     }
     if (request.path == "/v1/sm/take") {
       return answer_sm_take(

@@ -12,6 +12,7 @@
 #include "control/qos_api.h"
 #include "control/regulation_api.h"
 #include "control/state.h"
+#include "control/twin_view.h"
 #include "sampling/queue_probe.h"
 
 namespace heddle::control {
@@ -44,6 +45,9 @@ class Daemon : public RegulationDesk {
   [[nodiscard]] virtual std::optional<std::vector<Lid>> lids_through(const PortRef& /*port*/) const {
     return std::nullopt;
   }
+
+  /// What a twin of the fabric is made of.
+  [[nodiscard]] virtual TwinParts twin() const { return {}; }
 
   /// Stands for subnet manager anew, past ports that say IsSM and do not answer. The sentence says what
   /// happens. Errors: Refused where the configuration says never.

@@ -102,6 +102,15 @@ class Regulator final : public authority::FabricListener {
   void save(Instant now);
 
   [[nodiscard]] const regulation::Governor& governor() const { return governor_; }
+  /// As it was told last.
+  [[nodiscard]] const authority::KnownFabric& known() const { return known_; }
+  [[nodiscard]] unsigned planes() const { return actuator_.planes(); }
+  /// To which the next change moves the traffic.
+  [[nodiscard]] unsigned next_plane() const {
+    const bool moves = actuator_.movement() == regulation::Movement::Planes;
+    return moves ? (governor_.plane() + 1) % planes() : governor_.plane();
+  }
+  [[nodiscard]] const power::PowerModel& power() const { return options_.governor.power; }
   [[nodiscard]] const power::EnergyAccount& energy() const { return energy_; }
   [[nodiscard]] std::vector<DrainShown> drains() const;
   /// Of the log of decisions; see Scribe::events().

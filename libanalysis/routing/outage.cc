@@ -84,11 +84,12 @@ std::vector<NodeIndex> on_one_cable(const Fabric& fabric, const LinkSet& left) {
 /// Which switches reach a LID by their tables.
 class Arrivals {
  public:
-  Arrivals(const Routes& routes, const LinkSet& left) : routes_{routes}, left_{left}, hops_{routes.graph} {}
+  Arrivals(const SwitchGraph& graph, const ForwardingTables& tables, const LinkSet& left)
+      : graph_{graph}, tables_{tables}, left_{left}, hops_{graph} {}
 
   void look(const Target& to, Lid lid) {
-    known_.assign(routes_.graph.size(), Known::Nothing);
-    known_[to.at.raw()] = routes_.tables.port(to.at, lid) == to.out ? Known::Arrives : Known::IsLost;
+    known_.assign(graph_.size(), Known::Nothing);
+    known_[to.at.raw()] = tables_.port(to.at, lid) == to.out ? Known::Arrives : Known::IsLost;
     for (std::uint32_t s = 0; s < known_.size(); ++s) follow(s, lid);
   }
   [[nodiscard]] bool from(SwitchIndex s) const { return known_[s.raw()] == Known::Arrives; }
@@ -103,7 +104,7 @@ class Arrivals {
     while (known_[at] == Known::Nothing) {
       known_[at] = Known::OnTheWay;
       way_.push_back(at);
-      const std::uint32_t hop = hops_.hop(at, routes_.tables.port(SwitchIndex{at}, lid).raw());
+      const std::uint32_t hop = hops_.hop(at, tables_.port(SwitchIndex{at}, lid).raw());
       if (hop == HopMap::none || !left_.contains(link_of(SwitchIndex{at}, hop))) break;
       at = hops_.peer(hop);
     }
@@ -111,10 +112,11 @@ class Arrivals {
     for (const std::uint32_t passed : way_) known_[passed] = all;
   }
   [[nodiscard]] LinkIndex link_of(SwitchIndex s, std::uint32_t hop) const {
-    return routes_.graph.hops(s)[hop - routes_.graph.first_hop(s)].link;
+    return graph_.hops(s)[hop - graph_.first_hop(s)].link;
   }
 
-  const Routes& routes_;
+  const SwitchGraph& graph_;
+  const ForwardingTables& tables_;
   const LinkSet& left_;
   HopMap hops_;
   std::vector<Known> known_;
@@ -122,15 +124,14 @@ class Arrivals {
 };
 
 /// Ordered pairs of host ports in one piece that no table leads from one to the other, by any of its LIDs.
-double pairs_without_path(const Fabric& fabric, const Routes& routes, const LinkSet& left,
-                          DisjointSets& pieces) {
-  const SwitchGraph& graph = routes.graph;
+double pairs_without_path(const Fabric& fabric, const SwitchGraph& graph, const ForwardingTables& tables,
+                          const LinkSet& left, DisjointSets& pieces) {
   const auto is_there = [&](const Target& target) {
     return target.kind == TargetKind::Host && (target.link == no_link || left.contains(target.link));
   };
   std::vector<std::uint32_t> hosts(graph.size());
   for (const Target& target : graph.targets()) hosts[target.at.raw()] += is_there(target) ? 1 : 0;
-  Arrivals arrivals{routes, left};
+  Arrivals arrivals{graph, tables, left};
   double pairs = 0;
   for (const Target& to : graph.targets()) {
     if (!is_there(to)) continue;
@@ -169,28 +170,33 @@ LinkSet links_left(const Fabric& fabric, const Failure& failure) {
   return left;
 }
 
+Outage outage_of(const Fabric& fabric, const SwitchGraph& graph, const ForwardingTables& tables,
+                 const LinkSet& left, unsigned samples) {
+  Outage found;
+  DisjointSets pieces = pieces_of(fabric, left);
+  found.cut_off = cut_off(fabric, pieces);
+  found.on_one = on_one_cable(fabric, left);
+  std::vector<double> ports(fabric.nodes().size());
+  for (const Target& target : graph.targets()) {
+    if (target.kind == TargetKind::Host) ++ports[pieces.find(fabric.port(target.port).node.raw())];
+  }
+  found.pairs_cut = pairs_apart(ports);
+  found.pairs_without_path = pairs_without_path(fabric, graph, tables, left, pieces);
+  found.largest = all_to_all(graph, tables).largest();
+  if (samples > 0) {
+    Random random(1);
+    found.bisection = effective_bisection(graph, tables, samples, random);
+  }
+  return found;
+}
+
 Result<Outage> outage(const Fabric& fabric, const Failure& failure, Engine engine, RouteOptions options,
                       unsigned samples) {
   const LinkSet left = links_left(fabric, failure);
   options.planes = planes_of(fabric);
   const auto routes = route(fabric, left, engine, options);
   if (!routes) return fail(routes.error());
-  Outage found;
-  DisjointSets pieces = pieces_of(fabric, left);
-  found.cut_off = cut_off(fabric, pieces);
-  found.on_one = on_one_cable(fabric, left);
-  std::vector<double> ports(fabric.nodes().size());
-  for (const Target& target : routes->graph.targets()) {
-    if (target.kind == TargetKind::Host) ++ports[pieces.find(fabric.port(target.port).node.raw())];
-  }
-  found.pairs_cut = pairs_apart(ports);
-  found.pairs_without_path = pairs_without_path(fabric, *routes, left, pieces);
-  found.largest = all_to_all(routes->graph, routes->tables).largest();
-  if (samples > 0) {
-    Random random(1);
-    found.bisection = effective_bisection(routes->graph, routes->tables, samples, random);
-  }
-  return found;
+  return outage_of(fabric, routes->graph, routes->tables, left, samples);
 }
 
 }  // namespace heddle::routing

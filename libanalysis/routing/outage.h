@@ -28,8 +28,11 @@ struct Outage {
   std::optional<Ratio> bisection;  ///< effective; none where no samples were asked for
 };
 
-/// `samples`: of the effective bisection. The planes of `options` are not looked at: they are the fabric's.
-/// Errors: of route().
+/// By these tables, whoever made them. `samples`: of the effective bisection.
+[[nodiscard]] Outage outage_of(const Fabric& fabric, const SwitchGraph& graph, const ForwardingTables& tables,
+                               const LinkSet& left, unsigned samples);
+/// The same by the tables that the engine makes. `samples`: of the effective bisection. The planes of
+/// `options` are not looked at: they are the fabric's. Errors: of route().
 [[nodiscard]] Result<Outage> outage(const Fabric& fabric, const Failure& failure, Engine engine,
                                     RouteOptions options, unsigned samples);
 

@@ -209,7 +209,7 @@ class OwnFabric(Golden):
                            "node": "node?name=host-0%20mlx5_0"}.items():
             self.expect_answer(daemon, f"/v1/{path}", name=name)
         for path in ("/v1/links?limit=2", "/v1/nodes?limit=2", "/v1/links/power?top=2", "/v1/events?most=2",
-                     "/v1/fabric?format=ibnetdiscover", "/v1/qos", "/v1/page/times", "/v1/page/topology"):
+                     "/v1/fabric?format=ibnetdiscover", "/v1/qos", "/v1/page/times", "/v1/page/topology", "/v1/twin"):
             self.expect_answer(daemon, path)
         for path in (f"profile?name={end}&samples=2", f"page/link?name={end}", "page/slice?at=0"):
             text, _ = self.get(daemon, f"/v1/{path}")

@@ -15,11 +15,12 @@
 
 #include "heddle/client.h"
 #include "heddle/drain_text.h"
-#include "heddle/fabric_source.h"
 #include "heddle/json_access.h"
 #include "heddle/orders.h"
 #include "heddle/outage_view.h"
 #include "heddle/table.h"
+#include "heddle/twin_run.h"
+#include "heddle/what_if_view.h"
 
 namespace heddle::cli {
 namespace {
@@ -57,22 +58,31 @@ void widen_to_chassis(const Fabric& fabric, routing::Failure& failure) {
 }
 
 struct Cost {
-  std::shared_ptr<const Fabric> fabric;
-  routing::Outage now;
-  routing::Outage then;
+  TwinState now;
+  TwinState then;
+  std::string remark;  ///< why it may be otherwise; empty if there is no reason
 };
 
-/// As what-if says it, for every host that sends as much to every other one.
-Result<Cost> cost_of(const DrainOptions& options, std::shared_ptr<const Fabric> fabric) {
-  const FabricNames known{fabric};
+/// As what-if says it, of the fabric as it was before.
+Result<Cost> cost_of(const DrainOptions& options, const TwinSource& source) {
+  const FabricNames known{source.fabric};
   auto failure = failure_of(options.what, known);
   if (!failure) return fail(failure.error());
-  if (options.chassis) widen_to_chassis(*fabric, *failure);
-  auto now = routing::outage(*fabric, {}, routing::Engine::UpDown, {}, 0);
+  if (options.chassis) widen_to_chassis(*source.fabric, *failure);
+  auto run = TwinRun::make(source, {}, {});
+  if (!run) return fail(run.error());
+  if (const auto estimated = run->estimate_traffic(); !estimated) return fail(estimated.error());
+  auto now = run->now();
   if (!now) return fail(now.error());
-  auto then = routing::outage(*fabric, *failure, routing::Engine::UpDown, {}, 0);
+  auto then = run->over(run->left(*failure), TwinRun::Tables::Anew);
   if (!then) return fail(then.error());
-  return Cost{std::move(fabric), *std::move(now), *std::move(then)};
+  Cost cost{*std::move(now), *std::move(then), {}};
+  if (run->router().agreement().value_or(1) < 1) {
+    cost.remark = fmt::format(
+        "the tables were read back {} ago, and {} of their entries are as {} makes them",
+        human_seconds(source.tables_age), human(Ratio{*run->router().agreement()}), run->router().name());
+  }
+  return cost;
 }
 
 /// Null where it has ended meanwhile.
@@ -142,14 +152,16 @@ Result<void> begin_drain(const DrainOptions& options, Context& context) {
   auto body = body_of(options);
   if (!body) return fail(body.error());
   // As it is before anything goes.
-  auto fabric = obtain_fabric({}, context);
-  if (!fabric) return fail(fabric.error());
+  const auto source = obtain_twin({}, context);
+  if (!source) return fail(source.error());
   const auto answer = post_order(context, "/v1/drain", *std::move(body));
   if (!answer) return fail(answer.error());
   const bool for_people = context.format != Format::Json;
   if (for_people) *context.out << text_at(*answer, "text") << std::endl;
-  const auto cost = cost_of(options, *std::move(fabric));
-  if (for_people && cost) print_outage(cost->now, cost->then, FabricNames{cost->fabric}, context);
+  const auto cost = cost_of(options, *source);
+  if (for_people && cost) print_states(cost->now, cost->then, FabricNames{source->fabric}, context);
+  if (cost && !cost->remark.empty())
+    *context.err << "heddle: warning: what it costs is not certain: " << cost->remark << '\n';
   // What it costs is nice to know; what is ordered is ordered.
   if (!cost) *context.err << "heddle: warning: what it costs is not known: " << cost.error().message << '\n';
   context.out->flush();
@@ -161,8 +173,8 @@ Result<void> begin_drain(const DrainOptions& options, Context& context) {
   }
   json::object view{{"text", text_at(*answer, "text")}, {"drain", *drain}, {"cost", nullptr}};
   if (cost) {
-    const FabricNames known{cost->fabric};
-    view["cost"] = {{"now", to_json(cost->now, known)}, {"then", to_json(cost->then, known)}};
+    const FabricNames known{source->fabric};
+    view["cost"] = {{"now", state_json(cost->now, known)}, {"then", state_json(cost->then, known)}};
   }
   print_json(view, context);
   return {};
@@ -195,7 +207,7 @@ void add_drain_commands(Program& program) {
       "the daemon\n"
       "until the drain ends. Nobody misses a switch that is drained, there or not. What it costs is said as "
       "by\n"
-      "heddle what-if: for hosts that all send as much to each other.");
+      "heddle what-if: for the loads of the moment, and for hosts that all send as much to each other.");
   Program::on(*command, [options, &context]() -> Result<void> {
     if (options->end) return end_drain(*options, context);
     if (options->what.empty()) return list_drains(context);

@@ -1,4 +1,5 @@
-// heddle what-if: what a fabric loses when switches or links fail, or are taken out.
+// heddle what-if: a twin of the fabric, and what becomes of it when switches or links fail or are taken out,
+// when it is routed or regulated in another way, when a job or QoS tables come.
 
 #include <fmt/format.h>
 
@@ -13,92 +14,93 @@
 #include <ostream>
 #include <tuple>
 
-#include "fabric/generators.h"
 #include "fabric/link_name.h"
-#include "heddle/fabric_source.h"
+#include "heddle/job_flows.h"
+#include "heddle/orders.h"
 #include "heddle/outage_view.h"
+#include "heddle/qos_options.h"
 #include "heddle/route_inputs.h"
-#include "heddle/table.h"
-#include "routing/outage.h"
+#include "heddle/twin_run.h"
+#include "heddle/what_if_view.h"
+#include "qos/programming.h"
 
 namespace heddle::cli {
 namespace {
 
 namespace json = boost::json;
 using routing::Failure;
-using routing::Outage;
+using Tables = TwinRun::Tables;
 
 struct WhatIfOptions {
   std::string fabric;
   std::vector<std::string> without;
   std::string each;
-  std::string engine = "updn";
+  std::string engine;
   std::vector<std::string> roots;
   std::optional<unsigned> lmc;
+  std::string flows;
+  std::string at;
+  std::string qos;
+  std::string regulate;
+  std::vector<std::string> jobs;
   std::size_t top = 20;
   unsigned samples = 50;
-};
 
-struct Named {
-  std::string name;
-  Failure failure;
-  Outage outage;
+  [[nodiscard]] bool routes_anew() const { return !roots.empty() || lmc || !engine.empty(); }
+  [[nodiscard]] bool changes() const {
+    return !without.empty() || !roots.empty() || lmc || !qos.empty() || !regulate.empty() || !jobs.empty() ||
+           (fabric.empty() && !engine.empty());
+  }
 };
 
 /// Every single failure of this kind.
-std::vector<Named> each_failure(const Fabric& fabric, const FabricNames& known, bool switches) {
+std::vector<std::pair<std::string, Failure>> each_failure(const Fabric& fabric, const FabricNames& known,
+                                                          bool switches) {
   const auto is_switch = [&](NodeIndex node) { return fabric.node(node).type == NodeType::Switch; };
-  std::vector<Named> all;
+  std::vector<std::pair<std::string, Failure>> all;
   if (switches) {
     for (std::uint32_t i = 0; i < fabric.nodes().size(); ++i) {
-      const NodeIndex node{i};
-      if (is_switch(node)) all.push_back({known.node(node), {{node}, {}}, {}});
+      if (is_switch(NodeIndex{i})) all.push_back({known.node(NodeIndex{i}), {{NodeIndex{i}}, {}}});
     }
     return all;
   }
   for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
     const Link& link = fabric.links()[i];
     if (!is_switch(link.a.node) || !is_switch(link.b.node)) continue;
-    all.push_back({known.link(LinkIndex{i}), {{}, {LinkIndex{i}}}, {}});
+    all.push_back({known.link(LinkIndex{i}), {{}, {LinkIndex{i}}}});
   }
   return all;
 }
 
-bool is_worse(const Named& x, const Named& y) {
-  const auto badness = [](const Outage& o) {
-    return std::tuple(o.cut_off.size(), o.pairs_cut + o.pairs_without_path, o.largest);
+bool is_worse(const NamedState& x, const NamedState& y) {
+  const auto badness = [](const TwinState& state) {
+    const routing::Outage& o = state.outage;
+    return std::tuple(o.cut_off.size(), o.pairs_cut + o.pairs_without_path,
+                      state.traffic ? state.traffic->largest : o.largest);
   };
-  return badness(x.outage) > badness(y.outage);
+  return badness(x.state) > badness(y.state);
 }
 
-void print_each(const std::vector<Named>& all, const Outage& now, std::size_t top, Context& context) {
-  const auto harmless = std::count_if(all.begin(), all.end(), [](const Named& one) {
-    return one.outage.cut_off.empty() && one.outage.pairs_without_path == 0;
-  });
-  *context.out << fmt::format("{} of {} leave every host its paths to all others\n", harmless, all.size());
-  Table table{{{"WITHOUT"},
-               {"CUT OFF", Align::Right},
-               {"PAIRS CUT", Align::Right},
-               {"NO PATH", Align::Right},
-               {"ON ONE CABLE", Align::Right},
-               {"BUSIEST", Align::Right}}};
-  for (std::size_t i = 0; i < std::min(top, all.size()); ++i) {
-    const Outage& o = all[i].outage;
-    table.add({all[i].name, fmt::format("{}", o.cut_off.size()), fmt::format("{:.0f}", o.pairs_cut),
-               fmt::format("{:.0f}", o.pairs_without_path), fmt::format("{}", o.on_one.size()),
-               times(o.largest, now.largest)});
-  }
-  table.print(*context.out, context.colour);
-  if (all.size() > top) *context.out << fmt::format("and {} more (--top)\n", all.size() - top);
+/// Those of all failures together are more than anybody has memory for.
+void forget_details(TwinState& state) {
+  state.graph = {};
+  state.tables = {};
+  state.active = {};
+  if (!state.traffic) return;
+  state.traffic->load = {};
+  state.traffic->share = {};
+  state.traffic->of_host = {};
 }
 
-Result<void> run_each(const WhatIfOptions& options, const Fabric& fabric, const FabricNames& known,
-                      routing::Engine engine, const Outage& now, Context& context) {
-  std::vector<Named> all = each_failure(fabric, known, options.each == "switch");
-  for (Named& one : all) {
-    auto found = routing::outage(fabric, one.failure, engine, {}, 0);
-    if (!found) return fail(one.name, found.error());
-    one.outage = *std::move(found);
+Result<void> run_each(const WhatIfOptions& options, const TwinRun& run, const FabricNames& known,
+                      const TwinState& now, Context& context) {
+  std::vector<NamedState> all;
+  for (auto& [name, failure] : each_failure(*run.source().fabric, known, options.each == "switch")) {
+    auto state = run.over(run.left(failure), Tables::Anew);
+    if (!state) return fail(name, state.error());
+    all.push_back({std::move(name), std::move(failure), *std::move(state), {}});
+    if (context.format == Format::Json) all.back().view = state_json(all.back().state, known);
+    forget_details(all.back().state);
   }
   std::stable_sort(all.begin(), all.end(), is_worse);
   if (context.format != Format::Json) {
@@ -106,58 +108,154 @@ Result<void> run_each(const WhatIfOptions& options, const Fabric& fabric, const 
     return {};
   }
   json::array failures;
-  for (const Named& one : all) {
-    json::object view = to_json(one.outage, known);
-    view.erase("effective_bisection");
-    view["without"] = one.name;
-    failures.push_back(std::move(view));
+  for (NamedState& one : all) {
+    one.view.erase("effective_bisection");
+    one.view["without"] = one.name;
+    failures.push_back(std::move(one.view));
   }
-  print_json(json::object{{"now", to_json(now, known)}, {"failures", std::move(failures)}}, context);
+  json::object answer = twin_json(run);
+  answer["now"] = state_json(now, known);
+  answer["failures"] = std::move(failures);
+  print_json(answer, context);
   return {};
 }
 
 /// Errors: of FabricNames.
-Result<routing::RouteOptions> with_roots(const std::vector<std::string>& names, const FabricNames& known,
-                                         const Fabric& fabric) {
-  routing::RouteOptions options;
+Result<std::vector<NodeGuid>> roots_called(const std::vector<std::string>& names, const FabricNames& known,
+                                           const Fabric& fabric) {
+  std::vector<NodeGuid> roots;
   for (const std::string& name : names) {
     const auto node = known.find_node(name);
     if (!node) return fail("--roots", node.error());
-    options.roots.push_back(fabric.node(*node).guid);
+    roots.push_back(fabric.node(*node).guid);
   }
-  return options;
+  return roots;
+}
+
+Result<void> check(const WhatIfOptions& options) {
+  const bool alone = !options.each.empty();
+  if (alone && (!options.without.empty() || !options.roots.empty() || options.lmc || !options.qos.empty() ||
+                !options.regulate.empty() || !options.jobs.empty())) {
+    return fail(ErrorCode::Invalid,
+                "--fail-each goes with none of --without, --roots, --lmc, --qos, --regulate and --add-job");
+  }
+  if (!options.regulate.empty() && (options.routes_anew() || !options.without.empty())) {
+    return fail(ErrorCode::Invalid, "--regulate goes with none of --without, --engine, --roots and --lmc");
+  }
+  if (!alone && !options.changes()) {
+    return fail(ErrorCode::Invalid,
+                "one of --without NODE|LINK, --fail-each link|switch, --roots, --lmc, --qos, --regulate, "
+                "--add-job and, of the running fabric, --engine is wanted");
+  }
+  return {};
+}
+
+Result<void> take_traffic(const WhatIfOptions& options, TwinRun& run) {
+  if (options.flows.empty()) return run.estimate_traffic();
+  auto scenario = sim::load_scenario(options.flows);
+  if (!scenario) return fail("--flows", scenario.error());
+  Picoseconds at{0};
+  if (!options.at.empty()) {
+    const auto length = length_from(options.at);
+    if (!length) return fail("--at", length.error());
+    at = Picoseconds{static_cast<std::int64_t>(*length * 1e12)};
+  }
+  run.give_traffic(*std::move(scenario), at);
+  return {};
+}
+
+/// Made by whoever has made what is in force, or by the engine that is wanted, with roots.
+Result<TwinRun> run_of(const TwinSource& source, const std::optional<routing::Engine>& engine,
+                       const std::vector<NodeGuid>& roots) {
+  std::optional<routing::Engine> chosen = engine;
+  const bool nobody_says = source.order.ranks.empty() && !source.tables;
+  if (!chosen && (!roots.empty() || nobody_says)) chosen = routing::Engine::UpDown;
+  return TwinRun::make(source, chosen, roots);
+}
+
+struct Asked {
+  std::optional<routing::Engine> engine;
+  std::vector<NodeGuid> roots;
+  Failure failure;
+  std::optional<qos::Programming> qos;
+  std::vector<sim::TrafficFlow> jobs;
+};
+
+Result<Asked> asked_by(const WhatIfOptions& options, const TwinSource& source, const FabricNames& known) {
+  Asked asked;
+  if (!options.engine.empty()) {
+    const auto engine = engine_called(options.engine);
+    if (!engine) return fail(engine.error());
+    asked.engine = *engine;
+  }
+  auto roots = roots_called(options.roots, known, *source.fabric);
+  if (!roots) return fail(roots.error());
+  asked.roots = *std::move(roots);
+  auto failure = failure_of(options.without, known);
+  if (!failure) return fail("--without", failure.error());
+  asked.failure = *std::move(failure);
+  if (!options.qos.empty()) {
+    const auto text = read_text(options.qos);
+    if (!text) return fail(text.error());
+    const auto plan = qos::parse_plan(*text, options.qos);
+    if (!plan) return fail(plan.error());
+    asked.qos = *plan;
+  }
+  for (const std::string& job : options.jobs) {
+    const auto flows = job_flows(*source.fabric, job);
+    if (!flows) return fail("--add-job", flows.error());
+    asked.jobs.insert(asked.jobs.end(), flows->begin(), flows->end());
+  }
+  return asked;
+}
+
+/// As it would be. `run`: of what is now; it may be told of more.
+Result<TwinState> then_of(const WhatIfOptions& options, const Asked& asked, TwinRun& run,
+                          const TwinState& now) {
+  run.use_qos(asked.qos ? &*asked.qos : nullptr);
+  run.add_flows(asked.jobs);
+  if (!options.regulate.empty()) {
+    const auto policy = regulation::select_policy_from(options.regulate);
+    if (!policy) return fail(ErrorCode::Invalid, "--regulate: trunk or general");
+    const auto active = run.regulated(*policy, now);
+    if (!active) return fail(active.error());
+    return run.over(*active, Tables::Anew);
+  }
+  const routing::LinkSet left = run.left(asked.failure);
+  if (options.lmc) return run.with_lmc(*options.lmc, left, asked.engine);
+  return run.over(left, !options.without.empty() || options.routes_anew() ? Tables::Anew : Tables::InForce);
 }
 
 Result<void> run(const WhatIfOptions& options, Context& context) {
-  const bool routes_anew = !options.roots.empty() || options.lmc;
-  if (!options.each.empty() && (routes_anew || !options.without.empty()))
-    return fail(ErrorCode::Invalid, "--fail-each goes with none of --without, --roots and --lmc");
-  if (options.each.empty() && options.without.empty() && !routes_anew) {
-    return fail(ErrorCode::Invalid,
-                "one of --without NODE|LINK, --fail-each link|switch, --roots and --lmc is wanted");
-  }
-  const auto engine = engine_called(options.engine);
-  if (!engine) return fail(engine.error());
-  auto read = obtain_fabric(options.fabric, context);
-  if (!read) return fail(read.error());
-  auto fabric = has_lids(**read) ? read : assign_lids(**read, 0);
-  if (!fabric) return fail(fabric.error());
-  const FabricNames known(*fabric);
-  const auto failure = failure_of(options.without, known);
-  if (!failure) return fail("--without", failure.error());
-  const auto now = routing::outage(**fabric, {}, *engine, {}, options.samples);
+  if (const auto good = check(options); !good) return fail(good.error());
+  auto source = obtain_twin(options.fabric, context);
+  if (!source) return fail(source.error());
+  const FabricNames known{source->fabric};
+  const auto asked = asked_by(options, *source, known);
+  if (!asked) return fail(asked.error());
+  // Roots are of what would be; an engine, of a file, also of what is.
+  const bool only_then = source->tables.has_value() || !options.roots.empty();
+  auto is = run_of(*source, options.fabric.empty() ? std::nullopt : asked->engine, {});
+  if (!is) return fail(is.error());
+  if (const auto taken = take_traffic(options, *is); !taken) return fail(taken.error());
+  is->measure_bisection(options.each.empty() ? options.samples : 0);
+  const auto now = is->now();
   if (!now) return fail(now.error());
-  if (!options.each.empty()) return run_each(options, **fabric, known, *engine, *now, context);
-  const auto changed = options.lmc ? assign_lids(**fabric, static_cast<std::uint8_t>(*options.lmc)) : fabric;
-  if (!changed) return fail("--lmc", changed.error());
-  const auto roots = with_roots(options.roots, known, **fabric);
-  if (!roots) return fail(roots.error());
-  const auto then = routing::outage(**changed, *failure, *engine, *roots, options.samples);
+  if (!options.each.empty()) return run_each(options, *is, known, *now, context);
+  auto becomes = only_then && options.routes_anew() ? run_of(*source, asked->engine, asked->roots) : is;
+  if (!becomes) return fail(becomes.error());
+  becomes->take_over_from(*is);
+  const auto then = then_of(options, *asked, *becomes, *now);
   if (!then) return fail(then.error());
   if (context.format == Format::Json) {
-    print_json(json::object{{"now", to_json(*now, known)}, {"then", to_json(*then, known)}}, context);
+    json::object answer = twin_json(*is);
+    answer["now"] = state_json(*now, known);
+    answer["then"] = state_json(*then, known);
+    answer["hosts_that_lose"] = losers_json(*now, *then, known, options.top);
+    print_json(answer, context);
   } else {
-    print_outage(*now, *then, known, context);
+    if (options.fabric.empty()) print_twin(*is, context);
+    print_states(*now, *then, known, context);
   }
   return {};
 }
@@ -167,8 +265,8 @@ Result<void> run(const WhatIfOptions& options, Context& context) {
 void add_what_if_commands(Program& program) {
   Context& context = program.context();
   const auto options = std::make_shared<WhatIfOptions>();
-  auto* command =
-      program.app().add_subcommand("what-if", "What the fabric loses when switches or links are taken out");
+  auto* command = program.app().add_subcommand(
+      "what-if", "What the fabric would be like without switches or links, or otherwise changed");
   command->add_option("--fabric", options->fabric,
                       "A topology file or generator; the running fabric if left out");
   command->add_option("--without", options->without,
@@ -176,22 +274,42 @@ void add_what_if_commands(Program& program) {
   command->add_option("--fail-each", options->each, "Each switch, or each link between switches, by itself")
       ->check(CLI::IsMember({"link", "switch"}))
       ->option_text("link|switch");
-  command->add_option("--engine", options->engine, "updn, ftree, dor or minhop")
-      ->option_text("ENGINE [updn]");
+  command
+      ->add_option("--engine", options->engine,
+                   "Routed by updn, ftree, dor or minhop; else by whoever routes it, of a file updn")
+      ->option_text("ENGINE");
   command->add_option("--roots", options->roots, "Then with these switches as the roots of updn or ftree");
   command->add_option("--lmc", options->lmc, "Then with 2^N LIDs for each host")
       ->check(CLI::Range(0, 7))
       ->option_text("N");
-  command->add_option("--top", options->top, "Of --fail-each: so many of the worst")
+  command
+      ->add_option("--flows", options->flows,
+                   "The traffic, as a scenario's file; else estimated from the loads of the running fabric")
+      ->option_text("FILE");
+  command->add_option("--at", options->at, "So far into the scenario, as 90s or 5min")->needs("--flows");
+  command->add_option("--qos", options->qos, "Then with these QoS tables at all ports, as for qos push")
+      ->option_text("PLAN");
+  command->add_option("--regulate", options->regulate, "Then with only the links on that this policy keeps")
+      ->check(CLI::IsMember({"trunk", "general"}))
+      ->option_text("trunk|general");
+  command
+      ->add_option(
+          "--add-job", options->jobs,
+          "Then with a job more: its hosts, as node[1-8] or node*, a pattern, and the share of their "
+          "links that they send")
+      ->option_text("HOSTS:PATTERN:LOAD");
+  command->add_option("--top", options->top, "Of --fail-each, and of hosts that lose: so many of the worst")
       ->check(CLI::Range(1, 1'000'000))
       ->option_text("N [20]");
   command->add_option("--samples", options->samples, "Random pairings of hosts to measure")
       ->check(CLI::Range(0, 10'000))
       ->option_text("N [50]");
   command->footer(
-      "The fabric is routed again without them, and every host is taken to send as much to every other one: "
-      "what is\n"
-      "measured at present does not count. Nothing in the fabric is changed.");
+      "Of the running fabric a twin is made: its tables as they were read back, loads as they were measured, "
+      "and "
+      "flows\nthat explain them. Beside that, every host is taken to send as much to every other one. "
+      "Nothing in "
+      "the fabric is changed.");
   Program::on(*command, [options, &context] { return run(*options, context); });
 }
 

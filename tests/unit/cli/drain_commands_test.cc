@@ -1,7 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 
 #include "fabric/generators.h"
 #include "fabric/ibnetdiscover.h"
@@ -15,7 +18,11 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 /// Of two leaves with two hosts each, under two spines.
-FakeDaemon::Answer tree() { return {write_ibnetdiscover(**assign_lids(**generate("tree:k=2,n=2"), 0))}; }
+FakeDaemon::Answer tree() {
+  const auto fabric = assign_lids(**generate("tree:k=2,n=2"), 0);
+  const boost::json::object twin{{"fabric", write_ibnetdiscover(**fabric)}, {"down", boost::json::array{}}};
+  return {boost::json::serialize(twin)};
+}
 
 constexpr const char* drained =
     R"({"text":"spine-1 is drained: 2 of its links go off and stay off","what":"spine-1",
@@ -32,7 +39,7 @@ Ran run_drain(const FakeDaemon& daemon, std::vector<std::string> arguments) {
 }
 
 TEST(DrainCommands, SaysWhatItCostsAndWhenItIsSafe) {
-  FakeDaemon daemon{{{"/v1/drain", {drained}}, {"/v1/fabric", tree()}}};
+  FakeDaemon daemon{{{"/v1/drain", {drained}}, {"/v1/twin", tree()}}};
   const Ran ran = run_drain(daemon, {"drain", "spine-1", "--for", "2h", "--reason", "a fan"});
   EXPECT_EQ(ran.status, Status::Done) << ran.err;
   EXPECT_THAT(
@@ -50,7 +57,7 @@ TEST(DrainCommands, SaysWhatItCostsAndWhenItIsSafe) {
 }
 
 TEST(DrainCommands, TheSameInJson) {
-  FakeDaemon daemon{{{"/v1/drain", {drained}}, {"/v1/fabric", tree()}}};
+  FakeDaemon daemon{{{"/v1/drain", {drained}}, {"/v1/twin", tree()}}};
   const Ran ran = run_drain(daemon, {"--json", "drain", "spine-1", "--with-hosts", "--chassis"});
   ASSERT_EQ(ran.status, Status::Done) << ran.err;
   const auto answer = boost::json::parse(ran.out);
@@ -63,7 +70,7 @@ TEST(DrainCommands, TheSameInJson) {
 }
 
 TEST(DrainCommands, WhatIsNotSafeInTimeIsAFailureThatGoesOn) {
-  FakeDaemon daemon{{{"/v1/drain", {under_way}}, {"/v1/fabric", tree()}}};
+  FakeDaemon daemon{{{"/v1/drain", {under_way}}, {"/v1/twin", tree()}}};
   const Ran late = run_drain(daemon, {"drain", "leaf-0/3", "--wait", "0.3"});
   EXPECT_EQ(late.status, Status::Failed);
   EXPECT_THAT(late.err, HasSubstr("not safe to pull yet: 1 of its links are still in use"));
@@ -74,7 +81,7 @@ TEST(DrainCommands, WhatIsNotSafeInTimeIsAFailureThatGoesOn) {
 
 TEST(DrainCommands, RefusalsAreTheDaemonsWords) {
   FakeDaemon daemon{{{"/v1/drain", {R"({"error":"without leaf-0 these hosts are cut off: host-0"})", 403}},
-                     {"/v1/fabric", tree()}}};
+                     {"/v1/twin", tree()}}};
   const Ran ran = run_drain(daemon, {"drain", "leaf-0"});
   EXPECT_EQ(ran.status, Status::Failed);
   EXPECT_THAT(ran.err, HasSubstr("these hosts are cut off: host-0"));

@@ -2,11 +2,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <fstream>
 #include <vector>
 
+#include "fabric/generators.h"
+#include "fabric/ibnetdiscover.h"
 #include "heddle/command.h"
 #include "heddle/json_access.h"
+#include "routing/engine.h"
+#include "support/scratch.h"
+#include "twin/predict.h"
+#include "unit/cli/fake_daemon.h"
 #include "unit/cli/run_heddle.h"
 
 namespace heddle::cli {
@@ -107,6 +119,148 @@ TEST(WhatIf, SaysWhatItDoesNotKnow) {
   EXPECT_THAT(what_if({"--without", "leaf-1/77"}).err, HasSubstr("no port 77"));
   EXPECT_THAT(what_if({}).err, HasSubstr("one of --without"));
   EXPECT_THAT(what_if({"--without", "leaf-1", "--engine", "nue"}).err, HasSubstr("no engine \"nue\""));
+}
+
+/// Of two leaves with two hosts each, under two spines, as heddled would tell of it: min-hop tables, and one
+/// host that sends half of what it can to each of the two at the other leaf.
+class Running {
+ public:
+  Running() {
+    const routing::LinkSet all = routing::LinkSet::all(*fabric_);
+    const twin::View view{*fabric_, routes_.graph, routes_.tables, all, nullptr};
+    const auto traffic = twin::predict(view, [this](sim::TrafficPlane& plane) -> Result<void> {
+      for (const char* to : {"host-2 mlx5_0", "host-3 mlx5_0"}) {
+        const auto added = plane.add(
+            {.from = port_of("host-0 mlx5_0"), .to = port_of(to), .demand = BitRate{40e9}}, Picoseconds{0});
+        if (!added) return fail(added.error());
+      }
+      return {};
+    });
+    load_ = traffic.value().load;
+  }
+
+  [[nodiscard]] FakeDaemon::Answer answer() const {
+    namespace json = boost::json;
+    json::array ports;
+    json::array rows;
+    for (const Link& link : fabric_->links()) {
+      for (const LinkEnd& end : {link.a, link.b}) {
+        ports.push_back(json::array{to_string(fabric_->node(end.node).guid), end.port.raw(),
+                                    load_[fabric_->port_index(end).raw()] / 8});
+      }
+    }
+    for (std::uint32_t s = 0; s < routes_.graph.size(); ++s) {
+      std::string row;
+      for (const std::uint8_t port : routes_.tables.row(routing::SwitchIndex{s}))
+        row += fmt::format("{:02x}", port);
+      rows.push_back(json::array{to_string(routes_.graph.guid(routing::SwitchIndex{s})), row});
+    }
+    return {json::serialize(json::object{
+        {"fabric", write_ibnetdiscover(*fabric_)},
+        {"down", json::array{}},
+        {"order", nullptr},
+        {"plane", 0},
+        {"next_plane", 0},
+        {"watts", nullptr},
+        {"loads", json::object{{"age_seconds", 1.5}, {"ports", std::move(ports)}}},
+        {"tables", json::object{{"age_seconds", 200}, {"took_seconds", 1}, {"unread", json::array{}}}},
+        {"rows", std::move(rows)}})};
+  }
+
+ private:
+  [[nodiscard]] PortIndex port_of(std::string_view name) const {
+    for (const Node& node : fabric_->nodes()) {
+      if (node.description == name) return PortIndex{node.first_port.raw() + 1};
+    }
+    return no_port;
+  }
+
+  std::shared_ptr<const Fabric> fabric_ = assign_lids(**generate("tree:k=2,n=2"), 0).value();
+  routing::Routes routes_ =
+      *routing::route(*fabric_, routing::LinkSet::all(*fabric_), routing::Engine::MinHop, {});
+  std::vector<double> load_;
+};
+
+Ran of_running(std::vector<std::string> arguments) {
+  FakeDaemon daemon{{{"/v1/twin", Running{}.answer()}}};
+  arguments.insert(arguments.begin(), {"--socket", daemon.path()});
+  return say_what_if(arguments);
+}
+
+TEST(WhatIfOfTheRunningFabric, ByItsTablesAndItsLoads) {
+  const Ran ran = of_running({"--json", "what-if", "--without", "spine-0"});
+  ASSERT_EQ(ran.status, Status::Done) << ran.err;
+  const auto answer = boost::json::parse(ran.out);
+  EXPECT_EQ(text_at(answer, "tables.made_by"), "updn") << "which makes the same here";
+  EXPECT_EQ(number_at(answer, "tables.agreement"), 1);
+  EXPECT_EQ(number_at(answer, "tables.age_seconds"), 200);
+  EXPECT_EQ(text_at(answer, "flows.source"), "estimated");
+  EXPECT_GT(number_at(answer, "flows.error.worst"), 0);
+  // What host-0 sends, 80 Gbit/s, over one spine or two, and then over one.
+  EXPECT_NEAR(number_at(answer, "now.traffic.carried_bytes_per_second"), 10e9, 1e7);
+  EXPECT_NEAR(number_at(answer, "then.traffic.carried_bytes_per_second"), 10e9, 1e7);
+  const double all = number_at(answer, "then.traffic.largest_share");
+  EXPECT_GE(all, number_at(answer, "now.traffic.largest_share"));
+  EXPECT_NEAR(all, number_at(answer, "now.traffic.largest_share_of_hosts"), 1e-3);
+  EXPECT_THAT(of_running({"what-if", "--without", "spine-0"}).out,
+              testing::AllOf(HasSubstr("tables: read back 3 min ago"), HasSubstr("as updn makes them"),
+                             HasSubstr("traffic: estimated"), HasSubstr("busiest link between switches")));
+}
+
+TEST(WhatIfOfTheRunningFabric, WithTrafficThatIsGiven) {
+  const test::Scratch directory;
+  const std::string file = directory / "flows.toml";
+  std::ofstream{file} << "[[phase]]\npattern = \"flows\"\nflows = [{ from = \"host-0*\", to = \"host-3*\", "
+                         "load = 0.25 }]\n";
+  const auto answer =
+      boost::json::parse(of_running({"--json", "what-if", "--without", "spine-1", "--flows", file}).out);
+  EXPECT_EQ(text_at(answer, "flows.source"), "given");
+  EXPECT_NEAR(number_at(answer, "now.traffic.largest_share"), 0.25, 1e-6);
+  EXPECT_NEAR(number_at(answer, "then.traffic.largest_share"), 0.25, 1e-6);
+  EXPECT_THAT(of_running({"what-if", "--without", "spine-1", "--flows", "/nowhere"}).err,
+              HasSubstr("--flows"));
+}
+
+TEST(WhatIfOfTheRunningFabric, WithAJobMore) {
+  const auto answer =
+      boost::json::parse(of_running({"--json", "what-if", "--add-job", "host-[1-3]:all-to-all:0.5",
+                                     "--add-job", "host-*:neighbour:0.1"})
+                             .out);
+  EXPECT_GT(number_at(answer, "then.traffic.flows"), number_at(answer, "now.traffic.flows"));
+  EXPECT_GT(number_at(answer, "then.traffic.wanted_bytes_per_second"),
+            number_at(answer, "now.traffic.wanted_bytes_per_second"));
+  for (const char* job : {"host-1:uniform:0.5", "host-[1-3]:nothing:0.5", "host-[1-3]:uniform:2", "host-1"}) {
+    EXPECT_THAT(of_running({"what-if", "--add-job", job}).err, HasSubstr("--add-job")) << job;
+  }
+}
+
+TEST(WhatIfOfTheRunningFabric, RegulatedOrRoutedInAnotherWay) {
+  const auto regulated = boost::json::parse(of_running({"--json", "what-if", "--regulate", "general"}).out);
+  EXPECT_EQ(number_at(regulated, "then.pairs_without_path"), 0);
+  EXPECT_FALSE(array_at(regulated, "then.switches_on_one_cable").empty()) << "links are off";
+  const auto routed = boost::json::parse(of_running({"--json", "what-if", "--engine", "ftree"}).out);
+  EXPECT_EQ(text_at(routed, "tables.made_by"), "updn") << "of what is in force";
+  EXPECT_EQ(number_at(routed, "then.pairs_without_path"), 0);
+  EXPECT_THAT(of_running({"what-if", "--regulate", "general", "--without", "spine-0"}).err,
+              HasSubstr("--regulate"));
+}
+
+TEST(WhatIfOfTheRunningFabric, EachFailureWithItsLoad) {
+  const auto each = boost::json::parse(of_running({"--json", "what-if", "--fail-each", "link"}).out);
+  ASSERT_EQ(array_at(each, "failures").size(), 4U);
+  EXPECT_GT(number_at(array_at(each, "failures")[0], "traffic.largest_share"), 0);
+  EXPECT_THAT(of_running({"what-if", "--fail-each", "switch"}).out, HasSubstr("LOAD"));
+}
+
+TEST(WhatIfOfTheRunningFabric, WithQosTables) {
+  const test::Scratch directory;
+  const std::string file = directory / "plan.json";
+  std::ofstream{file} << R"({"qos": {"vlarb_high": [[0, 64]], "vlarb_low": [[1, 64]], "high_limit": 255,
+    "sl2vl": [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]}})";
+  const auto answer = boost::json::parse(of_running({"--json", "what-if", "--qos", file}).out);
+  EXPECT_NEAR(number_at(answer, "then.traffic.carried_bytes_per_second"),
+              number_at(answer, "now.traffic.carried_bytes_per_second"), 1e7);
+  EXPECT_THAT(of_running({"what-if", "--qos", "/nowhere"}).err, HasSubstr("/nowhere"));
 }
 
 }  // namespace

@@ -1,0 +1,93 @@
+/// How well flows that are made of loads predict: held to what what-if says of itself.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iostream>
+
+#include "unit/twin/twin_fixture.h"
+
+namespace heddle::twin {
+namespace {
+
+constexpr std::array patterns{"uniform",   "all-to-all", "permutation", "bit-reversal", "bit-complement",
+                              "transpose", "tornado",    "neighbour",   "hotspot",      "incast"};
+
+std::string phase_of(std::string_view pattern) {
+  return fmt::format("pattern = \"{}\"\nload = 0.3\n", pattern);
+}
+
+/// Whatever can be taken out without cutting hosts off: switches without hosts, or each link between
+/// switches.
+std::vector<routing::LinkSet> outages(const Plant& plant) {
+  const routing::SwitchGraph& graph = plant.network->graph();
+  std::vector<routing::LinkSet> all;
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    if (graph.hosts_at(routing::SwitchIndex{s}) != 0) continue;
+    all.push_back(plant.all);
+    for (const routing::Hop& hop : graph.hops(routing::SwitchIndex{s})) all.back().erase(hop.link);
+  }
+  for (const regulation::Trunk& trunk : plant.network->trunks()) {
+    all.push_back(plant.all);
+    all.back().erase(trunk.links.front());
+  }
+  return all;
+}
+
+struct Errors {
+  std::vector<double> all;
+  void add(double predicted, double real) { all.push_back(std::abs(predicted - real) / real); }
+  [[nodiscard]] double median() {
+    std::ranges::sort(all);
+    return all[all.size() / 2];
+  }
+  [[nodiscard]] double worst() const { return *std::ranges::max_element(all); }
+};
+
+Errors errors_on(std::string_view generator) {
+  Plant plant{generator};
+  Errors errors;
+  for (const char* pattern : patterns) {
+    Played now{*plant.fabric, phase_of(pattern)};
+    const Prediction before = plant.run(plant.all, plant.tables, now.fill());
+    const auto flows = estimate_flows(*plant.network, loads_of(*plant.network, before.load), plant.tables);
+    double wanted = 0;
+    for (const sim::TrafficFlow& flow : flows) wanted += flow.demand.value();
+    EXPECT_NEAR(wanted, before.carried, 0.1 * before.carried) << generator << " " << pattern;
+    Errors own;
+    for (const routing::LinkSet& left : outages(plant)) {
+      const routing::ForwardingTables tables = plant.network->tables(left);
+      Played then{*plant.fabric, phase_of(pattern)};
+      const double real = plant.run(left, tables, then.fill()).largest;
+      const double predicted = plant.run(left, tables, with(flows)).largest;
+      if (real <= 0) continue;
+      errors.add(predicted, real);
+      own.add(predicted, real);
+    }
+    if (!own.all.empty()) {
+      std::cout << fmt::format("{:32} {:16} median {:.3f} worst {:.3f} of {}\n", generator, pattern,
+                               own.median(), own.worst(), own.all.size());
+    }
+  }
+  return errors;
+}
+
+TEST(Estimates, AreAsGoodAsIsSaid) {
+  Errors errors;
+  for (const char* generator : {"tree:k=4,n=2", "torus:4x4,hosts=2"}) {
+    const Errors of_one = errors_on(generator);
+    errors.all.insert(errors.all.end(), of_one.all.begin(), of_one.all.end());
+  }
+  const StatedError stated = error_of_estimates();
+  std::cout << fmt::format("median {:.4f} worst {:.4f} of {}\n", errors.median(), errors.worst(),
+                           errors.all.size());
+  EXPECT_LE(errors.median(), stated.median);
+  EXPECT_LE(errors.worst(), stated.worst);
+  EXPECT_GE(errors.median(), 0.5 * stated.median) << "it says less of itself than is true";
+  EXPECT_GE(errors.worst(), 0.8 * stated.worst);
+}
+
+}  // namespace
+}  // namespace heddle::twin
