@@ -156,7 +156,7 @@ std::size_t changed_without(LinkIndex link, UpDownRouter& router, const LinkSet&
   LinkSet active = all;
   active.erase(link);
   router.update(active);
-  const Proof proof = prove(graph, router.tables(), {&active, {}, nullptr, 3});
+  const Proof proof = prove(graph, router.tables(), {.active = &active, .managers = {}});
   EXPECT_TRUE(proof.holds() || !router.unconnected().empty());
   std::size_t changed = 0;
   for (const Target& target : graph.targets()) {

@@ -260,7 +260,7 @@ TEST(TransitionProperty, TheCriterionIsExact) {
     const Pair pair = random_pair(8);
     const SwitchGraph& graph = pair.router->graph();
     const Proof proof =
-        prove_transition(graph, pair.before, pair.router->tables(), {nullptr, {}, nullptr, 1000});
+        prove_transition(graph, pair.before, pair.router->tables(), {.managers = {}, .most_findings = 1000});
     std::vector<Lid> refuted;
     for (const Finding& finding : proof.findings) {
       if (finding.fault != Fault::Deadlock) refuted.push_back(finding.destination);
