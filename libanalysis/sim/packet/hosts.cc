@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "sim/packet/packet_sim.h"
 
@@ -106,7 +107,7 @@ std::uint32_t PacketSim::make_packet(std::uint32_t port_id, unsigned vl) {
   packet.sl = message.sl;
   packet.salt = message.salt;
   packet.injected = now();
-  packet.serial = serials_++;
+  packet.serial = std::exchange(serials_, serials_ + (border_.division ? border_.division->parts : 1U));
   packet.home = part_;
   if (message.to_send == message.flits) message.injected = now();
   message.to_send -= flits;
@@ -205,19 +206,21 @@ void PacketSim::set_link(LinkIndex index, bool open) {
     const std::uint32_t id = net_.port_of_slot[net_.fabric->port_index(end).raw()];
     if (id == nothing || net_.links[id].up == open) continue;
     net_.links[id].up = open;
-    link_changed(id);
+    (void)link_changed(id);
   }
 }
 
-void PacketSim::link_changed(std::uint32_t id) {
+std::optional<std::uint32_t> PacketSim::link_changed(std::uint32_t id) {
   if (net_.links[id].up) {
     if (here(id) && net_.ports[id].ready != 0) wake_port_at(id, now());
-    return;
+    return {};
   }
   last_close_ = now();
   const Port& port = net_.ports[id];
-  if (!port.to_host && here(port.peer)) break_tail(id);
+  std::optional<std::uint32_t> cut;
+  if (!port.to_host && here(port.peer)) cut = break_tail(id);
   if (here(id)) close(id);
+  return cut;
 }
 
 void PacketSim::set_rate(LinkIndex index, BitRate rate) {
@@ -232,11 +235,20 @@ void PacketSim::set_rate(LinkIndex index, BitRate rate) {
 }
 
 /// The packet whose header has gone on while its tail was still to come.
-void PacketSim::break_tail(std::uint32_t id) {
+std::optional<std::uint32_t> PacketSim::break_tail(std::uint32_t id) {
   const Input& input = net_.inputs[net_.ports[id].far];
-  if (input.last_tail < now() || packets_[input.last_packet].serial != input.last_serial) return;
-  packets_[input.last_packet].broken = true;
+  if (input.last_tail < now()) return {};
   ++net_.counts[id].broken;
+  Packet& packet = packets_[input.last_packet];
+  if (packet.serial == input.last_serial) packet.broken = true;
+  return input.last_serial;
+}
+
+void PacketSim::break_packet(std::uint32_t serial) {
+  // One that has ended meanwhile is forgotten when its number is used again.
+  for (std::uint32_t id = 0; id < packets_.peak(); ++id) {
+    if (packets_[id].serial == serial) packets_[id].broken = true;
+  }
 }
 
 void PacketSim::close(std::uint32_t id) {

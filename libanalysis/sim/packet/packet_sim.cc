@@ -16,6 +16,7 @@ Result<PacketSim> PacketSim::make_part(std::shared_ptr<Network> network,
   for (auto& turn : sim.border_.turns) turn.resize(division->parts);
   sim.border_.division = std::move(division);
   sim.part_ = part;
+  sim.serials_ = part;
   if (auto ok = sim.add_schedulers(); !ok) return fail(ok.error());
   return sim;
 }
@@ -169,7 +170,6 @@ void PacketSim::take_in(PacketSim& from, unsigned turn) {
   for (const Mail::Leaving& arriving : mail.packets) {
     const std::uint32_t id = packets_.make();
     packets_[id] = arriving.packet;
-    packets_[id].serial = serials_++;
     wheel_.push(arriving.at, Event::of(EventKind::Header, id, arriving.packet.place));
   }
   for (const Mail::Room& room : mail.room)

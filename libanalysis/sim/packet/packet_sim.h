@@ -151,8 +151,11 @@ class PacketSim {
   }
   /// Reads what `from` wrote to this part in a turn, and takes it away.
   void take_in(PacketSim& from, unsigned turn);
-  /// LinkState::up of this port has changed.
-  void link_changed(std::uint32_t port);
+  /// LinkState::up of this port has changed. The serial of a packet whose tail that cut off, if there is one:
+  /// its header may be in another part by now.
+  std::optional<std::uint32_t> link_changed(std::uint32_t port);
+  /// That packet, if it is here.
+  void break_packet(std::uint32_t serial);
 
  private:
   explicit PacketSim(std::shared_ptr<Network> network);
@@ -246,7 +249,7 @@ class PacketSim {
   void settle_message(const Mail::Ended& ended);
   [[nodiscard]] std::uint32_t target_of(const Packet& packet) const;
   void close(std::uint32_t port);
-  void break_tail(std::uint32_t port);
+  std::optional<std::uint32_t> break_tail(std::uint32_t port);
   /// In this part.
   [[nodiscard]] bool here(std::uint32_t port) const {
     return !border_.division || border_.division->of_port[port] == part_;
@@ -272,7 +275,7 @@ class PacketSim {
   Network& net_;
   Border border_;  ///< of the whole: without a division
   std::uint8_t part_ = 0;
-  std::uint32_t serials_ = 0;
+  std::uint32_t serials_ = 0;  ///< of the next packet; no two parts give the same
   Wheel wheel_;
   Slab<Packet> packets_;
   Slab<Message> messages_;

@@ -137,7 +137,12 @@ void ParallelSim::set_link(LinkIndex index, bool open) {
     const std::uint32_t port = network_->port_of_slot[network_->fabric->port_index(end).raw()];
     if (port == nothing || network_->links[port].up == open) continue;
     network_->links[port].up = open;
-    for (const auto& part : parts_) part->link_changed(port);
+    for (const auto& part : parts_) {
+      const auto cut = part->link_changed(port);
+      for (const auto& other : parts_) {
+        if (cut) other->break_packet(*cut);
+      }
+    }
   }
   // What was discarded is told to whoever made it.
   for (std::size_t part = 0; part < parts_.size(); ++part) {
