@@ -26,16 +26,29 @@ UpDownRouter made_anew(const Fabric& fabric, const UpDownRouter& earlier) {
   return UpDownRouter::make(fabric, options).value();
 }
 
+/// A random fabric whose cables a daemon did not all see when it was started, with its tables and those of
+/// now.
+struct CablesThatCame {
+  std::shared_ptr<const Fabric> fabric;
+  UpDownRouter earlier;
+  UpDownRouter router;
+};
+
+CablesThatCame cables_that_came(std::uint64_t seed) {
+  const auto fabric =
+      assign_lids(**generate(fmt::format("random:switches=10,hosts=20,links=20,seed={}", seed))).value();
+  Random random(seed);
+  const auto part = without_cables(*fabric, without_some(*fabric, 1 + random.below(4), random));
+  auto earlier = UpDownRouter::make(*part).value();
+  auto router = made_anew(*fabric, earlier);
+  return {fabric, std::move(earlier), std::move(router)};
+}
+
 // World 1070147 of the swarm: cables come that a daemon did not see when it was started, the mends become
 // others, and LIDs are left of which each would close a circle with those of before.
 TEST(SafeUpdate, LidsThatCanChangeInNoOrderGoAThirdWayFirst) {
   for (const std::uint64_t seed : {75, 194, 346}) {
-    const auto fabric =
-        assign_lids(**generate(fmt::format("random:switches=10,hosts=20,links=20,seed={}", seed))).value();
-    Random random(seed);
-    const auto part = without_cables(*fabric, without_some(*fabric, 1 + random.below(4), random));
-    const auto earlier = UpDownRouter::make(*part).value();
-    const auto router = made_anew(*fabric, earlier);
+    const auto [fabric, earlier, router] = cables_that_came(seed);
     const UpdateOrder order{router.graph(), router.ranks(), router.mends()};
     ForwardingTables tables = earlier.tables();
     const auto update =
@@ -53,12 +66,7 @@ TEST(SafeUpdate, LidsThatCanChangeInNoOrderGoAThirdWayFirst) {
 TEST(SafeUpdate, AThirdWayLeadsOverLinksThatStay) {
   std::size_t without = 0;
   for (const std::uint64_t seed : {75, 194, 346}) {
-    const auto fabric =
-        assign_lids(**generate(fmt::format("random:switches=10,hosts=20,links=20,seed={}", seed))).value();
-    Random random(seed);
-    const auto part = without_cables(*fabric, without_some(*fabric, 1 + random.below(4), random));
-    const auto earlier = UpDownRouter::make(*part).value();
-    const auto router = made_anew(*fabric, earlier);
+    const auto [fabric, earlier, router] = cables_that_came(seed);
     const LinkSet stays = LinkSet::none(*fabric);
     const UpdateOrder order{router.graph(), router.ranks(), router.mends(), nullptr, &stays};
     ForwardingTables tables = earlier.tables();
@@ -75,12 +83,7 @@ TEST(SafeUpdate, AThirdWayLeadsOverLinksThatStay) {
 // Worlds 426593039 and 715392120 of the swarm: nor is there a third way, and all were written in a circle.
 TEST(SafeUpdate, LidsThatCouldOnlyCloseACircleStayAsTheyAre) {
   for (const std::uint64_t seed : {70, 123, 268}) {
-    const auto fabric =
-        assign_lids(**generate(fmt::format("random:switches=10,hosts=20,links=20,seed={}", seed))).value();
-    Random random(seed);
-    const auto part = without_cables(*fabric, without_some(*fabric, 1 + random.below(4), random));
-    const auto earlier = UpDownRouter::make(*part).value();
-    const auto router = made_anew(*fabric, earlier);
+    const auto [fabric, earlier, router] = cables_that_came(seed);
     const SwitchGraph& graph = router.graph();
     const UpdateOrder order{graph, router.ranks(), router.mends()};
     ForwardingTables tables = earlier.tables();
