@@ -136,13 +136,13 @@ bool Connections::work(Clock::time_point now) {
   return some_wait;
 }
 
-/// True: its other end is waited for.
+/// True: its other end is waited for, or given time.
 bool Connections::advance(ibv_qp* qp, Pair& pair, Clock::time_point now) {
   if (pair.wait_until == Clock::time_point{}) pair.wait_until = now + patience;
   const auto target = wishes_[pair.port].plane;
   for (int steps = 0; steps < most_steps; ++steps) {
     ibv_qp_attr attributes{};
-    if (const int error = look(qp, pair, attributes)) {
+    if (const int error = look(qp, pair, attributes, now)) {
       fail(qp, pair, "query", error);
       return false;
     }
@@ -157,13 +157,15 @@ bool Connections::advance(ibv_qp* qp, Pair& pair, Clock::time_point now) {
         fail(qp, pair, "its other end has not answered, or nothing is sent", 0);
         return false;
       case Step::Load:
+        if (now < pair.migrated_since + moment) return true;
         error = load(qp, attributes, next.path);
         if (error != 0) fail(qp, pair, "load the alternate path", error);
         break;
       case Step::Migrate:
+        if (now < pair.armed_since + moment) return true;
         error = migrate(qp);
         // The other end may have been faster: then it has moved already.
-        if (error == EINVAL && look(qp, pair, attributes) == 0 && pair.seen.state == Migration::Migrated)
+        if (error == EINVAL && look(qp, pair, attributes, now) == 0 && pair.seen.state == Migration::Migrated)
           error = 0;
         if (error != 0) fail(qp, pair, "migrate", error);
         break;
@@ -174,14 +176,18 @@ bool Connections::advance(ibv_qp* qp, Pair& pair, Clock::time_point now) {
   return false;
 }
 
-int Connections::look(ibv_qp* qp, Pair& pair, ibv_qp_attr& attributes) {
+int Connections::look(ibv_qp* qp, Pair& pair, ibv_qp_attr& attributes, Clock::time_point now) {
   ibv_qp_init_attr made{};
   constexpr int mask =
       IBV_QP_STATE | IBV_QP_AV | IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE | IBV_QP_PKEY_INDEX | IBV_QP_TIMEOUT;
   if (const int error = verbs_.query_qp(qp, &attributes, mask, &made)) return error;
   if (attributes.qp_state != IBV_QPS_RTS) return ENOTCONN;
-  pair.seen = {state_of(attributes.path_mig_state), path_of(attributes.ah_attr),
-               path_of(attributes.alt_ah_attr)};
+  const Seen seen{state_of(attributes.path_mig_state), path_of(attributes.ah_attr),
+                  path_of(attributes.alt_ah_attr)};
+  if (pair.known && pair.seen.primary != seen.primary) pair.migrated_since = now;
+  const bool was_armed = pair.known && pair.seen.state == Migration::Armed;
+  if (seen.state == Migration::Armed && !was_armed) pair.armed_since = now;
+  pair.seen = seen;
   pair.known = true;
   return 0;
 }

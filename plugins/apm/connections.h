@@ -36,6 +36,10 @@ class Connections {
 
   /// How long a connection is waited for whose other end has not answered yet.
   static constexpr std::chrono::milliseconds patience{2000};
+  /// In which packets go both ways on a connection that is used. Ends learn of each other's state by packets
+  /// alone (MigReq, IBA 17.2.8): one that were armed again at once would never have told the other end that
+  /// it has migrated, and one that migrated the moment it was armed might leave the other end unarmed.
+  static constexpr std::chrono::milliseconds moment{100};
 
   Connections(const Verbs& verbs, Log log) : verbs_{verbs}, log_{std::move(log)} {}
   Connections(const Connections&) = delete;
@@ -81,6 +85,8 @@ class Connections {
     std::uint8_t timeout = 0;
     std::uint16_t pkey_index = 0;
     Clock::time_point wait_until{};
+    Clock::time_point armed_since{};  ///< or before: first seen then
+    Clock::time_point migrated_since{};
   };
   struct Wish {
     std::optional<unsigned> plane;
@@ -92,7 +98,7 @@ class Connections {
   [[nodiscard]] std::string why_not(ibv_qp* qp, const Pair& pair, int mask);
   void on_ready(ibv_qp* qp, Pair& pair, int mask);
   bool advance(ibv_qp* qp, Pair& pair, Clock::time_point now);
-  [[nodiscard]] int look(ibv_qp* qp, Pair& pair, ibv_qp_attr& attributes);
+  [[nodiscard]] int look(ibv_qp* qp, Pair& pair, ibv_qp_attr& attributes, Clock::time_point now);
   [[nodiscard]] int load(ibv_qp* qp, const ibv_qp_attr& now, const Path& path);
   [[nodiscard]] int migrate(ibv_qp* qp);
   void fail(ibv_qp* qp, Pair& pair, const char* what, int error);

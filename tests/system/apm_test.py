@@ -76,8 +76,8 @@ class Agent:
             if all(report[name] == value for name, value in wanted.items()):
                 return report
 
-    def order(self, kind, plane=0, number=0):
-        self.connection.send(COMMAND.pack(1, kind, b"mlx5_0", 1, plane, number))
+    def order(self, kind, plane=0, number=0, device="mlx5_0"):
+        self.connection.send(COMMAND.pack(1, kind, device.encode(), 1, plane, number))
 
 
 @unittest.skipUnless(LIBRARY.exists(), "a build with a sanitizer has no library to preload")

@@ -40,6 +40,15 @@ class ConnectionsTest : public ::testing::Test {
     connections_.on_modified(&pair.qp, attributes, mask);
   }
   bool work() { return connections_.work(now_); }
+  /// As the library's thread does it. True: some are waited for.
+  bool work_for_a_while() {
+    const auto end = now_ + 4 * Connections::moment;
+    while (work()) {
+      if (now_ >= end) return true;
+      now_ += 20ms;
+    }
+    return false;
+  }
   void move(unsigned plane) { connections_.move(port, plane, ++order_, now_); }
   [[nodiscard]] local::Report report() const { return connections_.report(port); }
   [[nodiscard]] std::string trouble() const {
@@ -56,7 +65,7 @@ class ConnectionsTest : public ::testing::Test {
 
 TEST_F(ConnectionsTest, ArmsWhatIsReadyToSend) {
   auto& pair = connect();
-  EXPECT_FALSE(work());
+  EXPECT_FALSE(work_for_a_while());
   EXPECT_EQ(pair.now.alt_ah_attr.dlid, 0x21);
   EXPECT_EQ(pair.now.alt_ah_attr.src_path_bits, 1);
   EXPECT_EQ(pair.now.ah_attr.dlid, 0x20) << "and moves nothing";
@@ -64,7 +73,7 @@ TEST_F(ConnectionsTest, ArmsWhatIsReadyToSend) {
   EXPECT_EQ(report().armed, 1U);
   EXPECT_THAT(report().in_plane, ElementsAre(1, 0));
   EXPECT_THAT(log_, IsEmpty());
-  work();
+  work_for_a_while();
   EXPECT_EQ(verbs_.loads, 1) << "once";
 }
 
@@ -73,7 +82,7 @@ TEST_F(ConnectionsTest, MovesToAPlaneAndArmsTheWayBackAThousandTimes) {
   for (unsigned i = 1; i <= 1000; ++i) {
     move(i % 2);
     EXPECT_EQ(report().moving, 1U);
-    EXPECT_FALSE(work());
+    EXPECT_FALSE(work_for_a_while());
     ASSERT_EQ(pair.now.ah_attr.dlid, 0x20 + i % 2);
     ASSERT_EQ(pair.now.path_mig_state, IBV_MIG_ARMED);
     ASSERT_EQ(report().order, i);
@@ -82,40 +91,72 @@ TEST_F(ConnectionsTest, MovesToAPlaneAndArmsTheWayBackAThousandTimes) {
   EXPECT_EQ(verbs_.migrations, 1000);
 }
 
+// A packet that says so goes out only while it is not armed again.
+TEST_F(ConnectionsTest, TheOtherEndHasTimeToLearnThatThisOneHasMoved) {
+  auto& pair = connect();
+  work_for_a_while();
+  now_ += Connections::moment;
+  move(1);
+  EXPECT_TRUE(work());
+  EXPECT_EQ(pair.now.ah_attr.dlid, 0x21);
+  EXPECT_EQ(pair.now.path_mig_state, IBV_MIG_MIGRATED);
+  EXPECT_EQ(report().moving, 0U) << "it is there";
+  now_ += Connections::moment - 1ms;
+  EXPECT_TRUE(work());
+  EXPECT_EQ(verbs_.loads, 1);
+  now_ += 1ms;
+  EXPECT_FALSE(work());
+  EXPECT_EQ(pair.now.path_mig_state, IBV_MIG_ARMED);
+}
+
+TEST_F(ConnectionsTest, AndToBeArmedBeforeThisOneMoves) {
+  auto& pair = connect();
+  pair.peer_is_silent = true;
+  work();
+  now_ += 10 * Connections::moment;
+  pair.now.path_mig_state = IBV_MIG_ARMED;
+  move(1);
+  EXPECT_TRUE(work());
+  EXPECT_EQ(pair.now.ah_attr.dlid, 0x20);
+  now_ += Connections::moment;
+  work();
+  EXPECT_EQ(pair.now.ah_attr.dlid, 0x21);
+}
+
 TEST_F(ConnectionsTest, WhatOpensLaterIsMovedToo) {
   connect();
   move(1);
-  work();
+  work_for_a_while();
   auto& later = connect(0x30);
-  work();
+  work_for_a_while();
   EXPECT_EQ(later.now.ah_attr.dlid, 0x31);
   EXPECT_THAT(report().in_plane, ElementsAre(0, 2));
 }
 
 TEST_F(ConnectionsTest, DirectionsInDifferentPlanesComeTogether) {
   auto& pair = connect(0x21, 0);
-  work();
+  work_for_a_while();
   EXPECT_EQ(plane_of({pair.now.ah_attr.dlid, pair.now.ah_attr.src_path_bits}), std::optional{1U});
   move(0);
-  work();
+  work_for_a_while();
   EXPECT_EQ(pair.now.ah_attr.dlid, 0x20);
 }
 
 TEST_F(ConnectionsTest, WhoseOtherEndDoesNotAnswerIsWaitedForAndThenHasFailed) {
   auto& pair = connect();
   pair.peer_is_silent = true;
-  EXPECT_FALSE(work()) << "nothing is wanted of it";
+  EXPECT_FALSE(work_for_a_while()) << "nothing is wanted of it";
   move(1);
-  EXPECT_TRUE(work());
+  EXPECT_TRUE(work_for_a_while());
   EXPECT_EQ(report().moving, 1U);
   now_ += Connections::patience;
-  EXPECT_FALSE(work());
+  EXPECT_FALSE(work_for_a_while());
   EXPECT_EQ(report().failed, 1U);
   EXPECT_EQ(report().moving, 0U);
   EXPECT_THAT(trouble(), HasSubstr("qp 0x000101: its other end has not answered"));
   pair.now.path_mig_state = IBV_MIG_ARMED;
   move(1);
-  work();
+  work_for_a_while();
   EXPECT_THAT(report().in_plane, ElementsAre(0, 1));
   EXPECT_EQ(report().failed, 0U);
 }
@@ -123,23 +164,23 @@ TEST_F(ConnectionsTest, WhoseOtherEndDoesNotAnswerIsWaitedForAndThenHasFailed) {
 TEST_F(ConnectionsTest, EachCallThatFailsIsTold) {
   auto& pair = connect();
   verbs_.error_of_query = EIO;
-  work();
+  work_for_a_while();
   EXPECT_THAT(trouble(), HasSubstr("query"));
   EXPECT_EQ(report().failed, 1U);
   verbs_.error_of_query = 0;
   verbs_.error_of_load = EINVAL;
   connections_.arm(port, now_);
-  work();
+  work_for_a_while();
   EXPECT_THAT(trouble(), HasSubstr("load the alternate path"));
   verbs_.error_of_load = 0;
   verbs_.error_of_migrate = ENOMEM;
   move(1);
-  work();
+  work_for_a_while();
   EXPECT_THAT(trouble(), HasSubstr("migrate"));
   EXPECT_EQ(pair.now.ah_attr.dlid, 0x20);
   verbs_.error_of_migrate = 0;
   move(1);
-  work();
+  work_for_a_while();
   EXPECT_THAT(trouble(), IsEmpty());
   EXPECT_EQ(pair.now.ah_attr.dlid, 0x21);
 }
@@ -149,19 +190,19 @@ TEST_F(ConnectionsTest, OneThatFailsKeepsNoOtherFromMoving) {
   auto& other = connect(0x30);
   stuck.peer_is_silent = true;
   move(1);
-  work();
+  work_for_a_while();
   EXPECT_EQ(other.now.ah_attr.dlid, 0x31);
   EXPECT_THAT(report().in_plane, ElementsAre(1, 1));
 }
 
 TEST_F(ConnectionsTest, AnOtherEndThatWasFasterIsNoError) {
   auto& pair = connect();
-  work();
+  work_for_a_while();
   // It has moved, and this adapter has followed: the event is on its way.
   pair.now.ah_attr = pair.now.alt_ah_attr;
   pair.now.path_mig_state = IBV_MIG_MIGRATED;
   move(1);
-  work();
+  work_for_a_while();
   EXPECT_EQ(report().failed, 0U);
   EXPECT_EQ(pair.now.ah_attr.dlid, 0x21);
   EXPECT_EQ(pair.now.path_mig_state, IBV_MIG_ARMED);
@@ -169,14 +210,14 @@ TEST_F(ConnectionsTest, AnOtherEndThatWasFasterIsNoError) {
 
 TEST_F(ConnectionsTest, EventsAreCountedAndHaveItArmedAgain) {
   auto& pair = connect();
-  work();
+  work_for_a_while();
   pair.now.ah_attr = pair.now.alt_ah_attr;
   pair.now.path_mig_state = IBV_MIG_MIGRATED;
   ibv_async_event event{};
   event.event_type = IBV_EVENT_PATH_MIG;
   event.element.qp = &pair.qp;
   connections_.on_event(event);
-  work();
+  work_for_a_while();
   EXPECT_EQ(pair.now.path_mig_state, IBV_MIG_ARMED);
   EXPECT_EQ(report().migrated, 1U);
   event.event_type = IBV_EVENT_PATH_MIG_ERR;
@@ -192,7 +233,7 @@ TEST_F(ConnectionsTest, AnAdapterThatCannotMigrateIsLeftAloneWithOneLine) {
   connect();
   connect();
   move(1);
-  work();
+  work_for_a_while();
   EXPECT_EQ(verbs_.loads, 0);
   EXPECT_EQ(report().unable, 2U);
   EXPECT_EQ(report().connections, 0U);
@@ -218,7 +259,7 @@ TEST_F(ConnectionsTest, DatagramsAndProgramsWithPathsOfTheirOwnCannotMove) {
   step(own, test::attributes(IBV_QPS_INIT, 1), IBV_QP_STATE | IBV_QP_PORT);
   step(own, test::attributes(IBV_QPS_RTR), IBV_QP_STATE | IBV_QP_AV | IBV_QP_ALT_PATH);
   step(own, test::attributes(IBV_QPS_RTS), IBV_QP_STATE);
-  work();
+  work_for_a_while();
   EXPECT_EQ(report().others, 1U);
   EXPECT_EQ(report().unable, 1U);
   EXPECT_EQ(verbs_.loads, 0);
@@ -232,7 +273,7 @@ TEST_F(ConnectionsTest, WhatIsGoneIsNotTouched) {
   step(reset, test::attributes(IBV_QPS_RESET), IBV_QP_STATE);
   step(broken, test::attributes(IBV_QPS_ERR), IBV_QP_STATE);
   move(1);
-  work();
+  work_for_a_while();
   EXPECT_EQ(report().connections, 0U);
   EXPECT_EQ(verbs_.loads, 0);
 }
@@ -241,7 +282,7 @@ TEST_F(ConnectionsTest, OneThatBrokeByItselfHasFailed) {
   auto& pair = connect();
   pair.now.qp_state = IBV_QPS_ERR;
   move(1);
-  work();
+  work_for_a_while();
   EXPECT_EQ(report().failed, 1U);
 }
 
@@ -257,7 +298,7 @@ TEST_F(ConnectionsTest, AForkedChildKnowsNothing) {
 TEST_F(ConnectionsTest, OrdersForAnotherPortMoveNothingHere) {
   auto& pair = connect();
   connections_.move({"mlx5_1", 1}, 1, 1, now_);
-  work();
+  work_for_a_while();
   EXPECT_EQ(pair.now.ah_attr.dlid, 0x20);
 }
 
