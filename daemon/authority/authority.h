@@ -62,9 +62,9 @@ class Authority {
   [[nodiscard]] virtual regulate::Actuator* actuator() { return nullptr; }
   /// Where there is no actuator.
   [[nodiscard]] virtual std::string why_not_regulated() const { return why_not(); }
-  /// Who regulates, and the order of the switches that it remembers. Once, before the first sweep, where
-  /// there is an actuator. The listener must outlive the last event.
-  virtual void regulate_with(FabricListener& /*listener*/, const std::vector<Rank>& /*ranks*/) {}
+  /// Who regulates, and what it remembers of a run before. Once, before the first sweep, where there is an
+  /// actuator. The listener must outlive the last event.
+  virtual void regulate_with(FabricListener& /*listener*/, const Remembered& /*before*/) {}
   /// Why QoS tables reach the fabric neither from here nor by the plan; empty if they do.
   [[nodiscard]] virtual std::string why_no_qos() const { return {}; }
   /// Somebody has written his part of the plan (opensm/plan_store.h).

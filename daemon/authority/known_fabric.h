@@ -17,6 +17,13 @@
 namespace heddle::authority {
 
 using Rank = std::pair<NodeGuid, std::uint16_t>;
+using PortLid = std::pair<PortRef, Lid>;  ///< its base LID
+
+/// Of a run before.
+struct Remembered {
+  std::vector<Rank> ranks;
+  std::vector<PortLid> lids;
+};
 
 /// A cable that a sweep does not see, because its link was turned off.
 struct KnownLink {
@@ -57,6 +64,9 @@ class FabricListener {
   /// Links that are off by this program's doing, as is known from elsewhere than its journal: for a journal
   /// that is a fresh one. Before the first known_links().
   virtual void on_evidence(const std::vector<regulation::OffRecord>& off, Instant now) = 0;
+  /// This program is the subnet manager and is about to give LIDs; these are all that it knows of, in the
+  /// order of the ports.
+  virtual void on_lids(std::vector<PortLid> /*lids*/) {}
 
  protected:
   ~FabricListener() = default;

@@ -18,8 +18,8 @@ Regulation::Regulation(const regulate::RegulatorOptions& options, Links on_stop,
       scribe_{journal, std::move(desk)},
       regulator_{options, scribe_, *authority.actuator(), std::move(log)} {
   // What cannot be read is a problem that the regulator knows of.
-  const auto& ranks = scribe_.ranks();
-  authority.regulate_with(regulator_, ranks ? *ranks : std::vector<journal::Rank>{});
+  authority.regulate_with(regulator_, {scribe_.ranks() ? *scribe_.ranks() : std::vector<journal::Rank>{},
+                                       scribe_.lids() ? *scribe_.lids() : std::vector<journal::PortLid>{}});
 }
 
 void Regulation::stop(Changes changes, Instant now) {

@@ -1,5 +1,5 @@
 /// What must survive a crash of the daemon: the regulation's memory (which links are off and why, changes
-/// under way, overrides, mode), the order of the switches, energy totals, and the log of decisions.
+/// under way, overrides, mode), the order of the switches, LIDs, energy totals, and the log of decisions.
 /// Measurements are not here.
 ///
 /// Intent before action, outcome after: a record is on disk (SQLite, WAL, synchronous=FULL) when write()
@@ -48,6 +48,7 @@ struct Event {
 };
 
 using Rank = std::pair<NodeGuid, std::uint16_t>;
+using PortLid = std::pair<PortRef, Lid>;  ///< its base LID
 
 /// Implemented on a file by open_journal(). Errors of all calls: Io, with the path.
 class Journal {
@@ -66,6 +67,11 @@ class Journal {
   /// Takes the place of all that were there.
   virtual Result<void> put_ranks(std::span<const Rank> ranks) = 0;
   [[nodiscard]] virtual Result<std::vector<Rank>> ranks() const = 0;
+
+  /// Likewise: of a fabric whose subnet manager this program is, ports that are away included.
+  virtual Result<void> put_lids(std::span<const PortLid> lids) = 0;
+  /// By port.
+  [[nodiscard]] virtual Result<std::vector<PortLid>> lids() const = 0;
 
   virtual Result<void> put_energy(const power::EnergyRecord& record) = 0;
   [[nodiscard]] virtual Result<power::EnergyRecord> energy() const = 0;

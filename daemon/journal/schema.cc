@@ -12,7 +12,7 @@ namespace {
 
 /// In the file's header, so that file(1) and others know whose it is: "Hedl".
 constexpr std::int64_t application_id = 0x4865646c;
-constexpr std::int64_t schema_version = 4;
+constexpr std::int64_t schema_version = 5;
 
 constexpr const char* schema = R"(
 CREATE TABLE off(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER,
@@ -52,6 +52,12 @@ constexpr const char* add_wakes = R"(
 CREATE TABLE wake(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, took TEXT,
   PRIMARY KEY(a_node, a_port, b_node, b_port));
 PRAGMA user_version = 4;
+)";
+
+/// From schema 4 to 5.
+constexpr const char* add_lids = R"(
+CREATE TABLE lid(node INTEGER, port INTEGER, lid INTEGER, PRIMARY KEY(node, port)) WITHOUT ROWID;
+PRAGMA user_version = 5;
 )";
 
 Result<void> run_all(const Database& database, std::initializer_list<const char*> statements) {
@@ -130,7 +136,7 @@ Result<void> check_or_make_schema(const Database& database) {
   if (!id) return cannot_read(database, id.error());
   const auto version = database.number("PRAGMA user_version");
   if (!version) return cannot_read(database, version.error());
-  if (*pages == 0) return run_all(database, {schema, add_drains, add_wakes});
+  if (*pages == 0) return run_all(database, {schema, add_drains, add_wakes, add_lids});
   if (*id != application_id) {
     return invalid(
         "this is a database of another program; set state.directory to a directory of Heddle's own");
@@ -142,9 +148,10 @@ Result<void> check_or_make_schema(const Database& database) {
                     *version, schema_version));
   }
   if (auto whole = check_everything(database); !whole) return whole;
-  if (*version == 1) return run_all(database, {add_forced, add_drains, add_wakes});
-  if (*version == 2) return run_all(database, {add_drains, add_wakes});
-  if (*version == 3) return run_all(database, {add_wakes});
+  if (*version == 1) return run_all(database, {add_forced, add_drains, add_wakes, add_lids});
+  if (*version == 2) return run_all(database, {add_drains, add_wakes, add_lids});
+  if (*version == 3) return run_all(database, {add_wakes, add_lids});
+  if (*version == 4) return run_all(database, {add_lids});
   return {};
 }
 

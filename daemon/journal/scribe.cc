@@ -9,6 +9,7 @@ Scribe::Scribe(Journal& journal, Desk desk)
       desk_{std::move(desk)},
       memory_{journal.memory()},
       ranks_{journal.ranks()},
+      lids_{journal.lids()},
       energy_{journal.energy()} {}
 
 template <class Value>
@@ -60,6 +61,12 @@ regulation::Memory Scribe::memory() const {
 void Scribe::put_ranks(const std::vector<Rank>& ranks, Stored stored) {
   ranks_ = ranks;
   hand_over<void>([&journal = journal_, ranks] { return journal.put_ranks(ranks); }, std::move(stored));
+}
+
+void Scribe::put_lids(std::vector<PortLid> lids, Stored stored) {
+  lids_ = lids;
+  hand_over<void>([&journal = journal_, lids = std::move(lids)] { return journal.put_lids(lids); },
+                  std::move(stored));
 }
 
 void Scribe::put_energy(const power::EnergyRecord& record, Stored stored) {

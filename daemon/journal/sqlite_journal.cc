@@ -6,6 +6,7 @@
 #include "journal/database.h"
 #include "journal/drain_rows.h"
 #include "journal/journal.h"
+#include "journal/lid_rows.h"
 #include "journal/rows.h"
 #include "journal/schema.h"
 #include "journal/wake_rows.h"
@@ -89,6 +90,11 @@ class SqliteJournal final : public Journal {
       return Rank{guid_from(row.integer(0)), static_cast<std::uint16_t>(row.integer(1))};
     });
   }
+
+  Result<void> put_lids(std::span<const PortLid> lids) override {
+    return in_transaction([&] { return store_lids(database_, lids); });
+  }
+  [[nodiscard]] Result<std::vector<PortLid>> lids() const override { return read_lids(database_); }
 
   Result<void> put_energy(const power::EnergyRecord& record) override {
     return in_transaction([&]() -> Result<void> {

@@ -83,6 +83,10 @@ class Recorder::BetweenJournal final : public journal::Journal {
     return heard(real_->put_ranks(ranks));
   }
   [[nodiscard]] Result<std::vector<journal::Rank>> ranks() const override { return real_->ranks(); }
+  Result<void> put_lids(std::span<const journal::PortLid> lids) override {
+    return heard(real_->put_lids(lids));
+  }
+  [[nodiscard]] Result<std::vector<journal::PortLid>> lids() const override { return real_->lids(); }
   [[nodiscard]] Result<std::string> image() const override { return real_->image(); }
   Result<void> put_energy(const power::EnergyRecord& record) override {
     return heard(real_->put_energy(record));

@@ -30,6 +30,11 @@ class Replay::BetweenJournal final : public journal::Journal {
     return image_->put_ranks(ranks);
   }
   [[nodiscard]] Result<std::vector<journal::Rank>> ranks() const override { return image_->ranks(); }
+  Result<void> put_lids(std::span<const journal::PortLid> lids) override {
+    if (auto failed = next()) return fail(*failed);
+    return image_->put_lids(lids);
+  }
+  [[nodiscard]] Result<std::vector<journal::PortLid>> lids() const override { return image_->lids(); }
   Result<void> put_energy(const power::EnergyRecord& record) override {
     if (auto failed = next()) return fail(*failed);
     return image_->put_energy(record);

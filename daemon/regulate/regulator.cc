@@ -230,6 +230,19 @@ void Regulator::on_evidence(const std::vector<regulation::OffRecord>& off, Insta
       now);
 }
 
+/// Nobody waits for them: a fabric comes up beside a disk that is slow, or full.
+void Regulator::on_lids(std::vector<authority::PortLid> lids) {
+  if (const auto& stored = journal_.lids(); stored && *stored == lids) return;
+  put_lids(std::move(lids));
+}
+
+void Regulator::put_lids(std::vector<authority::PortLid> lids) {
+  journal_.put_lids(std::move(lids), [this](const Result<void>& put) {
+    lids_refused_ = !put;
+    heed(put);
+  });
+}
+
 std::vector<LinkRef> Regulator::links_off() const {
   std::vector<LinkRef> off;
   for (const regulation::OffRecord& record : governor_.off_links()) {

@@ -125,6 +125,7 @@ class Regulator final : public authority::FabricListener {
   [[nodiscard]] std::vector<LinkRef> links_off() const override;
   [[nodiscard]] std::vector<LinkRef> links_withheld() const override { return governor_.withheld(); }
   void on_evidence(const std::vector<regulation::OffRecord>& off, Instant now) override;
+  void on_lids(std::vector<authority::PortLid> lids) override;
   /// Turned off, on, or to another mode and seen there, since the start of the program.
   struct Transitions {
     std::uint64_t off = 0;
@@ -173,6 +174,7 @@ class Regulator final : public authority::FabricListener {
   [[nodiscard]] bool wants_the_disk() const { return !unstored_.empty() || !journal_trouble_.empty(); }
   /// Writes what may be written again, to see whether it is taken.
   void look_at_the_disk(Instant now);
+  void put_lids(std::vector<authority::PortLid> lids);
   void begin(regulation::StepId step, Instant now);
   void order(regulation::StepId step, const std::vector<LinkOrder>& orders, Instant now);
   /// Nobody waits for it any more.
@@ -226,7 +228,8 @@ class Regulator final : public authority::FabricListener {
   std::size_t storing_ = 0;                  ///< records of which no word has come back
   Instant store_at_;
   std::string journal_trouble_;
-  bool ranks_wait_ = false;  ///< for the disk
+  bool ranks_wait_ = false;    ///< for the disk
+  bool lids_refused_ = false;  ///< by it
   std::uint64_t revision_ = 0;
   std::vector<std::string> unmatched_pins_;
   std::string cut_off_;  ///< as of the last decision, while a link or switch is lost

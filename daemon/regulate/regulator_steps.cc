@@ -42,6 +42,7 @@ void Regulator::look_at_the_disk(Instant now) {
   if (!known_.ranks.empty()) {
     journal_.put_ranks(known_.ranks, [this](const Result<void>& put) { heed(put); });
   }
+  if (const auto& lids = journal_.lids(); lids_refused_ && lids) put_lids(*lids);
   save(now);
 }
 

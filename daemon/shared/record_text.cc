@@ -133,6 +133,7 @@ class Reader {
   }
   LinkRef link(std::string_view key) { return link_in(text(key)); }
   PortRef port(std::string_view key) { return port_in(text(key)); }
+  PortRef port_named(std::string_view name) { return port_in(name); }
   power::LinkMode mode(std::string_view key) {
     const json::array& pair = list(key);
     if (pair.size() != 2) return bad(), power::LinkMode{};
@@ -316,6 +317,24 @@ Result<std::vector<journal::Rank>> ranks_in(std::string_view text) {
   }
   if (!in.well()) return fail(ErrorCode::Invalid, "is no list of ranks");
   return ranks;
+}
+
+std::string to_text(std::span<const journal::PortLid> lids) {
+  json::object all;
+  for (const auto& [port, lid] : lids) all[TextOf::port(port)] = lid.raw();
+  return json::serialize(all);
+}
+
+Result<std::vector<journal::PortLid>> lids_in(std::string_view text) {
+  boost::system::error_code wrong;
+  const json::value parsed = json::parse(text, wrong);
+  if (wrong || !parsed.is_object()) return fail(ErrorCode::Invalid, "is no list of LIDs");
+  std::vector<journal::PortLid> lids;
+  Reader in{parsed.get_object()};
+  for (const auto& [port, lid] : parsed.get_object())
+    lids.emplace_back(in.port_named(port), Lid{in.number<std::uint16_t>(port)});
+  if (!in.well()) return fail(ErrorCode::Invalid, "is no list of LIDs");
+  return lids;
 }
 
 }  // namespace heddle::shared

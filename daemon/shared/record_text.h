@@ -23,4 +23,8 @@ namespace heddle::shared {
 /// Errors: as above.
 [[nodiscard]] Result<std::vector<journal::Rank>> ranks_in(std::string_view text);
 
+[[nodiscard]] std::string to_text(std::span<const journal::PortLid> lids);
+/// Errors: as above.
+[[nodiscard]] Result<std::vector<journal::PortLid>> lids_in(std::string_view text);
+
 }  // namespace heddle::shared

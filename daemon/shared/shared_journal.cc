@@ -12,6 +12,7 @@
 namespace heddle::shared {
 namespace {
 
+using journal::PortLid;
 using journal::Rank;
 using regulation::Memory;
 using regulation::Record;
@@ -19,6 +20,7 @@ using regulation::Record;
 constexpr std::string_view records_key = "journal/record/";
 constexpr std::string_view snapshots_key = "journal/snapshot/";
 constexpr const char* ranks_key = "journal/ranks";
+constexpr const char* lids_key = "journal/lids";
 
 std::string numbered(std::string_view key, std::uint64_t number) {
   return fmt::format("{}{:016x}", key, number);
@@ -89,6 +91,16 @@ class SharedJournal final : public journal::Journal {
     return stored_.ranks;
   }
 
+  Result<void> put_lids(std::span<const PortLid> lids) override {
+    if (auto begun = begin(); !begun) return begun;
+    if (auto put = put_text(lids_key, to_text(lids)); !put) return put;
+    return file_->put_lids(lids);
+  }
+  [[nodiscard]] Result<std::vector<PortLid>> lids() const override {
+    if (!stored_.lids) return file_->lids();
+    return *stored_.lids;
+  }
+
   Result<void> put_energy(const power::EnergyRecord& record) override { return file_->put_energy(record); }
   [[nodiscard]] Result<power::EnergyRecord> energy() const override { return file_->energy(); }
   Result<std::uint64_t> append(const journal::Event& event) override { return file_->append(event); }
@@ -108,6 +120,11 @@ class SharedJournal final : public journal::Journal {
       const auto ranks = file_->ranks();
       if (!ranks) return fail(ranks.error());
       if (auto put = put_text(ranks_key, to_text(*ranks)); !put) return put;
+    }
+    if (!stored_.lids) {
+      const auto lids = file_->lids();
+      if (!lids) return fail(lids.error());
+      if (auto put = put_text(lids_key, to_text(*lids)); !put) return put;
     }
     if (auto stored = store_all(); !stored) return stored;
     begun_ = true;
@@ -179,6 +196,11 @@ Result<StoredJournal> journal_in(const Texts& texts, const journal::Calendar& ca
     auto ranks = ranks_in(*text);
     if (!ranks) return fail(ranks_key, ranks.error());
     stored.ranks = *std::move(ranks);
+  }
+  if (const auto text = whole_text(texts, lids_key)) {
+    auto lids = lids_in(*text);
+    if (!lids) return fail(lids_key, lids.error());
+    stored.lids = *std::move(lids);
   }
   return stored;
 }

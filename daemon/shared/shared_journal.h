@@ -12,7 +12,9 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "journal/journal.h"
 #include "shared/lease.h"
@@ -25,8 +27,9 @@ namespace heddle::shared {
 struct StoredJournal {
   std::optional<regulation::Memory> memory{};
   std::vector<journal::Rank> ranks{};
-  std::uint64_t last = 0;      ///< record
-  std::uint64_t snapshot = 0;  ///< all records up to this one are in it
+  std::optional<std::vector<journal::PortLid>> lids{};  ///< none: stored by a version that stored none
+  std::uint64_t last = 0;                               ///< record
+  std::uint64_t snapshot = 0;                           ///< all records up to this one are in it
 };
 
 /// Errors (Invalid): what is stored cannot be read, and says more than is known without it.

@@ -63,6 +63,8 @@ std::string good_file() {
     (void)journal->append({0, {}, "decided", "a/1 -- b/2", "text"});
     const journal::Rank ranks[] = {{NodeGuid{1}, 0}, {NodeGuid{3}, 1}};
     (void)journal->put_ranks(ranks);
+    const journal::PortLid lids[] = {{link.a, Lid{5}}, {link.b, Lid{6}}};
+    (void)journal->put_lids(lids);
   }
   std::ifstream in{path, std::ios::binary};
   return {std::istreambuf_iterator<char>{in}, {}};
@@ -90,6 +92,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   }
   (void)(*journal)->memory();
   (void)(*journal)->ranks();
+  if (const auto lids = (*journal)->lids()) (void)(*journal)->put_lids(*lids);
   (void)(*journal)->energy();
   (void)(*journal)->events(0, 100);
   (void)(*journal)->write(regulation::PlaneRecord{1});

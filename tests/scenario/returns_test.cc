@@ -258,5 +258,33 @@ TEST_F(Returns, AJournalWhoseFileWasDeletedTurnsNothingOff) {
   expect_well();
 }
 
+// Who starts beside a host that is silent does not see that its LID is taken.
+TEST_F(Returns, NobodyGetsTheLidOfAHostThatIsSilentAfterARestart) {
+  world_ = std::make_unique<RegulatedWorld>(ring, options(), journal_file());
+  RegulatedWorld& world = *world_;
+  const Fabric& truth = world.fabric.description();
+  hosts_ = sim::host_ports(truth);
+  const PortIndex silent = hosts_[1];
+  const PortIndex late = hosts_.back();
+  const NodeIndex mute = truth.port(silent).node;
+  const auto lid = [&](PortIndex port) { return world.fabric.port_info(port).lid; };
+  world.watch.cut(truth.port(late).link, world.ps());
+  world.bring_up();
+  const Lid taken = lid(silent);
+  world.kill();
+  world.watch.fault();
+  world.fabric.set_agent_faults(mute, {.mute_sma = true});
+  world.watch.mend(truth.port(late).link, world.ps());
+  world.start();
+  settle();
+  EXPECT_NE(lid(late), no_lid);
+  EXPECT_NE(lid(late), taken);
+  world.fabric.set_agent_faults(mute, {});
+  world.daemon->sweep();
+  settle();
+  EXPECT_EQ(lid(silent), taken) << "and nobody moves him";
+  expect_well();
+}
+
 }  // namespace
 }  // namespace heddle::test

@@ -67,6 +67,14 @@ class MortalJournal final : public journal::Journal {
     return result;
   }
   [[nodiscard]] Result<std::vector<journal::Rank>> ranks() const override { return real_->ranks(); }
+  Result<void> put_lids(std::span<const journal::PortLid> lids) override {
+    fate_.pass(Fate::Moment::BeforeWrite);
+    if (fate_.dead) return {};
+    auto result = real_->put_lids(lids);
+    fate_.pass(Fate::Moment::AfterWrite);
+    return result;
+  }
+  [[nodiscard]] Result<std::vector<journal::PortLid>> lids() const override { return real_->lids(); }
   Result<void> put_energy(const power::EnergyRecord& record) override {
     fate_.pass(Fate::Moment::BeforeWrite);
     if (fate_.dead) return {};

@@ -51,9 +51,8 @@ class LftsOpenSm final : public authority::Authority {
     return mine && (!its || *mine < *its) ? mine : its;
   }
   [[nodiscard]] regulate::Actuator* actuator() override { return beside_.actuator(); }
-  void regulate_with(authority::FabricListener& listener,
-                     const std::vector<authority::Rank>& ranks) override {
-    beside_.regulate_with(listener, ranks);
+  void regulate_with(authority::FabricListener& listener, const authority::Remembered& before) override {
+    beside_.regulate_with(listener, before);
   }
 
  private:

@@ -22,10 +22,9 @@ BesideOpenSm::BesideOpenSm(transport::TransactionEngine& engine, transport::Tran
       keeper_{actuator.planes, provision::UpDownKeeper::Counts::Trained},
       actuator_{engine, seat, plugin, store, migrator, actuator} {}
 
-void BesideOpenSm::regulate_with(authority::FabricListener& listener,
-                                 const std::vector<authority::Rank>& ranks) {
+void BesideOpenSm::regulate_with(authority::FabricListener& listener, const authority::Remembered& before) {
   listener_ = &listener;
-  keeper_.remember(store_.plan().ranks.empty() ? ranks : store_.plan().ranks);
+  keeper_.remember(store_.plan().ranks.empty() ? before.ranks : store_.plan().ranks);
   off_by_plan_ = store_.plan().off;
 }
 

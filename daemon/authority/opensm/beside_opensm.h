@@ -39,8 +39,8 @@ class BesideOpenSm final : public authority::Authority {
   void on_timer(Instant now) override;
   [[nodiscard]] std::optional<Instant> next_deadline() const override;
   [[nodiscard]] regulate::Actuator* actuator() override { return &actuator_; }
-  /// The tables that stand follow the order of the plan; `ranks` count where there is none yet.
-  void regulate_with(authority::FabricListener& listener, const std::vector<authority::Rank>& ranks) override;
+  /// The tables that stand follow the order of the plan; ranks from before count where there is none yet.
+  void regulate_with(authority::FabricListener& listener, const authority::Remembered& before) override;
   void on_plan_written() override { plugin_.tell(PluginCommand::NewPlan); }
   /// Why what the configuration asks for is not done.
   [[nodiscard]] Problems problems() const override;

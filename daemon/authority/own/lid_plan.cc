@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace heddle::provision {
 namespace {
@@ -127,9 +128,15 @@ Result<LidPlan> plan_lids(const Survey& survey, std::uint8_t lmc, const LidsByPo
 }
 
 void remember(const LidPlan& plan, LidsByPort& remembered) {
-  for (const auto& [port, lid] : plan.lids) remembered[port] = lid;
-  if (remembered.size() <= most_remembered) return;
-  std::erase_if(remembered, [&](const auto& each) { return !plan.lids.contains(each.first); });
+  std::unordered_set<std::uint16_t> given;
+  for (const auto& [port, lid] : plan.lids) {
+    remembered[port] = lid;
+    given.insert(lid.raw());
+  }
+  const bool too_many = remembered.size() > most_remembered;
+  std::erase_if(remembered, [&](const auto& each) {
+    return (too_many || given.contains(each.second.raw())) && !plan.lids.contains(each.first);
+  });
 }
 
 }  // namespace heddle::provision

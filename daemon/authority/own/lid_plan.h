@@ -29,8 +29,8 @@ struct LidPlan {
 /// Errors: Invalid for an LMC above 7, Conflict when the unicast LIDs do not suffice.
 [[nodiscard]] Result<LidPlan> plan_lids(const Survey& survey, std::uint8_t lmc, const LidsByPort& remembered);
 
-/// Adds what the plan gave. Beyond `most_remembered`, what is not in it is forgotten: a node may call itself
-/// another one each time.
+/// Adds what the plan gave; who had one of these LIDs before, and is not in the plan, has none any more.
+/// Beyond `most_remembered`, what is not in it is forgotten: a node may call itself another one each time.
 void remember(const LidPlan& plan, LidsByPort& remembered);
 constexpr std::size_t most_remembered = 100'000;  ///< ports; twice as many as there are unicast LIDs
 

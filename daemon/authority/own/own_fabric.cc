@@ -39,11 +39,16 @@ std::string OwnFabric::why_not() const {
   return yields_ ? "another subnet manager is master" : "this daemon is not the subnet manager yet";
 }
 
-void OwnFabric::regulate_with(authority::FabricListener& listener,
-                              const std::vector<authority::Rank>& ranks) {
+void OwnFabric::regulate_with(authority::FabricListener& listener, const authority::Remembered& before) {
   listener_ = &listener;
-  // Tables that an earlier run left follow its order.
-  keeper_.remember(ranks);
+  // Tables that an earlier run left follow its order, and lead to its LIDs.
+  keeper_.remember(before.ranks);
+  manager_.remember_lids({before.lids.begin(), before.lids.end()});
+  manager_.tell_of_lids([this](const LidsByPort& lids) {
+    std::vector<authority::PortLid> all(lids.begin(), lids.end());
+    std::sort(all.begin(), all.end());
+    listener_->on_lids(std::move(all));
+  });
 }
 
 Result<void> OwnFabric::take_subnet() {

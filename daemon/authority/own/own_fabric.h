@@ -55,7 +55,7 @@ class OwnFabric final : public authority::Authority {
   [[nodiscard]] std::optional<Instant> next_deadline() const override;
   [[nodiscard]] regulate::Actuator* actuator() override { return actuator_ ? &*actuator_ : nullptr; }
   [[nodiscard]] std::string why_not_regulated() const override { return "that takes sm.engine = \"updn\""; }
-  void regulate_with(authority::FabricListener& listener, const std::vector<authority::Rank>& ranks) override;
+  void regulate_with(authority::FabricListener& listener, const authority::Remembered& before) override;
   Result<void> take_subnet() override;
   [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const override {
     return manager_.lids_through(port);

@@ -284,6 +284,7 @@ void Provisioner::plan(Instant now) {
   lids_ = *std::move(lids);
   for (const std::string& moved : lids_.moved) troubles_.add({{}, moved});
   remember(lids_, remembered_);
+  if (lids_given_) lids_given_(remembered_);
   const auto found = lids_.lids.find({local.guid(), port});
   if (found == lids_.lids.end()) {
     stop_with({ErrorCode::Unreachable, fmt::format("{} has no cable", name_of(local, port))}, now);

@@ -74,6 +74,11 @@ class Provisioner {
   /// Who is told, in a run, by which turns tables stand that the order does not know; then the router is
   /// asked again.
   void allow_turns_by(AllowTurns allow) { allow_turns_ = std::move(allow); }
+  /// What ports had in a run before this one. Before the first run().
+  void remember_lids(LidsByPort lids) { remembered_ = std::move(lids); }
+  /// Told of all LIDs that are known, those of ports that are away included, before any of them is set.
+  using LidsGiven = std::function<void(const LidsByPort&)>;
+  void tell_of_lids(LidsGiven given) { lids_given_ = std::move(given); }
   /// The survey must come from a sweep that has just ended. Not while busy().
   void run(std::shared_ptr<const Survey> survey, Instant now);
   /// Makes the tables anew and writes what differs, nothing else, on the survey that a run() has brought up
@@ -186,6 +191,7 @@ class Provisioner {
   std::shared_ptr<const Survey> last_;  ///< that was configured
   std::set<PortRef> inactive_;          ///< found since the survey that was configured
   LidsByPort remembered_;
+  LidsGiven lids_given_;
 };
 
 }  // namespace heddle::provision

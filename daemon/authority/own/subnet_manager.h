@@ -29,6 +29,9 @@ class SubnetManager {
 
   /// Provisioner::allow_turns_by().
   void allow_turns_by(AllowTurns allow) { provisioner_.allow_turns_by(std::move(allow)); }
+  /// Provisioner::remember_lids(), tell_of_lids().
+  void remember_lids(LidsByPort lids) { provisioner_.remember_lids(std::move(lids)); }
+  void tell_of_lids(Provisioner::LidsGiven given) { provisioner_.tell_of_lids(std::move(given)); }
   /// Configures the fabric as it was just found. While busy, the latest survey waits its turn.
   void configure(std::shared_ptr<const Survey> survey, Instant now);
   [[nodiscard]] bool busy() const { return provisioner_.busy() || !rewrites_.empty(); }

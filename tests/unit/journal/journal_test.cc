@@ -62,16 +62,22 @@ TEST_F(JournalTest, KeepsWhatItWasTold) {
   energy.switches = {{NodeGuid{7}, {Joules{1}, Joules{2}}}, {NodeGuid{~0ULL}, {Joules{3}, Joules{4}}}};
   energy.total = {Joules{5}, Joules{6}};
   const std::vector<Rank> ranks{{NodeGuid{1}, 0}, {NodeGuid{2}, 65535}};
+  const std::vector<PortLid> lids{{{NodeGuid{1}, PortNum{0}}, Lid{1}},
+                                  {{NodeGuid{1}, PortNum{254}}, Lid{0xbfff}},
+                                  {{NodeGuid{~0ULL}, PortNum{1}}, Lid{2}}};
   {
     auto journal = open();
     ASSERT_TRUE(journal->put_ranks(std::vector<Rank>{{NodeGuid{9}, 1}}));
     ASSERT_TRUE(journal->put_ranks(ranks));
+    ASSERT_TRUE(journal->put_lids(std::vector<PortLid>{{{NodeGuid{9}, PortNum{1}}, Lid{9}}, lids.back()}));
+    ASSERT_TRUE(journal->put_lids(lids));
     ASSERT_TRUE(journal->put_energy({}));
     ASSERT_TRUE(journal->put_energy(energy));
     EXPECT_EQ(*journal->append({0, WallTime{9ms}, "confirmed", "a/1 -- b/2", "idle"}), 1U);
   }
   auto journal = open();
   EXPECT_EQ(*journal->ranks(), ranks);
+  EXPECT_EQ(*journal->lids(), lids);
   EXPECT_EQ(*journal->energy(), energy);
   EXPECT_EQ(*journal->events(0, 10),
             (std::vector{Event{1, WallTime{9ms}, "confirmed", "a/1 -- b/2", "idle"}}));
@@ -281,7 +287,7 @@ TEST_F(JournalTest, TakesOverTheSchemaBefore) {
       sqlite3_exec(
           raw,
           "ALTER TABLE override DROP COLUMN forced; DROP TABLE drain; DROP TABLE drain_link; DROP TABLE "
-          "drain_node; DROP TABLE wake; PRAGMA user_version=1",
+          "drain_node; DROP TABLE wake; DROP TABLE lid; PRAGMA user_version=1",
           nullptr, nullptr, nullptr),
       SQLITE_OK);
   sqlite3_close(raw);
@@ -306,13 +312,27 @@ TEST_F(JournalTest, TakesOverTheThirdSchema) {
   ASSERT_TRUE(open()->write(regulation::PlaneRecord{1}));
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(raw, "DROP TABLE wake; PRAGMA user_version=3", nullptr, nullptr, nullptr),
-            SQLITE_OK);
+  ASSERT_EQ(
+      sqlite3_exec(raw, "DROP TABLE wake; DROP TABLE lid; PRAGMA user_version=3", nullptr, nullptr, nullptr),
+      SQLITE_OK);
   sqlite3_close(raw);
   const regulation::WakeHistory wakes{link(1, 2), {4s}};
   ASSERT_TRUE(open()->write(regulation::WakeRecord{{wakes}}));
   EXPECT_EQ(open()->memory().plane, 1U);
   EXPECT_EQ(open()->memory().wakes.at(wakes.link), wakes.took);
+}
+
+TEST_F(JournalTest, TakesOverTheFourthSchema) {
+  ASSERT_TRUE(open()->write(regulation::PlaneRecord{1}));
+  sqlite3* raw = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(raw, "DROP TABLE lid; PRAGMA user_version=4", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(raw);
+  EXPECT_TRUE(open()->lids()->empty());
+  const std::vector<PortLid> lids{{{NodeGuid{1}, PortNum{1}}, Lid{4}}};
+  ASSERT_TRUE(open()->put_lids(lids));
+  EXPECT_EQ(open()->memory().plane, 1U);
+  EXPECT_EQ(*open()->lids(), lids);
 }
 
 TEST_F(JournalTest, RefusesADamagedPage) {

@@ -28,6 +28,10 @@ class ScriptedJournal final : public Journal {
   [[nodiscard]] Result<std::vector<Rank>> ranks() const override {
     return std::vector<Rank>{{NodeGuid{1}, 7}};
   }
+  Result<void> put_lids(std::span<const PortLid>) override { return say("lids"); }
+  [[nodiscard]] Result<std::vector<PortLid>> lids() const override {
+    return std::vector<PortLid>{{{NodeGuid{1}, PortNum{1}}, Lid{5}}};
+  }
   Result<void> put_energy(const power::EnergyRecord&) override { return say("energy"); }
   [[nodiscard]] Result<power::EnergyRecord> energy() const override { return power::EnergyRecord{}; }
   Result<std::uint64_t> append(const Event& event) override {

@@ -51,13 +51,23 @@ TEST_F(LidPlanTest, RemembersPortsThatAreGoneUpToABound) {
   const LidPlan plan = plan_lids(survey_, 0, {}).value();
   LidsByPort remembered;
   for (std::uint64_t i = 0; i < most_remembered - plan.lids.size(); ++i) {
-    remembered.emplace(PortRef{NodeGuid{1'000'000 + i}, PortNum{1}}, Lid{1});
+    remembered.emplace(PortRef{NodeGuid{1'000'000 + i}, PortNum{1}}, last_unicast_lid);
   }
   remember(plan, remembered);
   EXPECT_EQ(remembered.size(), most_remembered);
-  remembered.emplace(PortRef{NodeGuid{1}, PortNum{1}}, Lid{1});
+  remembered.emplace(PortRef{NodeGuid{1}, PortNum{1}}, last_unicast_lid);
   remember(plan, remembered);
   EXPECT_TRUE(remembered == plan.lids);
+}
+
+TEST_F(LidPlanTest, ALidIsRememberedOfOnePortOnly) {
+  const LidPlan plan = plan_lids(survey_, 0, {}).value();
+  const PortRef away{NodeGuid{1}, PortNum{1}};
+  const PortRef other{NodeGuid{2}, PortNum{1}};
+  LidsByPort remembered{{away, lid_of(hosts_.front())}, {other, last_unicast_lid}};
+  remember(plan, remembered);
+  EXPECT_FALSE(remembered.contains(away)) << "its LID is another one's since";
+  EXPECT_EQ(remembered.at(other), last_unicast_lid);
 }
 
 }  // namespace

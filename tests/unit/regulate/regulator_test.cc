@@ -48,6 +48,10 @@ class Disk final : public journal::Journal {
     return full ? no_room() : real_->put_ranks(ranks);
   }
   [[nodiscard]] Result<std::vector<journal::Rank>> ranks() const override { return real_->ranks(); }
+  Result<void> put_lids(std::span<const journal::PortLid> lids) override {
+    return full ? no_room() : real_->put_lids(lids);
+  }
+  [[nodiscard]] Result<std::vector<journal::PortLid>> lids() const override { return real_->lids(); }
   Result<void> put_energy(const power::EnergyRecord& record) override {
     return full ? no_room() : real_->put_energy(record);
   }

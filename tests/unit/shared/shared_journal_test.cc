@@ -111,11 +111,15 @@ TEST_F(SharedJournalTest, AnotherHostGoesOnWithAll) {
   a.own();
   for (const Record& record : one_of_each()) ASSERT_TRUE(a.journal->write(record).has_value());
   ASSERT_TRUE(a.journal->put_ranks(std::vector<journal::Rank>{{NodeGuid{1}, 2}}).has_value());
+  const std::vector<journal::PortLid> lids{{{NodeGuid{1}, PortNum{0}}, Lid{1}},
+                                           {{NodeGuid{3}, PortNum{1}}, Lid{4}}};
+  ASSERT_TRUE(a.journal->put_lids(lids).has_value());
   const Memory known = a.journal->memory();
   a.candidate.resign();
   b.own();
   EXPECT_EQ(b.journal->memory(), known);
   EXPECT_EQ(b.journal->ranks(), (std::vector<journal::Rank>{{NodeGuid{1}, 2}}));
+  EXPECT_EQ(b.journal->lids(), lids);
   // And the one after that, when its file has all as well.
   ASSERT_TRUE(b.journal->write(PlaneRecord{0}).has_value());
   b.candidate.resign();
@@ -127,11 +131,14 @@ TEST_F(SharedJournalTest, AnotherHostGoesOnWithAll) {
 TEST_F(SharedJournalTest, BeginsWithWhatTheFileKnowsWhereNothingIsStored) {
   auto file = Owner::empty_file();
   ASSERT_TRUE(file->write(Outcome{ChangeId{3}, Instant{1s}, {off(1)}, {}, ""}).has_value());
+  const std::vector<journal::PortLid> lids{{{NodeGuid{3}, PortNum{1}}, Lid{4}}};
+  ASSERT_TRUE(file->put_lids(lids).has_value());
   a.own(std::move(file));
   ASSERT_TRUE(a.journal->write(PlaneRecord{1}).has_value());
   a.candidate.resign();
   b.own();
   EXPECT_TRUE(b.journal->memory().off.contains(link(1)));
+  EXPECT_EQ(b.journal->lids(), lids);
 }
 
 TEST_F(SharedJournalTest, WhatIsStoredCountsMoreThanTheFile) {
@@ -204,6 +211,8 @@ struct FullAtTimes final : journal::Journal {
   const Memory& memory() const override { return file->memory(); }
   Result<void> put_ranks(std::span<const journal::Rank> ranks) override { return file->put_ranks(ranks); }
   Result<std::vector<journal::Rank>> ranks() const override { return file->ranks(); }
+  Result<void> put_lids(std::span<const journal::PortLid> lids) override { return file->put_lids(lids); }
+  Result<std::vector<journal::PortLid>> lids() const override { return file->lids(); }
   Result<void> put_energy(const power::EnergyRecord& record) override { return file->put_energy(record); }
   Result<power::EnergyRecord> energy() const override { return file->energy(); }
   Result<std::uint64_t> append(const journal::Event& event) override { return file->append(event); }
