@@ -61,6 +61,10 @@ FabricCore::FabricCore(Around around, const CoreOptions& options)
                {.interval = options.health.window / health::window_steps},
                [this] { return health_.unexplained(); },
                [this](const health::DetailRound& round) { health_.on_details(round); }},
+      firmware_{
+          engine_,
+          {},
+          [this](const std::shared_ptr<const health::Firmwares>& known) { health_.on_firmware(known); }},
       tables_{engine_,
               {.m_key = options.m_key, .guest_smps_per_second = options.guest_smps_per_second},
               [this] { return discovery_.pace(); },
@@ -156,6 +160,7 @@ void FabricCore::on_parts() {
   if (due(queues_)) queues_.on_timer(now_);
   if (sampler_.latest() && due(phy_)) phy_.on_timer(now_, sampler_.fabric(), sampler_.agents());
   if (sampler_.latest() && due(details_)) details_.on_timer(now_, sampler_.fabric(), sampler_.agents());
+  if (due(firmware_)) firmware_.on_timer(now_);
   if (due(tables_)) tables_.on_timer(now_);
   if (due(qos_)) qos_.on_timer(now_);
 }
@@ -186,6 +191,7 @@ std::optional<Instant> FabricCore::next_deadline() const {
   sooner(queues_.next_deadline());
   if (sampler_.latest()) sooner(phy_.next_deadline());
   if (sampler_.latest()) sooner(details_.next_deadline());
+  sooner(firmware_.next_deadline());
   sooner(tables_.next_deadline());
   sooner(qos_.next_deadline());
   sooner(light_at_);
@@ -317,6 +323,7 @@ void FabricCore::show(std::shared_ptr<const Survey> survey) {
   qos_.use(survey_);
   if (agents_ && authority_->actuator() != nullptr) agents_->use(*survey_->fabric, now_);
   tables_.use(survey_, now_);
+  firmware_.use(survey_->fabric, now_);
   health_.on_survey(survey_, found_twice_, now_);
   most_switches_ = std::max(most_switches_, survey_->fabric->switch_count());
   sampler_.use(survey_->fabric);

@@ -34,6 +34,7 @@
 #include "fabric/unique_names.h"
 #include "health/judge.h"
 #include "sampling/detail_reader.h"
+#include "sampling/firmware_reader.h"
 #include "sampling/phy_reader.h"
 #include "sampling/queue_probe.h"
 #include "transport/transport.h"
@@ -189,6 +190,7 @@ class FabricCore final : private authority::Seat {
   sampling::QueueProbe queues_;
   sampling::PhyReader phy_;
   sampling::DetailReader details_;
+  sampling::FirmwareReader firmware_;
   discovery::TableReader tables_;
   /// What the proof says of the tables that were proved last.
   struct Proved {

@@ -50,4 +50,15 @@ mad::Packet perf_gmp(mad::Method method, mad::PmAttr attribute, std::uint32_t mo
   return packet;
 }
 
+mad::Packet vendor_gmp(mad::Method method, std::uint16_t attribute, Lid dlid) {
+  mad::Packet packet;
+  packet.address = {.dlid = dlid, .dqp = mad::gsi_qp, .sqp = mad::gsi_qp, .sl = {}, .pkey_index = 0};
+  mad::Header header;
+  header.mgmt_class = mad::MgmtClass::Mellanox;
+  header.method = method;
+  header.attribute = attribute;
+  mad::write_header(header, packet.mad);
+  return packet;
+}
+
 }  // namespace heddle::transport

@@ -34,4 +34,7 @@ struct PmaAddress {
 [[nodiscard]] mad::Packet perf_gmp(mad::Method method, mad::PmAttr attribute, std::uint32_t modifier,
                                    const PmaAddress& to);
 
+/// Of the class of Mellanox' devices (mad/firmware.h), to QP1 of a LID.
+[[nodiscard]] mad::Packet vendor_gmp(mad::Method method, std::uint16_t attribute, Lid dlid);
+
 }  // namespace heddle::transport

@@ -36,7 +36,7 @@ constexpr int poll_ms = 100;
 constexpr std::uint8_t no_rmpp = 0;
 
 constexpr std::array managed_classes{mad::MgmtClass::SubnLid, mad::MgmtClass::SubnDirected,
-                                     mad::MgmtClass::Perf};
+                                     mad::MgmtClass::Perf, mad::MgmtClass::Mellanox};
 /// In which a subnet manager is asked and told: SMInfo and traps, and what its administrator answers.
 constexpr std::array subnet_classes{mad::MgmtClass::SubnLid, mad::MgmtClass::SubnDirected,
                                     mad::MgmtClass::SubnAdm};
@@ -103,7 +103,7 @@ struct UmadTransport::State : std::enable_shared_from_this<State> {
   UmadOptions options;
   int fd = -1;
   int is_sm_fd = -1;
-  std::array<int, managed_classes.size()> agents{-1, -1, -1};
+  std::array<int, managed_classes.size()> agents{-1, -1, -1, -1};
   std::array<int, subnet_classes.size()> request_agents{-1, -1, -1};  ///< while claim_sm() holds
   int host_agents = -1;
   std::vector<std::uint8_t> send_buffer = std::vector<std::uint8_t>(sizeof(ib_user_mad_t) + mad::mad_size);

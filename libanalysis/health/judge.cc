@@ -80,6 +80,11 @@ void Judge::on_sample(const load::Sample& sample) {
   if (survey_ && (first || sample.ended - judged_at_ >= pace)) judge(sample.ended);
 }
 
+void Judge::on_firmware(std::shared_ptr<const Firmwares> firmware) {
+  firmware_ = std::move(firmware);
+  standing_is_stale_ = true;
+}
+
 bool Judge::on_routes(std::vector<Finding> refuted) {
   std::set<PortRef> before;
   for (const Finding& finding : refuted_lately_) before.insert(finding.at);
@@ -103,7 +108,7 @@ std::set<PortRef> Judge::unexplained() const {
 void Judge::look_at_survey() {
   standing_is_stale_ = false;
   standing_ = judge_standing(*survey_, drops_.willed());
-  std::ranges::move(judge_peers(*survey_), std::back_inserter(standing_));
+  std::ranges::move(judge_peers(*survey_, *firmware_), std::back_inserter(standing_));
   std::ranges::move(found_twice(duplicates_), std::back_inserter(standing_));
   const auto is_cabled = [](const Port& port) { return port.link != no_link; };
   cabled_ = static_cast<std::size_t>(std::ranges::count_if(survey_->fabric->ports(), is_cabled));

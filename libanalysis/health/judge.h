@@ -16,6 +16,7 @@
 #include "health/finding.h"
 #include "health/growth.h"
 #include "health/options.h"
+#include "health/peers.h"
 #include "health/receiver_watch.h"
 #include "health/traffic_watch.h"
 #include "load/sample.h"
@@ -43,6 +44,8 @@ class Judge {
 
   /// Why packets were lost at the ports that unexplained() names; judged with the next sample.
   void on_details(const DetailRound& round) { details_.on_round(round); }
+  /// Of all devices that have said what they run; judged with the next report.
+  void on_firmware(std::shared_ptr<const Firmwares> firmware);
   /// Of the tables in force (route_rules.h), as they were read back once more; what was refuted both times is
   /// told with the next report. Whether something was refuted that was not the time before: a reason to read
   /// them again soon.
@@ -73,6 +76,7 @@ class Judge {
   std::vector<Duplicate> duplicates_;
   std::vector<Finding> standing_;  ///< of survey_ as it is: that changes more seldom than counters do
   bool standing_is_stale_ = false;
+  std::shared_ptr<const Firmwares> firmware_ = std::make_shared<const Firmwares>();
   std::vector<Finding> refuted_;         ///< in the last two rounds
   std::vector<Finding> refuted_lately_;  ///< in the last one
   std::size_t cabled_ = 0;               ///< ports of survey_

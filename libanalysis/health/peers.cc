@@ -116,12 +116,37 @@ void judge_revisions(const Survey& survey, std::vector<Finding>& found) {
   }
 }
 
+void judge_firmware(const Fabric& fabric, const Firmwares& firmware, std::vector<Finding>& found) {
+  std::map<std::string, std::vector<Value>> boards;
+  std::vector<std::string> versions;
+  for (const auto& [guid, runs] : firmware) {
+    const NodeIndex node = fabric.find_node(guid);
+    if (node == no_node || !is_judged(fabric.node(node))) continue;
+    const std::string version = to_string(runs);
+    const auto seen = std::ranges::find(versions, version);
+    const auto number = static_cast<std::uint32_t>(seen - versions.begin());
+    if (seen == versions.end()) versions.push_back(version);
+    boards[runs.psid].push_back({node, number});
+  }
+  for (const auto& [board, peers] : boards) {
+    for (const Odd& odd : odd_among(peers)) {
+      Finding finding = about(fabric, odd);
+      finding.what =
+          fmt::format("runs firmware {}, and {} of the {} boards {} run {}", versions[odd.one.value],
+                      odd.usual_count, odd.all, board, versions[odd.usual]);
+      finding.advice = "bring its firmware to what its peers run, or theirs to what it runs";
+      found.push_back(std::move(finding));
+    }
+  }
+}
+
 }  // namespace
 
-std::vector<Finding> judge_peers(const Survey& survey) {
+std::vector<Finding> judge_peers(const Survey& survey, const Firmwares& firmware) {
   std::vector<Finding> found;
   judge_devices(survey, found);
   judge_revisions(survey, found);
+  judge_firmware(*survey.fabric, firmware, found);
   // Of a node that is another device its revision says nothing.
   std::set<PortRef> told;
   std::erase_if(found, [&](const Finding& finding) { return !told.insert(finding.at).second; });

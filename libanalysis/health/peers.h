@@ -3,14 +3,19 @@
 /// others are renewed, is told.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "health/finding.h"
+#include "mad/firmware.h"
 #include "mad/survey.h"
 
 namespace heddle::health {
 
-/// By NodeInfo. `since` is not filled in.
-[[nodiscard]] std::vector<Finding> judge_peers(const Survey& survey);
+/// What devices run, as far as they have said it.
+using Firmwares = std::map<NodeGuid, mad::Firmware>;
+
+/// By NodeInfo, and by what is known of firmware: of boards of one PSID. `since` is not filled in.
+[[nodiscard]] std::vector<Finding> judge_peers(const Survey& survey, const Firmwares& firmware);
 
 }  // namespace heddle::health

@@ -10,7 +10,13 @@
 
 namespace heddle::mad {
 
-enum class MgmtClass : std::uint8_t { SubnLid = 0x01, SubnAdm = 0x03, Perf = 0x04, SubnDirected = 0x81 };
+enum class MgmtClass : std::uint8_t {
+  SubnLid = 0x01,
+  SubnAdm = 0x03,
+  Perf = 0x04,
+  Mellanox = 0x0a,
+  SubnDirected = 0x81
+};
 
 enum class Method : std::uint8_t {
   Get = 0x01,

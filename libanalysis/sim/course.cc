@@ -21,9 +21,6 @@ std::uint16_t attribute_of(const mad::Packet& packet) {
 }
 constexpr std::uint8_t base_version = 1;
 
-/// Class of Mellanox' vendor MADs that vendstat sends.
-constexpr std::uint8_t mellanox_vendor_class = 0x0a;
-
 bool directed(const mad::Packet& packet) { return class_of(packet) == MgmtClass::SubnDirected; }
 bool smp(const mad::Packet& packet) { return directed(packet) || class_of(packet) == MgmtClass::SubnLid; }
 
@@ -121,6 +118,28 @@ void SimulatedFabric::Parts::arrive_smp(const Arrival& where, mad::Packet& packe
   to_agent(where, packet, model.options.smp_service, at);
 }
 
+/// As devices of Mellanox do, at once: which firmware they run (mad/firmware.h).
+void SimulatedFabric::Parts::answer_vendor(const Arrival& where, mad::Packet& packet) {
+  const NodeState& node = model.node_of(where.at);
+  mad::Header header = mad::read_header(packet.mad);
+  const bool knows = node.traits.general_info && header.method == Method::Get;
+  header.method = Method::GetResp;
+  header.status = mad::status::bad_version;
+  if (knows && header.attribute == mad::general_info) {
+    const std::uint16_t described = model.fabric->node(model.fabric->port(where.at).node).device_id;
+    mad::write_general_info(
+        mad::GeneralInfo{static_cast<std::uint16_t>(node.device.revision),
+                         node.device.id != 0 ? node.device.id : described, node.device.firmware},
+        packet.mad);
+    header.status = mad::status::ok;
+  } else if (knows && header.attribute == mad::vendor_class_port_info) {
+    header.status = mad::status::ok;
+  } else if (knows) {
+    header.status = mad::status::bad_method_attribute;
+  }
+  mad::write_header(header, packet.mad);
+}
+
 void SimulatedFabric::Parts::arrive_gmp(const Arrival& where, mad::Packet& packet, Picoseconds at) {
   const MgmtClass mgmt_class = class_of(packet);
   if (mgmt_class == MgmtClass::Perf) {
@@ -141,11 +160,8 @@ void SimulatedFabric::Parts::arrive_gmp(const Arrival& where, mad::Packet& packe
     }
     return;
   }
-  if (packet.mad[1] == mellanox_vendor_class && method_of(packet) <= Method::Set) {
-    mad::Header header = mad::read_header(packet.mad);
-    header.method = Method::GetResp;
-    header.status = mad::status::bad_version;
-    mad::write_header(header, packet.mad);
+  if (mgmt_class == MgmtClass::Mellanox && method_of(packet) <= Method::Set) {
+    answer_vendor(where, packet);
     respond(where, packet, at);
     return;
   }

@@ -7,6 +7,7 @@
 #include "base/ids.h"
 #include "base/units.h"
 #include "fabric/link_rate.h"
+#include "mad/firmware.h"
 
 namespace heddle::sim {
 
@@ -59,6 +60,7 @@ struct Flap {
 struct Device {
   std::uint16_t id = 0;  ///< 0: as the description has it
   std::uint32_t revision = 0xa0;
+  mad::Firmware firmware{27, 2012, 4036, "HDL0000000001"};
 };
 
 /// Error counters of a port (IBA 16.1.3.5), in the order of CounterSelect2 of PortCountersExtended.

@@ -26,6 +26,7 @@ struct NodeTraits {
   bool phy_counters = true;           ///< PortExtendedSpeedsCounters
   bool rs_fec = true;                 ///< its layout for RS-FEC, on links from EDR on
   bool error_details = true;          ///< PortRcvErrorDetails and PortXmitDiscardDetails
+  bool general_info = true;           ///< of the vendor: which firmware it runs
   bool samples = true;                ///< PortSamplesControl and PortSamplesResult
   bool traps = true;                  ///< IsTrapSupported
   std::uint8_t data_vls = 8;          ///< 1, 2, 4, 8 or 15

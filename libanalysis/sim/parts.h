@@ -47,6 +47,7 @@ struct SimulatedFabric::Parts {
   void arrive(const Arrival& where, mad::Packet& packet, Picoseconds now);
   void arrive_smp(const Arrival& where, mad::Packet& packet, Picoseconds now);
   [[nodiscard]] bool represses_a_program(PortIndex port, const mad::Packet& packet) const;
+  void answer_vendor(const Arrival& where, mad::Packet& packet);
   void arrive_gmp(const Arrival& where, mad::Packet& packet, Picoseconds now);
   void to_agent(const Arrival& where, mad::Packet& packet, Picoseconds service, Picoseconds now);
   void handle(const Arrival& where, mad::Packet& packet, Picoseconds now);

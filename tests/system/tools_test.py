@@ -96,6 +96,12 @@ class Tools(unittest.TestCase):
         self.assertIn("NumPorts", self.clean("smpquery", "-D", "nodeinfo", "0,1"))
         self.assertIn("spine-0", self.clean("smpquery", "-c", "nodedesc", self.leaf, f"0,{SPINE_PORT}"))
 
+    def test_vendstat(self):
+        for lid in (self.leaf, self.host):
+            output = self.clean("vendstat", "-N", lid)
+            self.assertIn("fw_version:  27.2012.4036", output)
+            self.assertIn("fw_psid:     'HDL0000000001'", output)
+
     def test_saquery(self):
         # The shim carries one MAD of 256 bytes: of a longer answer (RMPP) only its first record arrives.
         self.assertEqual(self.clean("saquery", "-N").count("NodeRecord dump"), 1)

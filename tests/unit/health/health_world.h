@@ -14,6 +14,7 @@
 #include "health/route_rules.h"
 #include "mad/counters.h"
 #include "sampling/detail_reader.h"
+#include "sampling/firmware_reader.h"
 #include "sampling/phy_reader.h"
 #include "sampling/sampler.h"
 #include "sim/flow/fabric_view.h"
@@ -58,6 +59,7 @@ class HealthWorld {
         judge_.on_survey(judged_, {}, now());
         sampler_.use(judged_->fabric);
         tables_.use(judged_, now());
+        firmware_.use(judged_->fabric, now());
       }
       ASSERT_TRUE(sampler_.begin_sweep(now()));
       ASSERT_TRUE(managed_.sim.run([&] { return !sampler_.sweeping(); }));
@@ -65,6 +67,8 @@ class HealthWorld {
       ASSERT_TRUE(managed_.sim.run([&] { return phy_.next_deadline().has_value(); }));
       details_.on_timer(now(), sampler_.fabric(), sampler_.agents());
       ASSERT_TRUE(managed_.sim.run([&] { return details_.next_deadline().has_value(); }));
+      firmware_.on_timer(now());
+      ASSERT_TRUE(managed_.sim.run([&] { return firmware_.next_deadline().has_value(); }));
       tables_.on_timer(now());
       ASSERT_TRUE(managed_.sim.run([&] { return tables_.next_deadline().has_value(); }));
     }
@@ -178,6 +182,10 @@ class HealthWorld {
                                   {},
                                   [this] { return judge_.unexplained(); },
                                   [this](const DetailRound& round) { judge_.on_details(round); }};
+  sampling::FirmwareReader firmware_{
+      managed_.sim.engine, {.interval = 1min}, [this](const std::shared_ptr<const Firmwares>& known) {
+        judge_.on_firmware(known);
+      }};
   discovery::TableReader tables_{managed_.sim.engine,
                                  {.smps_per_second = 0, .interval = 1min},
                                  {},

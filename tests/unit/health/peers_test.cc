@@ -61,6 +61,32 @@ TEST(HealthPeers, WhereSeveralDifferNoneIsOdd) {
   EXPECT_EQ(world.count(Rule::OddDevice), 0U);
 }
 
+TEST(HealthPeers, AnAdapterWithOlderFirmware) {
+  HealthWorld world{two_leaves};
+  replace(world, world.host_link(), {.firmware = {27, 2008, 1000, "HDL0000000001"}});
+  const auto found = world.findings(Rule::OddDevice);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].what, testing::HasSubstr("runs firmware 27.2008.1000, and "));
+  EXPECT_THAT(found[0].what, testing::HasSubstr("boards HDL0000000001 run 27.2012.4036"));
+  replace(world, world.host_link(), {});
+  EXPECT_EQ(world.count(Rule::OddDevice), 0U);
+}
+
+// Each kind of board has firmware of its own.
+TEST(HealthPeers, AnotherBoardMayRunOtherFirmware) {
+  HealthWorld world{two_leaves};
+  replace(world, world.host_link(), {.firmware = {20, 35, 2000, "MT_0000000223"}});
+  EXPECT_EQ(world.count(Rule::OddDevice), 0U);
+}
+
+TEST(HealthPeers, WhoDoesNotSayWhatItRunsIsNotJudged) {
+  sim::Options options;
+  options.traits.general_info = false;
+  HealthWorld world{two_leaves, options};
+  replace(world, world.host_link(), {.firmware = {27, 2008, 1000, "HDL0000000001"}});
+  EXPECT_EQ(world.count(Rule::OddDevice), 0U);
+}
+
 TEST(HealthPeers, OfFourNoneIsOdd) {
   HealthWorld world{"torus:2x1,hosts=2,links=2,speed=HDR"};
   replace(world, world.host_link(), {.id = 0x1003, .revision = 0xa1});

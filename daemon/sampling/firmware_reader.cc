@@ -1,0 +1,103 @@
+#include "sampling/firmware_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "transport/requests.h"
+
+namespace heddle::sampling {
+namespace {
+
+/// Of its own: who does not know the attribute may be silent, and answers for all else the same.
+transport::AgentKey firmware_key(Lid lid) {
+  return transport::AgentKey{0xffff'ffff'5d00'0000ULL | lid.raw()};
+}
+
+PortRef whole(NodeGuid guid) { return {guid, PortNum{0}}; }
+
+/// By which it is asked; none before it has one.
+Lid lid_of(const Fabric& fabric, const Node& node) {
+  for (unsigned p = 0; p <= node.port_count; ++p) {
+    const Port& port = fabric.port(PortIndex{node.first_port.raw() + p});
+    const bool serves = node.type == NodeType::Switch ? p == 0 : port.link != no_link;
+    if (serves && port.lid != no_lid && port.lid <= last_unicast_lid) return port.lid;
+  }
+  return no_lid;
+}
+
+}  // namespace
+
+FirmwareReader::FirmwareReader(transport::TransactionEngine& engine, FirmwareReaderOptions options, Done done)
+    : engine_{engine}, options_{options}, done_{std::move(done)}, holders_{options.silence} {}
+
+std::optional<Instant> FirmwareReader::next_deadline() const { return reading_ ? std::nullopt : next_round_; }
+
+void FirmwareReader::use(std::shared_ptr<const Fabric> fabric, Instant now) {
+  const auto is_unknown = [&](const Node& node) {
+    return mad::has_general_info(node.vendor_id) && !known_.contains(node.guid) &&
+           holders_.may_ask(whole(node.guid));
+  };
+  // What went away may come back with other firmware.
+  std::erase_if(known_, [&](const auto& each) { return fabric->find_node(each.first) == no_node; });
+  const bool more = std::ranges::any_of(fabric->nodes(), is_unknown);
+  fabric_ = std::move(fabric);
+  const Instant soon = now + options_.settle;
+  if (!next_round_ || (more && soon < *next_round_)) next_round_ = soon;
+}
+
+void FirmwareReader::on_timer(Instant now) {
+  if (reading_ || !fabric_ || !next_round_ || *next_round_ > now) return;
+  next_round_ = now + options_.interval;
+  reading_ = true;
+  ++generation_;
+  next_ = 0;
+  outstanding_ = 0;
+  choose(now);
+  feed(now);
+  finish_if_done();
+}
+
+void FirmwareReader::choose(Instant now) {
+  targets_.clear();
+  holders_.forget(now);
+  for (const Node& node : fabric_->nodes()) {
+    const Lid lid = lid_of(*fabric_, node);
+    if (lid == no_lid || node.aggregation || !mad::has_general_info(node.vendor_id)) continue;
+    if (holders_.may_ask(whole(node.guid))) targets_.push_back({node.guid, lid});
+  }
+}
+
+void FirmwareReader::feed(Instant now) {
+  while (outstanding_ < options_.outstanding && next_ < targets_.size()) {
+    const Target& target = targets_[next_];
+    const std::uint64_t context = std::uint64_t{generation_} << 32U | next_;
+    ++next_;
+    if (engine_.submit({.packet = transport::vendor_gmp(mad::Method::Get, mad::general_info, target.lid),
+                        .agent = firmware_key(target.lid)},
+                       *this, context, now))
+      ++outstanding_;
+  }
+}
+
+void FirmwareReader::on_completion(const transport::Completion& completion) {
+  if (completion.outcome == transport::Outcome::Stopped || !reading_) return;
+  if (completion.context >> 32U != generation_) return;
+  --outstanding_;
+  const Target& target = targets_[completion.context & 0xffffffffU];
+  if (completion.outcome == transport::Outcome::Answered) {
+    known_[target.guid] = mad::read_general_info(completion.answer->mad).firmware;
+    holders_.answered(whole(target.guid));
+  } else {
+    holders_.unanswered(whole(target.guid), completion);
+  }
+  feed(completion.at);
+  finish_if_done();
+}
+
+void FirmwareReader::finish_if_done() {
+  if (!reading_ || outstanding_ > 0 || next_ < targets_.size()) return;
+  reading_ = false;
+  done_(std::make_shared<const Firmwares>(known_));
+}
+
+}  // namespace heddle::sampling
