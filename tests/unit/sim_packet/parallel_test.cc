@@ -184,7 +184,7 @@ TEST(Parallel, PartsHaveAboutTheSameWork) {
 }
 
 // The last run of a campaign takes the cores that the others left.
-TEST(Parallel, ACampaignWithFewerRunsThanCoresGivesTheSame) {
+TEST(Parallel, ACampaignWithFewerRunsThanThreadsGivesTheSame) {
   const auto experiment = read_experiment(R"(
 fabric = "tree:k=6,n=3"
 warm_up = 200

@@ -34,23 +34,35 @@ endfunction()
 # One test program per module: `heddle_test(fabric LINKS heddle_fabric)` in tests/unit/fabric. Test sources are
 # not optimized, which halves the time to compile them; what they test is. OPTIMIZED is for those that compute. SHARDS is in how
 # many runs a build with a sanitizer runs all of its tests.
+# ThreadSanitizer sees something only where there is more than one thread: it gets the tests of programs with THREADS and, of programs
+# with SOME_THREADS, those that have Thread in their names. Everywhere else a thread that is begun ends the program
+# (tests/support/one_thread.cc).
 function(heddle_test name)
-  cmake_parse_arguments(ARG "OPTIMIZED" "LABEL;SHARDS" "LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMIZED;THREADS;SOME_THREADS" "LABEL;SHARDS" "LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   if(NOT sources)
+    return()
+  endif()
+  if(HEDDLE_SANITIZE MATCHES thread AND NOT ARG_THREADS AND NOT ARG_SOME_THREADS)
     return()
   endif()
   if(NOT ARG_LABEL)
     set(ARG_LABEL unit)
   endif()
   add_executable(${name}_test ${sources})
+  if(NOT HEDDLE_SANITIZE AND NOT ARG_THREADS)
+    target_link_libraries(${name}_test PRIVATE heddle_test_one_thread)
+  endif()
   add_dependencies(test_programs ${name}_test)
   target_link_libraries(${name}_test PRIVATE ${ARG_LINKS} heddle_test_places GTest::gmock GTest::gtest_main rapidcheck)
   if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT ARG_OPTIMIZED)
     target_compile_options(${name}_test PRIVATE -O0)
   endif()
   target_include_directories(${name}_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-  if(HEDDLE_SANITIZE)
+  if(HEDDLE_SANITIZE MATCHES thread AND ARG_SOME_THREADS)
+    heddle_whole_test(${name} ${ARG_LABEL})
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=*Thread*")
+  elseif(HEDDLE_SANITIZE)
     heddle_whole_test(${name} ${ARG_LABEL} ${ARG_SHARDS})
   else()
     gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST
