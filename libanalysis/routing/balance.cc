@@ -7,7 +7,9 @@
 #include <map>
 #include <utility>
 
+#include "routing/detour.h"
 #include "routing/hop_map.h"
+#include "routing/permutations.h"
 #include "routing/quality.h"
 
 namespace heddle::routing {
@@ -31,6 +33,7 @@ constexpr double enough = 1.08;
 /// Likewise, to the least one that was found.
 constexpr double nearly_least = 1.02;
 constexpr unsigned relief_patience = 3;
+constexpr unsigned shifts_compared = 20;
 
 /// Up to where a price follows a change of its load by the first terms of the series: an exponential function
 /// for every change would take most of the time. Prices are exact again at the beginning of each round.
@@ -373,6 +376,19 @@ double balance(const FullTopology& full, unsigned rounds, ForwardingTables& home
   const bool keeps = from_chains <= nearly_least * least;
   home = std::move(keeps ? relieved : tables);
   return keeps ? from_chains : least;
+}
+
+void spare_chains(const FullTopology& full, const LinkSet& all, unsigned rounds, ForwardingTables chains,
+                  ForwardingTables& home) {
+  const double largest = all_to_all(full.graph, home).largest();
+  if (rounds == 0 || largest <= enough * whole_lid_bound(full.graph)) return;
+  relieve(full, largest, rounds, chains);
+  mend_home(full, all, chains);
+  if (all_to_all(full.graph, chains).largest() > same_load * largest) return;
+  const auto shift = [&](const ForwardingTables& tables) {
+    return shift_bandwidth(full.graph, tables, shifts_compared).mean;
+  };
+  if (shift(chains) > shift(home)) home = std::move(chains);
 }
 
 }  // namespace heddle::routing

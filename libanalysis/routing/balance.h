@@ -4,6 +4,7 @@
 #pragma once
 
 #include "routing/full_topology.h"
+#include "routing/link_set.h"
 #include "routing/tables.h"
 
 namespace heddle::routing {
@@ -23,5 +24,11 @@ double balance(const FullTopology& full, unsigned rounds, ForwardingTables& home
 /// The first part of balance(): takes LIDs off links that carry more than `limit`, and leaves the others
 /// where they are. The largest load then.
 double relieve(const FullTopology& full, double limit, unsigned rounds, ForwardingTables& home);
+
+/// Where a bound cannot be had, LIDs were moved on the way to it for nothing: takes them off links of
+/// `chains`, which balance() began with, only as far as `home` came, mends included, and keeps these tables
+/// in place of `home` if they carry permutations better.
+void spare_chains(const FullTopology& full, const LinkSet& all, unsigned rounds, ForwardingTables chains,
+                  ForwardingTables& home);
 
 }  // namespace heddle::routing

@@ -65,6 +65,15 @@ struct UpDownRouter::State {
                          : mends_with(graph, ranks, full, turns_of(graph, turns))},
         home{order.made ? std::move(order.made->chains) : home_by_chains(graph, destinations, ranks, full)} {}
 
+  void make_home(const LinkSet& all) {
+    if (is_regular_tree(graph, ranks)) return mend_home(topology(), all, home);
+    const unsigned rounds = balance_rounds(graph, destinations);
+    ForwardingTables chains = home;
+    balance(topology(), rounds, home);
+    mend_home(topology(), all, home);
+    spare_chains(topology(), all, rounds, std::move(chains), home);
+  }
+
   [[nodiscard]] FullTopology topology() const { return {graph, destinations, ranks, full, mends}; }
 };
 
@@ -86,10 +95,7 @@ Result<UpDownRouter> UpDownRouter::make(const Fabric& fabric, const UpDownOption
   if (!order) return fail(order.error());
   auto state =
       std::make_unique<State>(std::move(*graph), std::move(destinations), std::move(*order), options.turns);
-  if (!is_regular_tree(state->graph, state->ranks)) {
-    balance(state->topology(), balance_rounds(state->graph, state->destinations), state->home);
-  }
-  mend_home(state->topology(), all, state->home);
+  state->make_home(all);
   state->tables = state->home;
   for (unsigned p = 0; p < options.planes; ++p) state->planes.push_back({all, state->full});
   return UpDownRouter(std::move(state));
