@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t most_between = 12;
 /// Paths of a whole fabric are made for each: milliseconds. With mends it may be tenths of a second.
 constexpr unsigned most_tried = 200;
-constexpr unsigned most_tried_with_mends = 10;
+constexpr unsigned most_tried_with_mends = 24;
 
 /// By switch: to which others. For those with hosts.
 using Pairs = std::vector<std::vector<SwitchIndex>>;
