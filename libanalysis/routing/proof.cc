@@ -127,7 +127,7 @@ class Prover {
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
       if ((to_manager && excused_[s] == 0) || must_reach_[s] != 0) f(s, true);
     }
-    if (to_manager) return;
+    if (to_manager || (!all_must && options_.followed == Followed::Needed)) return;
     for (const std::uint32_t s : host_switches_) {
       if (must_reach_[s] == 0) f(s, all_must);
     }

@@ -50,6 +50,12 @@ struct Proof {
   [[nodiscard]] bool holds() const { return findings.empty(); }
 };
 
+/// Whose packets are followed.
+enum class Followed : std::uint8_t {
+  All,    ///< of hosts to every LID: also to other switches' and aggregation nodes', who need not be reached
+  Needed  ///< only what must arrive: between hosts, and to and from managers
+};
+
 struct ProofOptions {
   /// Links that carry traffic; null: all.
   const LinkSet* active = nullptr;
@@ -62,6 +68,7 @@ struct ProofOptions {
   const VlTables* vls = nullptr;
   /// Per kind of fault.
   std::size_t most_findings = 3;
+  Followed followed = Followed::All;
 };
 
 /// Each of the tables by itself arrives without loops; the dependencies of all together have no cycle.

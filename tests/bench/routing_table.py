@@ -4,7 +4,8 @@
 Usage, in a network namespace of its own (tests/system/in_netns):
   HEDDLE_BUILD=... HEDDLE_SOURCE=... routing_table.py [--engines=heddle,updn,...] [--patience=400] [FABRIC...]
 FABRIC is a file or a generator; without any, all real fabrics that are there and six grown ones. LIDs of a file are taken
-out, and every subnet manager gives its own. The manager is the first host of the file. Times are processor time, which a busy
+out, and every subnet manager gives its own. The manager is the first host of the file. Acyclic "needed" means: the packets that
+must arrive are, those that hosts may send to other switches and to aggregation nodes are not (`route check --needed`). Times are processor time, which a busy
 machine stretches less than time by the clock: of OpenSM's threads from "building routing" to "tables configured" in its log
 (handing the tables over included), read twenty times a second; of ours, all of `heddle route compute` without samples, reading
 the file included, the least of three.
@@ -52,15 +53,19 @@ def bare(fabric, directory):
 
 def judged(path, tables):
     """The figures of a dump."""
-    manager = re.search(r'^Ca\s+\d+\s+"H-([0-9a-f]+)"(?!.*Aggregation Node)', path.read_text(errors="replace"), re.M).group(1)
-    line = re.search(rf"^0x([0-9a-fA-F]+) .*portguid 0x0*{int(manager, 16):x}\b", tables.read_text(errors="replace"), re.M)
-    wanted = ["--manager", int(line.group(1), 16)] if line else []
+    host = re.search(r'^Ca\s+\d+\s+"(?!.*Aggregation Node).*\n\[\d+\]\(([0-9a-f]+)\)', path.read_text(errors="replace"), re.M)
+    line = re.search(rf"^0x([0-9a-fA-F]+) .*portguid 0x0*{int(host.group(1), 16):x}\b", tables.read_text(errors="replace"), re.M)
+    wanted = ["--manager", int(line.group(1), 16)]
     result = heddle("route", "check", "--fabric", path, "--lfts", tables, *wanted)
-    faults = {finding["fault"] for finding in result["findings"]}
+    needed = heddle("route", "check", "--fabric", path, "--lfts", tables, *wanted, "--needed", "--samples", 0)
     return {"load": result["largest_over_bound"][0], "bisection": result["effective_bisection"][0],
             "mean": result["shift_mean"][0], "worst": result["shift_worst"][0],
             "complete": result["broken_paths"] == 0, "broken": result["broken_paths"],
-            "acyclic": "deadlock" not in faults and "loop" not in faults}
+            "acyclic": "yes" if is_acyclic(result) else "needed" if is_acyclic(needed) else "no"}
+
+
+def is_acyclic(result):
+    return not {"deadlock", "loop"} & {finding["fault"] for finding in result["findings"]}
 
 
 def used_by_children():
@@ -113,7 +118,7 @@ def row(name, figures):
     took = f"{figures['seconds']:.2f} s" if figures["seconds"] >= 0.05 else "< 0.05 s"
     complete = "yes" if figures["complete"] else f"{figures['broken']} broken"
     return (f"| | {name} | {figures['load']:.3f} | {100 * figures['bisection']:.1f} % | {100 * figures['mean']:.1f} % | "
-            f"{100 * figures['worst']:.1f} % | {complete} | {'yes' if figures['acyclic'] else 'no'} | "
+            f"{100 * figures['worst']:.1f} % | {complete} | {figures['acyclic']} | "
             f"{took} |")
 
 

@@ -29,6 +29,7 @@ struct CheckOptions {
   std::vector<std::string> without;
   std::vector<unsigned> managers;
   std::size_t findings = 3;
+  bool needed = false;
   unsigned samples = 50;
 };
 
@@ -167,6 +168,7 @@ Result<void> run(const CheckOptions& options, Context& context) {
   routing::ProofOptions wanted;
   wanted.active = &*active;
   wanted.most_findings = options.findings;
+  if (options.needed) wanted.followed = routing::Followed::Needed;
   for (const unsigned lid : options.managers) wanted.managers.push_back(Lid{static_cast<std::uint16_t>(lid)});
   const routing::Proof proof =
       moves ? routing::prove_stages(*graph, pointers, wanted) : routing::prove(*graph, pointers, wanted);
@@ -198,6 +200,10 @@ void add_route_check(Program& program, CLI::App& group) {
       ->add_option("--manager", options->managers,
                    "LIDs that every switch must reach, and that must reach every switch")
       ->check(CLI::Range(1, 0xbfff));
+  command->add_flag(
+      "--needed", options->needed,
+      "Follow only what must arrive, between hosts and to and from --manager: not what hosts may send "
+      "to other switches and to aggregation nodes");
   command->add_option("--findings", options->findings, "Counter-examples to show of each kind")
       ->option_text("N [3]");
   command->add_option("--samples", options->samples, "Random pairings, and shifts of all hosts, to measure")

@@ -105,6 +105,21 @@ TEST(Proof, OneWayAroundARingIsADeadlock) {
   EXPECT_EQ(proof.findings[0].steps.size(), 3U);
 }
 
+// Hosts may write to any switch, if they need not reach it.
+TEST(Proof, WhatNeedNotArriveMayBeLeftOut) {
+  Ring ring;
+  for (unsigned s = 0; s < 3; ++s) {
+    const Lid of_switch{static_cast<std::uint16_t>(1 + (s + 2) % 3)};
+    ring.tables.set(SwitchIndex{s}, of_switch, ring.towards(s, (s + 1) % 3));
+  }
+  EXPECT_EQ(faults(prove(ring.graph, ring.tables)), std::vector{Fault::Deadlock});
+  ProofOptions needed;
+  needed.followed = Followed::Needed;
+  EXPECT_TRUE(prove(ring.graph, ring.tables, needed).holds());
+  needed.managers = {Lid{4}, Lid{5}, Lid{6}};
+  EXPECT_EQ(faults(prove(ring.graph, ring.tables, needed)), std::vector{Fault::Deadlock});
+}
+
 TEST(Proof, MinhopOnATorusShowsACycle) {
   const auto fabric = shapes::torus(4, 4, 2, 2).build();
   const SwitchGraph graph = SwitchGraph::make(*fabric).value();
