@@ -1,10 +1,11 @@
 """heddled and the ports of this kernel: which one it takes, and what becomes of it."""
 
+import json
 import re
 import subprocess
 import unittest
 
-from kernel_fabric import CLASS, KernelFabric, heddled, wait_until
+from kernel_fabric import CLASS, HEDDLE, KernelFabric, heddled, wait_until
 from mad_port import MadPort, PORT_INFO, SET, SMP_DIRECTED, smp
 
 TREE = "tree:k=2,n=2"  # 4 hosts, 4 switches
@@ -124,6 +125,16 @@ class Tools(unittest.TestCase):
             status, text, _ = fabric.run("ibdiagnet", "-o", fabric.directory, timeout=120)
             self.assertEqual(status, 0, text)
             self.assertRegex(text, r"Discovering \.\.\. 8 nodes \(4 Switches & 4 CA-s\) discovered")
+            self.assert_is_read_as(TREE, fabric.directory / "ibdiagnet.lst")
+
+    def assert_is_read_as(self, source, file):
+        """Read by us, what ibdiagnet wrote is the fabric as far as it tells: QDR is the fastest that it knows."""
+        found, wanted = (json.loads(subprocess.check_output([HEDDLE, "--json", "fabric", "show", of])) for of in (file, source))
+        for key in ("switches", "channel_adapters", "links", "switch_links", "switches_by_ports", "islands"):
+            self.assertEqual(found[key], wanted[key], key)
+        self.assertEqual(found["links_by_rate"], {"4xQDR": wanted["links"]})
+        differences = subprocess.run([HEDDLE, "fabric", "diff", source, file], capture_output=True, text=True).stdout
+        self.assertEqual([line for line in differences.splitlines() if re.search("(?i)node|cable", line)], [], differences)
 
     def test_counters_beyond_32_bits_and_of_errors(self):
         """ibqueryerrors does nothing without a subnet administrator: heddled is one."""

@@ -203,8 +203,9 @@ INSTANTIATE_TEST_SUITE_P(
                "topo:2: the cable leads to port 5 of \"b\", which has ports 1 to 4"}),
     [](const auto& losing) { return std::string{losing.param.name}; });
 
-// ibdiagnet.lst, made by hand after what writeLstFile of ibutils 1.5.7 puts together: ibdiagnet dies in the
-// simulator's libumad.
+// ibdiagnet.lst, made by hand after what writeLstFile of ibutils 1.5.7 puts together. What Debian's ibdiagnet
+// writes on a served fabric is read in tests/vm/ports_test.py: it needs the kernel's umad, and dies in
+// ibsim's.
 constexpr std::string_view link_list =
     "{ CA-SM Ports:01 SystemGUID:0000000000006000 NodeGUID:0000000000006001 PortGUID:0000000000006002 "
     "VenID:000002C9 DevID:101B Rev:000000A1 {host mlx5_0} LID:0003 PN:01 } { SW Ports:29 "
