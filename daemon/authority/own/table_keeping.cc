@@ -8,21 +8,49 @@
 namespace heddle::provision {
 
 /// A cable that is in use, and nobody known at its other end; or a port that did not say whether it is.
+bool TableWriter::is_unknown_behind(LinkEnd end) const {
+  const std::vector<SurveyPort>& ports = survey_->node(end.node).ports;
+  if (end.port == PortNum{0} || end.port.raw() >= ports.size()) return false;
+  const Port& port = survey_->fabric->port(end);
+  return port.link == no_link && (port.state == PortState::Active || !ports[end.port.raw()].known);
+}
+
 bool TableWriter::somebody_is_unknown() const {
   for (const NodeIndex node : switches_) {
     if (node == no_node) continue;
-    const std::vector<SurveyPort>& ports = survey_->node(node).ports;
-    const std::uint32_t first = survey_->fabric->node(node).first_port.raw();
-    for (std::uint32_t p = 1; p < ports.size(); ++p) {
-      const Port& port = survey_->fabric->port(PortIndex{first + p});
-      if (port.link == no_link && (port.state == PortState::Active || !ports[p].known)) return true;
+    for (std::size_t p = 1; p < survey_->node(node).ports.size(); ++p) {
+      if (is_unknown_behind({node, PortNum{static_cast<std::uint8_t>(p)}})) return true;
     }
   }
   return false;
 }
 
+PortNum TableWriter::standing(routing::SwitchIndex sw, std::size_t lid) const {
+  const Table* const table = tables_[sw.raw()];
+  if (table == nullptr || lid >= table->bytes.size() || !table->known[lid / routing::lids_per_block])
+    return no_path;
+  return PortNum{table->bytes[lid]};
+}
+
+/// The switches that a packet passes by the tables that stand, from one that shall have no path to where
+/// nobody is known; none where it comes to no such place, or to a switch that shall have a path.
+std::vector<routing::SwitchIndex> TableWriter::way_to_the_unknown(routing::SwitchIndex sw, Lid lid) const {
+  std::vector<routing::SwitchIndex> way;
+  while (way.size() < switches_.size() && routes_->tables.port(sw, lid) == no_path) {
+    const PortNum out = standing(sw, lid.raw());
+    if (out == no_path || switches_[sw.raw()] == no_node) return {};
+    way.push_back(sw);
+    if (is_unknown_behind({switches_[sw.raw()], out})) return way;
+    const auto next = hop(sw, out);
+    if (!next || !routes_->up.contains(next->link)) return {};
+    sw = next->peer;
+  }
+  return {};
+}
+
 /// Whoever did not answer the sweep is in no survey, and goes on sending and receiving by the tables that
-/// stand: entries of LIDs that nobody is known to have stay as they are.
+/// stand: entries of LIDs that nobody is known to have stay as they are, and so do ways to them of which
+/// nothing better is known.
 void TableWriter::keep_lids_of_the_unknown() {
   if (!somebody_is_unknown()) return;
   const routing::ForwardingTables& wanted = routes_->tables;
@@ -38,6 +66,10 @@ void TableWriter::keep_lids_of_the_unknown() {
     const auto row = kept->tables.row(routing::SwitchIndex{s});
     for (std::size_t lid = 1; lid < row.size(); ++lid) {
       if (is_known[lid] == 0 && table.known[lid / routing::lids_per_block]) row[lid] = table.bytes[lid];
+      if (is_known[lid] == 0 || row[lid] != no_path.raw() || !routes_->order) continue;
+      const Lid known{static_cast<std::uint16_t>(lid)};
+      for (const routing::SwitchIndex on : way_to_the_unknown(routing::SwitchIndex{s}, known))
+        kept->tables.set(on, known, standing(on, lid));
     }
   }
   routes_ = std::move(kept);

@@ -154,7 +154,10 @@ class TableWriter {
   [[nodiscard]] routing::SafeUpdate safe_update();
   void leave_out_doubtful();
   [[nodiscard]] std::size_t readable_lids(const SurveyNode& node);
+  [[nodiscard]] bool is_unknown_behind(LinkEnd end) const;
   [[nodiscard]] bool somebody_is_unknown() const;
+  [[nodiscard]] PortNum standing(routing::SwitchIndex sw, std::size_t lid) const;
+  [[nodiscard]] std::vector<routing::SwitchIndex> way_to_the_unknown(routing::SwitchIndex sw, Lid lid) const;
   void keep_lids_of_the_unknown();
   [[nodiscard]] bool is_inactive(const routing::EntryWrite& write) const;
   [[nodiscard]] bool is_mute(std::uint32_t sw) const;
