@@ -90,6 +90,7 @@ void Regulator::on_fabric(const KnownFabric& known, Instant now) {
     feed(std::move(restarted), now);
   }
   compare(known, now);
+  adopt_more(now);
 }
 
 /// Against what the governor believes, and not against what it was told before: a topology that takes

@@ -49,6 +49,9 @@ struct RegulatorOptions {
   FabricClock::duration slow_disk = std::chrono::seconds{5};
   /// A link that is off by the records and up in all sweeps for so long is on: somebody else turned it on.
   FabricClock::duration believe_sweeps = std::chrono::minutes{1};
+  /// An order to adopt disabled ports counts for those, too, that sweeps find so soon after it: of a switch
+  /// that was silent when it was given, or of a sweep that was under way.
+  FabricClock::duration adopt_for = std::chrono::minutes{1};
   std::vector<std::string> pins;  ///< patterns (regulate/pins.h)
   power::Tariff tariff;
   std::vector<power::Reading> measured;
@@ -195,6 +198,8 @@ class Regulator final : public authority::FabricListener {
   [[nodiscard]] bool has_faults() const;
   /// Turns them on; a sentence that lists them.
   std::string adopt(const std::string& by, Instant now);
+  std::string enable(const std::vector<PortRef>& ports, const std::string& by, Instant now);
+  void adopt_more(Instant now);
   void log(regulation::ReportKind kind, const std::string& links, const std::string& text, Instant now);
   void add_problems_of_links(Problems& problems) const;
   [[nodiscard]] std::string cut_off_hosts() const;
@@ -230,6 +235,12 @@ class Regulator final : public authority::FabricListener {
   std::string journal_trouble_;
   bool ranks_wait_ = false;    ///< for the disk
   bool lids_refused_ = false;  ///< by it
+  struct Adopting {
+    std::string by;
+    Instant until;
+    std::set<PortRef> enabled;
+  };
+  std::optional<Adopting> adopting_;  ///< the order to adopt what is disabled, while it counts
   std::uint64_t revision_ = 0;
   std::vector<std::string> unmatched_pins_;
   std::string cut_off_;  ///< as of the last decision, while a link or switch is lost

@@ -46,10 +46,24 @@ void Regulator::restore(const std::string& by, Adopt adopt_them, Instant now, Re
   feed(regulation::Restore{by, remember(std::move(reply))}, now);
 }
 
-/// Without an Intent: what is still disabled after a crash is found to be so.
 std::string Regulator::adopt(const std::string& by, Instant now) {
   const std::vector<PortRef> ports = not_ours(known_.disabled, governor_);
+  adopting_ = Adopting{by, now + options_.adopt_for, {ports.begin(), ports.end()}};
   if (ports.empty()) return "no port is disabled that this daemon did not disable";
+  return enable(ports, by, now);
+}
+
+/// What was enabled once is left: a sweep may be from before that.
+void Regulator::adopt_more(Instant now) {
+  if (!adopting_) return;
+  if (adopting_->until <= now) return adopting_.reset();
+  std::vector<PortRef> ports = not_ours(known_.disabled, governor_);
+  std::erase_if(ports, [&](const PortRef& port) { return !adopting_->enabled.insert(port).second; });
+  if (!ports.empty()) (void)enable(ports, adopting_->by, now);
+}
+
+/// Without an Intent: what is still disabled after a crash is found to be so.
+std::string Regulator::enable(const std::vector<PortRef>& ports, const std::string& by, Instant now) {
   std::vector<LinkOrder> orders;
   for (const PortRef& port : ports) {
     // As wide and fast as the port allows: what else it was, nobody knows.

@@ -131,6 +131,36 @@ TEST_F(Returns, PortsThatAreDisabledAndOfWhichTheJournalKnowsNothing) {
   expect_well();
 }
 
+// 2000001251 of the swarm.
+TEST_F(Returns, PortsOfASwitchThatIsSilentWhenTheyAreAdopted) {
+  RegulatedWorld& world = begin(ring, options());
+  traffic(0.05);
+  ASSERT_TRUE(comes_to(4)) << events();
+  world.kill();
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(world.path + suffix);
+  std::vector<NodeIndex> silent;
+  for (const LinkIndex off : world.links_off()) {
+    const Link& link = world.fabric.description().link(off);
+    for (const LinkEnd& end : {link.a, link.b})
+      if (end.node != own_switch()) silent.push_back(end.node);
+  }
+  world.watch.fault();
+  world.fabric.set_agent_faults(silent.front(), {.mute_sma = true});
+  world.start();
+  settle();
+  world.daemon->order([&](regulate::Regulator& regulator) {
+    regulator.restore("alice", regulate::Regulator::Adopt::DisabledPorts, world.now,
+                      [](const Result<std::string>&) {});
+  });
+  world.run_for(1s);
+  EXPECT_NE(world.links_off().size(), 0U) << "or nobody was silent";
+  world.fabric.set_agent_faults(silent.front(), {});
+  world.daemon->sweep();
+  EXPECT_TRUE(comes_to(0)) << events();
+  settle();
+  EXPECT_THAT(world.daemon->regulator().problems(), ::testing::IsEmpty());
+}
+
 // Before it, while it goes on, and after it: all is on, and nothing says otherwise.
 TEST_F(Returns, RestoreAtEachMomentOfARediscovery) {
   for (const auto training : {20ms, 100ms, 500ms}) {
