@@ -17,6 +17,7 @@ std::string json(const heddle::swarm::Plan& plan, const heddle::swarm::Outcome& 
       boost::json::object{{"seed", plan.seed},
                           {"world", describe(plan)},
                           {"instants", outcome.instants},
+                          {"lasted_s", heddle::seconds(outcome.lasted)},
                           {"steps", steps},
                           {"step_count", count},
                           {"packet_life_us", plan.world.governor.packet_life.count() / 1000},

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Takes mends back, one at a time (planted/*.patch), and counts the seeds until the swarm notices.
 
-    tools/swarm --planted [NAME...] [--most 300] [--jobs N]
+    tools/swarm --planted [NAME...] [--most 300] [--jobs N] [--built DIR]
 
-The source is copied to build/planted and built there, once as it is and once with each patch. Worlds 1, 2,000,000,002, 3, 2,000,000,004, ... are played with both: a
-defect is found when a kind of violation appears that none of these worlds has without it, or when many more of them are not well."""
+The source is copied to build/planted, and built there once with all patches: each takes its mend back in runs of its name only (planted/planted.h), so that all
+are judged beside one program. Worlds 1, 2,000,000,002, 3, 2,000,000,004, ... are played with and without: a defect is found when a kind of violation appears
+that none of these worlds has without it, or when many more of them are not well. --built: of a build folder where that was done already."""
 
 import argparse
 import concurrent.futures
@@ -36,11 +37,21 @@ def run(*command, **options):
     return done.stdout
 
 
+def apply_all(copy):
+    """In the order of their names: those of one file know of each other."""
+    shutil.copy(PATCHES / "planted.h", copy / "libanalysis/base/planted.h")
+    for patch in sorted(PATCHES.glob("*.patch")):
+        run("patch", "-p1", "--forward", "--no-backup-if-mismatch", "-i", patch, cwd=copy)
+
+
 def build(jobs):
+    copy_source()
+    apply_all(COPY)
     if not (BUILD / "build.ninja").exists():
         run("cmake", "--preset", "dev", "-B", BUILD, "-DHEDDLE_PAGE=OFF", "-DCMAKE_UNITY_BUILD=ON",
             "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16", "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g0", cwd=COPY)
     run("cmake", "--build", BUILD, "-j", jobs, "--target", "swarm_world", "wire_check", cwd=COPY)
+    return BUILD
 
 
 def copy_source():
@@ -60,10 +71,11 @@ def copy_source():
 
 
 class Worlds:
-    """What was wrong in worlds of one program."""
+    """What was wrong in worlds without the mend of this name; with all where there is none."""
 
-    def __init__(self, program, pool):
-        self.program, self.pool, self.wrong = program, pool, {}
+    def __init__(self, built, name, pool):
+        self.pool, self.wrong = pool, {}
+        self.environment = {**os.environ, "HEDDLE_BUILD": str(built), "HEDDLE_PLANTED": name, "PYTHONDONTWRITEBYTECODE": "1"}
 
     def play(self, count):
         # Its own process: which build it plays is said once and for all in its environment.
@@ -73,22 +85,13 @@ class Worlds:
             # Every second one has all kinds of storms (plan.h).
             seed = number if number % 2 else fresh.FIRST_OF_ALL_KINDS + number
             done = subprocess.run([sys.executable, str(HERE / "swarm.py"), "--seeds", str(seed), "--json"], capture_output=True, text=True,
-                                  env={**os.environ, "HEDDLE_BUILD": str(self.program), "PYTHONDONTWRITEBYTECODE": "1"}, check=False)
+                                  env=self.environment, check=False)
             return json.loads(done.stdout.splitlines()[0])["wrong"]
         for seed, wrong in zip(seeds, self.pool.map(one, seeds)):
             self.wrong[seed] = shrink.kinds_of(wrong)
 
     def bad(self, count):
         return sum(bool(self.wrong[seed]) for seed in range(1, count + 1))
-
-
-def keep(name):
-    """The programs, apart from those that are built next."""
-    kept = COPY / "programs" / name
-    for program in ("tests/swarm/swarm_world", "tests/wire/wire_check"):
-        (kept / program).parent.mkdir(parents=True, exist_ok=True)
-        run("cp", BUILD / program, kept / program)
-    return kept
 
 
 def look(sound, planted, most):
@@ -112,22 +115,16 @@ def main():
     options.add_argument("names", nargs="*", help=", ".join(sorted(patch.stem for patch in PATCHES.glob("*.patch"))))
     options.add_argument("--most", type=int, default=2000, help="seeds for each")
     options.add_argument("--jobs", type=int, default=2)
+    options.add_argument("--built", type=pathlib.Path, metavar="DIR", help="with all patches")
     given = options.parse_args()
     names = given.names or sorted(patch.stem for patch in PATCHES.glob("*.patch"))
     missed = 0
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        copy_source()
-        build(given.jobs)
-        sound = Worlds(keep("sound"), pool)
+        built = given.built or build(given.jobs)
+        sound = Worlds(built, "", pool)
         for name in names:
             began = time.monotonic()
-            patch = PATCHES / f"{name}.patch"
-            run("patch", "-p1", "--forward", "--no-backup-if-mismatch", "-i", patch, cwd=COPY)
-            try:
-                build(given.jobs)
-                seeds, how = look(sound, Worlds(keep(name), pool), given.most)
-            finally:
-                run("patch", "-p1", "-R", "--force", "--no-backup-if-mismatch", "-i", patch, cwd=COPY)
+            seeds, how = look(sound, Worlds(built, name, pool), given.most)
             missed += seeds is None
             print(f"{name}: {'found with ' + str(seeds) + ' seeds' if seeds else 'NOT FOUND with ' + str(given.most) + ' seeds'}: {how}; "
                   f"{time.monotonic() - began:.0f} s", flush=True)

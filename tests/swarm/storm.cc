@@ -83,6 +83,7 @@ Outcome Storm::end() {
   settle();
   expect_all_well();
   outcome_.instants = world_.watch.instants();
+  outcome_.lasted = world_.now.time_since_epoch();
   if (!plan_.is_judged()) return outcome_;
   for (const std::string& violation : world_.watch.violations()) outcome_.wrong.push_back(violation);
   return outcome_;

@@ -17,7 +17,8 @@
 namespace heddle::swarm {
 
 struct Outcome {
-  std::size_t instants = 0;  ///< at which anything changed, by the watch of the simulator's state
+  std::size_t instants = 0;        ///< at which anything changed, by the watch of the simulator's state
+  FabricClock::duration lasted{};  ///< of the world's time, until all had settled
   std::map<std::string, unsigned> done;
   std::vector<std::string> wrong;  ///< by that watch, or not well when the storm had passed
 };

@@ -138,6 +138,7 @@ def main():
         if not program.exists():
             options.error(f"{program} is not there: build swarm_world and wire_check, or name another build with --build")
     began, total, wrong = time.monotonic(), collections.defaultdict(collections.Counter), 0
+    lasted, steps = 0, collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         def next_world(seed):
             late = given.limit and time.monotonic() - began > given.limit
@@ -148,6 +149,8 @@ def main():
             if given.json:
                 print(json.dumps(world), flush=True)
                 continue
+            lasted += world.get("lasted_s", 0)
+            steps.update(world.get("steps", {}))
             column = total[storm_of(world)]
             column["worlds"] += 1
             column["not well"] += bool(world["wrong"])
@@ -164,6 +167,7 @@ def main():
         return 0
     for storm, column in sorted(total.items()):
         print(f"{storm}: {', '.join(f'{name} {count}' for name, count in column.items())}")
+    print(f"{lasted / 3600:.1f} hours of the worlds' time: {', '.join(f'{name} {count}' for name, count in sorted(steps.items()))}")
     whole = sum(total.values(), collections.Counter())
     print(f"all: {', '.join(f'{name} {count}' for name, count in whole.items())}; {time.monotonic() - began:.0f} s")
     return 1 if wrong else 0
