@@ -104,6 +104,7 @@ class Heddled::Parts final : public control::Daemon, private core::Outside {
   [[nodiscard]] Desk desk();
   [[nodiscard]] AroundAuthority around_authority();
   [[nodiscard]] opensm::PlanStore::File plan_file();
+  [[nodiscard]] core::QosStore qos_file();
   Result<void> take_journal();
   void regulate();
   Result<void> begin_recording();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/heddled_parts.h"
+#include "app/state_files.h"
 #include "authority/plan_file.h"
 #include "base/printable.h"
 #include "metrics/owner_families.h"
@@ -38,6 +39,7 @@ void Heddled::Parts::take_over(SharedState::Taken taken) {
   spdlog::warn("this daemon owns the fabric from here on, {}", before);
   owns_ = true;
   if (taken.plan) plans_.take(*std::move(taken.plan));
+  if (taken.qos) core_.qos().know(*std::move(taken.qos));
   journal_ = shared_->journal(std::move(journal_), std::move(taken.journal));
   in_force_ = app::take_over(around_authority(), config_, std::move(in_force_));
   const bool regulates = in_force_.authority->actuator() != nullptr;
@@ -67,6 +69,17 @@ opensm::PlanStore::File Heddled::Parts::plan_file() {
   file.write = [this, write = file.write](const std::string& path, const plan::Plan& plan) -> Result<void> {
     if (auto put = shared_->put(plan); !put) return put;
     return write(path, plan);
+  };
+  return file;
+}
+
+/// Likewise, of what is pushed.
+core::QosStore Heddled::Parts::qos_file() {
+  auto file = qos_store(config_);
+  if (!fenced_) return file;
+  file.store = [this, store = file.store](const std::vector<vlarb::Assignment>& all) -> Result<void> {
+    if (auto put = shared_->put(all); !put) return put;
+    return store(all);
   };
   return file;
 }

@@ -8,11 +8,13 @@
 #include "app/notify_config.h"
 #include "base/printable.h"
 #include "shared/etcd_store.h"
+#include "vlarb/store.h"
 
 namespace heddle::app {
 namespace {
 
 constexpr const char* plan_key = "plan";
+constexpr const char* qos_key = "qos";
 
 shared::CandidateOptions candidate_options(const Config& config) {
   const auto& etcd = config.state.etcd;
@@ -118,6 +120,7 @@ void SharedState::read_again() {
     return;
   }
   stored_.journal = *std::move(journal);
+  read_qos();
   const auto text = shared::whole_text(texts_, plan_key);
   if (!text) return;
   auto plan = plan::parse(*text, options_.prefix + "/" + plan_key);
@@ -128,6 +131,17 @@ void SharedState::read_again() {
   if (stored_.plan == *plan) return;
   stored_.plan = *std::move(plan);
   post([this, said = *stored_.plan] { callbacks_.planned(said); });
+}
+
+void SharedState::read_qos() {
+  const auto text = shared::whole_text(texts_, qos_key);
+  if (!text) return;
+  auto qos = vlarb::parse(*text, options_.prefix + "/" + qos_key);
+  if (qos) {
+    stored_.qos = *std::move(qos);
+  } else {
+    unreadable_ = "etcd: " + qos.error().message;
+  }
 }
 
 void SharedState::post(std::function<void()> what) { boost::asio::post(io_, std::move(what)); }
@@ -170,16 +184,24 @@ std::unique_ptr<journal::Journal> SharedState::journal(std::unique_ptr<journal::
 }
 
 Result<void> SharedState::put(const plan::Plan& plan) {
+  return put_text(plan_key, plan::to_text(plan), "the plan in etcd");
+}
+
+Result<void> SharedState::put(const std::vector<vlarb::Assignment>& qos) {
+  return put_text(qos_key, vlarb::to_text(qos), "what was pushed, in etcd");
+}
+
+Result<void> SharedState::put_text(const char* key, const std::string& text, const char* what) {
   if (!lease_.held()) return fail(ErrorCode::Refused, "this daemon does not own the fabric");
   shared::Writer* writer = nullptr;
   {
     const std::lock_guard lock{mutex_};
     writer = writer_.get();
   }
-  auto put = writer->put(plan_key, plan::to_text(plan));
+  auto put = writer->put(key, text);
   if (put) return put;
   if (put.error().code == ErrorCode::Refused) lease_.end();
-  return fail("the plan in etcd", put.error());
+  return fail(what, put.error());
 }
 
 }  // namespace heddle::app

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "app/config.h"
 #include "journal/journal.h"
@@ -19,6 +20,7 @@
 #include "shared/candidate.h"
 #include "shared/lease.h"
 #include "shared/shared_journal.h"
+#include "vlarb/targets.h"
 
 namespace heddle::app {
 
@@ -28,6 +30,7 @@ class SharedState {
   struct Taken {
     shared::StoredJournal journal;
     std::optional<plan::Plan> plan;
+    std::optional<std::vector<vlarb::Assignment>> qos;  ///< what was pushed at a standalone owner
   };
   /// All on the thread of `io`.
   struct Callbacks {
@@ -66,6 +69,8 @@ class SharedState {
                                                           shared::StoredJournal stored);
   /// On the thread of the journal. Errors: Refused without the lease; those of the store.
   Result<void> put(const plan::Plan& plan);
+  /// Likewise.
+  Result<void> put(const std::vector<vlarb::Assignment>& qos);
 
  private:
   SharedState(boost::asio::io_context& io, const Config& config, const journal::Calendar& calendar,
@@ -76,6 +81,8 @@ class SharedState {
   void saw(const shared::Beat& beat);
   void read_again();
   void post(std::function<void()> what);
+  void read_qos();
+  Result<void> put_text(const char* key, const std::string& text, const char* what);
 
   boost::asio::io_context& io_;
   shared::CandidateOptions options_;

@@ -35,6 +35,12 @@ void QosService::load() {
   keeper_.keep(intended_);
 }
 
+void QosService::know(std::vector<vlarb::Assignment> pushed) {
+  broken_file_.clear();
+  intended_ = std::move(pushed);
+  keeper_.keep(intended_);
+}
+
 std::string QosService::name_of(const PortRef& port) const {
   const NodeIndex node = survey_ ? survey_->fabric->find_node(port.node) : no_node;
   const std::string name =

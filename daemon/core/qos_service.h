@@ -51,6 +51,8 @@ class QosService final : public QosControl {
 
   QosService(Around around, std::uint64_t m_key, FabricClock::duration verify_interval);
 
+  /// What was pushed elsewhere takes the place of all that is known here. Before use().
+  void know(std::vector<vlarb::Assignment> pushed);
   /// As a sweep found the fabric, before any subnet manager here has worked on it.
   void found(const Survey& survey) { keeper_.note(survey); }
   /// The fabric as it is known from here on. Ports that the subnet manager has brought back get their tables

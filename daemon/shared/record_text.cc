@@ -337,4 +337,19 @@ Result<std::vector<journal::PortLid>> lids_in(std::string_view text) {
   return lids;
 }
 
+std::string to_text(const power::EnergyTotals& energy) {
+  return json::serialize(
+      json::object{{"spent", energy.spent.value()}, {"saved", energy.saved.value()}, {"unit", "J"}});
+}
+
+Result<power::EnergyTotals> energy_in(std::string_view text) {
+  boost::system::error_code wrong;
+  const json::value parsed = json::parse(text, wrong);
+  if (wrong || !parsed.is_object()) return fail(ErrorCode::Invalid, "is no energy");
+  Reader in{parsed.get_object()};
+  const power::EnergyTotals energy{Joules{in.number<double>("spent")}, Joules{in.number<double>("saved")}};
+  if (!in.well()) return fail(ErrorCode::Invalid, "is no energy");
+  return energy;
+}
+
 }  // namespace heddle::shared

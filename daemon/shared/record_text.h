@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "journal/journal.h"
+#include "power/energy_account.h"
 #include "regulation/memory.h"
 
 namespace heddle::shared {
@@ -26,5 +27,9 @@ namespace heddle::shared {
 [[nodiscard]] std::string to_text(std::span<const journal::PortLid> lids);
 /// Errors: as above.
 [[nodiscard]] Result<std::vector<journal::PortLid>> lids_in(std::string_view text);
+
+[[nodiscard]] std::string to_text(const power::EnergyTotals& energy);
+/// Errors: as above.
+[[nodiscard]] Result<power::EnergyTotals> energy_in(std::string_view text);
 
 }  // namespace heddle::shared

@@ -21,6 +21,7 @@ constexpr std::string_view records_key = "journal/record/";
 constexpr std::string_view snapshots_key = "journal/snapshot/";
 constexpr const char* ranks_key = "journal/ranks";
 constexpr const char* lids_key = "journal/lids";
+constexpr const char* energy_key = "journal/energy";
 
 std::string numbered(std::string_view key, std::uint64_t number) {
   return fmt::format("{}{:016x}", key, number);
@@ -101,8 +102,18 @@ class SharedJournal final : public journal::Journal {
     return *stored_.lids;
   }
 
-  Result<void> put_energy(const power::EnergyRecord& record) override { return file_->put_energy(record); }
-  [[nodiscard]] Result<power::EnergyRecord> energy() const override { return file_->energy(); }
+  Result<void> put_energy(const power::EnergyRecord& record) override {
+    auto put = begin();
+    if (put) put = put_text(energy_key, to_text(record.total));
+    auto written = file_->put_energy(record);
+    return put ? written : put;
+  }
+  /// What each link and switch drew while another host was owner is in the fabric's sum only.
+  [[nodiscard]] Result<power::EnergyRecord> energy() const override {
+    auto record = file_->energy();
+    if (record && stored_.energy) record->total = *stored_.energy;
+    return record;
+  }
   Result<std::uint64_t> append(const journal::Event& event) override { return file_->append(event); }
   [[nodiscard]] Result<std::vector<journal::Event>> events(std::uint64_t after,
                                                            std::size_t most) const override {
@@ -201,6 +212,11 @@ Result<StoredJournal> journal_in(const Texts& texts, const journal::Calendar& ca
     auto lids = lids_in(*text);
     if (!lids) return fail(lids_key, lids.error());
     stored.lids = *std::move(lids);
+  }
+  if (const auto text = whole_text(texts, energy_key)) {
+    auto energy = energy_in(*text);
+    if (!energy) return fail(energy_key, energy.error());
+    stored.energy = *energy;
   }
   return stored;
 }

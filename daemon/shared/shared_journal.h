@@ -1,7 +1,7 @@
 /// A journal that other hosts can go on with: all that changes what is off, and why, is in the store that
 /// they share before it is in the file of this host, and before anybody acts on it. The file has all of it
-/// as well, for a daemon that goes back to being alone, besides what is this host's own: energy, and the log
-/// of decisions.
+/// as well, for a daemon that goes back to being alone, besides what is this host's own: the energy of each
+/// link and switch, and the log of decisions.
 ///
 /// In the store records have ascending numbers (journal/record/N). Now and then one text takes the place of
 /// all before it (journal/snapshot/N).
@@ -27,6 +27,7 @@ namespace heddle::shared {
 struct StoredJournal {
   std::optional<regulation::Memory> memory{};
   std::vector<journal::Rank> ranks{};
+  std::optional<power::EnergyTotals> energy{};          ///< of the fabric; none: likewise
   std::optional<std::vector<journal::PortLid>> lids{};  ///< none: stored by a version that stored none
   std::uint64_t last = 0;                               ///< record
   std::uint64_t snapshot = 0;                           ///< all records up to this one are in it

@@ -183,6 +183,19 @@ class Standalone(OneManager):
         self.a.order("auto", second)
         self.wait(lambda: self.a.link("active") == 8, "all links on")
 
+    def test_what_was_pushed_is_known_to_the_next_owner(self):
+        self.expected = ["host-a", "host-b"]
+        plan = self.a.daemon.directory / "qos.plan"
+        plan.write_text(json.dumps({"qos": {"vlarb_high": [[0, 3], [1, 1]], "vlarb_low": [[0, 1], [1, 1]], "high_limit": 255,
+                                            "sl2vl": [0, 1] * 7 + [0, 15]}}))
+        self.a.daemon.heddle("qos", "push", str(plan))
+        pushed = self.a.daemon.json("qos", "show")["plans"]
+        self.assertEqual(len(pushed), 1)
+        self.assertEqual(self.b.daemon.json("qos", "show")["plans"], [])
+        self.a.kill()
+        self.take_over()
+        self.wait(lambda: self.b.daemon.json("qos", "show")["plans"] == pushed, "knowing what was pushed")
+
     def test_the_owner_is_stopped_for_longer_than_its_lease(self):
         self.expected = ["host-a", "host-b"]
         first = self.links()[0]

@@ -141,6 +141,31 @@ TEST_F(SharedJournalTest, BeginsWithWhatTheFileKnowsWhereNothingIsStored) {
   EXPECT_EQ(b.journal->lids(), lids);
 }
 
+// The sum goes on; what each link drew is known where it was measured.
+TEST_F(SharedJournalTest, AnotherHostGoesOnWithTheEnergyOfTheFabric) {
+  a.own();
+  power::EnergyRecord spent;
+  spent.links = {{link(1), {Joules{7.5}, Joules{1}}}};
+  spent.total = {Joules{1.5e9}, Joules{0.1}};
+  ASSERT_TRUE(a.journal->put_energy(spent).has_value());
+  EXPECT_EQ(a.journal->energy()->links, spent.links);
+  a.candidate.resign();
+  b.own();
+  EXPECT_EQ(b.journal->energy()->total, spent.total);
+  EXPECT_TRUE(b.journal->energy()->links.empty());
+}
+
+TEST_F(SharedJournalTest, EnergyIsKeptInTheFileWhileTheStoreIsAway) {
+  auto file = Owner::empty_file();
+  journal::Journal& kept = *file;
+  a.own(std::move(file));
+  store.cut = MemoryStore::Cut::Before;
+  power::EnergyRecord spent;
+  spent.total = {Joules{3}, Joules{4}};
+  EXPECT_FALSE(a.journal->put_energy(spent).has_value());
+  EXPECT_EQ(kept.energy()->total, spent.total);
+}
+
 TEST_F(SharedJournalTest, WhatIsStoredCountsMoreThanTheFile) {
   a.own();
   ASSERT_TRUE(a.journal->write(Outcome{ChangeId{3}, Instant{1s}, {off(1)}, {}, ""}).has_value());
