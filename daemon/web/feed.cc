@@ -10,7 +10,8 @@
 namespace heddle::web {
 namespace {
 
-std::string number(double figure) { return std::isnan(figure) ? "null" : fmt::format("{:.6g}", figure); }
+/// JSON has no word for what is no number, nor for what is without end.
+std::string number(double figure) { return std::isfinite(figure) ? fmt::format("{:.6g}", figure) : "null"; }
 
 struct Texts {
   std::string utilization, congestion, errors, state, locality, power, drift;
@@ -105,16 +106,17 @@ struct Feed::State : std::enable_shared_from_this<Feed::State> {
     if (!shown || fresh != shape || picture.locality.size() != shown->locality.size()) {
       shape = std::move(fresh);
       shown = std::move(picture);
+      least = 1;
       frames.clear();
       return;
     }
-    const std::int64_t least = fitting_difference(*shown, picture, limits.frame_bytes);
+    least = fitting_difference(*shown, picture, limits.frame_bytes);
     const Texts texts = differences(*shown, picture, least);
-    frames.push_back(event("delta", frame_text(head(least), texts)));
+    frames.push_back(event("delta", frame_text(head(), texts)));
     if (frames.size() > limits.frames) frames.pop_front();
   }
 
-  [[nodiscard]] Head head(std::int64_t least) const {
+  [[nodiscard]] Head head() const {
     return {shape, sample->ended, sequence, sample->number, least, sample.get()};
   }
 
@@ -130,7 +132,7 @@ struct Feed::State : std::enable_shared_from_this<Feed::State> {
     } else {
       if (!whole) {
         Picture nothing = blank_picture(*sample);
-        whole = event("whole", frame_text(head(1), differences(nothing, *shown, 1)));
+        whole = event("whole", frame_text(head(), differences(nothing, *shown, 1)));
       }
       piece = whole;
       viewer.seen = sequence;
@@ -146,6 +148,7 @@ struct Feed::State : std::enable_shared_from_this<Feed::State> {
   std::uint64_t sequence = 0;
   std::string shape;
   std::optional<Picture> shown;       ///< what a viewer at `sequence` has; none while nobody looks
+  std::int64_t least = 1;             ///< by which, or more, `shown` differs from the sample nowhere
   std::deque<control::Piece> frames;  ///< the last one is that of `sequence`
   control::Piece whole;               ///< of `sequence`, once somebody needs it
   std::vector<std::weak_ptr<Viewer>> viewers;

@@ -32,6 +32,7 @@ class Viewer {
   std::vector<std::size_t> sizes;
   std::vector<const void*> texts;
   std::uint64_t sequence = 0;
+  std::int64_t least = 0;
   Column utilization;
 
  private:
@@ -50,6 +51,7 @@ class Viewer {
       EXPECT_EQ(number, sequence + 1) << "a frame is missing";
     }
     sequence = number;
+    least = frame.at("least").to_number<std::int64_t>();
     const auto& column = frame.at("utilization").as_string();
     add_difference(utilization, {column.data(), column.size()});
   }
@@ -97,6 +99,34 @@ TEST_F(FeedTest, BeginsWithThePictureAndGoesOnWithWhatChanges) {
   one->ask();
   feed->publish(fabric.sample(0.6F));
   EXPECT_LT(one->sizes.back(), 400U) << "nothing has changed";
+}
+
+// What is too much for a frame is left out, and a picture that is sent later is no finer than the frames
+// were.
+TEST_F(FeedTest, WhoComesLateIsToldHowCoarseThePictureIs) {
+  feed = std::make_unique<Feed>([this](std::function<void()> then) { waiting.push_back(std::move(then)); },
+                                [this](const std::shared_ptr<const load::Sample>&) { return shape; },
+                                [](const load::Sample& sample) { return picture_of(sample); },
+                                FeedLimits{3, 20, 2});
+  const auto one = viewer();
+  one->ask();
+  feed->publish(fabric.sample(0.5F));
+  run();
+  EXPECT_EQ(one->least, 1);
+  one->ask();
+  auto sample = fabric.sample(0.5F);
+  for (std::size_t i = 0; i < sample->ports.size(); ++i)
+    sample->ports[i].utilization = 0.5F + static_cast<float>(i) / 100;
+  feed->publish(sample);
+  run();
+  ASSERT_EQ(one->kinds.back(), "delta");
+  EXPECT_GT(one->least, 1);
+  const auto late = viewer();
+  late->ask();
+  run();
+  EXPECT_EQ(late->kinds.back(), "whole");
+  EXPECT_EQ(late->utilization, one->utilization);
+  EXPECT_EQ(late->least, one->least);
 }
 
 TEST_F(FeedTest, AllViewersShareOneText) {
