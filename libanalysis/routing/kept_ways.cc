@@ -9,6 +9,8 @@
 
 #include "routing/dependencies.h"
 #include "routing/hop_map.h"
+#include "routing/lid_mixtures.h"
+#include "routing/stopovers.h"
 
 namespace heddle::routing {
 namespace {
@@ -39,6 +41,7 @@ class Keeper {
     } else {
       Dependencies now = wanted();
       take(by_lid, now);
+      if (which == Keep::OrOthers) take_others(usable, now);
     }
     return std::move(kept_);
   }
@@ -175,6 +178,30 @@ class Keeper {
     } else if (lids.size() > 1) {
       take(lids.first(lids.size() / 2), now);
       take(lids.subspan(lids.size() / 2), now);
+    } else {
+      unsuited_.push_back(lids.front());
+    }
+  }
+
+  /// Other ways, from everywhere, that close no circle with what is there.
+  void take_others(const LinkSet& usable, Dependencies& now) {
+    if (unsuited_.empty()) return;
+    const UpdateOrder order{graph_, order_.ranks, order_.mends, order_.up, &usable};
+    const TableChange none{after_, after_, {}};
+    const LidMixtures mixtures(order, none);
+    RoomMaker room(mixtures, {}, {});
+    for (const auto& lost : unsuited_) take_another(lost, room, now);
+  }
+  void take_another(const std::vector<KeptWay>& lost, RoomMaker& room, Dependencies& now) {
+    const Lid lid = lost.front().lid;
+    const auto way = room.make_whole(lid, now);
+    if (!way) return;
+    const auto is_led = [&](const KeptWay& each) { return way->tables.port(each.sw, lid) != no_path; };
+    if (!std::all_of(lost.begin(), lost.end(), is_led)) return;
+    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+      const SwitchIndex sw{s};
+      const PortNum port = way->tables.port(sw, lid);
+      if (port != after_.port(sw, lid)) kept_.push_back({sw, lid, port});
     }
   }
 
@@ -186,7 +213,8 @@ class Keeper {
   std::map<Lid, std::vector<SwitchIndex>> lost_;
   std::vector<KeptWay> kept_;
   std::size_t trials_ = 0;
-  std::optional<bool> in_order_;  ///< what stands; asked where something is lost
+  std::vector<std::vector<KeptWay>> unsuited_;  ///< by LID
+  std::optional<bool> in_order_;                ///< what stands; asked where something is lost
 };
 
 }  // namespace

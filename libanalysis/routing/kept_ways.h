@@ -28,11 +28,13 @@ struct KeptWay {
 
 enum class Keep : std::uint8_t {
   ThatSuit,  ///< none that would close a circle of dependencies with `after` and with one another
+  OrOthers,  ///< and for what such lead to, other ways that close none, where there are any
   All        ///< who writes the tables leaves other LIDs as they are, if need be (lid_rounds.h)
 };
 
 /// Of the entries that `before` has and `after` has not, those that lead over `usable` links to where `after`
-/// leads on. `differing`: the blocks in which the tables may differ.
+/// leads on; with OrOthers also entries in place of those that `after` has, which may be in any block.
+/// `differing`: the blocks in which the tables may differ.
 [[nodiscard]] std::vector<KeptWay> ways_to_keep(const UpdateOrder& order, const ForwardingTables& before,
                                                 const ForwardingTables& after,
                                                 std::span<const BlockRef> differing, const LinkSet& usable,

@@ -67,15 +67,41 @@ Stopover LidMixtures::stop_over(std::vector<Lid> lids, ForwardingTables between)
   Stopover stopover;
   stopover.there = outward_stages(order_, *before_, between, lids).stages;
   stopover.onward = outward_stages(order_, between, change_.after, lids).stages;
+  stopover.lids = std::move(lids);
+  go_by(std::move(between), stopover);
+  return stopover;
+}
+
+std::optional<Stopover> LidMixtures::clear(std::span<const Lid> lids) {
+  Stopover stopover;
+  std::vector<EntryWrite> writes;
   for (const Lid lid : lids) {
+    for (std::uint32_t s = 0; s < order_.graph.size(); ++s) {
+      const SwitchIndex sw{s};
+      if (s == targets_[lid.raw()]->at.raw() || before_->port(sw, lid) == no_path ||
+          leads_there(*before_, lid, s))
+        continue;
+      writes.push_back({sw, lid, no_path, Change::Gains});
+      if (stopover.lids.empty() || stopover.lids.back() != lid) stopover.lids.push_back(lid);
+    }
+  }
+  if (writes.empty()) return std::nullopt;
+  ForwardingTables between = *before_;
+  (void)routing::apply(writes, between);
+  stopover.there.push_back(std::move(writes));
+  stopover.onward = outward_stages(order_, between, change_.after, stopover.lids).stages;
+  go_by(std::move(between), stopover);
+  return stopover;
+}
+
+void LidMixtures::go_by(ForwardingTables between, const Stopover& stopover) {
+  for (const Lid lid : stopover.lids) {
     const auto row = written_.begin() + static_cast<std::ptrdiff_t>(row_of_[lid.raw()] * order_.graph.size());
     std::fill_n(row, order_.graph.size(), Written{});
   }
   note(stopover.onward);
-  stopover.lids = std::move(lids);
   between_ = std::move(between);
   before_ = &between_;
-  return stopover;
 }
 
 void LidMixtures::add_past(Dependencies& into) const {
@@ -112,6 +138,7 @@ bool LidMixtures::is_past_foreign() const {
 
 bool LidMixtures::is_whole(Lid lid, const ForwardingTables& tables) const {
   const std::uint32_t end = targets_[lid.raw()]->at.raw();
+  if (tables.port(SwitchIndex{end}, lid) != change_.after.port(SwitchIndex{end}, lid)) return false;
   for (std::uint32_t s = 0; s < order_.graph.size(); ++s) {
     if (hop(tables, s, lid) == HopMap::none && hop(change_.after, s, lid) == HopMap::none) continue;
     std::uint32_t at = s;
@@ -122,6 +149,16 @@ bool LidMixtures::is_whole(Lid lid, const ForwardingTables& tables) const {
     }
   }
   return true;
+}
+
+bool LidMixtures::leads_there(const ForwardingTables& tables, Lid lid, std::uint32_t s) const {
+  const std::uint32_t end = targets_[lid.raw()]->at.raw();
+  for (std::size_t hops = 0; s != end; ++hops) {
+    const std::uint32_t by = hop(tables, s, lid);
+    if (by == HopMap::none || hops > order_.graph.size()) return false;
+    s = map_.peer(by);
+  }
+  return tables.port(SwitchIndex{end}, lid) != no_path;
 }
 
 bool LidMixtures::is_broken(Lid lid) const {

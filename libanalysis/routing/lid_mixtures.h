@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -46,6 +47,9 @@ class LidMixtures {
   /// These LIDs have the entries of `between` when they begin to change, all others those that they have.
   Stopover stop_over(std::vector<Lid> lids, ForwardingTables between);
 
+  /// Likewise, but these LIDs lose the entries that lead nowhere, at once; none where there are none.
+  std::optional<Stopover> clear(std::span<const Lid> lids);
+
   [[nodiscard]] bool has_past() const { return !past_.waits().empty(); }
   /// Of packets that were sent on by an entry that is gone.
   void add_past(Dependencies& into) const;
@@ -70,6 +74,8 @@ class LidMixtures {
     std::uint16_t stage = 0;  ///< the first one where it is not at all
     bool waits = false;
   };
+  [[nodiscard]] bool leads_there(const ForwardingTables& tables, Lid lid, std::uint32_t s) const;
+  void go_by(ForwardingTables between, const Stopover& stopover);
   void note(std::span<const std::vector<EntryWrite>> stages);
   void note(const EntryWrite& write, std::uint16_t stage);
   [[nodiscard]] Written written(Lid lid, std::uint32_t s) const {

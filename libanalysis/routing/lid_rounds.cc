@@ -42,7 +42,7 @@ class RoundMaker {
       rounds.count = round + 1;
       for (const Lid lid : left) rounds.of[lid.raw()] = round;
       if (deferred_.size() == left.size() && !meets_past_) {
-        if (stop_over(left, round, rounds)) continue;
+        if (stop_over(left, round, rounds) || clear(left, round, rounds)) continue;
         if (mixtures_.may_stay()) stay(left, round, rounds);
         rounds.circular = left;
         break;
@@ -87,6 +87,18 @@ class RoundMaker {
       return true;
     }
     return false;
+  }
+  /// Whether some have entries that lead nowhere: without these, and once what they held is gone, there may
+  /// be a way for them.
+  bool clear(std::span<const Lid> left, std::size_t round, LidRounds& rounds) {
+    if (std::exchange(cleared_, true)) return false;
+    auto stopover = mixtures_.clear(left);
+    if (!stopover) return false;
+    if (round == 0) rounds.broken = stopover->lids;
+    stopover->round = round;
+    rounds.stopovers.push_back(*std::move(stopover));
+    now_ = standing();
+    return true;
   }
   /// Takes those out of `left` that need not change, or only where they lead nowhere.
   void stay(std::vector<Lid>& left, std::size_t round, LidRounds& rounds) {
@@ -144,6 +156,7 @@ class RoundMaker {
   std::vector<Led> led_;  ///< by LID, when the round begins
   std::vector<Lid> deferred_;
   std::size_t trials_ = 0;
+  bool cleared_ = false;
   bool meets_past_ = false;  ///< the round does not wait until packets by entries that are gone are gone, too
 };
 

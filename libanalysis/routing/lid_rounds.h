@@ -3,8 +3,9 @@
 /// made for a topology that has more cables. Then LIDs change in rounds, and a round begins when no packet of
 /// those before it is left: what a LID was led by may close a circle with what another one is to be led by,
 /// and must be gone first. Where each of those that are left would close one, some take another way meanwhile
-/// (stopovers.h). And where that does not help either, they stay as they are, if whoever writes them bears
-/// it: a way that is not the wanted one is better than a circle.
+/// (stopovers.h). Where that does not help either, those that lead nowhere are taken out of the tables, and
+/// what they held is no longer in the way a round later. And whatever is left stays as it is, if whoever
+/// writes it bears that: a way that is not the wanted one is better than a circle.
 #pragma once
 
 #include <cstddef>

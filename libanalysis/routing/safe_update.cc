@@ -54,7 +54,8 @@ void split(const LidRounds& rounds, UpdatePlan& plan) {
     std::vector<char> has_begun(rounds.of.size(), 0);
     for (auto& stage : stages) {
       for (EntryWrite& write : stage) {
-        const bool broken = std::binary_search(rounds.broken.begin(), rounds.broken.end(), write.lid);
+        const bool broken =
+            round == 0 && std::binary_search(rounds.broken.begin(), rounds.broken.end(), write.lid);
         if (waits && !broken && has_begun[write.lid.raw()] == 0) write.change = Change::Follows;
       }
       for (const EntryWrite& write : stage) has_begun[write.lid.raw()] = 1;

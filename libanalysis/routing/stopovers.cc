@@ -192,7 +192,10 @@ std::optional<RoomMaker::Moved> RoomMaker::make_for(Lid lid, const Dependencies&
 
 std::optional<RoomMaker::Moved> RoomMaker::make_whole(Lid lid, Dependencies& standing) {
   Attempt attempt{mixtures_.before(), standing, {}, {}};
-  if (!move(lid, attempt) || !mixtures_.is_whole(lid, attempt.tables)) return std::nullopt;
+  if (!move(lid, attempt)) return std::nullopt;
+  const SwitchIndex end = mixtures_.targets()[lid.raw()]->at;
+  attempt.tables.set(end, lid, mixtures_.after().port(end, lid));
+  if (!mixtures_.is_whole(lid, attempt.tables)) return std::nullopt;
   standing = std::move(attempt.standing);
   return Moved{{lid}, std::move(attempt.tables)};
 }

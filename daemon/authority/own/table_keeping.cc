@@ -102,13 +102,16 @@ void TableWriter::let_stay(const routing::SafeUpdate& update) {
 }
 
 /// All ways that work are kept, and what would close a circle with them does not change. Where that cannot
-/// be, those are kept that suit what is wanted.
+/// be, those are kept that suit what is wanted, with other ways for the rest if there are any.
 routing::SafeUpdate TableWriter::safe_update() {
   routing::SafeUpdate update;
   const std::shared_ptr<const Routes> wanted = routes_;
-  for (const routing::Keep which : {routing::Keep::All, routing::Keep::ThatSuit}) {
+  for (const routing::Keep which : {routing::Keep::All, routing::Keep::OrOthers, routing::Keep::ThatSuit}) {
     routes_ = wanted;
+    if (which == routing::Keep::ThatSuit) find_differing();
     keep_ways_that_work(which);
+    // Other ways differ in blocks that are as they were to be.
+    if (which == routing::Keep::OrOthers) find_differing();
     update = routing::plan_safe_update(update_order(), working_, routes_->tables, differing_,
                                        {&recent_, kept_, routing::MayStay::Yes});
     if (update.circular.empty() && !update.is_uncertain) break;

@@ -17,6 +17,7 @@
 #include "routing/link_set.h"
 #include "routing/recent_entries.h"
 #include "routing/update_plan.h"
+#include "routing/updn.h"
 
 namespace heddle::routing::changes {
 
@@ -134,6 +135,29 @@ inline LinkSet without_some(const Fabric& fabric, std::size_t off, Random& rando
     --off;
   }
   return active;
+}
+
+/// Of all these cables, in the order of one who did not know some of them.
+inline UpDownRouter made_anew(const Fabric& fabric, const UpDownRouter& earlier) {
+  UpDownOptions options;
+  for (std::uint32_t s = 0; s < earlier.graph().size(); ++s)
+    options.ranks.emplace_back(earlier.graph().guid(SwitchIndex{s}), earlier.ranks().rank(SwitchIndex{s}));
+  return UpDownRouter::make(fabric, options).value();
+}
+
+/// A fabric whose cables a daemon did not all see when it was started, with its tables and those of now.
+struct CablesThatCame {
+  std::shared_ptr<const Fabric> fabric;
+  UpDownRouter earlier;
+  UpDownRouter router;
+};
+
+inline CablesThatCame cables_that_came(std::shared_ptr<const Fabric> fabric, std::uint64_t seed) {
+  Random random(seed);
+  const auto part = without_cables(*fabric, without_some(*fabric, 1 + random.below(4), random));
+  auto earlier = UpDownRouter::make(*part).value();
+  auto router = made_anew(*fabric, earlier);
+  return {std::move(fabric), std::move(earlier), std::move(router)};
 }
 
 }  // namespace heddle::routing::changes

@@ -4,44 +4,40 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <string>
+#include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "fabric/generators.h"
-#include "routing/updn.h"
 #include "unit/routing/passing.h"
 
 namespace heddle::routing {
 namespace {
 
 using changes::arrives_by;
+using changes::CablesThatCame;
 using changes::Passing;
-using changes::without_cables;
-using changes::without_some;
 
-/// Of all these cables, in the order of one who did not know some of them.
-UpDownRouter made_anew(const Fabric& fabric, const UpDownRouter& earlier) {
-  UpDownOptions options;
-  for (std::uint32_t s = 0; s < earlier.graph().size(); ++s)
-    options.ranks.emplace_back(earlier.graph().guid(SwitchIndex{s}), earlier.ranks().rank(SwitchIndex{s}));
-  return UpDownRouter::make(fabric, options).value();
+CablesThatCame cables_that_came(std::uint64_t seed, std::string_view source, std::uint8_t lmc) {
+  return changes::cables_that_came(assign_lids(**generate(source), lmc).value(), seed);
 }
 
-/// A random fabric whose cables a daemon did not all see when it was started, with its tables and those of
-/// now.
-struct CablesThatCame {
-  std::shared_ptr<const Fabric> fabric;
-  UpDownRouter earlier;
-  UpDownRouter router;
-};
-
 CablesThatCame cables_that_came(std::uint64_t seed) {
-  const auto fabric =
-      assign_lids(**generate(fmt::format("random:switches=10,hosts=20,links=20,seed={}", seed))).value();
-  Random random(seed);
-  const auto part = without_cables(*fabric, without_some(*fabric, 1 + random.below(4), random));
-  auto earlier = UpDownRouter::make(*part).value();
-  auto router = made_anew(*fabric, earlier);
-  return {fabric, std::move(earlier), std::move(router)};
+  return cables_that_came(seed, fmt::format("random:switches=10,hosts=20,links=20,seed={}", seed), 0);
+}
+
+void expect_paths_as_in(const ForwardingTables& wanted, const SwitchGraph& graph,
+                        const ForwardingTables& tables) {
+  for (const Target& target : graph.targets()) {
+    for (unsigned i = 0; i < target.lid_count(); ++i) {
+      const Lid lid{static_cast<std::uint16_t>(target.base.raw() + i)};
+      for (std::uint32_t s = 0; s < graph.size(); ++s) {
+        const SwitchIndex from{s};
+        EXPECT_TRUE(!arrives_by(graph, wanted, from, target, lid) ||
+                    arrives_by(graph, tables, from, target, lid));
+      }
+    }
+  }
 }
 
 // World 1070147 of the swarm: cables come that a daemon did not see when it was started, the mends become
@@ -95,13 +91,34 @@ TEST(SafeUpdate, LidsThatCouldOnlyCloseACircleStayAsTheyAre) {
     Passing passing(graph);
     passing.carry_out(update.plan.stages, tables);
     EXPECT_FALSE(passing.has_circle()) << "seed " << seed;
-    for (const Target& target : graph.targets()) {
-      for (std::uint32_t s = 0; s < graph.size(); ++s) {
-        const SwitchIndex from{s};
-        const bool wanted = arrives_by(graph, router.tables(), from, target, target.base);
-        EXPECT_TRUE(!wanted || arrives_by(graph, tables, from, target, target.base)) << "seed " << seed;
-      }
+    expect_paths_as_in(router.tables(), graph, tables);
+  }
+}
+
+// World 15363448 of the swarm: switches come back with empty tables. What leads to them leads nowhere, and
+// what it held was in the way of every entry that they could have had.
+TEST(SafeUpdate, WhatLeadsNowhereIsInNobodysWay) {
+  for (const auto& [seed, source] : {std::pair{75U, "random:switches=10,hosts=20,links=20,seed=75"},
+                                     {268U, "random:switches=10,hosts=20,links=20,seed=268"},
+                                     {324U, "torus:4x4,hosts=1,links=1"}}) {
+    SCOPED_TRACE(source);
+    const auto [fabric, earlier, router] = cables_that_came(seed, source, 1);
+    const SwitchGraph& graph = router.graph();
+    const UpdateOrder order{graph, router.ranks(), router.mends()};
+    ForwardingTables tables = earlier.tables();
+    Random random(seed + 1000);
+    for (unsigned i = 0; i < 2; ++i) {
+      const auto row = tables.row(SwitchIndex{static_cast<std::uint32_t>(random.below(graph.size()))});
+      std::fill(row.begin(), row.end(), no_path.raw());
     }
+    const auto update =
+        plan_safe_update(order, tables, router.tables(), differing_blocks(tables, router.tables()),
+                         {.may_stay = MayStay::Yes});
+    EXPECT_TRUE(update.circular.empty());
+    Passing passing(graph);
+    passing.carry_out(update.plan.stages, tables);
+    EXPECT_FALSE(passing.has_circle());
+    expect_paths_as_in(router.tables(), graph, tables);
   }
 }
 
