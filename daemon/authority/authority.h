@@ -44,6 +44,8 @@ class Authority {
   /// A sweep's result is being made true.
   [[nodiscard]] virtual bool is_configuring() const { return false; }
   [[nodiscard]] virtual Problems problems() const { return {}; }
+  /// LIDs with routes of an earlier order, which nothing that is safe at every instant leads away from.
+  [[nodiscard]] virtual std::vector<Lid> staying() const { return {}; }
 
   // What happens.
   /// A sweep has found something new. Ends in Seat::use() or adopt(), perhaps later.

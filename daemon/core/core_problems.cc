@@ -82,6 +82,24 @@ std::optional<std::string> FabricCore::links_left_off() const {
       off, off == 1 ? "link was" : "links were", named);
 }
 
+/// Links may change without them, and so may the order when it is made anew.
+std::optional<std::string> FabricCore::earlier_routes() const {
+  const std::vector<Lid> lids = authority_->staying();
+  if (lids.empty()) return std::nullopt;
+  std::string named;
+  for (std::size_t i = 0; i < std::min(lids.size(), most_named); ++i) {
+    const PortIndex port = survey_ ? survey_->fabric->find_port(lids[i]) : no_port;
+    const std::string of =
+        port == no_port ? "" : " of " + shown_->of(survey_->fabric->node(survey_->fabric->port(port).node));
+    named += fmt::format("{}LID {}{}", i > 0 ? ", " : "", lids[i].raw(), of);
+  }
+  if (lids.size() > most_named) named += fmt::format(", and {} more", lids.size() - most_named);
+  return fmt::format(
+      "{} {} routes of an earlier order, since each way to others could close a circle: {}; they lead there, "
+      "and are looked at again when links change (docs/routing.md, Mends)",
+      lids.size(), lids.size() == 1 ? "LID keeps" : "LIDs keep", named);
+}
+
 Problems FabricCore::problems() const {
   Problems all;
   const auto add_each = [&](ProblemKind kind, const std::vector<std::string>& texts) {
@@ -95,6 +113,7 @@ Problems FabricCore::problems() const {
   };
   add_each(ProblemKind::Discovery, found_wrong_);
   append(authority_->problems());
+  add_if(ProblemKind::EarlierRoutes, earlier_routes());
   add_if(ProblemKind::NoManager, nobody_manages());
   add_each(ProblemKind::Qos, qos_.problems());
   add_each(ProblemKind::LocalitySets, sampler_.warnings());

@@ -166,6 +166,7 @@ class FabricCore final : private authority::Seat {
   void say(Severity severity, const std::string& text) const { outside_.say(severity, text); }
   [[nodiscard]] std::optional<std::string> nobody_manages() const;
   [[nodiscard]] std::optional<std::string> silent_manager() const;
+  [[nodiscard]] std::optional<std::string> earlier_routes() const;
   [[nodiscard]] std::optional<std::string> why_not_regulated() const;
   [[nodiscard]] std::optional<std::string> links_left_off() const;
 

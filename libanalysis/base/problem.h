@@ -36,6 +36,7 @@ enum class ProblemKind : std::uint8_t {
   OpenSmAway,     ///< there is no OpenSM with the plugin
   OpenSmStandby,  ///< the OpenSM beside us is not the master
   Configuring,    ///< part of what the subnet manager had to do was not done
+  EarlierRoutes,  ///< LIDs have routes of an earlier order, which nothing safe leads away from
   Rail,           ///< a port of this host leads to a fabric that no daemon looks at
   // regulation and QoS
   NotRegulated,  ///< regulation is asked for, and this daemon is in no position to do it
@@ -75,6 +76,7 @@ inline constexpr std::array problem_names{
     ProblemName{ProblemKind::OpenSmAway, "opensm-away"},
     ProblemName{ProblemKind::OpenSmStandby, "opensm-standby"},
     ProblemName{ProblemKind::Configuring, "configuring"},
+    ProblemName{ProblemKind::EarlierRoutes, "earlier-routes"},
     ProblemName{ProblemKind::Rail, "rail-without-daemon"},
     ProblemName{ProblemKind::NotRegulated, "not-regulated"},
     ProblemName{ProblemKind::Tables, "tables"},

@@ -46,6 +46,7 @@ class OwnFabric final : public authority::Authority {
   [[nodiscard]] std::uint8_t priority() const override { return priority_; }
   [[nodiscard]] bool is_configuring() const override { return manager_.busy(); }
   [[nodiscard]] Problems problems() const override { return could_not_do_; }
+  [[nodiscard]] std::vector<Lid> staying() const override { return manager_.staying(); }
   void on_found(std::shared_ptr<const Survey> survey, Instant now) override;
   std::optional<mad::Notice> on_unsolicited(const mad::Packet& packet, Instant now) override {
     return manager_.on_unsolicited(packet, now);

@@ -105,6 +105,7 @@ class Provisioner {
     writer_.verify(std::move(survey), count, now, std::move(done));
   }
   [[nodiscard]] std::size_t known_blocks() const { return writer_.known_blocks(); }
+  [[nodiscard]] const std::vector<Lid>& staying() const { return writer_.staying(); }
   /// Whether a table holds, or may hold, an entry that leaves by this port.
   [[nodiscard]] bool may_use(const PortRef& port) const {
     return writer_.may_use(port) || multicast_.may_use(port);

@@ -58,6 +58,7 @@ class SubnetManager {
   [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const {
     return provisioner_.lids_through(port);
   }
+  [[nodiscard]] std::vector<Lid> staying() const { return provisioner_.staying(); }
   /// See Provisioner. Of the next configure().
   void pass_over_silent_sms() { provisioner_.pass_over_silent_sms(); }
   /// Since the last run that nobody else's being master stopped.

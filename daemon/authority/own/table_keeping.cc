@@ -1,6 +1,7 @@
 // What a TableWriter leaves as it stands though other entries are wanted: those of nodes that nobody knows,
 // and those that work and would be taken away for nothing, or for a circle.
 
+#include <algorithm>
 #include <utility>
 
 #include "authority/own/table_writer.h"
@@ -116,7 +117,9 @@ routing::SafeUpdate TableWriter::safe_update() {
                                        {&recent_, kept_, routing::MayStay::Yes});
     if (update.circular.empty() && !update.is_uncertain) break;
   }
-  if (!update.staying.empty()) let_stay(update);
+  staying_ = update.staying;
+  std::sort(staying_.begin(), staying_.end());
+  if (!staying_.empty()) let_stay(update);
   return update;
 }
 

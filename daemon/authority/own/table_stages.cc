@@ -82,6 +82,7 @@ void TableWriter::plan(Instant now) {
   const routing::ForwardingTables& wanted = routes_->tables;
   find_differing();
   plan_ = {};
+  staying_.clear();
   stage_ = 0;
   rest_is_written_ = false;
   later_.clear();

@@ -113,6 +113,8 @@ class TableWriter {
     known_.erase(sw);
     empty_.insert(sw);
   }
+  /// That the last run left as they are (routing/safe_update.h).
+  [[nodiscard]] const std::vector<Lid>& staying() const { return staying_; }
   /// Whether some switch holds, or may hold, an entry that leaves by one of these ports. Port numbers of
   /// switches that were never written count as not in use.
   [[nodiscard]] bool may_use(const PortRef& port) const;
@@ -205,6 +207,7 @@ class TableWriter {
   bool rest_is_written_ = false;
   std::vector<char> held_;     ///< by block number: LIDs whose later stages are left out
   std::vector<Lid> kept_;      ///< with entries that stay though the order has none
+  std::vector<Lid> staying_;   ///< ascending
   std::vector<bool> is_idle_;  ///< by LID: carries nothing
   Waits waits_ = Waits::Leave;
   routing::PacketsUnderWay under_way_;

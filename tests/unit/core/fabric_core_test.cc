@@ -23,7 +23,10 @@ class Authority final : public authority::Authority {
     seat_.use(std::move(survey));
   }
 
+  [[nodiscard]] std::vector<Lid> staying() const override { return stay; }
+
   bool configures = false;
+  std::vector<Lid> stay;
 
  private:
   authority::Seat& seat_;
@@ -71,6 +74,23 @@ TEST_F(FabricCoreTest, BeginsWithASweepAndNotBefore) {
   EXPECT_EQ(transport_.sent.size(), 1U);
   EXPECT_TRUE(core_.next_deadline());
   EXPECT_FALSE(core_.quiet());
+}
+
+// What no safe order of writing leads away from is the operator's to know.
+TEST_F(FabricCoreTest, SaysWhichLidsKeepEarlierRoutes) {
+  const auto said = [&] {
+    std::string texts;
+    for (const Problem& problem : core_.problems())
+      if (problem.kind == ProblemKind::EarlierRoutes) texts += problem.text;
+    return texts;
+  };
+  EXPECT_EQ(said(), "");
+  for (const std::uint16_t lid : {5, 7, 12, 33, 40}) authority_->stay.emplace_back(lid);
+  EXPECT_THAT(said(), testing::StartsWith("5 LIDs keep routes of an earlier order"));
+  EXPECT_THAT(said(), testing::HasSubstr(": LID 5, LID 7, LID 12, and 2 more; "));
+  authority_->stay = {Lid{9}};
+  EXPECT_THAT(said(), testing::HasSubstr("1 LID keeps routes"));
+  EXPECT_THAT(said(), testing::HasSubstr(": LID 9; "));
 }
 
 TEST_F(FabricCoreTest, DoesNothingWhenItIsWokenTooEarly) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "provision_world.h"
+#include "unit/routing/passing.h"
 
 namespace heddle::provision {
 namespace {
@@ -104,6 +105,25 @@ TEST(Provisioner, AsksTheNeighboursWhetherASwitchIsGone) {
   EXPECT_FALSE(report.failure);
   EXPECT_THAT(kept.keeper.mute(), testing::IsEmpty());
   EXPECT_GT(report.blocks_written, 0U);
+}
+
+// Cables have come that were not there, and the mends became others (SafeUpdate.LidsThatCouldOnly...).
+TEST(Provisioner, SaysWhichLidsStayAsTheyAre) {
+  bool have_come = false;
+  const auto route = [&](const Fabric& fabric) -> Result<Routes> {
+    auto came = routing::changes::cables_that_came(std::make_shared<const Fabric>(fabric), 268);
+    auto order = std::make_shared<routing::UpDownRouter>(std::move(have_come ? came.router : came.earlier));
+    Routes routes{routing::ForwardingTables(order->tables()), order};
+    routes.up = routes.may_be_used = routes.in_all_planes = routing::LinkSet::all(fabric);
+    return routes;
+  };
+  World world{"random:switches=10,hosts=20,links=20,seed=268", {}, {}, route};
+  const auto survey = world.bring_up().survey;
+  ASSERT_TRUE(survey);
+  EXPECT_THAT(world.sm.staying(), testing::IsEmpty());
+  have_come = true;
+  world.sm.configure(survey, world.sim.now);
+  EXPECT_TRUE(world.sim.run([&] { return !world.sm.staying().empty(); }));
 }
 
 // The sweep goes on, and what is ordered meanwhile makes tables anew.
