@@ -378,10 +378,13 @@ double balance(const FullTopology& full, unsigned rounds, ForwardingTables& home
   return keeps ? from_chains : least;
 }
 
+bool is_near_bound(const SwitchGraph& graph, double largest) {
+  return largest <= enough * whole_lid_bound(graph);
+}
+
 void spare_chains(const FullTopology& full, const LinkSet& all, unsigned rounds, ForwardingTables chains,
                   ForwardingTables& home) {
   const double largest = all_to_all(full.graph, home).largest();
-  if (rounds == 0 || largest <= enough * whole_lid_bound(full.graph)) return;
   relieve(full, largest, rounds, chains);
   mend_home(full, all, chains);
   if (all_to_all(full.graph, chains).largest() > same_load * largest) return;

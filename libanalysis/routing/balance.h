@@ -25,7 +25,10 @@ double balance(const FullTopology& full, unsigned rounds, ForwardingTables& home
 /// where they are. The largest load then.
 double relieve(const FullTopology& full, double limit, unsigned rounds, ForwardingTables& home);
 
-/// Where a bound cannot be had, LIDs were moved on the way to it for nothing: takes them off links of
+/// Whether balance() had no reason to stop before the bound of whole LIDs.
+[[nodiscard]] bool is_near_bound(const SwitchGraph& graph, double largest);
+
+/// Where that bound cannot be had, LIDs were moved on the way to it for nothing: takes them off links of
 /// `chains`, which balance() began with, only as far as `home` came, mends included, and keeps these tables
 /// in place of `home` if they carry permutations better.
 void spare_chains(const FullTopology& full, const LinkSet& all, unsigned rounds, ForwardingTables chains,

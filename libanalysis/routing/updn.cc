@@ -69,9 +69,10 @@ struct UpDownRouter::State {
     if (is_regular_tree(graph, ranks)) return mend_home(topology(), all, home);
     const unsigned rounds = balance_rounds(graph, destinations);
     ForwardingTables chains = home;
-    balance(topology(), rounds, home);
+    const double largest = balance(topology(), rounds, home);
     mend_home(topology(), all, home);
-    spare_chains(topology(), all, rounds, std::move(chains), home);
+    if (rounds != 0 && !is_near_bound(graph, largest))
+      spare_chains(topology(), all, rounds, std::move(chains), home);
   }
 
   [[nodiscard]] FullTopology topology() const { return {graph, destinations, ranks, full, mends}; }
