@@ -6,9 +6,24 @@
 #include <ostream>
 #include <string>
 
+#include "app/agents_key.h"
+#include "app/doors.h"
 #include "version/version.h"
 
 namespace heddle::app {
+
+namespace {
+
+/// What it says, and the secrets that it names: a start reads these too.
+Result<void> check_all(const ConfigSource& source) {
+  const auto config = source.load();
+  if (!config) return fail(config.error());
+  if (const auto key = key_of_agents(*config); !key) return fail(key.error());
+  if (const auto secrets = read_secrets(*config); !secrets) return fail(secrets.error());
+  return {};
+}
+
+}  // namespace
 
 Result<Config> ConfigSource::load() const {
   auto config = file.empty() ? Result<Config>{Config{}} : read_config(file);
@@ -53,13 +68,13 @@ std::variant<ConfigSource, ReplayAsked, ExitWith> parse_options(int argc, const 
     return ExitWith{0};
   }
   if (check) {
-    const auto config = source.load();
-    if (config) {
+    const auto good = check_all(source);
+    if (good) {
       out << "heddled: the configuration is good\n";
     } else {
-      err << "heddled: " << config.error().message << '\n';
+      err << "heddled: " << good.error().message << '\n';
     }
-    return ExitWith{config ? 0 : 1};
+    return ExitWith{good ? 0 : 1};
   }
   if (!replay.file.empty()) return replay;
   return source;
