@@ -169,7 +169,11 @@ Result<toml::table> parse_included(const toml::table& table, const IncludedText&
   if (!included) return fail(ErrorCode::Invalid, "include: nothing can be included here");
   const auto text = included(*file);
   if (!text) return fail("include", text.error());
-  return parse(*text, *file);
+  auto shared = parse(*text, *file);
+  // Files that include each other would have no end.
+  if (shared && shared->contains("include"))
+    return fail(ErrorCode::Invalid, fmt::format("include: {} includes another file; only one may", *file));
+  return shared;
 }
 
 }  // namespace

@@ -184,6 +184,9 @@ TEST(Experiment, PlanesAreBasedOnWhatIsIncluded) {
   EXPECT_EQ(experiment->variants[2].plane.central_speed, 3);
 
   EXPECT_THAT(read_experiment(text, "e.toml").error().message, HasSubstr("nothing can be included here"));
+  const auto circle = [&](const std::string&) -> Result<std::string> { return text; };
+  EXPECT_THAT(read_experiment(text, "e.toml", circle).error().message,
+              HasSubstr("switches.toml includes another file; only one may"));
   const auto error = [&](const std::string& shared) {
     const auto read =
         read_experiment(text, "e.toml", [&](const std::string&) -> Result<std::string> { return shared; });
