@@ -85,12 +85,17 @@ std::vector<NodeIndex> on_one_cable(const Fabric& fabric, const LinkSet& left) {
 class Arrivals {
  public:
   Arrivals(const SwitchGraph& graph, const ForwardingTables& tables, const LinkSet& left)
-      : graph_{graph}, tables_{tables}, left_{left}, hops_{graph} {}
+      : size_{graph.size()}, tables_{tables}, left_{hops_over(graph, &left)}, hops_{graph}, columns_{size_} {}
 
   void look(const Target& to, Lid lid) {
-    known_.assign(graph_.size(), Known::Nothing);
-    known_[to.at.raw()] = tables_.port(to.at, lid) == to.out ? Known::Arrives : Known::IsLost;
-    for (std::uint32_t s = 0; s < known_.size(); ++s) follow(s, lid);
+    if (lid.raw() / lids_per_block != loaded_) {
+      loaded_ = lid.raw() / lids_per_block;
+      columns_.load(tables_, loaded_);
+    }
+    const std::uint8_t* column = columns_.column(lid);
+    known_.assign(size_, Known::Nothing);
+    known_[to.at.raw()] = column[to.at.raw()] == to.out.raw() ? Known::Arrives : Known::IsLost;
+    for (std::uint32_t s = 0; s < known_.size(); ++s) follow(s, column);
   }
   [[nodiscard]] bool from(SwitchIndex s) const { return known_[s.raw()] == Known::Arrives; }
 
@@ -98,27 +103,26 @@ class Arrivals {
   enum class Known : std::uint8_t { Nothing, OnTheWay, Arrives, IsLost };
 
   /// What is met again on the way runs in a circle.
-  void follow(std::uint32_t s, Lid lid) {
+  void follow(std::uint32_t s, const std::uint8_t* column) {
     way_.clear();
     std::uint32_t at = s;
     while (known_[at] == Known::Nothing) {
       known_[at] = Known::OnTheWay;
       way_.push_back(at);
-      const std::uint32_t hop = hops_.hop(at, tables_.port(SwitchIndex{at}, lid).raw());
-      if (hop == HopMap::none || !left_.contains(link_of(SwitchIndex{at}, hop))) break;
+      const std::uint32_t hop = hops_.hop(at, column[at]);
+      if (hop == HopMap::none || left_[hop] == 0) break;
       at = hops_.peer(hop);
     }
     const Known all = known_[at] == Known::Arrives ? Known::Arrives : Known::IsLost;
     for (const std::uint32_t passed : way_) known_[passed] = all;
   }
-  [[nodiscard]] LinkIndex link_of(SwitchIndex s, std::uint32_t hop) const {
-    return graph_.hops(s)[hop - graph_.first_hop(s)].link;
-  }
 
-  const SwitchGraph& graph_;
+  std::size_t size_;
   const ForwardingTables& tables_;
-  const LinkSet& left_;
+  std::vector<char> left_;  ///< by hop
   HopMap hops_;
+  Columns columns_;
+  std::size_t loaded_ = static_cast<std::size_t>(-1);  ///< block of columns_
   std::vector<Known> known_;
   std::vector<std::uint32_t> way_;
 };
@@ -131,24 +135,34 @@ double pairs_without_path(const Fabric& fabric, const SwitchGraph& graph, const 
   };
   std::vector<std::uint32_t> hosts(graph.size());
   for (const Target& target : graph.targets()) hosts[target.at.raw()] += is_there(target) ? 1 : 0;
+  std::vector<std::uint32_t> piece_of(graph.size());
+  for (std::uint32_t s = 0; s < graph.size(); ++s)
+    piece_of[s] = pieces.find(graph.node(SwitchIndex{s}).raw());
   Arrivals arrivals{graph, tables, left};
+  std::vector<char> arrives(graph.size());
   double pairs = 0;
   for (const Target& to : graph.targets()) {
     if (!is_there(to)) continue;
     const std::uint32_t piece = pieces.find(fabric.port(to.port).node.raw());
-    std::vector<bool> arrives(graph.size(), true);
+    arrives.assign(graph.size(), 1);
     for (unsigned i = 0; i < to.lid_count(); ++i) {
       arrivals.look(to, Lid{static_cast<std::uint16_t>(to.base.raw() + i)});
-      for (std::uint32_t s = 0; s < graph.size(); ++s)
-        arrives[s] = arrives[s] && arrivals.from(SwitchIndex{s});
+      for (std::uint32_t s = 0; s < graph.size(); ++s) arrives[s] &= arrivals.from(SwitchIndex{s}) ? 1 : 0;
     }
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
-      const SwitchIndex from{s};
-      if (arrives[s] || pieces.find(graph.node(from).raw()) != piece) continue;
-      pairs += hosts[s] - (from == to.at ? 1 : 0);
+      if (arrives[s] != 0 || piece_of[s] != piece) continue;
+      pairs += hosts[s] - (s == to.at.raw() ? 1 : 0);
     }
   }
   return pairs;
+}
+
+/// Over a hop that is not there.
+bool leads_astray(const Loads& loads, const std::vector<char>& left) {
+  for (std::size_t hop = 0; hop < left.size(); ++hop) {
+    if (left[hop] == 0 && loads.hop[hop] > 0) return true;
+  }
+  return false;
 }
 
 /// As the daemon routes: where ports have several LIDs they are in two planes.
@@ -181,8 +195,11 @@ Outage outage_of(const Fabric& fabric, const SwitchGraph& graph, const Forwardin
     if (target.kind == TargetKind::Host) ++ports[pieces.find(fabric.port(target.port).node.raw())];
   }
   found.pairs_cut = pairs_apart(ports);
-  found.pairs_without_path = pairs_without_path(fabric, graph, tables, left, pieces);
-  found.largest = all_to_all(graph, tables).largest();
+  const Loads loads = all_to_all(graph, tables);
+  found.largest = loads.largest();
+  // Where all that everybody sends to all arrives, nobody is without a path.
+  if (loads.lost > 0 || leads_astray(loads, hops_over(graph, &left)))
+    found.pairs_without_path = pairs_without_path(fabric, graph, tables, left, pieces);
   if (samples > 0) {
     Random random(1);
     found.bisection = effective_bisection(graph, tables, samples, random);
