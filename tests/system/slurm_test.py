@@ -53,6 +53,9 @@ exec /usr/bin/squeue "$@"
 class Slurm:
     """A context: a whole Slurm in a directory of its own. Not below /tmp where others may not go."""
 
+    def __init__(self, topology=""):
+        self.topology = topology  # a topology.conf of topology/tree
+
     def __enter__(self):
         self.at = pathlib.Path(tempfile.mkdtemp(prefix="heddle-slurm-"))
         self.at.chmod(0o755)
@@ -66,7 +69,8 @@ class Slurm:
         key = self.at / "munge.key"
         key.write_bytes(os.urandom(1024))
         key.chmod(0o400)
-        (self.at / "slurm.conf").write_text(CONF.format(at=self.at, here=HERE))
+        (self.at / "slurm.conf").write_text(CONF.format(at=self.at, here=HERE) + ("TopologyPlugin=topology/tree\n" if self.topology else ""))
+        (self.at / "topology.conf").write_text(self.topology)
         self.env = {**os.environ, "SLURM_CONF": str(self.at / "slurm.conf"), "PATH": f"{self.at}/bin:{os.environ['PATH']}"}
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
         subprocess.run(["ip", "addr", "add", f"{HERE}/32", "dev", "lo"], check=True)
@@ -123,6 +127,24 @@ class RealSlurm(unittest.TestCase):
             self.assertIn("the list of jobs is old", old.stderr)
             self.assertIn("root", old.stdout)
             self.assertEqual(daemon.json("status")["sampling"]["overruns"], 0)
+
+    def test_it_reads_the_topology_that_is_exported(self):
+        if not shutil.which("slurmctld") or not shutil.which("munged"):
+            self.skipTest("no slurm-wlm here (tools/dev/packages-night.txt)")
+        # A host at each of two leaves, two spines above.
+        with Daemon({"fabric.generate": "xgft:2;1,2;1,2", "sampling.interval": "200ms"}) as daemon:
+            daemon.wait_for_sweeps()
+            topology = daemon.heddle("fabric", "export", "--format", "slurm-topology")
+        with Slurm(topology) as slurm:
+            shown = [dict(word.split("=", 1) for word in line.split()) for line in slurm.run("scontrol", "show", "topology").splitlines()]
+            leaves = {switch["SwitchName"]: switch["Nodes"] for switch in shown if switch["Level"] == "0"}
+            self.assertEqual(leaves, {"leaf-0": "host-0", "leaf-1": "host-1"})
+            above, = (switch for switch in shown if switch["Level"] == "1")
+            self.assertEqual((above["Nodes"], above["Switches"]), ("host-[0-1]", "leaf-[0-1]"))
+            # Slurm finds a job the leaves that it asks for: one has a single host, so that two are refused under one.
+            self.assertIn("2", slurm.run("srun", "-N", "2", "sh", "-c", "echo $SLURM_NNODES"))
+            log = (slurm.at / "slurmctld.log").read_text()
+            self.assertNotIn("topology", "\n".join(line for line in log.splitlines() if "error" in line or "WARNING" in line))
 
     def test_an_experiment_as_an_array_of_jobs(self):
         if not shutil.which("slurmctld") or not shutil.which("munged"):
