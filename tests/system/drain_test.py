@@ -122,8 +122,10 @@ class DrainTest(LoopTest):
         for what, said in zip(plans, predictions):
             self.assertEqual(said["tables"]["agreement"], 1.0, said["tables"])
             self.expect_busiest(daemon, said["now"]["traffic"]["largest_share"], f"before {what}")
+            before = self.dead_ends(served)
             self.drain(daemon, *what)
             self.expect_busiest(daemon, said["then"]["traffic"]["largest_share"], f"without {what}")
+            self.expect_nobody_led_astray(served, before)
             daemon.heddle("drain", "--end")
             self.all_links_back(served, daemon)
 
