@@ -8,6 +8,7 @@ import unittest
 
 from daemon_under_test import HEDDLE, Daemon
 from served_fabric import wait_until
+from transcript import transcript
 
 # leaf-0 has host-0 to host-2, leaf-1 host-3 to host-5, leaf-2 the rest.
 SETTINGS = {"fabric.generate": "tree:k=3,n=2", "fabric.serve": "jobs", "sampling.interval": "100ms",
@@ -58,6 +59,25 @@ class Jobs(unittest.TestCase):
         text = self.daemon.heddle("jobs", "--file", str(file), "--top", "2")
         self.assertRegex(text, r"inside +2 +\S+ Gbit/s +~3\d\.\d %")
         self.assertIn("and 1 more", text)
+
+    def test_the_page_is_a_transcript(self):
+        steps = transcript("jobs.md")
+        self.assertEqual(len(steps), 1)
+        file = self.directory / "jobs.csv"
+        file.write_text("cfd,host-0,host-3\nmd,host-2,host-6\nidle,host-8\n")
+        with Daemon({**SETTINGS, "fabric.serve": "page-of-jobs"}) as daemon:
+            daemon.wait_for_sweeps()
+            for source, target in ((0, 3), (3, 0), (2, 6)):
+                subprocess.run([HEDDLE, "sim", "--name", "page-of-jobs", "traffic", "add", f"host-{source} mlx5_0", f"host-{target} mlx5_0",
+                                "--rate", "80e9"], check=True, timeout=20, stdout=subprocess.DEVNULL)
+            for command, printed in steps:
+                words = command.replace("jobs.csv", str(file)).split()
+                expected = "\n".join(printed).rstrip()
+                said = []
+                try:
+                    wait_until(lambda: said.append(daemon.heddle(*words).rstrip()) or said[-1] == expected, 30, "loads that are steady")
+                except AssertionError:
+                    self.assertMultiLineEqual(said[-1], expected)
 
     def test_of_a_file_where_each_job_has_its_leaf(self):
         file = self.directory / "jobs.csv"
