@@ -7,6 +7,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -133,6 +134,13 @@ class Reader {
   }
   LinkRef link(std::string_view key) { return link_in(text(key)); }
   PortRef port(std::string_view key) { return port_in(text(key)); }
+  Joules joules(std::string_view key) {
+    const std::string digits = text(key);
+    double value = 0;
+    const auto [end, wrong] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (wrong != std::errc{} || end != digits.data() + digits.size() || !std::isfinite(value)) bad();
+    return Joules{value};
+  }
   PortRef port_named(std::string_view name) { return port_in(name); }
   power::LinkMode mode(std::string_view key) {
     const json::array& pair = list(key);
@@ -337,9 +345,11 @@ Result<std::vector<journal::PortLid>> lids_in(std::string_view text) {
   return lids;
 }
 
+/// As texts: a number of JSON comes back a little different.
 std::string to_text(const power::EnergyTotals& energy) {
-  return json::serialize(
-      json::object{{"spent", energy.spent.value()}, {"saved", energy.saved.value()}, {"unit", "J"}});
+  return json::serialize(json::object{{"spent", fmt::format("{}", energy.spent.value())},
+                                      {"saved", fmt::format("{}", energy.saved.value())},
+                                      {"unit", "J"}});
 }
 
 Result<power::EnergyTotals> energy_in(std::string_view text) {
@@ -347,7 +357,7 @@ Result<power::EnergyTotals> energy_in(std::string_view text) {
   const json::value parsed = json::parse(text, wrong);
   if (wrong || !parsed.is_object()) return fail(ErrorCode::Invalid, "is no energy");
   Reader in{parsed.get_object()};
-  const power::EnergyTotals energy{Joules{in.number<double>("spent")}, Joules{in.number<double>("saved")}};
+  const power::EnergyTotals energy{in.joules("spent"), in.joules("saved")};
   if (!in.well()) return fail(ErrorCode::Invalid, "is no energy");
   return energy;
 }
