@@ -10,7 +10,7 @@ namespace asio = boost::asio;
 Doors::Doors(asio::io_context& daemon)
     : daemon_{daemon},
       answers_{[this](control::Lane lane, std::function<void()> job) {
-                 asio::post(lane == control::Lane::Metrics ? metrics_maker_ : view_maker_, std::move(job));
+                 asio::post(*makers_[static_cast<std::size_t>(lane)], std::move(job));
                },
                [this](std::function<void()> then) { asio::post(daemon_, std::move(then)); }} {}
 
@@ -38,7 +38,7 @@ void Doors::close() {
   if (thread_.joinable()) thread_.join();
   // The thread is gone: what was its own is ours.
   servers_.clear();
-  for (auto* maker : {&metrics_maker_, &view_maker_}) {
+  for (auto* maker : makers_) {
     maker->stop();
     maker->join();
   }

@@ -2,6 +2,7 @@
 /// takes time from sampling; and the threads that make large answers. Lives on the daemon's thread.
 #pragma once
 
+#include <array>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -44,6 +45,9 @@ class Doors {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{io_.get_executor()};
   boost::asio::thread_pool metrics_maker_{1};
   boost::asio::thread_pool view_maker_{1};
+  boost::asio::thread_pool what_if_maker_{1};
+  std::array<boost::asio::thread_pool*, control::lanes> makers_{&metrics_maker_, &view_maker_,
+                                                                &what_if_maker_};
   control::Answers answers_;
   std::unique_ptr<control::Crossing> crossing_;
   std::vector<std::unique_ptr<control::HttpServer>> servers_;

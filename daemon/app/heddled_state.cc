@@ -89,6 +89,20 @@ void Heddled::Parts::tell_metrics_of_the_master() {
   master_metrics_->set(std::move(figures));
 }
 
+/// What stands in the journal because somebody ordered it.
+void Heddled::Parts::show_orders(const regulate::Regulator& regulator, control::DaemonState& state) const {
+  constexpr std::size_t most = 20;
+  const regulation::Memory& memory = regulator.governor().memory();
+  state.wish_count = memory.overrides.size();
+  for (const auto& [link, order] : memory.overrides) {
+    if (state.wishes.size() == most) break;
+    control::WishShown shown{link, std::string(to_string(order.wish)), order.by, order.reason, std::nullopt};
+    if (order.until) shown.left = *order.until - clock_.now();
+    state.wishes.push_back(std::move(shown));
+  }
+  if (memory.baseline) state.baseline = control::BaselineShown{*memory.baseline, core_.cabling()};
+}
+
 control::DaemonState Heddled::Parts::state() const {
   control::DaemonState state;
   state.version = version();
@@ -108,7 +122,10 @@ control::DaemonState Heddled::Parts::state() const {
   state.problems = problems();
   state.jobs = jobs_.state();
   state.shared_state = shared_state();
-  if (const auto* regulator = core_.regulator()) state.drains = regulator->drains();
+  if (const auto* regulator = core_.regulator()) {
+    state.drains = regulator->drains();
+    show_orders(*regulator, state);
+  }
   for (auto& each : notices_.states())
     state.notify.push_back({each.name, each.what, each.queued, each.sent, each.dropped, each.trouble});
   state.health = core_.health().report();
@@ -132,6 +149,7 @@ control::TwinParts Heddled::Parts::twin() const {
   parts.tables = core_.tables();
   parts.sample = core_.sampler().latest();
   parts.now = clock_.now();
+  parts.names = names_;
   const regulate::Regulator* regulator = core_.regulator();
   if (!parts.fabric || regulator == nullptr || !regulator->governor().reference()) return parts;
   parts.fabric = regulator->governor().reference();
@@ -142,6 +160,11 @@ control::TwinParts Heddled::Parts::twin() const {
   parts.plane = regulator->governor().plane();
   parts.next_plane = regulator->next_plane();
   parts.power = std::make_shared<const power::PowerModel>(regulator->power());
+  parts.thresholds = regulator->thresholds();
+  for (const auto& link : regulator->governor().links()) {
+    const bool is_kept = link.exempt != regulation::Exempt::No && link.exempt != regulation::Exempt::HostLink;
+    if (is_kept) parts.kept.push_back(link.link);
+  }
   return parts;
 }
 

@@ -74,7 +74,7 @@ struct Answers::State : std::enable_shared_from_this<State> {
   };
   Queue& queue(Lane lane) { return queues[static_cast<std::size_t>(lane)]; }
 
-  /// The other lane leaves room for /metrics.
+  /// The other lanes leave room for /metrics.
   [[nodiscard]] std::size_t most_bytes(Lane lane) const {
     const std::size_t all = std::max(2 * largest, limits.least_bytes);
     return lane == Lane::Metrics ? all : std::max(all / 4, 2 * largest_view);
@@ -82,11 +82,11 @@ struct Answers::State : std::enable_shared_from_this<State> {
   [[nodiscard]] std::size_t held(Lane lane) {
     std::size_t sum = 0;
     for (const Made& each : made) {
-      if (lane == Lane::Views && each.lane != lane) continue;
+      if (lane != Lane::Metrics && each.lane != lane) continue;
       if (const auto body = each.body.lock()) sum += body->bytes();
     }
     for (std::size_t i = 0; i < queues.size(); ++i) {
-      if (lane == Lane::Views && static_cast<Lane>(i) != lane) continue;
+      if (lane != Lane::Metrics && static_cast<Lane>(i) != lane) continue;
       if (queues[i].running) sum += queues[i].running->expected;
       for (const auto& job : queues[i].waiting) sum += job->expected;
     }
@@ -101,7 +101,7 @@ struct Answers::State : std::enable_shared_from_this<State> {
       const bool current =
           std::ranges::any_of(ready, [&](const auto& each) { return each.second == body; }) ||
           std::ranges::any_of(prepared, [&](const auto& each) { return each.second.body == body; });
-      if (!body || current || clock() - it->at < grace || (lane == Lane::Views && it->lane != lane)) {
+      if (!body || current || clock() - it->at < grace || (lane != Lane::Metrics && it->lane != lane)) {
         ++it;
         continue;
       }
@@ -294,7 +294,7 @@ struct Answers::State : std::enable_shared_from_this<State> {
   std::map<std::string, std::shared_ptr<const SharedBody>> ready;  ///< of this generation
   std::deque<Made> made;                                           ///< oldest first; perhaps gone
   std::map<std::string, std::size_t> sizes;                        ///< by path, of the last one made
-  std::array<Queue, 2> queues;
+  std::array<Queue, lanes> queues;
   Paces paces;
   std::map<std::string, Steady> steady;      ///< what can be made without being asked for; by key
   std::map<std::string, Prepared> prepared;  ///< by key

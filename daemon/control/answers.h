@@ -25,7 +25,9 @@
 
 namespace heddle::control {
 
-enum class Lane : std::uint8_t { Metrics, Views };
+/// What-ifs take seconds: nobody else waits for them.
+enum class Lane : std::uint8_t { Metrics, Views, WhatIf };
+inline constexpr std::size_t lanes = 3;
 
 struct AnswerLimits {
   /// Answers that wait to be made for those who may only read; beyond it they are told to ask again.

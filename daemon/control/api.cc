@@ -7,12 +7,14 @@
 #include <string_view>
 #include <utility>
 
+#include "control/cabling_api.h"
 #include "control/health_view.h"
 #include "control/jobs_view.h"
 #include "control/list_views.h"
 #include "control/sm_api.h"
 #include "control/view_parts.h"
 #include "control/views.h"
+#include "control/what_if.h"
 #include "fabric/ibnetdiscover.h"
 
 namespace heddle::control {
@@ -144,12 +146,17 @@ Handler api_handler(Daemon& daemon) {
       if (request.post) return wrong();
       return answer_twin(daemon, request, respond);
     }
+    if (request.path == "/v1/what-if") {
+      if (request.post) return wrong();
+      return answer_what_if(daemon, request, respond);
+    }
     if (request.path == "/v1/sm/take") {
       return answer_sm_take(
           request, [&daemon](const std::string& by) { return daemon.take_subnet(by); }, respond);
     }
     if (auto* qos = daemon.qos(); qos != nullptr && request.path.starts_with("/v1/qos"))
       return answer_qos(*qos, request, respond);
+    if (answer_cabling(daemon, request, respond)) return;
     if (answer_regulation(daemon, request, respond)) return;
     for (const Route& route : routes) {
       if (route.path != request.path) continue;

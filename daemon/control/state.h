@@ -11,7 +11,9 @@
 
 #include "base/problem.h"
 #include "base/units.h"
+#include "core/cabling_watch.h"
 #include "discovery/table_reader.h"
+#include "fabric/change.h"
 #include "fabric/fabric.h"
 #include "fabric/planes.h"
 #include "health/bit_errors.h"
@@ -71,6 +73,21 @@ struct SharedStateShown {
   FabricClock::duration lease_left{};  ///< where it owns
 };
 
+/// What an operator wants of a link, or health; kept until it ends.
+struct WishShown {
+  LinkRef link;
+  std::string wish;
+  std::string by;
+  std::string reason;
+  std::optional<FabricClock::duration> left;  ///< none: until somebody ends it
+};
+
+/// How the fabric is to be cabled, and whether it is.
+struct BaselineShown {
+  regulation::Baseline kept;
+  std::shared_ptr<const core::CablingFound> found;  ///< null before it was compared
+};
+
 struct DaemonState {
   std::string version;
   std::string backend;  ///< "sim" or "umad"
@@ -84,6 +101,9 @@ struct DaemonState {
   std::shared_ptr<const load::LocalitySets> sets;  ///< those of the sample, once there is one
   Problems problems;
   std::vector<regulate::DrainShown> drains;
+  std::vector<WishShown> wishes;  ///< the first ones
+  std::size_t wish_count = 0;     ///< all of them
+  std::optional<BaselineShown> baseline;
   SharedStateShown shared_state;
   JobsState jobs;
   std::vector<NotifyState> notify;

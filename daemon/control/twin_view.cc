@@ -107,15 +107,34 @@ json::object watts_view(const TwinParts& parts) {
   for (const Link& link : fabric.links()) {
     if (!is_switch(link.a.node) || !is_switch(link.b.node)) continue;
     json::array each = name_of(fabric, link.a);
-    each.push_back(port_watts(*parts.power, fabric.node(link.a.node), power::mode_of(link)) +
-                   port_watts(*parts.power, fabric.node(link.b.node), power::mode_of(link)));
+    each.push_back(link_watts(*parts.power, fabric, link));
     links.push_back(std::move(each));
   }
   return {{"all_on", watts(*parts.power, fabric, power::all_on(fabric)).value()},
           {"links", std::move(links)}};
 }
 
+/// As the regulation chooses links.
+json::object regulation_view(const TwinParts& parts) {
+  const auto& models = parts.power->models();
+  const bool has_default = !models.empty() && power::is_default(models.back());
+  json::array kept;
+  for (const LinkRef& link : parts.kept)
+    kept.push_back(json::array{to_string(link.a.node), link.a.port.raw()});
+  return {
+      {"u_off", parts.thresholds.u_off.value()},         {"u_on", parts.thresholds.u_on.value()},
+      {"models", power::write_models(models)},           {"unmatched", has_default ? "sfs7000d" : "unknown"},
+      {"cable", power::to_string(parts.power->cable())}, {"kept", std::move(kept)}};
+}
+
 }  // namespace
+
+double link_watts(const power::PowerModel& power, const Fabric& fabric, const Link& link) {
+  const auto is_switch = [&](NodeIndex node) { return fabric.node(node).type == NodeType::Switch; };
+  if (!is_switch(link.a.node) || !is_switch(link.b.node)) return 0;
+  return port_watts(power, fabric.node(link.a.node), power::mode_of(link)) +
+         port_watts(power, fabric.node(link.b.node), power::mode_of(link));
+}
 
 void write_twin(const TwinParts& parts, const TextSink& out) {
   out("{\"fabric\":" + json::serialize(json::string(write_ibnetdiscover(*parts.fabric))));
@@ -124,6 +143,7 @@ void write_twin(const TwinParts& parts, const TextSink& out) {
   out(",\"plane\":" + std::to_string(parts.plane));
   out(",\"next_plane\":" + std::to_string(parts.next_plane));
   out(",\"watts\":" + (parts.power ? json::serialize(watts_view(parts)) : "null"));
+  out(",\"regulation\":" + (parts.power ? json::serialize(regulation_view(parts)) : "null"));
   if (parts.sample) {
     out(",\"loads\":" +
         json::serialize(json::object{{"age_seconds", seconds(parts.now - parts.sample->ended)},

@@ -9,8 +9,11 @@
 
 #include "control/list_views.h"
 #include "discovery/table_reader.h"
+#include "fabric/change.h"
+#include "fabric/node_names.h"
 #include "load/sample.h"
 #include "power/power_model.h"
+#include "regulation/selector.h"
 #include "routing/kept_turns.h"
 
 namespace heddle::control {
@@ -29,8 +32,14 @@ struct TwinParts {
   unsigned plane = 0;       ///< that traffic is told to use
   unsigned next_plane = 0;  ///< after the next change
   std::shared_ptr<const power::PowerModel> power;
+  regulation::Thresholds thresholds{};  ///< as configured
+  std::vector<LinkRef> kept;            ///< links that the regulation leaves on
+  NodeNames names;                      ///< that the operator gave
   Instant now{};
 };
+
+/// What both ends of a link draw while it is on, with their shares of modules.
+[[nodiscard]] double link_watts(const power::PowerModel& power, const Fabric& fabric, const Link& link);
 
 /// Precondition: a fabric.
 void write_twin(const TwinParts& parts, const TextSink& out);

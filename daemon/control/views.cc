@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "control/cabling_api.h"
 #include "control/drain_api.h"
 #include "control/view_parts.h"
 #include "fabric/unique_names.h"
@@ -169,6 +170,9 @@ json::value status_view(const DaemonState& state) {
   for (const auto& problem : state.problems) problems.emplace_back(problem.text);
   view["problems"] = std::move(problems);
   view["drains"] = drains_view(state.drains, state.now);
+  view["wishes"] = wishes_view(state);
+  view["wish_count"] = state.wish_count;
+  if (state.baseline) view["baseline"] = baseline_summary(*state.baseline, state.now);
   json::array notify;
   for (const auto& each : state.notify) {
     notify.emplace_back(json::object{{"name", each.name},

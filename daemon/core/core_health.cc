@@ -21,22 +21,12 @@ constexpr FabricClock::duration look_at_refuted_every = std::chrono::minutes{1};
 /// Who orders links off that are bad, in the journal and in events.
 constexpr std::string_view isolator = "health";
 
-/// Links that the regulation turned off or reduced, or is about to.
-std::set<LinkRef> willed_by(const regulation::Memory& memory) {
-  std::set<LinkRef> willed;
-  for (const auto& [link, record] : memory.off) willed.insert(link);
-  for (const auto& [change, intent] : memory.open) {
-    for (const regulation::OffRecord& record : intent.off) willed.insert(record.link);
-    willed.insert(intent.on.begin(), intent.on.end());
-  }
-  return willed;
-}
-
 }  // namespace
 
 /// After each sweep of the counters. What the regulation turned off or reduced is no fault.
 void FabricCore::judge_health(const load::Sample& sample) {
-  health_.will(regulation_ ? willed_by(regulation_->regulator().governor().memory()) : std::set<LinkRef>{});
+  health_.will(regulation_ ? off_on_purpose(regulation_->regulator().governor().memory())
+                           : std::set<LinkRef>{});
   health_.on_sample(sample);
 }
 
@@ -64,6 +54,12 @@ void FabricCore::isolate() {
               fmt::format("a bad link stays ({}): {}", order.reason, done.error().message));
         });
   }
+}
+
+void FabricCore::look_at_cables() {
+  if (!regulation_ || !survey_) return;
+  const regulation::Governor& governor = regulation_->regulator().governor();
+  cabling_.look(desk_, governor.memory(), governor.reference(), survey_->fabric);
 }
 
 /// Proved where it keeps nobody waiting. What is not whole is not judged, nor is what was judged already.

@@ -336,6 +336,7 @@ void FabricCore::on_sample(const std::shared_ptr<const load::Sample>& sample) {
   judge_health(*sample);
   if (regulation_) regulation_->regulator().on_sample(sample, now_);
   isolate();
+  look_at_cables();
   outside_.on_sample(sample);
   say(Severity::Debug, fmt::format("sweep {} in {:.1f} ms, {} ports failed", sample->number,
                                    seconds(sample->ended - sample->began) * 1e3, sample->failures.size()));

@@ -21,6 +21,7 @@
 #include "authority/host_agents.h"
 #include "authority/plan_store.h"
 #include "base/desk.h"
+#include "core/cabling_watch.h"
 #include "core/core_options.h"
 #include "core/event.h"
 #include "core/outside.h"
@@ -114,6 +115,8 @@ class FabricCore final : private authority::Seat {
   [[nodiscard]] const std::vector<health::IsolationOrder>& to_isolate() const { return to_isolate_; }
   /// Taken out by orders of this core, or of one before it.
   [[nodiscard]] std::vector<health::IsolationOrder> isolated() const;
+  /// Against the baseline; null where there is none, or it has not been compared yet.
+  [[nodiscard]] const std::shared_ptr<const CablingFound>& cabling() const { return cabling_.found(); }
   [[nodiscard]] const SmObserver& master() const { return master_; }
   /// As it was found, or as it was configured after that; null before the first sweep.
   [[nodiscard]] const std::shared_ptr<const Survey>& seen() const { return survey_; }
@@ -161,6 +164,7 @@ class FabricCore final : private authority::Seat {
                                    regulate::Regulator::QueuesLooked looked);
   void judge_health(const load::Sample& sample);
   void isolate();
+  void look_at_cables();
   void on_tables(const std::shared_ptr<const discovery::TablesRead>& read);
   void judge_routes(const std::vector<health::Finding>& refuted);
   void say(Severity severity, const std::string& text) const { outside_.say(severity, text); }
@@ -188,6 +192,7 @@ class FabricCore final : private authority::Seat {
   health::Isolation isolation_;
   std::vector<health::IsolationOrder> to_isolate_;
   std::shared_ptr<const health::Report> isolated_by_;  ///< the report that was looked at last
+  CablingWatch cabling_;
   sampling::QueueProbe queues_;
   sampling::PhyReader phy_;
   sampling::DetailReader details_;

@@ -14,6 +14,8 @@
 namespace heddle::journal {
 namespace {
 
+using regulation::Baseline;
+using regulation::BaselineRecord;
 using regulation::ChangeId;
 using regulation::DrainRecord;
 using regulation::Intent;
@@ -54,7 +56,8 @@ class SqliteJournal final : public Journal {
   Result<void> load() {
     for (const auto& step :
          {&SqliteJournal::load_off, &SqliteJournal::load_intents, &SqliteJournal::load_overrides,
-          &SqliteJournal::load_drains, &SqliteJournal::load_wakes, &SqliteJournal::load_settings}) {
+          &SqliteJournal::load_drains, &SqliteJournal::load_wakes, &SqliteJournal::load_baseline,
+          &SqliteJournal::load_settings}) {
       if (auto loaded = (this->*step)(); !loaded) return loaded;
     }
     return {};
@@ -223,6 +226,13 @@ class SqliteJournal final : public Journal {
           row.bind(std::int64_t{one.value.forced ? 1 : 0});
         });
   }
+  Result<void> store(const BaselineRecord& record, const Memory& /*after*/) {
+    if (auto cleared = database_.run("DELETE FROM baseline"); !cleared || !record.baseline) return cleared;
+    return each("INSERT INTO baseline VALUES(?,?,?,?)", std::span(&*record.baseline, 1),
+                [this](Statement& row, const Baseline& one) {
+                  row.bind(std::string_view{*one.plan}).bind(one.name).bind(one.by).bind(raw_at(one.since));
+                });
+  }
   Result<void> store(const DrainRecord& record, const Memory& /*after*/) {
     return store_drain(database_, calendar_, record);
   }
@@ -321,6 +331,15 @@ class SqliteJournal final : public Journal {
     auto wakes = read_wakes(database_);
     if (!wakes) return fail(wakes.error());
     memory_.wakes = *std::move(wakes);
+    return {};
+  }
+  Result<void> load_baseline() {
+    auto found = rows<Baseline>("SELECT * FROM baseline", [this](const Statement& row) {
+      return Baseline{std::make_shared<const std::string>(row.text(0)), row.text(1), row.text(2),
+                      instant(row.integer(3))};
+    });
+    if (!found) return fail(found.error());
+    if (!found->empty()) memory_.baseline = std::move(found->front());
     return {};
   }
   Result<void> load_settings() {

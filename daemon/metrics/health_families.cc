@@ -34,6 +34,16 @@ prometheus::MetricFamily bit_error_family(const std::vector<health::PortBitError
       std::move(values));
 }
 
+prometheus::MetricFamily cable_family(const std::array<std::size_t, 4>& cables) {
+  constexpr std::array kinds{"missing", "swapped", "unexpected", "wrong_rate"};
+  std::vector<LabelledValue> values;
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    values.push_back({{{"kind", kinds[i]}}, static_cast<double>(cables[i])});
+  return family_of(prometheus::MetricType::Gauge, "heddle_baseline_differences",
+                   "Cables that are not as in the baseline that the daemon keeps (docs/cabling.md)",
+                   std::move(values));
+}
+
 }  // namespace
 
 void HealthMetrics::set(const health::Report& report,
@@ -42,6 +52,15 @@ void HealthMetrics::set(const health::Report& report,
   bit_errors_ = std::move(bit_errors);
   judged_ = true;
   counts_ = report.counts();
+}
+
+void HealthMetrics::set_cables(const cabling::CableCheck* check) {
+  const std::lock_guard lock{mutex_};
+  cables_.reset();
+  if (check != nullptr) {
+    cables_ = {check->missing.size(), check->swapped.size(), check->unexpected.size(),
+               check->wrong_rate.size()};
+  }
 }
 
 std::vector<prometheus::MetricFamily> HealthMetrics::Collect() const {
@@ -55,6 +74,7 @@ std::vector<prometheus::MetricFamily> HealthMetrics::Collect() const {
   std::vector<prometheus::MetricFamily> families{
       family_of(prometheus::MetricType::Gauge, "heddle_health_findings",
                 "What is wrong with the fabric itself, by rule (docs/health.md)", std::move(values))};
+  if (cables_) families.push_back(cable_family(*cables_));
   if (bit_errors_) {
     auto bits = bit_error_family(*bit_errors_);
     if (!bits.metric.empty()) families.push_back(std::move(bits));

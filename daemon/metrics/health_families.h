@@ -6,8 +6,10 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "cabling/check.h"
 #include "health/bit_errors.h"
 #include "health/finding.h"
 
@@ -17,6 +19,8 @@ class HealthMetrics final : public prometheus::Collectable {
  public:
   void set(const health::Report& report,
            std::shared_ptr<const std::vector<health::PortBitErrors>> bit_errors);
+  /// Against the baseline; null: there is none, or it has not been compared.
+  void set_cables(const cabling::CableCheck* check);
   /// Nothing before the first report: nobody has looked.
   [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override;
 
@@ -25,6 +29,8 @@ class HealthMetrics final : public prometheus::Collectable {
   bool judged_ = false;
   std::array<std::size_t, health::rule_count> counts_{};
   std::shared_ptr<const std::vector<health::PortBitErrors>> bit_errors_;
+  /// Missing, swapped, unexpected, at another rate.
+  std::optional<std::array<std::size_t, 4>> cables_;
 };
 
 }  // namespace heddle::metrics

@@ -10,7 +10,7 @@ namespace heddle::metrics {
 namespace {
 
 /// Of those that prometheus-cpp writes: their makers have them only when there is something to say.
-constexpr std::array<std::string_view, 69> of_parts{
+constexpr std::array<std::string_view, 70> of_parts{
     "heddle_sweeps_total",
     "heddle_late_sweeps_total",
     "heddle_readings_total",
@@ -67,6 +67,7 @@ constexpr std::array<std::string_view, 69> of_parts{
     "heddle_link_transitions_total",
     "heddle_regulation_mode",
     "heddle_drain_safe",
+    "heddle_baseline_differences",
     "heddle_link_power_state",
     "heddle_link_wake_seconds",
     "heddle_slow_links",

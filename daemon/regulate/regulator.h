@@ -94,6 +94,9 @@ class Regulator final : public authority::FabricListener {
   /// Adopt: also ports that are disabled, and not by this program as far as is known.
   enum class Adopt : std::uint8_t { No, DisabledPorts };
   void forget_link(const LinkRef& link, const std::string& by, Instant now, Reply reply);
+  /// How the fabric is to be cabled, and no more.
+  void keep_baseline(const regulation::Baseline& baseline, Instant now, Reply reply);
+  void forget_baseline(const std::string& by, Instant now, Reply reply);
   void restore(const std::string& by, Adopt adopt, Instant now, Reply reply);
   /// Nothing more is decided, and what regulation turned off comes back, or not; see idle() and at_rest().
   void stop(regulation::Stopping::Links links, Instant now);
@@ -114,6 +117,9 @@ class Regulator final : public authority::FabricListener {
     return moves ? (governor_.plane() + 1) % planes() : governor_.plane();
   }
   [[nodiscard]] const power::PowerModel& power() const { return options_.governor.power; }
+  [[nodiscard]] const regulation::Thresholds& thresholds() const {
+    return options_.governor.select.thresholds;
+  }
   [[nodiscard]] const power::EnergyAccount& energy() const { return energy_; }
   [[nodiscard]] std::vector<DrainShown> drains() const;
   /// Of the log of decisions; see Scribe::events().

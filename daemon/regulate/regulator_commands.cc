@@ -37,6 +37,14 @@ void Regulator::forget_link(const LinkRef& link, const std::string& by, Instant 
   feed(regulation::ForgetLink{link, by, remember(std::move(reply))}, now);
 }
 
+void Regulator::keep_baseline(const regulation::Baseline& baseline, Instant now, Reply reply) {
+  feed(regulation::KeepBaseline{baseline, remember(std::move(reply))}, now);
+}
+
+void Regulator::forget_baseline(const std::string& by, Instant now, Reply reply) {
+  feed(regulation::ForgetBaseline{by, remember(std::move(reply))}, now);
+}
+
 void Regulator::restore(const std::string& by, Adopt adopt_them, Instant now, Reply reply) {
   if (adopt_them == Adopt::DisabledPorts) {
     reply = [adopted = adopt(by, now), reply = std::move(reply)](const Result<std::string>& restored) {

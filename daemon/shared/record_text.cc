@@ -90,6 +90,13 @@ struct TextOf {
     if (record.drain->until) text["until"] = time(*record.drain->until);
     return text;
   }
+  json::object operator()(const BaselineRecord& record) const {
+    if (!record.baseline) return {{"baseline", nullptr}};
+    return {{"baseline", *record.baseline->plan},
+            {"name", record.baseline->name},
+            {"by", record.baseline->by},
+            {"since", time(record.baseline->since)}};
+  }
   json::object operator()(const WakeRecord& record) const {
     json::array all;
     for (const WakeHistory& each : record.links) {
@@ -108,6 +115,10 @@ class Reader {
 
   [[nodiscard]] bool well() const { return well_; }
   [[nodiscard]] bool has(std::string_view key) const { return object_.contains(key); }
+  [[nodiscard]] bool is_null(std::string_view key) const {
+    const auto* value = object_.if_contains(key);
+    return value != nullptr && value->is_null();
+  }
 
   template <class Integer = std::int64_t>
   Integer number(std::string_view key) {
@@ -276,6 +287,11 @@ std::optional<Record> record_in(const json::object& object, const journal::Calen
     DrainRecord drain{in.text("drain"), std::nullopt};
     if (in.has("links")) drain.drain = drain_in(in, calendar);
     record = std::move(drain);
+  } else if (in.is_null("baseline")) {
+    record = BaselineRecord{};
+  } else if (in.has("baseline")) {
+    record = BaselineRecord{Baseline{std::make_shared<const std::string>(in.text("baseline")),
+                                     in.text("name"), in.text("by"), in.time("since", calendar)}};
   } else if (in.has("wakes")) {
     record = WakeRecord{in.wakes("wakes")};
   } else {

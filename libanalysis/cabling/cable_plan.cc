@@ -12,6 +12,7 @@
 #include "base/printable.h"
 #include "cabling/csv.h"
 #include "cabling/letters.h"
+#include "fabric/topology.h"
 #include "fabric/unique_names.h"
 
 namespace heddle::cabling {
@@ -202,6 +203,13 @@ bool is_cable_list(std::string_view text) {
 
 Result<CablePlan> parse_cable_list(std::string_view text, const std::string& file) {
   return ListReader{text, file}.read();
+}
+
+Result<CablePlan> read_plan(std::string_view text, const std::string& file) {
+  if (is_cable_list(text)) return parse_cable_list(text, file);
+  const auto read = parse_topology(text, file);
+  if (!read) return fail(read.error());
+  return plan_of(*read->fabric, file);
 }
 
 CablePlan plan_of(const Fabric& fabric, const std::string& file) {

@@ -56,6 +56,9 @@ struct CablePlan {
 /// that is needed, or an end without device or port.
 [[nodiscard]] Result<CablePlan> parse_cable_list(std::string_view text, const std::string& file);
 
+/// A list of cables, or a fabric in any text form (fabric/topology.h). Errors: of these.
+[[nodiscard]] Result<CablePlan> read_plan(std::string_view text, const std::string& file);
+
 /// All links of a fabric, as they are.
 [[nodiscard]] CablePlan plan_of(const Fabric& fabric, const std::string& file);
 

@@ -172,5 +172,11 @@ class PowerModel {
 ///   modules.optical = { watts = 15, kind = "maximum", source = "..." }   # optional; copper, aoc, optical
 /// Or figures = false and none of these.
 [[nodiscard]] Result<std::vector<DeviceModel>> read_models(std::string_view toml, const std::string& name);
+/// What read_models() makes the same models of, but for their origins. is_default() ones are left out.
+[[nodiscard]] std::string write_models(const std::vector<DeviceModel>& models);
+/// It matches whatever switch no other one does.
+[[nodiscard]] inline bool is_default(const DeviceModel& model) {
+  return !model.vendor_id && !model.device_id && model.pattern.empty();
+}
 
 }  // namespace heddle::power

@@ -130,6 +130,15 @@ struct ForgetLink {
   std::string by;
   CommandId command{};
 };
+/// What is to be cabled where, from here on. `since` is the event's time.
+struct KeepBaseline {
+  Baseline baseline;
+  CommandId command{};
+};
+struct ForgetBaseline {
+  std::string by;
+  CommandId command{};
+};
 /// Of links that a SetPorts step turns on, these are there, and its answer is still to come.
 struct LinksThere {
   std::vector<LinkRef> links;
@@ -145,7 +154,7 @@ struct Event {
   std::variant<TopologyChanged, LoadsMeasured, Tick, StepDone, StepFailed, StepTimedOut, QueuesSeen, LinkLost,
                LinkFound, SwitchesLost, SwitchFound, LinkTroubled, LinkHealed, MastershipLost,
                MastershipRegained, SetMode, SetOverride, SetDrain, EndDrain, Restore, ForgetLink, LinksThere,
-               Stopping, MovementChanged, Restarted>
+               KeepBaseline, ForgetBaseline, Stopping, MovementChanged, Restarted>
       what;
 };
 

@@ -105,6 +105,8 @@ class Governor::Impl {
   void handle(const SetDrain& event);
   void handle(const EndDrain& event);
   void handle(const Restore& event);
+  void handle(const KeepBaseline& event);
+  void handle(const ForgetBaseline& event);
   void handle(const Stopping& event);
   void handle(const MovementChanged& event);
   void handle(const Restarted& event);

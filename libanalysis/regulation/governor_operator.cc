@@ -152,6 +152,23 @@ void Governor::Impl::handle(const Restore& event) {
                      taken.size()));
 }
 
+void Governor::Impl::handle(const KeepBaseline& event) {
+  Baseline baseline = event.baseline;
+  baseline.since = now_;
+  record(BaselineRecord{baseline});
+  std::string text = fmt::format("{} is kept as the baseline", baseline.name);
+  report(ReportKind::Operator, {}, fmt::format("{}, by {}", text, baseline.by));
+  answer(event.command, std::move(text));
+}
+
+void Governor::Impl::handle(const ForgetBaseline& event) {
+  if (!memory.baseline) return refuse(event.command, ErrorCode::NotFound, "no baseline is kept");
+  std::string text = fmt::format("the baseline ({}) is forgotten", memory.baseline->name);
+  record(BaselineRecord{});
+  report(ReportKind::Operator, {}, fmt::format("{}, by {}", text, event.by));
+  answer(event.command, std::move(text));
+}
+
 void Governor::Impl::handle(const Stopping& event) {
   is_stopping_ = true;
   if (event.links == Stopping::Links::ComeBack) {

@@ -33,6 +33,7 @@ struct Applier {
       memory.drains.erase(record.what);
     }
   }
+  void operator()(const BaselineRecord& record) const { memory.baseline = record.baseline; }
   void operator()(const WakeRecord& record) const {
     for (const WakeHistory& each : record.links) {
       if (each.took.empty()) {
@@ -120,6 +121,7 @@ std::vector<Record> records_between(const Memory& before, const Memory& after) {
   std::vector<Record> records;
   if (after.mode && after.mode != before.mode) records.emplace_back(ModeRecord{*after.mode, {}});
   if (after.plane != before.plane) records.emplace_back(PlaneRecord{after.plane});
+  if (after.baseline != before.baseline) records.emplace_back(BaselineRecord{after.baseline});
   add_orders(records, before, after);
   add_wakes(records, before, after);
   add_links(records, before, after);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -107,8 +108,22 @@ struct WakeRecord {
   std::vector<WakeHistory> links;
   friend bool operator==(const WakeRecord&, const WakeRecord&) = default;
 };
-using Record =
-    std::variant<Intent, Outcome, OverrideRecord, ModeRecord, PlaneRecord, DrainRecord, WakeRecord>;
+/// How the fabric is to be cabled, as an operator said last: a list of cables, or a fabric that was right.
+struct Baseline {
+  std::shared_ptr<const std::string> plan;  ///< never null; as cabling::read_plan() reads it
+  std::string name;                         ///< of what it came from: a file, or the fabric itself
+  std::string by;
+  Instant since;
+  friend bool operator==(const Baseline& x, const Baseline& y) {
+    return (x.plan == y.plan || *x.plan == *y.plan) && x.name == y.name && x.by == y.by && x.since == y.since;
+  }
+};
+struct BaselineRecord {
+  std::optional<Baseline> baseline;  ///< none: it is forgotten
+  friend bool operator==(const BaselineRecord&, const BaselineRecord&) = default;
+};
+using Record = std::variant<Intent, Outcome, OverrideRecord, ModeRecord, PlaneRecord, DrainRecord, WakeRecord,
+                            BaselineRecord>;
 
 struct Memory {
   std::optional<Mode> mode;  ///< none: as configured
@@ -117,8 +132,9 @@ struct Memory {
   std::map<LinkRef, Override> overrides;
   std::map<std::string, Drain> drains;  ///< by what is drained
   std::map<LinkRef, Wakes> wakes;       ///< none is empty
-  std::map<ChangeId, Intent> open;      ///< begun, without an outcome
-  ChangeId last;                        ///< of all changes so far
+  std::optional<Baseline> baseline;
+  std::map<ChangeId, Intent> open;  ///< begun, without an outcome
+  ChangeId last;                    ///< of all changes so far
   friend bool operator==(const Memory&, const Memory&) = default;
 };
 

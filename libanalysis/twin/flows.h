@@ -28,6 +28,14 @@ inline constexpr std::size_t most_flows = 200'000;
 [[nodiscard]] regulation::MeasuredLoads loads_of(const regulation::Network& network,
                                                  std::span<const double> leaving);
 
+/// How far the loads of links between switches lie from what they were if every host sent to all others, in
+/// proportion to what these receive: a share of all load. Many matrices of few flows explain what lies
+/// elsewhere, and nobody knows which of them it is. 0 where nothing is carried.
+[[nodiscard]] double unevenness(const regulation::Network& network, const regulation::MeasuredLoads& loads,
+                                const routing::ForwardingTables& tables, unsigned plane = 0);
+/// Above it a prediction of single links means nothing (tests/unit/twin/estimate_test.cc has its figures).
+inline constexpr double most_uneven = 0.5;
+
 /// How far the largest load of a link between switches that estimated flows predict was from that of the
 /// flows themselves, as a share of it: over ten kinds of traffic, after each switch without hosts is taken
 /// out, on a fat tree and on a torus (tests/unit/twin/estimate_test.cc measures it, and holds these to it).

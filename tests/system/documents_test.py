@@ -13,7 +13,7 @@ import unittest
 from daemon_under_test import BUILD, HEDDLE, HEDDLED, SOURCE, Daemon
 from prometheus_test import free_port
 
-NAMES = ("first-hour api cabling fabrics kernel metrics opensm packet-simulator page problems production-host qos regulation routing scenarios "
+NAMES = ("first-hour api fabrics kernel metrics opensm packet-simulator page problems production-host qos regulation routing scenarios "
          "security simulator traces").split()
 PAGES = [SOURCE / "README.md", *(SOURCE / f"docs/{name}.md" for name in NAMES)]
 PROGRAMS = r"(?:(?:build|tools)/\S+|heddled?|curl|cmake|systemctl|systemd-\S+|apt-get|cp|export|ibsim-run|make|mpirun\S*|modprobe|opensm|ibnetdiscover)\b|[A-Z_]+="
@@ -33,7 +33,6 @@ ELSEWHERE = {
     "heddle --socket /run/heddle-rail1/control.sock status": "systemd_test.sh, as far as it goes without booting",
     "mpirun.openmpi -n 16 -x HEDDLE_VEF=$HOME/traces/hpl.vef -x LD_PRELOAD=/usr/lib/heddle/openmpi/libheddle-vef.so ./program": "vef_test",
     "mpirun.mpich -n 16 -genv HEDDLE_VEF $HOME/traces/hpl.vef -genv LD_PRELOAD /usr/lib/heddle/mpich/libheddle-vef.so ./program": "vef_test",
-    "heddle fabric verify cables.csv": "tests/unit/cabling",
     "heddle sim run EXPERIMENT.toml --out DIR": "experiment_test",
     "heddle sim plot DIR": "experiment_test",
     "heddle sim run EXPERIMENT.toml --part 2/5 --out DIR2": "experiment_test",

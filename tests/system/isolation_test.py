@@ -31,6 +31,8 @@ class IsolationTest(drain_test.DrainTest):
         self.assertIn("symbol-errors", out[0]["reason"])
         restart(daemon)
         self.assertEqual([each["link"] for each in self.health(daemon)["isolated_links"]], [out[0]["link"]])
+        wish, = daemon.json("status")["wishes"]
+        self.assertEqual((wish["link"], wish["wish"], wish["by"]), (out[0]["link"], "off", "health"))
         time.sleep(5)
         self.assertEqual(len(self.down(served)), 1, "the other bad one stays: no more than a tenth of all links go")
         self.expect_nobody_led_astray(served, before)

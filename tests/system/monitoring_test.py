@@ -63,6 +63,8 @@ BESIDE_OPENSM = {"HeddleOpenSmAway", "HeddlePlanNotWritten"}
 BY_A_RECEIVER = {"HeddleNoticesDropped"}
 # A drain that switches refuse for ten minutes: rules_test has the alert, regulation_metrics_test the metric.
 BY_REFUSAL = {"HeddleDrainNotSafe"}
+# A baseline that is otherwise: baseline_test has the metric, rules_test the alert.
+BY_A_BASELINE = {"HeddleCablesDiffer"}
 BY_THEIR_END = {"HeddleSubnetManagerSilent", "HeddleMastershipMoved", "HeddleAbsent", "HeddleSweepsStopped"}
 
 
@@ -154,7 +156,7 @@ class Monitoring(unittest.TestCase):
 
     def test_alerts_and_dashboards(self):
         alerts = set(re.findall(r"- alert: (\w+)", (RULES / "heddle.alerts.yml").read_text()))
-        self.assertEqual(alerts, set(FAULTS) | WHERE_IT_MANAGES | BY_THEIR_END | BESIDE_OPENSM | BY_A_RECEIVER | BY_REFUSAL)
+        self.assertEqual(alerts, set(FAULTS) | WHERE_IT_MANAGES | BY_THEIR_END | BESIDE_OPENSM | BY_A_RECEIVER | BY_REFUSAL | BY_A_BASELINE)
         # Nothing fires without a fault; but Prometheus began before its first scrape, and a busy machine makes sweeps late.
         self.assertEqual(self.fired() - {"HeddleAbsent", "HeddleSweepsLate", "HeddleSweepsStopped"}, set())
         self.change_what_is_managed()

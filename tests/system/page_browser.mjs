@@ -203,7 +203,7 @@ const all = {
 
   async keyboard() {
     await visit('#/map');
-    for (const [key, view] of [['l', 'links'], ['n', 'nodes'], ['s', 'sets'], ['h', 'health'], ['j', 'jobs'], ['t', 'status'], ['p', 'plan'], ['e', 'events'], ['?', 'help'], ['m', 'map']]) {
+    for (const [key, view] of [['l', 'links'], ['n', 'nodes'], ['s', 'sets'], ['h', 'health'], ['c', 'cabling'], ['w', 'what-if'], ['j', 'jobs'], ['t', 'status'], ['p', 'plan'], ['e', 'events'], ['?', 'help'], ['m', 'map']]) {
       await page.keyboard.press(key);
       await until(`the view of ${key}`, (wanted) => location.hash.startsWith(`#/${wanted}`), view);
       if (view !== 'help') await until('its tab', (wanted) => document.querySelector('nav [aria-current=page]')?.dataset.view === wanted, view);
@@ -358,6 +358,56 @@ const all = {
       await page.waitForTimeout(100);
     }
     assert.fail(`${JSON.stringify(told)} is not what '${shown}' says`);
+  },
+
+  /** What differs from the baseline, as `heddle fabric verify` says it. */
+  async cabling() {
+    const said = JSON.parse(spawnSync(process.env.HEDDLE_PROGRAM, ['--json', 'fabric', 'verify']).stdout.toString());
+    assert.equal(said.same, false);
+    await visit('#/cabling');
+    const differ = ['missing', 'swapped', 'unexpected', 'wrong_rate'].flatMap((kind) => said[kind].map((each) => ({ kind: kind.replace('_', ' '), ...each })));
+    await until('rows', (rows) => document.querySelectorAll('.table tr[aria-rowindex]').length === rows, differ.length);
+    const shown = await page.locator('.table tbody').innerText();
+    for (const { kind, start, end, actual } of differ) {
+      for (const part of [kind, `${start.node}/${start.port} -- ${end.node}/${end.port}`, actual ?? 'no cable']) assert.ok(shown.includes(part), `'${part}' is not in '${shown}'`);
+    }
+    assert.ok((await page.locator('.cabling').innerText()).includes(`${said.as_planned} of ${said.planned} cables as planned`));
+  },
+
+  /** The figures of `heddle what-if`, of a change and of every failure. */
+  async what_if() {
+    const cell = (title, column) => page.locator('table.what-if tr', { hasText: title }).locator('td').nth(column).innerText();
+    await visit('#/what-if');
+    await page.locator('textarea').fill('spine-1');
+    await page.locator('.what-if-form button').click();
+    await until('an answer', () => document.querySelector('table.what-if'));
+    assert.ok(page.url().includes('without=spine-1'), page.url());
+    const { now, then } = heddle('what-if', '--without', 'spine-1');
+    assert.equal(await cell('Busiest cable', 1), (then.largest_load / now.largest_load).toFixed(2));
+    assert.equal(await cell('Hosts cut off', 1), '0');
+    await visit('#/what-if?each=switch');
+    await until('rows', () => document.querySelectorAll('table.what-if tbody tr').length > 1);
+    const { failures } = heddle('what-if', '--fail-each', 'switch');
+    const rows = await page.locator('table.what-if tbody tr').allInnerTexts();
+    assert.equal(rows.length, failures.length);
+    // Loads change, and with them the order of those that are as bad.
+    for (const { without, cut_off, pairs_without_path } of failures) {
+      const row = rows.find((text) => text.startsWith(`${without}\t`));
+      assert.ok(row, `${without} is not in ${rows}`);
+      assert.equal(row.split('\t')[1], String(cut_off.length));
+      assert.equal(row.split('\t')[3], String(pairs_without_path));
+    }
+    await visit('#/what-if?without=nobody');
+    await until('a refusal', () => document.querySelector('p.problem')?.textContent.includes('nobody'));
+    // A link's view leads there.
+    await visit('#/links?kind=switch');
+    // Rows change their places with the loads.
+    await until('a row', () => document.querySelector('.table tbody a'));
+    await page.evaluate(() => { location.hash = document.querySelector('.table tbody a').getAttribute('href'); });
+    await until('the way there', () => [...document.querySelectorAll('dd a')].some((a) => a.textContent === 'what if it failed?'));
+    await page.evaluate(() => [...document.querySelectorAll('dd a')].find((a) => a.textContent === 'what if it failed?').click());
+    await until('what is left without the link', () => document.querySelector('table.what-if'));
+    assert.equal(await cell('Hosts cut off', 1), '0');
   },
 
   async drift() {

@@ -103,6 +103,25 @@ class PageTest(unittest.TestCase):
                 daemon.heddle("drain", "spine-1", "--reason", "fan 2")
                 self.look_at(daemon, "drained_and_jobs")
 
+    def test_what_differs_from_the_baseline(self):
+        with serving({"fabric.generate": "xgft:2;4,4;1,4", "fabric.scenario": "", "sampling.interval": "500ms"}) as daemon:
+            daemon.wait_for_sweeps(3)
+            plan = daemon.directory / "cables.csv"
+            cables = [[end[key] for end in (link["a"], link["b"]) for key in ("node", "port")] for link in daemon.json("links")["links"]]
+            first, second = (cable for cable in cables if cable[0] == "leaf-0" and cable[1] in (5, 6))
+            first[2:], second[2:] = second[2:], first[2:]
+            rows = [["StartDevice", "StartPort", "EndDevice", "EndPort"], *cables, ["leaf-1", 9, "host-77", 1]]
+            plan.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+            daemon.heddle("fabric", "baseline", "save", "--plan", str(plan))
+            daemon.wait_for(lambda status: status["baseline"]["compared"], "the comparison")
+            self.look_at(daemon, "cabling")
+
+    def test_what_if(self):
+        with serving({"fabric.generate": "xgft:2;4,4;1,4", "sampling.interval": "500ms"}) as daemon:
+            daemon.wait_for_sweeps(3)
+            daemon.wait_for(lambda status: "tables" in status, "the tables in force")
+            self.look_at(daemon, "what_if")
+
     def test_qos_tables_that_somebody_else_writes(self):
         name = f"heddle-page-{os.getpid()}"
         with serving({"fabric.generate": "tree:k=2,n=2", "fabric.serve": name, "sweep.light_interval": "200ms"}) as daemon:

@@ -196,6 +196,32 @@ class Standalone(OneManager):
         self.take_over()
         self.wait(lambda: self.b.daemon.json("qos", "show")["plans"] == pushed, "knowing what was pushed")
 
+    @staticmethod
+    def standing(status):
+        """What an operator has ordered, and who."""
+        return ([(drain["what"], drain["reason"], drain["by"], drain["safe_to_pull"]) for drain in status.get("drains", [])],
+                [(wish["link"], wish["wish"], wish["reason"], wish["by"]) for wish in status.get("wishes", [])],
+                [status.get("baseline", {}).get(key) for key in ("name", "by", "planned", "as_planned", "differ")])
+
+    def test_what_stands_is_taken_over(self):
+        """A drain, a link that an operator keeps in, and the baseline."""
+        self.served.leave_unjudged()  # as drain_test's; so nobody records who writes
+        self.expected = []
+        first, second = self.links()[:2]
+        self.a.daemon.heddle("fabric", "baseline", "save")
+        self.a.order("pin", second, "--for", "2h", "--reason", "storage")
+        self.a.daemon.heddle("drain", first, "--reason", "a plug")
+        self.wait(lambda: self.a.says(lambda status: self.standing(status)[2][-1] == 0), "a baseline that was compared")
+        drains, wishes, baseline = self.standing(self.a.status())
+        self.assertEqual([drain[:2] + drain[3:] for drain in drains], [(first, "a plug", True)])
+        self.assertEqual([wish[:3] for wish in wishes], [(second, "pin", "storage")])
+        self.assertEqual(baseline[2], baseline[3])
+        self.a.kill()
+        self.take_over()
+        self.wait(lambda: self.b.says(lambda status: self.standing(status) == (drains, wishes, baseline)), "what stands")
+        self.b.daemon.heddle("drain", "--end")
+        self.wait(lambda: self.b.link("active") == 8, "the link's return")
+
     def test_the_owner_is_stopped_for_longer_than_its_lease(self):
         self.expected = ["host-a", "host-b"]
         first = self.links()[0]

@@ -12,10 +12,14 @@
 #include <ostream>
 
 #include "cabling/check.h"
+#include "cabling/view.h"
 #include "fabric/ibnetdiscover.h"
 #include "fabric/source.h"
 #include "heddle/cabling_output.h"
+#include "heddle/client.h"
 #include "heddle/fabric_source.h"
+#include "heddle/json_access.h"
+#include "heddle/orders.h"
 
 namespace heddle::cli {
 namespace {
@@ -28,7 +32,13 @@ struct CablingOptions {
   bool overwrite = false;
 };
 
+/// A file's or generator's, or the baseline that the daemon keeps.
 Result<cabling::CablePlan> read_plan(const std::string& source, const Context& context) {
+  if (source.empty()) {
+    const auto text = Client{context.socket}.get_text("/v1/baseline/plan");
+    if (!text) return fail(text.error());
+    return cabling::read_plan(*text, "the baseline");
+  }
   if (!is_generator_spec(source)) {
     const auto text = read_text_file(source);
     if (!text) return fail(text.error());
@@ -37,6 +47,14 @@ Result<cabling::CablePlan> read_plan(const std::string& source, const Context& c
   const auto fabric = read_fabric(source, context);
   if (!fabric) return fail(fabric.error());
   return cabling::plan_of(**fabric, source);
+}
+
+/// As its cables lie: what is off on purpose is there.
+Result<std::shared_ptr<const Fabric>> obtain_cables(const std::string& source, const Context& context) {
+  if (!source.empty()) return obtain_fabric(source, context);
+  const auto text = Client{context.socket}.get_text("/v1/fabric?format=ibnetdiscover&off=included");
+  if (!text) return fail(text.error());
+  return read_fabric_text(*text, "the running fabric", context);
 }
 
 Result<void> write_file(const std::string& path, const std::string& text) {
@@ -50,7 +68,7 @@ Result<Status> verify(const CablingOptions& options, Context& context) {
   const auto plan = read_plan(options.plan, context);
   if (!plan) return fail(plan.error());
   for (const std::string& warning : plan->warnings) *context.err << "heddle: warning: " << warning << '\n';
-  const auto fabric = obtain_fabric(options.fabric, context);
+  const auto fabric = obtain_cables(options.fabric, context);
   if (!fabric) return fail(fabric.error());
   const auto check = cabling::check_cables(*plan, **fabric);
   if (!check) return fail(check.error());
@@ -60,19 +78,51 @@ Result<Status> verify(const CablingOptions& options, Context& context) {
     }
   }
   if (context.format == Format::Json) {
-    print_json(cabling_json(*check), context);
+    print_json(cabling::view(*check), context);
   } else {
     *context.out << cabling_text(*check);
   }
   return check->same() ? Status::Done : Status::Failed;
 }
 
+Result<void> order_baseline(boost::json::object order, Context& context) {
+  const auto answer = post_order(context, "/v1/baseline", std::move(order));
+  if (!answer) return fail(answer.error());
+  if (context.format == Format::Json) {
+    print_json(*answer, context);
+  } else {
+    *context.out << text_at(*answer, "text") << '\n';
+  }
+  return {};
+}
+
+/// The daemon keeps it, with its journal.
+Result<void> hand_over_baseline(const CablingOptions& options, Context& context) {
+  boost::json::object order;
+  const std::string& source = options.plan.empty() ? options.fabric : options.plan;
+  if (!source.empty()) {
+    const auto plan = read_plan(source, context);
+    if (!plan) return fail(plan.error());
+    const auto text = is_generator_spec(source) ? Result<std::string>{std::string{}} : read_text_file(source);
+    if (!text) return fail(text.error());
+    const bool is_list = plan->scope == cabling::Scope::Cables;
+    const auto fabric =
+        is_list ? Result<std::shared_ptr<const Fabric>>{nullptr} : read_fabric(source, context);
+    if (!fabric) return fail(fabric.error());
+    order["plan"] = is_list ? *text : write_ibnetdiscover(**fabric);
+    order["name"] = std::filesystem::path{source}.filename().string();
+  }
+  return order_baseline(std::move(order), context);
+}
+
 Result<void> save_baseline(const CablingOptions& options, Context& context) {
+  if (options.file.empty()) return hand_over_baseline(options, context);
+  if (!options.plan.empty()) return fail(ErrorCode::Invalid, "--plan goes with no file: the daemon keeps it");
   if (!options.overwrite && std::filesystem::exists(options.file)) {
     return fail(ErrorCode::Conflict,
                 fmt::format("{} is there already: name another file, or --force", options.file));
   }
-  const auto fabric = obtain_fabric(options.fabric, context);
+  const auto fabric = obtain_cables(options.fabric, context);
   if (!fabric) return fail(fabric.error());
   // Whole or not at all: a half baseline would find half the fabric unexpected.
   const std::string part = options.file + ".part";
@@ -90,12 +140,10 @@ void add_fabric_verify(Program& program, CLI::App& group) {
   Context& context = program.context();
   const auto options = std::make_shared<CablingOptions>();
   auto* verify_command = group.add_subcommand("verify", "Is the fabric cabled as planned?");
-  verify_command
-      ->add_option(
-          "plan", options->plan,
-          "A list of cables (CSV with StartDevice, StartPort, EndDevice, EndPort, as UFM's NDT files), a "
-          "baseline, any topology file or a generator")
-      ->required();
+  verify_command->add_option(
+      "plan", options->plan,
+      "A list of cables (CSV with StartDevice, StartPort, EndDevice, EndPort, as UFM's NDT files), a "
+      "baseline, any topology file or a generator; the baseline that heddled keeps if left out");
   verify_command->add_option("--fabric", options->fabric,
                              "A topology file or generator; the running fabric if left out");
   verify_command->add_option("--junit", options->junit, "Write a JUnit report to this file");
@@ -108,12 +156,15 @@ void add_fabric_baseline(Program& program, CLI::App& group) {
   const auto options = std::make_shared<CablingOptions>();
   auto* baseline = group.add_subcommand("baseline", "The fabric as it is, as a plan to verify against later");
   baseline->require_subcommand(1);
-  auto* save = baseline->add_subcommand("save", "Write it to a file");
-  save->add_option("file", options->file, "For heddle fabric verify FILE")->required();
+  auto* save = baseline->add_subcommand("save", "Write it to a file, or have heddled keep it and compare");
+  save->add_option("file", options->file, "For heddle fabric verify FILE; kept by heddled if left out");
+  save->add_option("--plan", options->plan, "Have heddled keep this in its place: whatever verify takes");
   save->add_option("--fabric", options->fabric,
                    "A topology file or generator; the running fabric if left out");
   save->add_flag("--force", options->overwrite, "Replace a file that is there");
   Program::on(*save, [options, &context] { return save_baseline(*options, context); });
+  auto* forget = baseline->add_subcommand("forget", "Have heddled keep none");
+  Program::on(*forget, [&context] { return order_baseline({{"forget", true}}, context); });
 }
 
 }  // namespace heddle::cli

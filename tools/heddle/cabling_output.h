@@ -1,7 +1,6 @@
 /// What differs from a cabling plan, for people, programs and test reports.
 #pragma once
 
-#include <boost/json/object.hpp>
 #include <string>
 
 #include "cabling/check.h"
@@ -10,11 +9,6 @@ namespace heddle::cli {
 
 /// A line for each difference, then one with the counts.
 [[nodiscard]] std::string cabling_text(const cabling::CableCheck& check);
-
-/// {"same", "planned", "as_planned", "missing": [...], "unexpected": [...], "swapped": [...], "wrong_rate":
-/// [...]}; each item {"start": {"node", "guid", "port"}, "end": {...}, "expected", "actual", "line"}, null
-/// for what is not known.
-[[nodiscard]] boost::json::object cabling_json(const cabling::CableCheck& check);
 
 /// JUnit's XML: a test case for each planned cable and each that is not planned.
 [[nodiscard]] std::string cabling_junit(const cabling::CableCheck& check, const std::string& plan);

@@ -19,8 +19,9 @@
 #include "heddle/orders.h"
 #include "heddle/outage_view.h"
 #include "heddle/table.h"
-#include "heddle/twin_run.h"
+#include "heddle/twin_source.h"
 #include "heddle/what_if_view.h"
+#include "twin/told.h"
 
 namespace heddle::cli {
 namespace {
@@ -58,23 +59,23 @@ void widen_to_chassis(const Fabric& fabric, routing::Failure& failure) {
 }
 
 struct Cost {
-  TwinState now;
-  TwinState then;
+  twin::State now;
+  twin::State then;
   std::string remark;  ///< why it may be otherwise; empty if there is no reason
 };
 
 /// As what-if says it, of the fabric as it was before.
-Result<Cost> cost_of(const DrainOptions& options, const TwinSource& source) {
+Result<Cost> cost_of(const DrainOptions& options, const twin::Source& source) {
   const FabricNames known{source.fabric};
-  auto failure = failure_of(options.what, known);
+  auto failure = twin::failure_of(options.what, known);
   if (!failure) return fail(failure.error());
   if (options.chassis) widen_to_chassis(*source.fabric, *failure);
-  auto run = TwinRun::make(source, {}, {});
+  auto run = twin::Run::make(source, {}, {});
   if (!run) return fail(run.error());
   if (const auto estimated = run->estimate_traffic(); !estimated) return fail(estimated.error());
   auto now = run->now();
   if (!now) return fail(now.error());
-  auto then = run->over(run->left(*failure), TwinRun::Tables::Anew);
+  auto then = run->over(run->left(*failure), twin::Run::Tables::Anew);
   if (!then) return fail(then.error());
   Cost cost{*std::move(now), *std::move(then), {}};
   if (run->router().agreement().value_or(1) < 1) {
@@ -174,7 +175,7 @@ Result<void> begin_drain(const DrainOptions& options, Context& context) {
   json::object view{{"text", text_at(*answer, "text")}, {"drain", *drain}, {"cost", nullptr}};
   if (cost) {
     const FabricNames known{source->fabric};
-    view["cost"] = {{"now", state_json(cost->now, known)}, {"then", state_json(cost->then, known)}};
+    view["cost"] = {{"now", twin::view(cost->now, known)}, {"then", twin::view(cost->then, known)}};
   }
   print_json(view, context);
   return {};

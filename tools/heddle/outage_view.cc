@@ -4,15 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/json/array.hpp>
 #include <ostream>
 
 #include "heddle/table.h"
 
 namespace heddle::cli {
 
-namespace json = boost::json;
-using routing::Failure;
 using routing::Outage;
 
 namespace {
@@ -29,35 +26,6 @@ std::string named(const std::vector<NodeIndex>& nodes, const FabricNames& known)
 }
 
 }  // namespace
-
-Result<Failure> failure_of(const std::vector<std::string>& names, const FabricNames& known) {
-  Failure failure;
-  for (const std::string& name : names) {
-    if (const auto node = known.find_node(name)) {
-      failure.nodes.push_back(*node);
-    } else if (node.error().code == ErrorCode::Conflict || name.find('/') == std::string::npos) {
-      return fail(node.error());
-    } else if (const auto link = known.find_link(name)) {
-      failure.links.push_back(*link);
-    } else {
-      return fail(link.error());
-    }
-  }
-  return failure;
-}
-
-json::object to_json(const Outage& outage, const FabricNames& known) {
-  json::array hosts;
-  for (const NodeIndex node : outage.cut_off) hosts.emplace_back(known.node(node));
-  json::array on_one;
-  for (const NodeIndex node : outage.on_one) on_one.emplace_back(known.node(node));
-  return {{"cut_off", std::move(hosts)},
-          {"switches_on_one_cable", std::move(on_one)},
-          {"pairs_cut", outage.pairs_cut},
-          {"pairs_without_path", outage.pairs_without_path},
-          {"largest_load", outage.largest},
-          {"effective_bisection", outage.bisection ? json::value(outage.bisection->value()) : json::value()}};
-}
 
 std::string times(double load, double now) { return now > 0 ? fmt::format("{:.2f}", load / now) : "-"; }
 

@@ -104,6 +104,28 @@ std::string notify_line(const value& destination) {
   return line;
 }
 
+std::string baseline_line(const value& baseline) {
+  std::string line =
+      fmt::format("{}, kept {} ago by {}", text_at(baseline, "name"),
+                  human_seconds(number_at(baseline, "since_seconds")), text_at(baseline, "by"));
+  if (!truth_at(baseline, "compared")) return line + "; not compared yet";
+  if (const auto trouble = text_at(baseline, "trouble"); !trouble.empty()) return line + "; " + trouble;
+  line += fmt::format("; {} of {} cables as planned", count_at(baseline, "as_planned"),
+                      count_at(baseline, "planned"));
+  if (const auto differ = count_at(baseline, "differ"); differ > 0)
+    line += fmt::format(", {} {} (heddle fabric verify)", differ, differ == 1 ? "differs" : "differ");
+  return line;
+}
+
+std::string wish_line(const value& wish) {
+  std::string line =
+      fmt::format("{}: {}, by {}", text_at(wish, "link"), text_at(wish, "wish"), text_at(wish, "by"));
+  if (!at_path(wish, "ends_in_seconds").is_null())
+    line += fmt::format(", ends in {}", human_seconds(number_at(wish, "ends_in_seconds")));
+  if (const auto reason = text_at(wish, "reason"); !reason.empty()) line += "; " + reason;
+  return line;
+}
+
 void print_status(const value& status, Context& context) {
   Table table{{{fmt::format("heddled {}", text_at(status, "version"))}, {""}}};
   table.add({"fabric", fabric_line(status)});
@@ -132,6 +154,12 @@ void print_status(const value& status, Context& context) {
   if (!at_path(status, "health").is_null()) table.add({"health", health_line(status)});
   for (const auto& each : array_at(status, "notify")) table.add({"notices to", notify_line(each)});
   for (const auto& each : array_at(status, "drains")) table.add({"drained", drain_line(each)});
+  for (const auto& each : array_at(status, "wishes")) table.add({"wish", wish_line(each)});
+  const auto unnamed =
+      count_at(status, "wish_count") - static_cast<long long>(array_at(status, "wishes").size());
+  if (unnamed > 0) table.add({"wish", fmt::format("and {} more (heddle links --power)", unnamed)});
+  if (!at_path(status, "baseline").is_null())
+    table.add({"baseline", baseline_line(at_path(status, "baseline"))});
   const auto& problems = array_at(status, "problems");
   table.add({"problems", problems.empty() ? "none" : fmt::format("{}", problems.size())});
   table.print(*context.out, context.colour);

@@ -50,6 +50,8 @@ std::string second_line(const value& status) {
       std::ranges::count_if(drains, [](const value& each) { return !truth_at(each, "safe_to_pull"); });
   if (!drains.empty())
     line += fmt::format("; {} drained{}", drains.size(), unsafe > 0 ? ", not safe to pull" : "");
+  if (const auto differ = count_at(status, "baseline.differ"); differ > 0)
+    line += fmt::format("; {} cables differ", differ);
   if (findings > 0) line += fmt::format("; health: {} found", findings);
   return line;
 }

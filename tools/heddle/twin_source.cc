@@ -48,7 +48,7 @@ double third_of(const json::value& value) {
                                                                     : nobody_knows;
 }
 
-void take_down(const json::value& answer, TwinSource& twin) {
+void take_down(const json::value& answer, twin::Source& twin) {
   twin.active = routing::LinkSet::all(*twin.fabric);
   for (const json::value& each : array_at(answer, "down")) {
     const PortIndex port = port_of(*twin.fabric, each);
@@ -57,7 +57,7 @@ void take_down(const json::value& answer, TwinSource& twin) {
   }
 }
 
-void take_order(const json::value& answer, TwinSource& twin) {
+void take_order(const json::value& answer, twin::Source& twin) {
   twin.plane = static_cast<unsigned>(count_at(answer, "plane"));
   twin.next_plane = static_cast<unsigned>(count_at(answer, "next_plane"));
   const json::value& order = at_path(answer, "order");
@@ -78,7 +78,7 @@ void take_order(const json::value& answer, TwinSource& twin) {
   }
 }
 
-void take_loads(const json::value& answer, TwinSource& twin) {
+void take_loads(const json::value& answer, twin::Source& twin) {
   if (!at_path(answer, "loads").is_object()) return;
   twin.loads_age = number_at(answer, "loads.age_seconds");
   twin.leaving.assign(twin.fabric->ports().size(), nobody_knows);
@@ -88,7 +88,7 @@ void take_loads(const json::value& answer, TwinSource& twin) {
   }
 }
 
-void take_watts(const json::value& answer, TwinSource& twin) {
+void take_watts(const json::value& answer, twin::Source& twin) {
   if (!at_path(answer, "watts").is_object()) return;
   twin.watts_all_on = number_at(answer, "watts.all_on");
   twin.watts.assign(twin.fabric->links().size(), 0);
@@ -99,9 +99,27 @@ void take_watts(const json::value& answer, TwinSource& twin) {
   }
 }
 
+/// How heddled chooses links. Errors: of the models' text.
+Result<void> take_regulation(const json::value& answer, twin::Source& twin) {
+  const json::value& said = at_path(answer, "regulation");
+  if (!said.is_object()) return {};
+  twin.thresholds = {Ratio{number_at(said, "u_off")}, Ratio{number_at(said, "u_on")}};
+  auto models = power::read_models(text_at(said, "models"), "the daemon's power models");
+  if (!models) return fail(models.error());
+  const bool has_default = text_at(said, "unmatched") == "sfs7000d";
+  twin.power = power::PowerModel{*std::move(models),
+                                 has_default ? power::Unmatched::Sfs7000d : power::Unmatched::Unknown,
+                                 power::cable_from(text_at(said, "cable")).value_or(power::Cable::Copper)};
+  for (const json::value& each : array_at(said, "kept")) {
+    const PortIndex port = port_of(*twin.fabric, each);
+    if (port != no_port) twin.kept.push_back(twin.fabric->ref(port));
+  }
+  return {};
+}
+
 std::uint8_t hex_digit(char c) { return static_cast<std::uint8_t>(c >= 'a' ? c - 'a' + 10 : c - '0'); }
 
-Result<void> take_tables(const json::value& answer, TwinSource& twin) {
+Result<void> take_tables(const json::value& answer, twin::Source& twin) {
   if (!at_path(answer, "tables").is_object()) return {};
   const auto graph = routing::SwitchGraph::make(*twin.fabric);
   if (!graph) return fail(graph.error());
@@ -121,30 +139,31 @@ Result<void> take_tables(const json::value& answer, TwinSource& twin) {
   return {};
 }
 
-Result<TwinSource> running_twin(const Context& context) {
+Result<twin::Source> running_twin(const Context& context) {
   const auto answer = Client{context.socket}.get("/v1/twin");
   if (!answer) return fail(answer.error());
   auto fabric = read_fabric_text(text_at(*answer, "fabric"), "the running fabric", context);
   if (!fabric) return fail(fabric.error());
-  TwinSource twin;
+  twin::Source twin;
   twin.fabric = *std::move(fabric);
   take_down(*answer, twin);
   take_order(*answer, twin);
   take_loads(*answer, twin);
   take_watts(*answer, twin);
+  if (const auto taken = take_regulation(*answer, twin); !taken) return fail(taken.error());
   if (const auto taken = take_tables(*answer, twin); !taken) return fail(taken.error());
   return twin;
 }
 
 }  // namespace
 
-Result<TwinSource> obtain_twin(const std::string& source, const Context& context) {
+Result<twin::Source> obtain_twin(const std::string& source, const Context& context) {
   if (source.empty()) return running_twin(context);
   auto read = obtain_fabric(source, context);
   if (!read) return fail(read.error());
   auto fabric = has_lids(**read) ? read : assign_lids(**read, 0);
   if (!fabric) return fail(fabric.error());
-  TwinSource twin;
+  twin::Source twin;
   twin.fabric = *std::move(fabric);
   twin.active = routing::LinkSet::all(*twin.fabric);
   return twin;

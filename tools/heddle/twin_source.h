@@ -1,38 +1,15 @@
-/// What commands that predict know of a fabric: of the running one what heddled has read and measured
-/// (`/v1/twin`), of one in a file its cables.
+/// The source of a twin as commands get it: the running fabric from heddled (`/v1/twin`), others from a file.
 #pragma once
 
-#include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "heddle/command.h"
-#include "regulation/network.h"
-#include "routing/link_set.h"
-#include "routing/tables.h"
+#include "twin/source.h"
 
 namespace heddle::cli {
 
-struct TwinSource {
-  /// With LIDs and with every link that may be active.
-  std::shared_ptr<const Fabric> fabric;
-  routing::LinkSet active;  ///< links that carry traffic at present
-  /// As switches said them; none where nobody has read them back.
-  std::optional<routing::ForwardingTables> tables;
-  double tables_age = 0;               ///< seconds
-  std::size_t unread = 0;              ///< switches of which something is older, or not known
-  regulation::NetworkOptions order;    ///< in which heddled routes; no ranks: it does not
-  unsigned next_plane = 0;             ///< after the next change
-  unsigned plane = 0;                  ///< of LIDs that traffic is told to use
-  std::vector<double> leaving;         ///< bit/s by PortIndex, not a number where not known; empty: no loads
-  double loads_age = 0;                ///< seconds
-  std::optional<double> watts_all_on;  ///< none where nobody counts
-  std::vector<double> watts;           ///< of each link between switches while it is on, by LinkIndex
-};
-
 /// The running fabric if `source` is empty, else a topology file, a generator or "-". Errors: of
 /// obtain_fabric() and of the daemon.
-[[nodiscard]] Result<TwinSource> obtain_twin(const std::string& source, const Context& context);
+[[nodiscard]] Result<twin::Source> obtain_twin(const std::string& source, const Context& context);
 
 }  // namespace heddle::cli

@@ -9,27 +9,30 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <future>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <ostream>
-#include <tuple>
+#include <thread>
 
 #include "fabric/link_name.h"
 #include "heddle/job_flows.h"
 #include "heddle/orders.h"
-#include "heddle/outage_view.h"
 #include "heddle/qos_options.h"
 #include "heddle/route_inputs.h"
-#include "heddle/twin_run.h"
+#include "heddle/twin_source.h"
 #include "heddle/what_if_view.h"
 #include "qos/programming.h"
+#include "twin/failures.h"
+#include "twin/told.h"
 
 namespace heddle::cli {
 namespace {
 
 namespace json = boost::json;
 using routing::Failure;
-using Tables = TwinRun::Tables;
+using Tables = twin::Run::Tables;
 
 struct WhatIfOptions {
   std::string fabric;
@@ -44,7 +47,7 @@ struct WhatIfOptions {
   std::string regulate;
   std::vector<std::string> jobs;
   std::size_t top = 20;
-  unsigned samples = 50;
+  std::optional<unsigned> samples;
 
   [[nodiscard]] bool routes_anew() const { return !roots.empty() || lmc || !engine.empty(); }
   [[nodiscard]] bool changes() const {
@@ -53,68 +56,60 @@ struct WhatIfOptions {
   }
 };
 
-/// Every single failure of this kind.
-std::vector<std::pair<std::string, Failure>> each_failure(const Fabric& fabric, const FabricNames& known,
-                                                          bool switches) {
-  const auto is_switch = [&](NodeIndex node) { return fabric.node(node).type == NodeType::Switch; };
-  std::vector<std::pair<std::string, Failure>> all;
-  if (switches) {
-    for (std::uint32_t i = 0; i < fabric.nodes().size(); ++i) {
-      if (is_switch(NodeIndex{i})) all.push_back({known.node(NodeIndex{i}), {{NodeIndex{i}}, {}}});
+Result<twin::Run> run_of(const twin::Source& source, const std::optional<routing::Engine>& engine,
+                         const std::vector<NodeGuid>& roots);
+
+/// On all cores, each with a router of its own. What is as bad stands in the order of the fabric.
+Result<std::vector<twin::Failed>> all_failures(const twin::Run& run,
+                                               const std::optional<routing::Engine>& engine,
+                                               const FabricNames& known, twin::FailureKind kind,
+                                               twin::Views views) {
+  const std::size_t parts = std::clamp(std::thread::hardware_concurrency(), 1U, 16U);
+  std::vector<std::future<Result<std::vector<twin::Failed>>>> under_way;
+  for (std::size_t i = 0; i < parts; ++i) {
+    auto own = run_of(run.source(), engine, {});
+    if (!own) return fail(own.error());
+    own->take_over_from(run);
+    under_way.push_back(
+        std::async(std::launch::async, [own = *std::move(own), &known, kind, views, i, parts] {
+          return twin::fail_each(own, known, kind, views, {i, parts});
+        }));
+  }
+  std::vector<twin::Failed> all;
+  std::optional<Error> wrong;
+  for (auto& each : under_way) {
+    auto some = each.get();
+    if (!some) {
+      wrong = some.error();
+    } else {
+      std::ranges::move(*some, std::back_inserter(all));
     }
-    return all;
   }
-  for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
-    const Link& link = fabric.links()[i];
-    if (!is_switch(link.a.node) || !is_switch(link.b.node)) continue;
-    all.push_back({known.link(LinkIndex{i}), {{}, {LinkIndex{i}}}});
-  }
+  if (wrong) return fail(*wrong);
+  std::ranges::sort(all, {}, &twin::Failed::number);
+  twin::sort_by_harm(all);
   return all;
 }
 
-bool is_worse(const NamedState& x, const NamedState& y) {
-  const auto badness = [](const TwinState& state) {
-    const routing::Outage& o = state.outage;
-    return std::tuple(o.cut_off.size(), o.pairs_cut + o.pairs_without_path,
-                      state.traffic ? state.traffic->largest : o.largest);
-  };
-  return badness(x.state) > badness(y.state);
-}
-
-/// Those of all failures together are more than anybody has memory for.
-void forget_details(TwinState& state) {
-  state.graph = {};
-  state.tables = {};
-  state.active = {};
-  if (!state.traffic) return;
-  state.traffic->load = {};
-  state.traffic->share = {};
-  state.traffic->of_host = {};
-}
-
-Result<void> run_each(const WhatIfOptions& options, const TwinRun& run, const FabricNames& known,
-                      const TwinState& now, Context& context) {
-  std::vector<NamedState> all;
-  for (auto& [name, failure] : each_failure(*run.source().fabric, known, options.each == "switch")) {
-    auto state = run.over(run.left(failure), Tables::Anew);
-    if (!state) return fail(name, state.error());
-    all.push_back({std::move(name), std::move(failure), *std::move(state), {}});
-    if (context.format == Format::Json) all.back().view = state_json(all.back().state, known);
-    forget_details(all.back().state);
-  }
-  std::stable_sort(all.begin(), all.end(), is_worse);
-  if (context.format != Format::Json) {
-    print_each(all, now, options.top, context);
+Result<void> run_each(const WhatIfOptions& options, const std::optional<routing::Engine>& engine,
+                      const twin::Run& run, const FabricNames& known, const twin::State& now,
+                      Context& context) {
+  const auto kind = options.each == "switch" ? twin::FailureKind::Switches : twin::FailureKind::Links;
+  const bool as_json = context.format == Format::Json;
+  auto all = all_failures(run, engine, known, kind, as_json ? twin::Views::Wanted : twin::Views::No);
+  if (!all) return fail(all.error());
+  if (!as_json) {
+    print_each(*all, now, options.top, context);
     return {};
   }
   json::array failures;
-  for (NamedState& one : all) {
+  for (twin::Failed& one : *all) {
     one.view.erase("effective_bisection");
     one.view["without"] = one.name;
     failures.push_back(std::move(one.view));
   }
-  json::object answer = twin_json(run);
-  answer["now"] = state_json(now, known);
+  json::object answer = twin::view(run);
+  answer["now"] = twin::view(now, known);
   answer["failures"] = std::move(failures);
   print_json(answer, context);
   return {};
@@ -150,7 +145,7 @@ Result<void> check(const WhatIfOptions& options) {
   return {};
 }
 
-Result<void> take_traffic(const WhatIfOptions& options, TwinRun& run) {
+Result<void> take_traffic(const WhatIfOptions& options, twin::Run& run) {
   if (options.flows.empty()) return run.estimate_traffic();
   auto scenario = sim::load_scenario(options.flows);
   if (!scenario) return fail("--flows", scenario.error());
@@ -165,12 +160,12 @@ Result<void> take_traffic(const WhatIfOptions& options, TwinRun& run) {
 }
 
 /// Made by whoever has made what is in force, or by the engine that is wanted, with roots.
-Result<TwinRun> run_of(const TwinSource& source, const std::optional<routing::Engine>& engine,
-                       const std::vector<NodeGuid>& roots) {
+Result<twin::Run> run_of(const twin::Source& source, const std::optional<routing::Engine>& engine,
+                         const std::vector<NodeGuid>& roots) {
   std::optional<routing::Engine> chosen = engine;
   const bool nobody_says = source.order.ranks.empty() && !source.tables;
   if (!chosen && (!roots.empty() || nobody_says)) chosen = routing::Engine::UpDown;
-  return TwinRun::make(source, chosen, roots);
+  return twin::Run::make(source, chosen, roots);
 }
 
 struct Asked {
@@ -181,7 +176,7 @@ struct Asked {
   std::vector<sim::TrafficFlow> jobs;
 };
 
-Result<Asked> asked_by(const WhatIfOptions& options, const TwinSource& source, const FabricNames& known) {
+Result<Asked> asked_by(const WhatIfOptions& options, const twin::Source& source, const FabricNames& known) {
   Asked asked;
   if (!options.engine.empty()) {
     const auto engine = engine_called(options.engine);
@@ -191,7 +186,7 @@ Result<Asked> asked_by(const WhatIfOptions& options, const TwinSource& source, c
   auto roots = roots_called(options.roots, known, *source.fabric);
   if (!roots) return fail(roots.error());
   asked.roots = *std::move(roots);
-  auto failure = failure_of(options.without, known);
+  auto failure = twin::failure_of(options.without, known);
   if (!failure) return fail("--without", failure.error());
   asked.failure = *std::move(failure);
   if (!options.qos.empty()) {
@@ -210,14 +205,15 @@ Result<Asked> asked_by(const WhatIfOptions& options, const TwinSource& source, c
 }
 
 /// As it would be. `run`: of what is now; it may be told of more.
-Result<TwinState> then_of(const WhatIfOptions& options, const Asked& asked, TwinRun& run,
-                          const TwinState& now) {
+/// `now`: of --regulate.
+Result<twin::State> then_of(const WhatIfOptions& options, const Asked& asked, twin::Run& run,
+                            const twin::State* now) {
   run.use_qos(asked.qos ? &*asked.qos : nullptr);
   run.add_flows(asked.jobs);
   if (!options.regulate.empty()) {
     const auto policy = regulation::select_policy_from(options.regulate);
     if (!policy) return fail(ErrorCode::Invalid, "--regulate: trunk or general");
-    const auto active = run.regulated(*policy, now);
+    const auto active = run.regulated(*policy, *now);
     if (!active) return fail(active.error());
     return run.over(*active, Tables::Anew);
   }
@@ -238,24 +234,33 @@ Result<void> run(const WhatIfOptions& options, Context& context) {
   auto is = run_of(*source, options.fabric.empty() ? std::nullopt : asked->engine, {});
   if (!is) return fail(is.error());
   if (const auto taken = take_traffic(options, *is); !taken) return fail(taken.error());
-  is->measure_bisection(options.each.empty() ? options.samples : 0);
-  const auto now = is->now();
-  if (!now) return fail(now.error());
-  if (!options.each.empty()) return run_each(options, *is, known, *now, context);
+  is->measure_bisection(options.each.empty() ? options.samples.value_or(twin::enough_samples(*source->fabric))
+                                             : 0);
   auto becomes = only_then && options.routes_anew() ? run_of(*source, asked->engine, asked->roots) : is;
   if (!becomes) return fail(becomes.error());
   becomes->take_over_from(*is);
-  const auto then = then_of(options, *asked, *becomes, *now);
-  if (!then) return fail(then.error());
+  // Both take as long; what regulation does follows from what is.
+  auto is_now = std::async(std::launch::async, [&is] { return is->now(); });
+  const bool needs_now = !options.regulate.empty() || !options.each.empty();
+  if (needs_now) is_now.wait();
+  std::optional<Result<twin::State>> then;
+  if (!needs_now) then = then_of(options, *asked, *becomes, nullptr);
+  const auto now = is_now.get();
+  if (!now) return fail(now.error());
+  if (!options.each.empty())
+    return run_each(options, options.fabric.empty() ? std::nullopt : asked->engine, *is, known, *now,
+                    context);
+  if (!then) then = then_of(options, *asked, *becomes, &*now);
+  if (!*then) return fail(then->error());
   if (context.format == Format::Json) {
-    json::object answer = twin_json(*is);
-    answer["now"] = state_json(*now, known);
-    answer["then"] = state_json(*then, known);
-    answer["hosts_that_lose"] = losers_json(*now, *then, known, options.top);
+    json::object answer = twin::view(*is);
+    answer["now"] = twin::view(*now, known);
+    answer["then"] = twin::view(**then, known);
+    answer["hosts_that_lose"] = twin::losers_view(*now, **then, known, options.top);
     print_json(answer, context);
   } else {
     if (options.fabric.empty()) print_twin(*is, context);
-    print_states(*now, *then, known, context);
+    print_states(*now, **then, known, context);
   }
   return {};
 }
@@ -303,7 +308,7 @@ void add_what_if_commands(Program& program) {
       ->option_text("N [20]");
   command->add_option("--samples", options->samples, "Random pairings of hosts to measure")
       ->check(CLI::Range(0, 10'000))
-      ->option_text("N [50]");
+      ->option_text("N [as many as make 100,000 pairs, 50 at most]");
   command->footer(
       "Of the running fabric a twin is made: its tables as they were read back, loads as they were measured, "
       "and "

@@ -9,74 +9,26 @@
 #include "heddle/json_access.h"
 #include "heddle/outage_view.h"
 #include "heddle/table.h"
+#include "twin/told.h"
 
 namespace heddle::cli {
 namespace {
 
 namespace json = boost::json;
-using Source = TwinTraffic::Source;
+using Source = twin::TrafficUsed::Source;
 
-/// In answers for programs.
-constexpr std::size_t most_links = 20;
 /// Hosts that are named to people.
 constexpr std::size_t most_hosts = 5;
 
-std::string_view word(Source source) {
-  switch (source) {
-    case Source::Given:
-      return "given";
-    case Source::Estimated:
-      return "estimated";
-    case Source::None:
-      break;
-  }
-  return "none";
-}
-
-json::object traffic_json(const TwinState& state, const FabricNames& known) {
-  const twin::Prediction& traffic = *state.traffic;
-  json::array links;
-  for (const PortIndex port : traffic.busiest_links(*state.fabric, most_links)) {
-    const Port& from = state.fabric->port(port);
-    links.push_back(json::object{{"from", known.port({from.node, from.num})},
-                                 {"share", traffic.share[port.raw()]},
-                                 {"bytes_per_second", traffic.load[port.raw()] / 8}});
-  }
-  return {{"flows", traffic.flows},
-          {"unroutable", traffic.unroutable},
-          {"wanted_bytes_per_second", traffic.wanted / 8},
-          {"carried_bytes_per_second", traffic.carried / 8},
-          {"largest_share", traffic.largest},
-          {"largest_share_of_hosts", traffic.largest_of_hosts},
-          {"busiest", std::move(links)}};
-}
-
-bool has_traffic(const TwinState& state) { return state.traffic && state.traffic->wanted > 0; }
+bool has_traffic(const twin::State& state) { return state.traffic && state.traffic->wanted > 0; }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string gbits(double rate) { return fmt::format("{:.1f}", rate / 1e9); }
 
 }  // namespace
 
-json::object twin_json(const TwinRun& run) {
-  const TwinSource& source = run.source();
-  json::object tables{{"made_by", run.router().name()}, {"read_back", source.tables.has_value()}};
-  tables["agreement"] = run.router().agreement() ? json::value(*run.router().agreement()) : json::value();
-  if (source.tables) {
-    tables["age_seconds"] = source.tables_age;
-    tables["unread_switches"] = source.unread;
-  }
-  json::object flows{{"source", std::string(word(run.traffic_source()))}};
-  if (run.traffic_source() == Source::Estimated) {
-    const twin::StatedError error = twin::error_of_estimates();
-    flows["loads_age_seconds"] = source.loads_age;
-    flows["error"] = json::object{{"median", error.median}, {"worst", error.worst}};
-  }
-  return {{"tables", std::move(tables)}, {"flows", std::move(flows)}};
-}
-
-void print_twin(const TwinRun& run, Context& context) {
-  const TwinSource& source = run.source();
+void print_twin(const twin::Run& run, Context& context) {
+  const twin::Source& source = run.source();
   std::ostream& out = *context.out;
   if (source.tables) {
     out << fmt::format("tables: read back {} ago{}; {} of their entries are as {} makes them\n",
@@ -93,31 +45,15 @@ void print_twin(const TwinRun& run, Context& context) {
       "traffic: estimated from the loads of {} ago; of ten kinds of traffic the busiest link was predicted "
       "within {} in half of all cases, and within {} in all\n",
       human_seconds(source.loads_age), percent(error.median), percent(error.worst));
-}
-
-json::object state_json(const TwinState& state, const FabricNames& known) {
-  json::object view = to_json(state.outage, known);
-  view["circles"] = state.circles;
-  view["watts"] = state.watts ? json::value(*state.watts) : json::value();
-  view["traffic"] = state.traffic ? json::value(traffic_json(state, known)) : json::value();
-  return view;
-}
-
-json::array losers_json(const TwinState& now, const TwinState& then, const FabricNames& known,
-                        std::size_t most) {
-  json::array all;
-  if (!now.traffic || !then.traffic) return all;
-  for (const twin::Loser& loser : twin::losers(*now.traffic, *then.traffic)) {
-    if (now.fabric->node(loser.host).type == NodeType::Switch) continue;
-    if (all.size() == most) break;
-    all.push_back(json::object{{"host", known.node(loser.host)},
-                               {"bytes_per_second_now", loser.before / 8},
-                               {"bytes_per_second_then", loser.after / 8}});
+  if (run.few_flows()) {
+    out << "unknown: these loads look like those of few flows; whom they go to cannot be told, and how busy "
+           "links "
+           "are then is not known: give the traffic (--flows)\n";
   }
-  return all;
 }
 
-void print_states(const TwinState& now, const TwinState& then, const FabricNames& known, Context& context) {
+void print_states(const twin::State& now, const twin::State& then, const FabricNames& known,
+                  Context& context) {
   print_outage(now.outage, then.outage, known, context);
   Table table{{{""}, {"NOW", Align::Right}, {"THEN", Align::Right}}};
   const auto yes = [](bool so) { return so ? "yes" : "no"; };
@@ -138,15 +74,16 @@ void print_states(const TwinState& now, const TwinState& then, const FabricNames
     const Port& from = then.fabric->port(port);
     *context.out << "busiest then: " << known.link(from.link) << '\n';
   }
-  for (const json::value& each : losers_json(now, then, known, most_hosts)) {
+  for (const json::value& each : twin::losers_view(now, then, known, most_hosts)) {
     *context.out << fmt::format("loses: {}: {} Gbit/s in place of {}\n", text_at(each, "host"),
                                 gbits(8 * number_at(each, "bytes_per_second_then")),
                                 gbits(8 * number_at(each, "bytes_per_second_now")));
   }
 }
 
-void print_each(const std::vector<NamedState>& all, const TwinState& now, std::size_t top, Context& context) {
-  const auto harmless = std::ranges::count_if(all, [](const NamedState& one) {
+void print_each(const std::vector<twin::Failed>& all, const twin::State& now, std::size_t top,
+                Context& context) {
+  const auto harmless = std::ranges::count_if(all, [](const twin::Failed& one) {
     return one.state.outage.cut_off.empty() && one.state.outage.pairs_without_path == 0;
   });
   *context.out << fmt::format("{} of {} leave every host its paths to all others\n", harmless, all.size());

@@ -101,7 +101,7 @@ regulation::Record a_record() {
     return records;
   };
   const regulation::ChangeId change{*rc::gen::inRange<std::uint64_t>(1, 4)};
-  switch (*rc::gen::inRange(0, 7)) {
+  switch (*rc::gen::inRange(0, 8)) {
     case 0:
       return regulation::Intent{change, some_time(), some_off(), some_links()};
     case 1:
@@ -132,6 +132,12 @@ regulation::Record a_record() {
           record.links.back().took.emplace_back(*rc::gen::inRange(0, 600'000));
       }
       return record;
+    }
+    case 6: {
+      if (*rc::gen::arbitrary<bool>()) return regulation::BaselineRecord{};
+      const auto plan = *rc::gen::element<std::string>("", "StartDevice,'x'\n\xc3\xa4");
+      return regulation::BaselineRecord{
+          regulation::Baseline{std::make_shared<const std::string>(plan), "it's.csv", "alice", some_time()}};
     }
     case 3:
       return regulation::ModeRecord{static_cast<regulation::Mode>(*rc::gen::inRange(0, 3)), "bob"};
@@ -287,7 +293,7 @@ TEST_F(JournalTest, TakesOverTheSchemaBefore) {
       sqlite3_exec(
           raw,
           "ALTER TABLE override DROP COLUMN forced; DROP TABLE drain; DROP TABLE drain_link; DROP TABLE "
-          "drain_node; DROP TABLE wake; DROP TABLE lid; PRAGMA user_version=1",
+          "drain_node; DROP TABLE wake; DROP TABLE lid; DROP TABLE baseline; PRAGMA user_version=1",
           nullptr, nullptr, nullptr),
       SQLITE_OK);
   sqlite3_close(raw);
@@ -312,9 +318,9 @@ TEST_F(JournalTest, TakesOverTheThirdSchema) {
   ASSERT_TRUE(open()->write(regulation::PlaneRecord{1}));
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
-  ASSERT_EQ(
-      sqlite3_exec(raw, "DROP TABLE wake; DROP TABLE lid; PRAGMA user_version=3", nullptr, nullptr, nullptr),
-      SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(raw, "DROP TABLE wake; DROP TABLE lid; DROP TABLE baseline; PRAGMA user_version=3",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
   sqlite3_close(raw);
   const regulation::WakeHistory wakes{link(1, 2), {4s}};
   ASSERT_TRUE(open()->write(regulation::WakeRecord{{wakes}}));
@@ -326,13 +332,29 @@ TEST_F(JournalTest, TakesOverTheFourthSchema) {
   ASSERT_TRUE(open()->write(regulation::PlaneRecord{1}));
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(raw, "DROP TABLE lid; PRAGMA user_version=4", nullptr, nullptr, nullptr), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(raw, "DROP TABLE lid; DROP TABLE baseline; PRAGMA user_version=4", nullptr, nullptr,
+                         nullptr),
+            SQLITE_OK);
   sqlite3_close(raw);
   EXPECT_TRUE(open()->lids()->empty());
   const std::vector<PortLid> lids{{{NodeGuid{1}, PortNum{1}}, Lid{4}}};
   ASSERT_TRUE(open()->put_lids(lids));
   EXPECT_EQ(open()->memory().plane, 1U);
   EXPECT_EQ(*open()->lids(), lids);
+}
+
+TEST_F(JournalTest, TakesOverTheFifthSchema) {
+  ASSERT_TRUE(open()->write(regulation::PlaneRecord{1}));
+  sqlite3* raw = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(raw, "DROP TABLE baseline; PRAGMA user_version=5", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(raw);
+  const regulation::Baseline baseline{std::make_shared<const std::string>("plan"), "cables.csv", "ada",
+                                      Instant{5s}};
+  ASSERT_TRUE(open()->write(regulation::BaselineRecord{baseline}));
+  EXPECT_EQ(open()->memory().plane, 1U);
+  EXPECT_EQ(open()->memory().baseline, baseline);
 }
 
 TEST_F(JournalTest, RefusesADamagedPage) {

@@ -170,6 +170,8 @@ TEST_F(SelectionTest, EveryFamilyThatAnyPartMakesIsKnownByName) {
   wrong.uncorrectable_long = 1;
   wrong.window.effective = 1e-9;
   health->set({}, std::make_shared<const std::vector<health::PortBitErrors>>(1, wrong));
+  const cabling::CableCheck as_planned;
+  health->set_cables(&as_planned);
   QosMetrics qos;
   QosFigures pushed;
   pushed.verified = 1.0;

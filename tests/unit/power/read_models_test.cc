@@ -105,5 +105,34 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"[[power.model]]\nvendor=-1\nbase = 1\nports=[{mode=\"4xHDR\",watts=1}]\n",
               "x.toml:2: vendor is not a whole number"}));
 
+// A model as another program gets it weighs links alike.
+TEST(ReadModelsTest, ReadsWhatWriteModelsWrites) {
+  std::vector<DeviceModel> models = shipped_models();
+  models.front().name = "a \"name\\\n";
+  const auto read = read_models(write_models(models), "written");
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->size(), models.size());
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    EXPECT_EQ((*read)[i].name, models[i].name);
+    EXPECT_EQ((*read)[i].vendor_id, models[i].vendor_id);
+    EXPECT_EQ((*read)[i].device_id, models[i].device_id);
+    EXPECT_EQ((*read)[i].pattern, models[i].pattern);
+    EXPECT_EQ((*read)[i].figures, models[i].figures);
+    EXPECT_EQ((*read)[i].base, models[i].base);
+    EXPECT_EQ((*read)[i].port_off, models[i].port_off);
+    EXPECT_EQ((*read)[i].ports_a_cage, models[i].ports_a_cage);
+    ASSERT_EQ((*read)[i].ports.size(), models[i].ports.size());
+    for (std::size_t p = 0; p < models[i].ports.size(); ++p) {
+      EXPECT_EQ((*read)[i].ports[p].mode, models[i].ports[p].mode);
+      EXPECT_EQ((*read)[i].ports[p].watts, models[i].ports[p].watts);
+    }
+    for (std::size_t c = 0; c < cable_kinds; ++c) {
+      ASSERT_EQ((*read)[i].modules[c].has_value(), models[i].modules[c].has_value());
+      if (!models[i].modules[c]) continue;
+      EXPECT_EQ((*read)[i].modules[c]->watts, models[i].modules[c]->watts);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace heddle::power

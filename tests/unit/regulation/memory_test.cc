@@ -65,6 +65,7 @@ TEST(MemoryTest, RecordsBetweenMakeOneOutOfTheOther) {
   full.off[link(1)] = off(1);
   full.overrides[link(2)] = {Wish::Pin, "storage", "ada", std::nullopt};
   full.drains["leaf-0"] = {"leaf-0", {link(3)}, {NodeGuid{3}}, "fans", "ada", Instant{}, std::nullopt, true};
+  full.baseline = Baseline{std::make_shared<const std::string>("plan"), "cables.csv", "ada", Instant{}};
   full.open[ChangeId{7}] = Intent{ChangeId{7}, Instant{}, {off(4)}, {link(1)}};
   full.wakes[link(6)] = {std::chrono::seconds{4}, std::chrono::seconds{5}};
   full.wakes[link(7)] = {std::chrono::seconds{6}};

@@ -24,6 +24,10 @@ OffRecord off(std::uint64_t n) {
 
 Drain drain() { return {"leaf-0", {link(3)}, {NodeGuid{3}}, "fans", "ada", Instant{1s}, Instant{9s}, true}; }
 
+Baseline baseline() {
+  return {std::make_shared<const std::string>("StartDevice,\"x\"\n"), "cables.csv", "ada", Instant{4s}};
+}
+
 std::vector<Record> one_of_each() {
   return {Intent{ChangeId{~std::uint64_t{}}, Instant{2s}, {off(1), off(2)}, {link(4)}},
           Outcome{ChangeId{7}, Instant{3s}, {off(1)}, {link(2)}, "one did not answer"},
@@ -33,6 +37,8 @@ std::vector<Record> one_of_each() {
           PlaneRecord{1},
           DrainRecord{"leaf-0", drain()},
           DrainRecord{"leaf-0", std::nullopt},
+          BaselineRecord{baseline()},
+          BaselineRecord{},
           WakeRecord{{{link(6), {4500ms, 180s}}, {link(7), {}}}}};
 }
 

@@ -9,6 +9,7 @@ import { Store } from './store';
 import { startTheme, toggle } from './theme';
 import { TimeBar } from './timebar';
 import type { MakeView, View } from './view';
+import { cablingView } from './views/cabling_view';
 import { eventsView } from './views/events_view';
 import { healthView } from './views/health_view';
 import { helpView } from './views/help_view';
@@ -22,13 +23,14 @@ import { nodeView } from './views/node_view';
 import { planView } from './views/plan_view';
 import { setsView, setView } from './views/sets_view';
 import { statusView } from './views/status_view';
+import { whatIfView } from './views/what_if_view';
 
 const views: Record<string, MakeView> = {
   map: mapView, links: linksView, link: linkView, nodes: nodesView, node: nodeView, sets: setsView, set: setView,
-  health: healthView, jobs: jobsView, plan: planView, events: eventsView, status: statusView, help: helpView,
+  health: healthView, cabling: cablingView, 'what-if': whatIfView, jobs: jobsView, plan: planView, events: eventsView, status: statusView, help: helpView,
 };
 const tabs: [string, string, string][] = [
-  ['map', 'Map', 'm'], ['links', 'Links', 'l'], ['nodes', 'Nodes', 'n'], ['sets', 'Sets', 's'], ['health', 'Health', 'h'], ['jobs', 'Jobs', 'j'], ['plan', 'Plan', 'p'], ['events', 'Events', 'e'], ['status', 'Status', 't'],
+  ['map', 'Map', 'm'], ['links', 'Links', 'l'], ['nodes', 'Nodes', 'n'], ['sets', 'Sets', 's'], ['health', 'Health', 'h'], ['cabling', 'Cabling', 'c'], ['what-if', 'What if', 'w'], ['jobs', 'Jobs', 'j'], ['plan', 'Plan', 'p'], ['events', 'Events', 'e'], ['status', 'Status', 't'],
 ];
 /** Views that make sense without a fabric. */
 const bare = new Set(['status', 'help']);

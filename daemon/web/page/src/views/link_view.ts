@@ -41,7 +41,8 @@ export const linkView: MakeView = (store, place) => {
       h('dl', null,
         h('dt', null, 'Width and speed'), h('dd', null, `${answer.width} ${answer.speed}, ${answer.gbit_per_second} Gbit/s of data`),
         h('dt', null, 'State'), h('dd', null, answer.state),
-        h('dt', null, 'Regulation'), h('dd', { class: power ? undefined : 'quiet' }, power ? regulated(power) : 'not available')));
+        h('dt', null, 'Regulation'), h('dd', { class: power ? undefined : 'quiet' }, power ? regulated(power) : 'not available'),
+        h('dt', null, 'Without it'), h('dd', null, h('a', { href: href('what-if', [], { without: answer.name }) }, 'what if it failed?'))));
     const names = [...new Set([...Object.keys(answer.a.counters ?? {}), ...Object.keys(answer.b.counters ?? {})])];
     fill(counters, names.length > 0 && h('details', null, h('summary', null, 'Counters of both ports'),
       h('table', { class: 'facts' }, h('thead', null, h('tr', null, h('td'), h('th', { class: 'right' }, `${answer.a.node}/${answer.a.port}`), h('th', { class: 'right' }, `${answer.b.node}/${answer.b.port}`))),

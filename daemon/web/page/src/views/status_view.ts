@@ -12,11 +12,20 @@ interface Status {
   transactions: Record<string, number>;
   problems: string[];
   drains: Drain[];
+  wishes: Wish[]; wish_count: number;
 }
+
+interface Wish { link: string; wish: string; by: string; reason: string; ends_in_seconds: number | null }
 
 interface Drain {
   what: string; safe_to_pull: boolean; links: number; on: number; away: string[]; with_hosts: boolean;
   reason: string; by: string; for_seconds: number; ends_in_seconds: number | null;
+}
+
+/** As `heddle status` says it. */
+function wishLine(wish: Wish): HTMLElement {
+  const end = wish.ends_in_seconds === null ? '' : `, ends in ${duration(wish.ends_in_seconds)}`;
+  return h('li', { class: 'wish' }, h('b', null, wish.link), `: ${wish.wish}, by ${wish.by}${end}${wish.reason && '; '}${wish.reason}`);
 }
 
 /** As `heddle drain` says it. */
@@ -47,6 +56,8 @@ export const statusView: MakeView = (store) => {
     ];
     fill(body, h('dl', { class: 'wide' }, rows.flatMap(([title, value]) => [h('dt', null, title), h('dd', null, value)])),
       status.drains.length > 0 && [h('h2', null, 'Drained'), h('ul', null, status.drains.map(drainLine))],
+      status.wishes.length > 0 && [h('h2', null, 'Wishes'), h('ul', null, status.wishes.map(wishLine)),
+        status.wish_count > status.wishes.length && h('p', { class: 'quiet' }, `And ${count(status.wish_count - status.wishes.length)} more: heddle links --power`)],
       h('h2', null, 'Problems'), status.problems.length === 0 ? h('p', { class: 'quiet' }, 'None.') : h('ul', null, status.problems.map((p) => h('li', null, p))));
   };
   void update();

@@ -1,0 +1,229 @@
+#include "control/what_if.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "base/printable.h"
+#include "control/api.h"
+#include "control/view_parts.h"
+#include "fabric/change.h"
+#include "fabric/link_name.h"
+#include "twin/failures.h"
+#include "twin/router.h"
+#include "twin/told.h"
+
+namespace heddle::control {
+namespace {
+
+namespace json = boost::json;
+using Tables = twin::Run::Tables;
+
+/// With every single failure more work than this takes minutes: failures times ports.
+constexpr std::size_t most_work = 4'000'000;
+constexpr std::size_t most_without = 256;
+
+struct Question {
+  std::vector<std::string> without;
+  std::optional<routing::Engine> engine;
+  std::optional<regulation::SelectPolicy> regulate;
+  std::optional<twin::FailureKind> each;
+  std::size_t top = 20;
+};
+
+std::string said(const Query& query, const char* key) {
+  const auto it = query.find(key);
+  return it == query.end() ? std::string{} : it->second;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines(1);
+  for (const char c : text) {
+    if (c == '\n') {
+      lines.emplace_back();
+    } else {
+      lines.back() += c;
+    }
+  }
+  std::erase_if(lines, [](const std::string& line) { return line.empty(); });
+  return lines;
+}
+
+Result<void> read_change(const Query& query, Question& question) {
+  if (const std::string engine = said(query, "engine"); !engine.empty()) {
+    question.engine = routing::engine_from(engine);
+    if (!question.engine)
+      return fail(ErrorCode::Invalid, fmt::format("there is no engine '{}'", printable(engine)));
+  }
+  if (const std::string policy = said(query, "regulate"); !policy.empty()) {
+    question.regulate = regulation::select_policy_from(policy);
+    if (!question.regulate) return fail(ErrorCode::Invalid, "regulate must be trunk or general");
+  }
+  if (const std::string each = said(query, "each"); !each.empty()) {
+    if (each != "switch" && each != "link") return fail(ErrorCode::Invalid, "each must be switch or link");
+    question.each = each == "switch" ? twin::FailureKind::Switches : twin::FailureKind::Links;
+  }
+  return {};
+}
+
+Result<Question> read_question(const Query& query) {
+  Question question;
+  question.without = lines_of(said(query, "without"));
+  if (auto read = read_change(query, question); !read) return fail(read.error());
+  const auto top = count_of(query, "top", question.top);
+  if (!top) return fail(top.error());
+  question.top = *top;
+  if (question.without.size() > most_without)
+    return fail(ErrorCode::Invalid, fmt::format("at most {} names", most_without));
+  const int kinds = (question.each ? 1 : 0) + (question.regulate ? 1 : 0) +
+                    (!question.without.empty() || question.engine ? 1 : 0);
+  if (kinds != 1)
+    return fail(ErrorCode::Invalid, "one of without and engine, of regulate, or of each is wanted");
+  return question;
+}
+
+/// bit/s that leave each port of the twin's fabric.
+std::vector<double> leaving(const Fabric& fabric, const load::Sample& sample) {
+  std::vector<double> all(fabric.ports().size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (fabric.port(PortIndex{i}).link == no_link) continue;
+    const PortIndex port = sample.fabric->find_port(fabric.ref(PortIndex{i}));
+    if (port != no_port && sample.fabric->port(port).link != no_link)
+      all[i] = 8 * load::leaving(*sample.fabric, sample.ports, port);
+  }
+  return all;
+}
+
+void take_watts(const TwinParts& parts, twin::Source& source) {
+  if (!parts.power) return;
+  const Fabric& fabric = *source.fabric;
+  source.power = *parts.power;
+  source.watts_all_on = watts(*parts.power, fabric, power::all_on(fabric)).value();
+  for (const Link& link : fabric.links()) source.watts.push_back(link_watts(*parts.power, fabric, link));
+}
+
+routing::LinkSet active_links(const TwinParts& parts) {
+  routing::LinkSet active = routing::LinkSet::all(*parts.fabric);
+  const auto is_active = [&](LinkEnd end) {
+    const PortIndex port = parts.seen->find_port(parts.fabric->ref(end));
+    return port != no_port && parts.seen->port(port).state == PortState::Active;
+  };
+  for (std::uint32_t i = 0; i < parts.fabric->links().size(); ++i) {
+    const Link& link = parts.fabric->links()[i];
+    if (!is_active(link.a) || !is_active(link.b)) active.erase(LinkIndex{i});
+  }
+  return active;
+}
+
+Result<json::object> failures(const twin::Run& run, const FabricNames& known, const Question& question,
+                              json::object view) {
+  const Fabric& fabric = *run.source().fabric;
+  const std::size_t all =
+      *question.each == twin::FailureKind::Switches ? fabric.switch_count() : fabric.links().size();
+  if (all * fabric.ports().size() > most_work) {
+    return fail(ErrorCode::Refused, fmt::format("{} failures of a fabric of this size take long: use 'heddle "
+                                                "what-if --fail-each' in a shell",
+                                                all));
+  }
+  auto failed = twin::fail_each(run, known, *question.each, twin::Views::Wanted);
+  if (!failed) return fail(failed.error());
+  json::array told;
+  for (std::size_t i = 0; i < std::min(question.top, failed->size()); ++i) {
+    twin::Failed& one = (*failed)[i];
+    one.view.erase("effective_bisection");
+    one.view["without"] = one.name;
+    told.emplace_back(std::move(one.view));
+  }
+  view["failures"] = std::move(told);
+  view["left_out"] = failed->size() - std::min(question.top, failed->size());
+  return view;
+}
+
+Result<twin::State> state_then(const twin::Run& run, const twin::State& now, const FabricNames& known,
+                               const Question& question) {
+  if (question.regulate) {
+    const auto active = run.regulated(*question.regulate, now);
+    if (!active) return fail(active.error());
+    return run.over(*active, Tables::Anew);
+  }
+  const auto failure = twin::failure_of(question.without, known);
+  if (!failure) return fail(failure.error());
+  const routing::LinkSet left = run.left(*failure);
+  if (!question.engine) return run.over(left, Tables::Anew);
+  auto other = twin::Run::make(run.source(), question.engine, {});
+  if (!other) return fail(other.error());
+  other->take_over_from(run);
+  return other->over(left, Tables::Anew);
+}
+
+Result<json::object> told_of(const TwinParts& parts, const Question& question) {
+  auto source = twin_source(parts);
+  if (!source) return fail(source.error());
+  const FabricNames known{source->fabric, parts.names};
+  const bool nobody_says = source->order.ranks.empty() && !source->tables;
+  auto run = twin::Run::make(*std::move(source),
+                             nobody_says ? std::optional{routing::Engine::UpDown} : std::nullopt, {});
+  if (!run) return fail(run.error());
+  if (const auto estimated = run->estimate_traffic(); !estimated) return fail(estimated.error());
+  run->measure_bisection(question.each ? 0 : twin::enough_samples(*parts.fabric));
+  const auto now = run->now();
+  if (!now) return fail(now.error());
+  json::object view = twin::view(*run);
+  view["now"] = twin::view(*now, known);
+  if (question.each) return failures(*run, known, question, std::move(view));
+  const auto then = state_then(*run, *now, known, question);
+  if (!then) return fail(then.error());
+  view["then"] = twin::view(*then, known);
+  view["hosts_that_lose"] = twin::losers_view(*now, *then, known, question.top);
+  return view;
+}
+
+}  // namespace
+
+Result<twin::Source> twin_source(const TwinParts& parts) {
+  twin::Source source;
+  source.fabric = parts.fabric;
+  source.active = active_links(parts);
+  source.order.ranks = parts.ranks;
+  source.order.turns = parts.turns;
+  source.order.managers = parts.managers;
+  source.order.planes = parts.planes;
+  source.plane = parts.plane;
+  source.next_plane = parts.next_plane;
+  source.thresholds = parts.thresholds;
+  for (const LinkRef& link : parts.kept) source.kept.push_back(link.a);
+  take_watts(parts, source);
+  if (parts.sample) {
+    source.leaving = leaving(*parts.fabric, *parts.sample);
+    source.loads_age = seconds(parts.now - parts.sample->ended);
+  }
+  if (!parts.tables) return source;
+  const auto graph = routing::SwitchGraph::make(*parts.fabric);
+  if (!graph) return fail(graph.error());
+  source.tables = twin::reordered(parts.tables->tables, *graph);
+  source.tables_age = seconds(parts.now - parts.tables->ended);
+  source.unread = parts.tables->unread.size();
+  return source;
+}
+
+void answer_what_if(Daemon& daemon, const Request& request, const Respond& respond) {
+  const auto question = read_question(request.query);
+  if (!question) return respond(error_response(question.error()));
+  TwinParts parts = daemon.twin();
+  if (!parts.fabric) return respond(error_response(no_fabric()));
+  auto order = order_for(request, [parts = std::move(parts), question = *question](BodyWriter& out) {
+    const auto told = told_of(parts, question);
+    if (!told) return Result<void>{fail(told.error())};
+    out.write(json::serialize(*told));
+    return Result<void>{};
+  });
+  order.lane = Lane::WhatIf;
+  daemon.answers().serve(std::move(order), respond);
+}
+
+}  // namespace heddle::control

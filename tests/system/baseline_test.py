@@ -1,0 +1,120 @@
+"""The baseline that heddled keeps: compared with the fabric, told by status, metrics and verify, and there after kill -9."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from daemon_under_test import HEDDLE, Daemon
+from transcript import transcript
+
+FABRIC = {"fabric.generate": "xgft:2;4,4;1,4", "fabric.training_delay": "500ms", "sampling.interval": "200ms",
+          "regulation.drain": "1s", "sweep.light_interval": "200ms"}
+
+
+def differences(daemon):
+    return {line.split('"')[1]: int(float(line.split()[-1])) for line in daemon.metrics().splitlines()
+            if line.startswith("heddle_baseline_differences{")}
+
+
+CABLES = """StartDevice,StartPort,EndDevice,EndPort
+leaf-0,5,spine-1,1
+leaf-0,6,spine-0,1
+leaf-0,7,spine-2,1
+leaf-1,9,host-77,1
+"""
+
+
+def timeless(text):
+    return re.sub(r"kept [\d.]+ (?:us|ms|s|min) ago by (?:root|uid 0)", "kept ... ago by root", text)
+
+
+class Page(unittest.TestCase):
+    maxDiff = None
+
+    def test_the_page_is_a_transcript(self):
+        name = f"cabling-{os.getpid()}"
+        steps = transcript("cabling.md")
+        self.assertGreater(len(steps), 8)
+        with Daemon({**FABRIC, "fabric.serve": name}) as daemon:
+            daemon.wait_for_sweeps(3)
+            plan = daemon.directory / "cables.csv"
+            plan.write_text(CABLES)
+            for command, printed in steps:
+                self.step(daemon, name, command.replace("cables.csv", str(plan)), "\n".join(printed))
+
+    def step(self, daemon, name, command, expected):
+        words = re.findall(r"\S+", command.partition("; echo ")[0].partition(" | grep ")[0])
+        if words[0] == "sim":
+            subprocess.run([HEDDLE, "sim", "--name", name, *words[1:]], check=True, capture_output=True, timeout=20)
+            return
+        end = time.monotonic() + 60
+        while True:
+            done = daemon.heddle_raw(*words)
+            said = (done.stdout + done.stderr).rstrip("\n")
+            if pattern := command.partition(" | grep -E ")[2].strip('"'):
+                said = "\n".join(line.rstrip() for line in said.splitlines() if re.search(pattern, line))
+            if "\n..." in expected:  # and more lines like these
+                said = "\n".join(said.splitlines()[:expected.splitlines().index("...")]) + "\n..."
+            if "; echo $?" in command:
+                said += f"\n{done.returncode}"
+            # What only asks may have been too early.
+            if timeless(said) == timeless(expected) or time.monotonic() > end or words[1:2] == ["baseline"]:
+                break
+            time.sleep(0.2)
+        self.assertMultiLineEqual(timeless(said), timeless(expected), f"heddle {command}")
+
+
+class Baseline(unittest.TestCase):
+    def setUp(self):
+        self.name = f"baseline-{os.getpid()}"
+
+    def start(self):
+        return Daemon({**FABRIC, "fabric.serve": self.name})
+
+    def settled(self, daemon, differ):
+        return daemon.wait_for(lambda status: status.get("baseline", {}).get("differ") == differ, f"{differ} differences")
+
+    def test_what_is_kept_is_compared_and_survives(self):
+        with self.start() as daemon:
+            daemon.wait_for_sweeps(3)
+            refused = daemon.heddle_raw("fabric", "verify")
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("no baseline is kept", refused.stderr)
+            self.assertIn("is kept as the baseline", daemon.heddle("fabric", "baseline", "save"))
+            status = self.settled(daemon, 0)
+            self.assertEqual(status["baseline"]["as_planned"], 32)
+            self.assertEqual(set(differences(daemon).values()), {0})
+            self.assertIn("32 of 32 cables as planned", daemon.heddle("status"))
+            daemon.heddle("link", "pin", "leaf-0/5", "--for", "2h", "--reason", "storage")
+            # What is off on purpose is where it was, a whole switch that nothing leads to any more as well.
+            daemon.heddle("drain", "spine-1", "--reason", "fan 2")
+            status = self.settled(daemon, 0)
+            self.assertEqual(daemon.heddle_raw("fabric", "verify").returncode, 0)
+            # A cable that nobody ordered off is missing.
+            daemon.heddle("sim", "--name", self.name, "link", "leaf-2", "7", "down")
+            self.settled(daemon, 1)
+            verified = daemon.heddle_raw("fabric", "verify")
+            self.assertEqual(verified.returncode, 1)
+            self.assertIn("missing     leaf-2/7 -- spine-2/3: leaf-2/7 has no cable", verified.stdout)
+            self.assertEqual(differences(daemon)["missing"], 1)
+            kept = daemon.json("status")
+            daemon.process.send_signal(signal.SIGKILL)
+            daemon.process.wait()
+            daemon.__enter__()
+            self.settled(daemon, 0)  # the simulated fabric is a new one, and whole
+            status = daemon.json("status")
+            self.assertEqual([status["baseline"][key] for key in ("name", "by", "planned")],
+                             [kept["baseline"][key] for key in ("name", "by", "planned")])
+            self.assertEqual([drain["what"] for drain in status["drains"]], ["spine-1"])
+            self.assertEqual([(wish["link"], wish["wish"], wish["reason"]) for wish in status["wishes"]],
+                             [("leaf-0/5 -- spine-0/1", "pin", "storage")])
+            self.assertIn("leaf-0/5 -- spine-0/1: pin, by ", daemon.heddle("status"))
+            daemon.heddle("fabric", "baseline", "forget")
+            self.assertNotIn("baseline", daemon.json("status"))
+
+
+if __name__ == "__main__":
+    unittest.main()
