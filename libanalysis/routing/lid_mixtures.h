@@ -61,6 +61,8 @@ class LidMixtures {
   /// Whether these entries lead there over links that may be led over, from every switch that has a new one.
   [[nodiscard]] bool is_whole(Lid lid, const ForwardingTables& tables) const;
   [[nodiscard]] bool is_whole(Lid lid) const { return is_whole(lid, *before_); }
+  /// Whether these entries lead there from one switch, over links that are up.
+  [[nodiscard]] bool leads_there(const ForwardingTables& tables, Lid lid, std::uint32_t s) const;
   /// By LID: the entry of some switch leads over a link that is down; packets are turned as the order
   /// forbids.
   [[nodiscard]] bool is_broken(Lid lid) const;
@@ -74,7 +76,6 @@ class LidMixtures {
     std::uint16_t stage = 0;  ///< the first one where it is not at all
     bool waits = false;
   };
-  [[nodiscard]] bool leads_there(const ForwardingTables& tables, Lid lid, std::uint32_t s) const;
   void go_by(ForwardingTables between, const Stopover& stopover);
   void note(std::span<const std::vector<EntryWrite>> stages);
   void note(const EntryWrite& write, std::uint16_t stage);

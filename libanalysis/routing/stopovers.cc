@@ -26,14 +26,15 @@ class WaySearch {
     for (std::uint32_t s = 0; s < by_.size(); ++s) old_.push_back(mixtures.hop(old, s, lid));
   }
 
-  /// False: not found.
-  bool run() {
+  /// False: not found. `without`, by switch: who is led by nobody and leads nobody; empty: none.
+  bool run(std::span<const char> without) {
     offer(target_.at.raw(), 0);
     while (!offers_.empty()) {
       const auto [far, hop] = offers_.top();
       offers_.pop();
       const std::uint32_t s = map().from(hop);
       // What is added in vain only keeps others from more.
+      if (!without.empty() && without[s] != 0) continue;
       if (is_reached(s) || !goes_on(hop) || !takes_senders(s, hop)) continue;
       by_[s] = hop;
       offer(s, far);
@@ -148,13 +149,23 @@ bool RoomMaker::makes(Lid lid, const Wait& wait, const ForwardingTables& tables)
          mixtures_.hop(tables, over, lid) == wanted;
 }
 
-bool RoomMaker::move(Lid lid, Attempt& attempt) {
+bool RoomMaker::move(Lid lid, std::span<const char> without, Attempt& attempt) {
   // It goes from where it is to its last way at once.
   WaySearch search(mixtures_, lid, mixtures_.before(), attempt.standing, attempt.avoided, budget_);
-  if (!search.run()) return false;
+  if (!search.run(without)) return false;
   search.set(attempt.tables);
   attempt.moved.insert(lid);
   return true;
+}
+
+/// By switch: its packets lead nowhere, and will not. What it were given for a while would be taken away.
+std::vector<char> RoomMaker::without_way(Lid lid) const {
+  std::vector<char> result(mixtures_.graph().size(), 0);
+  for (std::uint32_t s = 0; s < result.size(); ++s) {
+    const bool will = mixtures_.hop(mixtures_.after(), s, lid) != HopMap::none;
+    result[s] = !will && !mixtures_.leads_there(mixtures_.before(), lid, s) ? 1 : 0;
+  }
+  return result;
 }
 
 /// Whoever makes it goes another way.
@@ -165,7 +176,7 @@ std::optional<RoomMaker::Attempt> RoomMaker::without(const Wait& wait, const Att
   bool moves = false;
   for (const Lid lid : left_) {
     if (!makes(lid, wait, attempt.tables)) continue;
-    if (!move(lid, next)) return std::nullopt;
+    if (!move(lid, without_way(lid), next)) return std::nullopt;
     moves = true;
   }
   if (!moves) return std::nullopt;
@@ -192,7 +203,7 @@ std::optional<RoomMaker::Moved> RoomMaker::make_for(Lid lid, const Dependencies&
 
 std::optional<RoomMaker::Moved> RoomMaker::make_whole(Lid lid, Dependencies& standing) {
   Attempt attempt{mixtures_.before(), standing, {}, {}};
-  if (!move(lid, attempt)) return std::nullopt;
+  if (!move(lid, {}, attempt)) return std::nullopt;
   const SwitchIndex end = mixtures_.targets()[lid.raw()]->at;
   attempt.tables.set(end, lid, mixtures_.after().port(end, lid));
   if (!mixtures_.is_whole(lid, attempt.tables)) return std::nullopt;

@@ -54,7 +54,8 @@ class RoomMaker {
   [[nodiscard]] Dependencies then(Lid lid, const Attempt& attempt) const;
   [[nodiscard]] bool makes(Lid lid, const Wait& wait, const ForwardingTables& tables) const;
   [[nodiscard]] std::optional<Attempt> without(const Wait& wait, const Attempt& attempt);
-  [[nodiscard]] bool move(Lid lid, Attempt& attempt);
+  [[nodiscard]] std::vector<char> without_way(Lid lid) const;
+  [[nodiscard]] bool move(Lid lid, std::span<const char> without, Attempt& attempt);
 
   const LidMixtures& mixtures_;
   std::span<const Lid> left_;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -119,6 +120,44 @@ TEST(SafeUpdate, WhatLeadsNowhereIsInNobodysWay) {
     passing.carry_out(update.plan.stages, tables);
     EXPECT_FALSE(passing.has_circle());
     expect_paths_as_in(router.tables(), graph, tables);
+  }
+}
+
+// World 55441728 of the swarm: a switch has died, and one that the order has no path for any more had one
+// while a LID went its third way.
+TEST(SafeUpdate, NobodyLosesWhatAThirdWayGave) {
+  for (const auto& [seed, dying] : {std::pair{75U, 8U}, {75U, 9U}, {194U, 7U}}) {
+    SCOPED_TRACE(seed);
+    const auto came = cables_that_came(seed);
+    UpDownRouter router = changes::made_anew(*came.fabric, came.earlier);
+    const SwitchGraph& graph = router.graph();
+    const SwitchIndex dead{dying};
+    LinkSet up = LinkSet::all(*came.fabric);
+    for (const Hop& hop : graph.hops(dead)) up.erase(hop.link);
+    router.update(up);
+    const UpdateOrder order{graph, router.ranks(), router.mends(), &up, &up};
+    ForwardingTables tables = came.earlier.tables();
+    const auto row = tables.row(dead);
+    std::fill(row.begin(), row.end(), no_path.raw());
+    const auto update =
+        plan_safe_update(order, tables, router.tables(), differing_blocks(tables, router.tables()),
+                         {.may_stay = MayStay::Yes});
+    EXPECT_FALSE(update.third_ways.empty());
+    std::set<std::pair<Lid, std::uint32_t>> stood;  // what the order has no more is for kept_ways.h
+    std::set<std::pair<Lid, std::uint32_t>> led;
+    for (std::size_t i = 0; i <= update.plan.stages.size(); ++i) {
+      for (const Target& target : graph.targets()) {
+        for (std::uint32_t s = 0; s < graph.size(); ++s) {
+          if (SwitchIndex{s} == dead || target.at == dead) continue;
+          const bool leads = arrives_by(graph, tables, SwitchIndex{s}, target, target.base);
+          const std::pair pair{target.base, s};
+          if (leads && i == 0) stood.insert(pair);
+          if (leads && !stood.contains(pair)) led.insert(pair);
+          EXPECT_TRUE(leads || !led.contains(pair)) << "LID " << target.base.raw();
+        }
+      }
+      if (i < update.plan.stages.size()) (void)apply(update.plan.stages[i], tables);
+    }
   }
 }
 
