@@ -27,8 +27,18 @@ def load():
     run("ip", "route", "add", "10.77.0.0/16", "dev", "nowhere")
 
 
-def address(lid):
-    return f"10.77.{lid >> 8}.{lid & 0xff}/32"
+class Addresses:
+    """Those of `lo`, by one `ip` that runs all the time: a process for each would be seconds late."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(["ip", "-force", "-batch", "-"], stdin=subprocess.PIPE, text=True, bufsize=1)
+
+    def change(self, word, lid):
+        self.process.stdin.write(f"address {word} 10.77.{lid >> 8}.{lid & 0xff}/32 dev lo\n")
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 class MigratingHost:
@@ -47,6 +57,7 @@ class MigratingHost:
         (PARAMETERS / "lmc").write_text(str(self.lmc))
         run("rdma", "link", "add", self.device, "type", "rxe", "netdev", self.network)
         self.reached = set()
+        self.addresses = Addresses()
         for lid in self.lids:
             self.reach(lid)
         return self
@@ -54,27 +65,28 @@ class MigratingHost:
     def __exit__(self, *unused):
         for lid in self.lids:
             self.lose(lid)
+        self.addresses.end()
         run("rdma", "link", "delete", self.device)
         run("ip", "link", "delete", self.network)
 
     def reach(self, lid):
         if lid not in self.reached:
-            run("ip", "address", "add", address(lid), "dev", "lo")
+            self.addresses.change("add", lid)
         self.reached.add(lid)
 
     def lose(self, lid):
         if lid in self.reached:
-            run("ip", "address", "del", address(lid), "dev", "lo")
+            self.addresses.change("del", lid)
         self.reached.discard(lid)
 
 
 class End:
-    """A context: rc_load at one host; `socket` is the agent's, and none means without the library."""
+    """rc_load at one host, until the test's end; `socket` is the agent's, and none means without the library."""
 
-    def __init__(self, test, host, socket=None, called=None):
+    def __init__(self, test, host, socket=None, called=None, pause=0):
         self.test, self.host = test, host
         more = {} if socket is None else {"LD_PRELOAD": str(LIBRARY), "HEDDLE_APM_SOCKET": str(socket)}
-        self.process = subprocess.Popen([MADE / "rc_load", host.device, *([called] if called else [])], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([MADE / "rc_load", host.device, called or host.device, str(pause)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, bufsize=1, env={**os.environ, **more})
         test.addCleanup(self.end)
         words = self.hears("lid")
@@ -118,11 +130,12 @@ class End:
 class Load:
     """Two ends that send to each other."""
 
-    def __init__(self, test, hosts, **more):
+    def __init__(self, test, hosts, called=(None, None), timeout=14, retries=5, **more):
+        """67 ms, and five times more: what a starved machine forgives."""
         self.test = test
-        self.ends = [End(test, host, **{name: values[i] for name, values in more.items()}) for i, host in enumerate(hosts)]
+        self.ends = [End(test, host, called=name, **more) for host, name in zip(hosts, called)]
         for end, other in zip(self.ends, reversed(self.ends)):
-            end.says(f"connect {other.host.lid} {other.number}", "connected")
+            end.says(f"connect {other.host.lid} {other.number} {timeout} {retries}", "connected")
         for end in self.ends:
             end.says("send", "sending")
 

@@ -4,12 +4,14 @@ agent's side of the socket is by hand; agents and heddled are in migration_loop_
 import os
 import pathlib
 import socket
+import struct
+import subprocess
 import tempfile
 import unittest
 
-import kernel_fabric  # noqa: F401  (says where the following is)
+import kernel_fabric  # says where the following is
 from apm_test import ARM, MOVE, Agent
-from migrating_hosts import PATIENCE, Load, MigratingHost
+from migrating_hosts import LIBRARY, PATIENCE, Load, MigratingHost
 
 MOVES = int(os.environ.get("HEDDLE_VM_MOVES", "1000"))
 MIGRATED, REARM, ARMED = range(3)  # enum ibv_mig_state
@@ -21,20 +23,20 @@ class Migration(unittest.TestCase):
         self.hosts = [self.enterContext(MigratingHost(number, lid)) for number, lid in enumerate((16, 0x0222))]
         self.order = 0
 
-    def load(self):
-        """Two programs with the library, and their agents."""
+    def with_agents(self, begin):
+        """What begin(path of the socket) returns: it starts two programs with the library; each is given an agent."""
         path = self.at / "agent.sock"
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
             listener.bind(str(path))
             listener.listen()
             listener.settimeout(PATIENCE)
-            load = Load(self, self.hosts, socket=[path, path])
+            begun = begin(path)
             agents = [Agent(self, listener.accept()[0]) for _ in self.hosts]
-        self.agents = {}
-        for agent in agents:
-            device = agent.until(connections=1)["port"][0]
-            self.agents[device] = agent
-        return load
+        self.agents = {agent.until(connections=1)["port"][0]: agent for agent in agents}
+        return begun
+
+    def load(self):
+        return self.with_agents(lambda path: Load(self, self.hosts, socket=path))
 
     def at_host(self, i):
         return self.agents[self.hosts[i].device]
@@ -78,8 +80,8 @@ class Migration(unittest.TestCase):
         load = self.load()
         for move in range(1, 21):
             self.until_armed(load)
-            self.move(move % 2, hosts=[move % 2])
-            self.at_host(1 - move % 2).until(**{f"in_plane_{move % 2}": 1})
+            self.move(move % 2, hosts=[0])
+            self.at_host(1).until(**{f"in_plane_{move % 2}": 1})
         self.until_armed(load)
         self.expect_plane(load, 0)
         load.finish()
@@ -97,6 +99,47 @@ class Migration(unittest.TestCase):
         self.until_armed(load)
         self.expect_plane(load, 0)
         load.finish()
+
+    def pair(self, path, *command):
+        """A server and its client, with the library."""
+        processes = []
+        for host, more in zip(self.hosts, ([], ["127.0.0.1"])):
+            processes.append(subprocess.Popen([*command, "-d", host.device, *more], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                              env={**os.environ, "LD_PRELOAD": str(LIBRARY), "HEDDLE_APM_SOCKET": str(path)}))
+            self.addCleanup(processes[-1].wait)
+            self.addCleanup(processes[-1].kill)
+            if not more:
+                kernel_fabric.wait_until(self.listens, PATIENCE, f"{command[0]} listens")
+        return processes
+
+    @staticmethod
+    def listens():
+        """At 18515."""
+        lines = [line.split() for name in ("tcp", "tcp6") for line in pathlib.Path(f"/proc/net/{name}").read_text().splitlines()]
+        return any(words[1].endswith(":4853") and words[3] == "0A" for words in lines)
+
+    def moves_until_it_ends(self, plane=0):
+        """How often both ends have moved. Its end may be seen as that of a connection, and by one end first, which then waits in vain."""
+        for moves in range(10**6):
+            self.order += 1
+            plane = 1 - plane
+            try:
+                for host in self.hosts:
+                    self.agents[host.device].order(MOVE, plane, self.order, host.device)
+                reports = [self.agents[host.device].until(order=self.order, moving=0) for host in self.hosts]
+            except (struct.error, OSError):
+                return moves
+            if any(report["connections"] == 0 or report["failed"] > 0 for report in reports):
+                return moves
+
+    def test_a_program_of_others_moves_too(self):
+        """It checks its data, and reads no events."""
+        processes = self.with_agents(lambda path: self.pair(path, "ibv_rc_pingpong", "-e", "-c", "-n", "4000"))
+        moves = self.moves_until_it_ends()
+        said = [process.communicate(timeout=PATIENCE)[0] for process in processes]
+        self.assertEqual([process.returncode for process in processes], [0, 0], said)
+        self.assertGreater(moves, 5, said)
+        print(f"{moves} moves", flush=True)
 
     def test_without_the_library_a_connection_ends_there(self):
         load = Load(self, self.hosts)

@@ -1,6 +1,7 @@
 /* One end of a reliable connection under load: sends numbered messages as fast as the other end takes them, and checks each that comes,
    number and every byte. Told what to do on standard input, tells on standard output.
-   Usage: rc_load DEVICE [NAME]   NAME: how libheddle-apm.so is to know the adapter (its umad device is another one's) */
+   Usage: rc_load DEVICE NAME PAUSE   NAME: how libheddle-apm.so is to know the adapter (its umad device may be another one's). PAUSE: ms
+   before what has arrived makes room for more; 0: at once */
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
@@ -11,9 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { size = 4096, words = size / 8, sends = 16, receives = 64, port = 1, retries = 5 };
-/* 4.096 us * 2^14 = 67 ms, five times: what a starved machine forgives. */
-enum { timeout = 14 };
+enum { size = 4096, words = size / 8, sends = 16, receives = 64, port = 1 };
 
 static struct ibv_context *context;
 static struct ibv_cq *cq;
@@ -22,7 +21,8 @@ static struct ibv_qp *qp;
 static struct ibv_mr *memory;
 static uint64_t (*messages)[words]; /* those that are sent, then those that are received */
 static uint64_t sent, completed, received, migrated;
-static int runs = 1;
+static unsigned idle[sends], idle_count;
+static int runs = 1, pause_ms;
 
 static void fail(const char *what) {
   printf("failed: %s after %lu sent, %lu received: %s\n", what, completed, received, strerror(errno));
@@ -72,9 +72,13 @@ static void take(void) {
       post_receive((unsigned)done[i].wr_id - sends);
     } else {
       ++completed;
-      if (runs) post_send((unsigned)done[i].wr_id);
+      idle[idle_count++] = (unsigned)done[i].wr_id;
     }
   }
+}
+
+static void post_idle(void) {
+  while (runs && idle_count > 0) post_send(idle[--idle_count]);
 }
 
 static void wait_for_completions(void) {
@@ -99,7 +103,7 @@ static void open_device(const char *name, const char *called) {
     if (strcmp(ibv_get_device_name(*all), name) == 0) context = ibv_open_device(*all);
   }
   if (context == NULL) fail("open the device");
-  if (called != NULL) snprintf(context->device->name, sizeof context->device->name, "%s", called);
+  snprintf(context->device->name, sizeof context->device->name, "%s", called);
 }
 
 static void make_pair(void) {
@@ -115,7 +119,8 @@ static void make_pair(void) {
   if (memory == NULL || qp == NULL) fail("make a queue pair");
 }
 
-static void connect_to(unsigned lid, unsigned number) {
+/* An answer is waited for 4.096 us * 2^timeout, and so again after each retry. */
+static void connect_to(unsigned lid, unsigned number, unsigned timeout, unsigned retries) {
   struct ibv_qp_attr to = {.qp_state = IBV_QPS_INIT, .port_num = port};
   if (ibv_modify_qp(qp, &to, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)) fail("INIT");
   for (unsigned i = 0; i < receives; ++i) post_receive(i);
@@ -123,7 +128,7 @@ static void connect_to(unsigned lid, unsigned number) {
       .min_rnr_timer = 12, .ah_attr = {.dlid = (uint16_t)lid, .port_num = port}};
   if (ibv_modify_qp(qp, &to, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                                  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)) fail("RTR");
-  to = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS, .timeout = timeout, .retry_cnt = retries, .rnr_retry = 7, .max_rd_atomic = 1};
+  to = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS, .timeout = (uint8_t)timeout, .retry_cnt = (uint8_t)retries, .rnr_retry = 7, .max_rd_atomic = 1};
   if (ibv_modify_qp(qp, &to, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
                                  IBV_QP_MAX_QP_RD_ATOMIC)) fail("RTS");
   printf("connected\n");
@@ -140,11 +145,12 @@ static void tell_paths(void) {
 
 /* 0: that was all. */
 static int obey(const char *line) {
-  unsigned lid, number;
-  if (sscanf(line, "connect %u %u", &lid, &number) == 2) {
-    connect_to(lid, number);
+  unsigned lid, number, timeout, retries;
+  if (sscanf(line, "connect %u %u %u %u", &lid, &number, &timeout, &retries) == 4) {
+    connect_to(lid, number, timeout, retries);
   } else if (strcmp(line, "send\n") == 0) {
-    for (unsigned i = 0; i < sends; ++i) post_send(i);
+    for (unsigned i = 0; i < sends; ++i) idle[idle_count++] = i;
+    post_idle();
     printf("sending\n");
   } else if (strcmp(line, "paths\n") == 0) {
     tell_paths();
@@ -161,9 +167,10 @@ static int obey(const char *line) {
 }
 
 int main(int count, char **arguments) {
-  if (count < 2) return 2;
+  if (count != 4) return 2;
   struct ibv_port_attr attributes;
-  open_device(arguments[1], count > 2 ? arguments[2] : NULL);
+  open_device(arguments[1], arguments[2]);
+  pause_ms = atoi(arguments[3]);
   make_pair();
   if (ibv_query_port(context, port, &attributes)) fail("query the port");
   printf("lid %u qp %u\n", attributes.lid, qp->qp_num);
@@ -174,10 +181,12 @@ int main(int count, char **arguments) {
   char line[80];
   for (;;) {
     struct pollfd ready[] = {{0, POLLIN, 0}, {channel->fd, POLLIN, 0}, {context->async_fd, POLLIN, 0}};
-    if (poll(ready, 3, -1) < 0 && errno != EINTR) fail("poll");
+    const int some = poll(ready, 3, pause_ms > 0 && idle_count > 0 ? pause_ms : -1);
+    if (some < 0 && errno != EINTR) fail("poll");
     if (ready[1].revents) wait_for_completions();
     if (ready[2].revents) take_event();
     take();
+    if (some == 0 || pause_ms == 0) post_idle();
     if (ready[0].revents) {
       if (fgets(line, sizeof line, stdin) == NULL || !obey(line)) return 0;
     }
