@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "mad/counters.h"
+#include "sim/flow/fabric_view.h"
+#include "sim/flow/route_trace.h"
 #include "sim/host.h"
 #include "simserve/json_arguments.h"
 
@@ -53,6 +55,18 @@ std::string choices() {
   return all;
 }
 
+const char* to_string(sim::RouteEnd end) {
+  switch (end) {
+    case sim::RouteEnd::Delivered:
+      return "delivered";
+    case sim::RouteEnd::NoRoute:
+      return "no route";
+    case sim::RouteEnd::LinkOff:
+      return "link off";
+  }
+  return "";
+}
+
 /// "width" and "speed", each as in "4x" and "EDR", or not given.
 Result<sim::CableLimit> cable_limit(const json::object& request) {
   sim::CableLimit limit;
@@ -89,12 +103,13 @@ Commands::Outcome Commands::run(const json::object& request, Picoseconds now) {
   if (*command == "receiver") return receiver(request, now);
   if (*command == "counters") return counters(request, now);
   if (*command == "traffic") return traffic(request, now);
+  if (*command == "reach") return reach(request);
   if (*command == "status") return status(now);
   return fail(
       ErrorCode::Invalid,
       fmt::format(
           "there is no command \"{}\": link, node, faults, agent, errors, bit_errors, receiver, counters, "
-          "traffic, status",
+          "traffic, reach, status",
           *command));
 }
 
@@ -277,6 +292,24 @@ Commands::Outcome Commands::counters(const json::object& request, Picoseconds no
   return json::object{{"xmit_bytes", totals.xmit_data * 4},  {"rcv_bytes", totals.rcv_data * 4},
                       {"xmit_packets", totals.xmit_packets}, {"rcv_packets", totals.rcv_packets},
                       {"xmit_wait", totals.xmit_wait},       {"xmit_discards", totals.xmit_discards}};
+}
+
+/// By each of the LIDs of an end port, as tables and links are at this moment.
+Commands::Outcome Commands::reach(const json::object& request) const {
+  const auto from = end_port_in(request, "from");
+  const auto to = end_port_in(request, "to");
+  if (!from) return fail(from.error());
+  if (!to) return fail(to.error());
+  const mad::PortInfo& info = fabric_.port_info(*to);
+  const sim::FabricView view{fabric_};
+  sim::RouteTrace trace;
+  json::array lids;
+  for (unsigned offset = 0; info.lid != no_lid && offset < 1U << info.lmc; ++offset) {
+    const Lid lid{static_cast<std::uint16_t>(info.lid.raw() + offset)};
+    sim::trace_route(view, *from, lid, Sl{0}, trace);
+    lids.push_back(json::object{{"lid", lid.raw()}, {"end", to_string(trace.end)}});
+  }
+  return json::object{{"lids", std::move(lids)}};
 }
 
 Commands::Outcome Commands::status(Picoseconds now) {

@@ -23,7 +23,8 @@ class Commands {
   /// All of it must outlive this.
   Commands(sim::SimulatedFabric& fabric, TrafficSource traffic) : fabric_{fabric}, traffic_{traffic} {}
 
-  /// {"command": "link" | "node" | "faults" | "agent" | "errors" | "counters" | "traffic" | "status", ...}.
+  /// {"command": "link" | "node" | "faults" | "agent" | "errors" | "counters" | "traffic" | "reach" |
+  /// "status", ...}.
   /// Errors name the key that is missing, unknown or wrong.
   [[nodiscard]] Result<boost::json::object> run(const boost::json::object& request, Picoseconds now);
 
@@ -40,6 +41,7 @@ class Commands {
   Outcome traffic(const boost::json::object& request, Picoseconds now);
   Outcome add_flow(const boost::json::object& request, Picoseconds now);
   Outcome list_traffic(Picoseconds now);
+  Outcome reach(const boost::json::object& request) const;
   Outcome status(Picoseconds now);
 
   [[nodiscard]] Result<NodeIndex> node_in(const boost::json::object& request) const;

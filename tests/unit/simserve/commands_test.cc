@@ -74,6 +74,23 @@ TEST_F(CommandsTest, TrafficMovesCounters) {
             counters.at("xmit_bytes"));
 }
 
+TEST_F(CommandsTest, SaysWhichLidsAHostReaches) {
+  const auto ends = [this] {
+    std::vector<std::string> all;
+    const auto result = run(R"({"command":"reach","from":"host-0 mlx5_0","to":"host-3 mlx5_0"})").value();
+    for (const auto& row : result.at("lids").as_array()) {
+      all.emplace_back(row.at("end").as_string());
+    }
+    return all;
+  };
+  EXPECT_EQ(ends(), std::vector<std::string>{"delivered"});
+  // host-3's own.
+  run(R"({"command":"link","node":"leaf-1","port":2,"action":"down"})").value();
+  EXPECT_EQ(ends(), std::vector<std::string>{"link off"});
+  expect_error(R"({"command":"reach","from":"host-0 mlx5_0"})", "\"to\"");
+  expect_error(R"({"command":"reach","from":"nobody","to":"host-3 mlx5_0"})", "nobody");
+}
+
 TEST_F(CommandsTest, PhasesStartAndStop) {
   const auto started =
       run(R"({"command":"traffic","action":"start","phase":"pattern = \"neighbour\"\nload = 0.5"})");
