@@ -240,23 +240,38 @@ class Governor::Impl {
   void learn_from_a_wrong_choice();
   void estimate(const MeasuredLoads& loads);
   void choose();
-  /// A choice whose links are to leave.
-  struct Choice {
-    routing::LinkSet available;
-    MeasuredLoads loads;
-    Selection selection;
-    std::vector<Take> takes;
-  };
-  void begin_chosen(const Choice& choice, std::vector<Take> takes);
-  /// Without what would break a rule, or crowd others without the rest.
-  [[nodiscard]] std::vector<Take> what_fits(const Choice& choice, std::vector<Take> takes);
-  /// Whether another choice of links, that brings some so that others can leave, is due.
-  [[nodiscard]] bool may_swap(const MeasuredLoads& loads);
   void advise(const Selection& selection);
   [[nodiscard]] SelectionProblem problem(const routing::LinkSet& available, const MeasuredLoads& loads,
                                          const Traffic* traffic) const;
   /// How selections are made: for the planes that traffic goes to next.
-  [[nodiscard]] SelectOptions select_options() const;
+  [[nodiscard]] SelectOptions select_options(SelectPolicy policy) const;
+
+  // governor_choosing.cc: what is done of a choice
+  struct Choice {
+    SelectPolicy policy = SelectPolicy::Trunk;  ///< by which it was made
+    routing::LinkSet available;
+    MeasuredLoads loads;
+    Selection selection;
+    std::vector<Take> takes;  ///< links that are to leave
+  };
+  enum class Took : std::uint8_t {
+    Some,
+    NoneMay,   ///< nothing leaves by it, or not yet
+    NoneFits,  ///< no part of it that is small enough
+  };
+  void carry_out(Choice choice);
+  [[nodiscard]] bool holds_back() const;
+  bool takes_instead(const Choice& choice);
+  [[nodiscard]] std::optional<Choice> without_bringing(const Choice& choice, SelectPolicy policy);
+  void bring_of(const Choice& choice);
+  Took take_of(Choice choice);
+  void begin_chosen(const Choice& choice, std::vector<Take> takes);
+  /// Without what would break a rule, or crowd others without the rest.
+  [[nodiscard]] std::vector<Take> what_fits(const Choice& choice, std::vector<Take> takes);
+  /// A link would be above its limit if traffic moved now.
+  [[nodiscard]] bool is_crowded(const Choice& choice);
+  /// Whether another choice of links, that brings some so that others can leave, is due.
+  [[nodiscard]] bool may_swap(const MeasuredLoads& loads);
 
   // governor_unused.cc: switches none of whose links is on
   [[nodiscard]] bool is_switch(NodeIndex node) const;
@@ -283,15 +298,10 @@ class Governor::Impl {
 
   // governor_takes.cc: which links leave with the next change
   enum class Kind : std::uint8_t { Closing, Mode };
+  /// Those that close are all that may; of the others as many as may leave at a time.
   [[nodiscard]] std::vector<Take> allowed_takes(const Selection& selection, Kind kind);
+  [[nodiscard]] std::size_t most_at_a_time() const;
   [[nodiscard]] bool may_take(LinkIndex link, Turn turn);
-  /// Trunks with a link that would be above its limit, ascending; what it would be at in `whole`, which the
-  /// selector has accepted, is not.
-  [[nodiscard]] std::vector<std::uint32_t> crowded_trunks(const SelectionProblem& problem,
-                                                          const routing::LinkSet& active,
-                                                          const Selection* whole = nullptr);
-  /// bit/s by hop, as predicted.
-  [[nodiscard]] std::vector<double> loads_of(const Selection& selection) const;
   [[nodiscard]] std::vector<Take> operator_takes();
 
   // governor_faults.cc
@@ -350,7 +360,7 @@ class Governor::Impl {
   };
   std::optional<Seen> seen_[2];  ///< last, by the plane in use; of this network
   // How far predictions are trusted: whenever links must come back although the hosts send no more than when
-  // they left, the margin grows and the next choice waits longer.
+  // they left, the margin grows, and for a while that doubles the trunk rule decides.
   double sent_then_ = 0;  ///< bit/s of all hosts at the last choice that was carried out
   unsigned distrust_ = 0;
   std::optional<Instant> hold_until_;

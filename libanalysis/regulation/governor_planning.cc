@@ -1,4 +1,4 @@
-// What regulation wants: stages 1 and 2 of the loop, with hysteresis, least times and break-even.
+// What regulation wants: stages 1 and 2 of the loop.
 
 #include <fmt/format.h>
 
@@ -68,18 +68,18 @@ void Governor::Impl::bring_what_is_needed() {
     }
   }
   for (const Trunk& trunk : network->trunks()) {
-    const double most = tolerated(now, trunk, options.select);
+    const BothWays most = tolerated(now, trunk, options.select);
     for (const LinkIndex link : trunk.links) {
       if (!confirmed.contains(link)) continue;
-      const double up = latest_->hop[network->up_hop(link)];
-      const double down = latest_->hop[network->down_hop(link)];
-      const double use =
-          std::max(std::isnan(up) ? 0 : up, std::isnan(down) ? 0 : down) / current_capacity(now, link);
-      if (use <= most) continue;
-      const std::string why =
-          fmt::format("{} is at {:.0f} %, above {:.0f} %", name(link), 100 * use, 100 * most);
-      call_off_for_load(why);
-      want(link, why);
+      for (const auto& [hop, limit] :
+           {std::pair{network->up_hop(link), most.up}, std::pair{network->down_hop(link), most.down}}) {
+        const double use = latest_->hop[hop] / current_capacity(now, link);
+        if (std::isnan(use) || use <= limit) continue;
+        const std::string why =
+            fmt::format("{} is at {:.0f} %, above {:.0f} %", name(link), 100 * use, 100 * limit);
+        call_off_for_load(why);
+        want(link, why);
+      }
     }
   }
 }
@@ -117,9 +117,7 @@ void Governor::Impl::choose() {
   unavoidable_shares_ = unavoidable_.shares();
   estimate(loads);
   SelectionProblem now = problem(can_be, loads, &*traffic_);
-  SelectOptions select = select_options();
-  select.margin = Ratio{std::min(0.6, select.margin.value() + 0.1 * distrust_)};
-  auto selection = select_links(now, select);
+  auto selection = select_links(now, select_options(options.select.policy));
   if (!selection) {
     if (!plan || plan->note != selection.error().message)
       report(ReportKind::CalledOff, {}, "nothing is turned off: " + selection.error().message);
@@ -149,71 +147,15 @@ void Governor::Impl::choose() {
   plan = std::move(next);
   if (mode == Mode::Advise) return advise(*selection);
   if (stage != Stage::Idle || !opening_.empty() || !is_master_ || !window_.full(now_)) return;
-  if (hold_until_ && now_ < *hold_until_) return;
   if (look_) return;  // into queues, for the choice before
-
-  const bool brings = std::any_of(selection->decisions.begin(), selection->decisions.end(),
-                                  [](const LinkDecision& decision) { return decision.turn == Turn::On; });
-  if (brings) {
-    // Another choice of links is worth its transitions only if it saves a good part, or if it must be.
-    const bool must = options.select.policy == SelectPolicy::Trunk || !crowded_trunks(now, confirmed).empty();
-    if (!must && (plan->watts_then > 0.97 * plan->watts_now || !may_swap(loads))) return;
-    for (const LinkDecision& decision : selection->decisions) {
-      const LinkRecord& link = at(decision.link);
-      if (decision.turn == Turn::On && now_ - link.off_since >= options.least_off)
-        want(decision.link, decision.reason);
-    }
-    return;
-  }
-  if (takes_from_) return;
-  Choice choice{can_be, loads, *std::move(selection), {}};
-  for (const Kind kind : {Kind::Closing, Kind::Mode}) {
-    choice.takes = what_fits(choice, allowed_takes(choice.selection, kind));
-    if (!choice.takes.empty()) return look_then_begin(std::move(choice));
-  }
+  carry_out({options.select.policy, can_be, loads, *std::move(selection), {}});
 }
 
-/// Part of a selection may load links more than all of it: a smaller part, then.
-std::vector<Governor::Impl::Take> Governor::Impl::what_fits(const Choice& choice, std::vector<Take> takes) {
-  const SelectionProblem now = problem(choice.available, choice.loads, &*traffic_);
-  while (!takes.empty()) {
-    LinkSet rest = confirmed;
-    for (const Take& take : takes) rest.erase(take.link);
-    const std::size_t before = takes.size();
-    if (rules_hold(rest)) {
-      const std::vector<std::uint32_t> crowded = crowded_trunks(now, rest, &choice.selection);
-      if (crowded.empty()) return takes;
-      std::erase_if(takes, [&](const Take& take) {
-        return std::binary_search(crowded.begin(), crowded.end(), network->trunk_of(take.link));
-      });
-    }
-    if (takes.size() == before) takes.resize(before / 2);
-  }
-  return takes;
-}
-
-void Governor::Impl::begin_chosen(const Choice& choice, std::vector<Take> takes) {
-  expected_ = choice.selection.predicted;
-  sent_then_ = sent_by_all(choice.loads);
-  begin(std::move(takes));
-}
-
-/// Every exchange changes the tables, and with them what the loads tell of the traffic: the next estimate may
-/// prefer the links of the last one again. So, while the hosts send the same, each waits twice as long as the
-/// one before.
-bool Governor::Impl::may_swap(const MeasuredLoads& loads) {
-  constexpr unsigned most_doublings = 10;
-  const double sent = sent_by_all(loads);
-  const bool same = sent <= (1 + other_load) * sent_at_swap_ && sent_at_swap_ <= (1 + other_load) * sent;
-  if (same && no_swap_until_ && now_ < *no_swap_until_) return false;
-  swaps_ = same ? std::min(swaps_ + 1, most_doublings) : 0;
-  sent_at_swap_ = sent;
-  no_swap_until_ = now_ + std::max(options.quiet, options.plan_every) * (1U << swaps_);
-  return true;
-}
-
-SelectOptions Governor::Impl::select_options() const {
+SelectOptions Governor::Impl::select_options(SelectPolicy policy) const {
   SelectOptions select = options.select;
+  select.policy = policy;
+  if (policy == SelectPolicy::General)
+    select.margin = Ratio{std::min(0.6, select.margin.value() + 0.1 * distrust_)};
   select.plane = plane;
   if (options.movement == Movement::Planes) {
     select.plane = (plane + 1) % 2;

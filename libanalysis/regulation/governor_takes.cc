@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "regulation/evaluation.h"
 #include "regulation/governor_impl.h"
-#include "regulation/trunk_policy.h"
 
 namespace heddle::regulation {
 
@@ -27,9 +25,12 @@ bool Governor::Impl::may_take(LinkIndex link, Turn turn) {
   return false;
 }
 
+std::size_t Governor::Impl::most_at_a_time() const {
+  return options.most_closing == 0 ? records.size() : options.most_closing;
+}
+
 std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection& selection, Kind kind) {
   std::vector<Take> takes;
-  const std::size_t most = options.most_closing == 0 ? records.size() : options.most_closing;
   if (kind == Kind::Closing) {
     // Trunk by trunk: a whole one is as it was predicted.
     std::map<std::uint32_t, std::vector<const LinkDecision*>> by_trunk;
@@ -38,7 +39,7 @@ std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection&
     }
     for (const auto& [trunk, decisions] : by_trunk) {
       for (const LinkDecision* decision : decisions) {
-        if (takes.size() < most && may_take(decision->link, decision->turn))
+        if (may_take(decision->link, decision->turn))
           takes.push_back({decision->link, power::off_mode, Cause::Regulation, decision->reason});
       }
     }
@@ -47,7 +48,7 @@ std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection&
   // A reduced link is away for a moment: as many at a time as can be missed together.
   LinkSet rest = confirmed;
   for (const LinkDecision& decision : selection.decisions) {
-    if (takes.size() >= most) break;
+    if (takes.size() >= most_at_a_time()) break;
     if (decision.turn != Turn::Reduce && decision.turn != Turn::Widen) continue;
     if (!may_take(decision.link, decision.turn)) continue;
     rest.erase(decision.link);
@@ -58,38 +59,6 @@ std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection&
     }
   }
   return takes;
-}
-
-std::vector<double> Governor::Impl::loads_of(const Selection& selection) const {
-  std::vector<double> loads = selection.predicted;
-  for (const Trunk& trunk : network->trunks()) {
-    for (const LinkIndex link : trunk.links) {
-      const power::LinkMode mode = selection.modes[link.raw()];
-      const double rate = mode.on() ? data_rate(mode.width, mode.speed).value() : 0;
-      loads[network->up_hop(link)] *= rate;
-      loads[network->down_hop(link)] *= rate;
-    }
-  }
-  return loads;
-}
-
-std::vector<std::uint32_t> Governor::Impl::crowded_trunks(const SelectionProblem& now, const LinkSet& active,
-                                                          const Selection* whole) {
-  const SelectOptions select = select_options();
-  Evaluation evaluation{now, select};
-  evaluation.allow(fullest_of_trunk(*network, evaluation.table_loads(on_links())));
-  if (whole != nullptr) evaluation.allow(loads_of(*whole));
-  const std::vector<double> loads = evaluation.table_loads(active);
-  std::vector<std::uint32_t> result;
-  for (std::uint32_t t = 0; t < network->trunks().size(); ++t) {
-    const auto& links = network->trunks()[t].links;
-    const bool fits = std::all_of(links.begin(), links.end(), [&](LinkIndex link) {
-      return evaluation.suffices(network->up_hop(link), loads) &&
-             evaluation.suffices(network->down_hop(link), loads);
-    });
-    if (!fits) result.push_back(t);
-  }
-  return result;
 }
 
 /// Links that an operator wants off or full, as far as the rules bear it. What stands in the way comes back.

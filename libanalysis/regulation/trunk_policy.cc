@@ -29,12 +29,33 @@ double with_margin(double predicted, const SelectOptions& options) {
   return predicted / (1 - options.margin.value());
 }
 
-/// Of the trunk's links in either direction; 0 where nothing is known.
-double fullest(const SelectionProblem& problem, const Trunk& trunk, std::span<const double> shares) {
-  double most = 0;
+/// Of the trunk's links; 0 where nothing is known.
+BothWays fullest(const SelectionProblem& problem, const Trunk& trunk, std::span<const double> shares) {
+  BothWays most;
   if (shares.empty()) return most;
-  for (const LinkIndex link : trunk.links)
-    most = std::max({most, shares[problem.network->up_hop(link)], shares[problem.network->down_hop(link)]});
+  for (const LinkIndex link : trunk.links) {
+    most.up = std::max(most.up, shares[problem.network->up_hop(link)]);
+    most.down = std::max(most.down, shares[problem.network->down_hop(link)]);
+  }
+  return most;
+}
+
+bool is_above(const BothWays& shares, const BothWays& most) {
+  return shares.up > most.up || shares.down > most.down;
+}
+
+/// Share of the time that packets wait for a link of the trunk; not where it is full whatever is on.
+double blocked(const SelectionProblem& problem, const SelectOptions& options, const Trunk& trunk,
+               const TrunkLoad& load) {
+  const BothWays ceilings = fullest(problem, trunk, problem.ceilings);
+  const auto is_full = [&](double ceiling) { return load.off.empty() && with_margin(ceiling, options) >= 1; };
+  double most = 0;
+  for (const LinkIndex link : load.on) {
+    const double up = problem.loads->waiting[problem.network->up_hop(link)];
+    const double down = problem.loads->waiting[problem.network->down_hop(link)];
+    if (!std::isnan(up) && !is_full(ceilings.up)) most = std::max(most, up);
+    if (!std::isnan(down) && !is_full(ceilings.down)) most = std::max(most, down);
+  }
   return most;
 }
 
@@ -47,23 +68,30 @@ std::vector<LinkIndex> quickest_first(const SelectionProblem& problem, std::vect
 
 }  // namespace
 
-double tolerated(const SelectionProblem& problem, const Trunk& trunk, const SelectOptions& options) {
+BothWays tolerated(const SelectionProblem& problem, const Trunk& trunk, const SelectOptions& options) {
   const double u_on = options.thresholds.u_on.value();
-  const double most = std::max(u_on, more_than_expected * fullest(problem, trunk, problem.expected));
-  if (!all_on(problem, trunk)) return most;
-  const double unavoidable = fullest(problem, trunk, problem.unavoidable);
-  return unavoidable > u_on ? std::max(most, with_margin(unavoidable, options)) : most;
+  const BothWays expected = fullest(problem, trunk, problem.expected);
+  const BothWays unavoidable =
+      all_on(problem, trunk) ? fullest(problem, trunk, problem.unavoidable) : BothWays{};
+  const auto one_way = [&](double expects, double cannot_avoid) {
+    const double most = std::max(u_on, more_than_expected * expects);
+    return cannot_avoid > u_on ? std::max(most, with_margin(cannot_avoid, options)) : most;
+  };
+  return {one_way(expected.up, unavoidable.up), one_way(expected.down, unavoidable.down)};
 }
 
 std::vector<double> fullest_of_trunk(const Network& network, const std::vector<double>& loads) {
   std::vector<double> result = loads;
   for (const Trunk& trunk : network.trunks()) {
-    double most = 0;
-    for (const LinkIndex link : trunk.links)
-      most = std::max({most, loads[network.up_hop(link)], loads[network.down_hop(link)]});
+    double up = 0;
+    double down = 0;
     for (const LinkIndex link : trunk.links) {
-      result[network.up_hop(link)] = most;
-      result[network.down_hop(link)] = most;
+      up = std::max(up, loads[network.up_hop(link)]);
+      down = std::max(down, loads[network.down_hop(link)]);
+    }
+    for (const LinkIndex link : trunk.links) {
+      result[network.up_hop(link)] = up;
+      result[network.down_hop(link)] = down;
     }
   }
   return result;
@@ -92,7 +120,9 @@ TrunkLoad trunk_load(const SelectionProblem& problem, const Trunk& trunk) {
     }
     up += link_up;
     down += link_down;
-    if (capacity > 0) result.highest = std::max(result.highest, std::max(link_up, link_down) / capacity);
+    if (capacity <= 0) continue;
+    result.highest.up = std::max(result.highest.up, link_up / capacity);
+    result.highest.down = std::max(result.highest.down, link_down / capacity);
   }
   std::reverse(result.spare.begin(), result.spare.end());
   result.busiest = std::max(up, down);
@@ -121,7 +151,7 @@ TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOption
     double capacity = load.capacity;
     for (const LinkIndex link : load.spare) {
       const double fewer = capacity - current_capacity(problem, link);
-      if (!load.known || (load.highest > u_on && problem.traffic == nullptr) || left < 2 ||
+      if (!load.known || (load.highest.most() > u_on && problem.traffic == nullptr) || left < 2 ||
           load.busiest >= u_off * capacity || load.busiest >= u_on * fewer)
         break;
       capacity = fewer;
@@ -135,7 +165,7 @@ TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOption
     }
     if (left < before) continue;
     std::size_t on = before;
-    bool one_is_full = load.highest > tolerated(problem, trunk, options);
+    bool one_is_full = is_above(load.highest, tolerated(problem, trunk, options));
     for (const LinkIndex link : load.off) {
       if (capacity > 0 && load.busiest <= u_on * capacity && !one_is_full) break;
       one_is_full = false;
@@ -148,7 +178,7 @@ TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOption
                ? std::string{"no link of its trunk is on"}
                : fmt::format(
                      "trunk at {:.0f} % of {} links, its fullest at {:.0f} %, above {:.0f} %; {} take it",
-                     in_percent(measured), before, in_percent(load.highest), in_percent(u_on), on)});
+                     in_percent(measured), before, in_percent(load.highest.most()), in_percent(u_on), on)});
     }
   }
   return choice;
@@ -174,26 +204,21 @@ std::vector<LinkDecision> needed_links(const SelectionProblem& problem, const Se
   for (const Trunk& trunk : network.trunks()) {
     const TrunkLoad load = trunk_load(problem, trunk);
     if (load.on.empty()) continue;
-    double blocked = 0;
-    for (const LinkIndex link : load.on) {
-      for (const std::uint32_t hop : {network.up_hop(link), network.down_hop(link)}) {
-        if (!std::isnan(problem.loads->waiting[hop]))
-          blocked = std::max(blocked, problem.loads->waiting[hop]);
-      }
-    }
-    if (load.off.empty() && with_margin(fullest(problem, trunk, problem.ceilings), options) >= 1) blocked = 0;
-    const double most = tolerated(problem, trunk, options);
-    if (load.highest <= most && blocked <= waiting.value()) continue;
+    const double waits = blocked(problem, options, trunk, load);
+    const BothWays most = tolerated(problem, trunk, options);
+    if (!is_above(load.highest, most) && waits <= waiting.value()) continue;
     // A blocked link carries less than what is offered: count it as full.
     double wanted = load.busiest / u_on;
-    if (blocked > waiting.value()) wanted = std::max(wanted, load.capacity / u_on * (1 + blocked));
+    if (waits > waiting.value()) wanted = std::max(wanted, load.capacity / u_on * (1 + waits));
+    const bool is_up = load.highest.up > most.up;
     const std::string reason =
-        blocked > waiting.value()
+        waits > waiting.value()
             ? fmt::format("waiting {:.0f} % of the time at {:.0f} % of {} links, above {:.0f} %",
-                          in_percent(blocked), in_percent(load.utilization()), load.on.size(),
+                          in_percent(waits), in_percent(load.utilization()), load.on.size(),
                           in_percent(waiting.value()))
             : fmt::format("fullest of {} links at {:.0f} %, above {:.0f} %", load.on.size(),
-                          in_percent(load.highest), in_percent(most));
+                          in_percent(is_up ? load.highest.up : load.highest.down),
+                          in_percent(is_up ? most.up : most.down));
     double capacity = load.capacity;
     bool first = true;
     for (const LinkIndex link : quickest_first(problem, load.off)) {

@@ -165,8 +165,8 @@ class RegulatedFlows {
   }
   [[nodiscard]] std::size_t off() const { return fabric->links().size() - up.count(); }
 
-  /// An hour and a half with a sample every 20 s.
-  void settle() {
+  /// With a sample every 20 s.
+  void settle(std::chrono::minutes how_long = std::chrono::minutes{90}) {
     if (!governor.reference()) {
       Lid manager;
       for (const auto& target : network->graph().targets()) {
@@ -174,7 +174,7 @@ class RegulatedFlows {
       }
       tell(regulation::TopologyChanged{fabric, {manager}, network->ranks_by_guid()});
     }
-    for (const Instant end = time_ + std::chrono::minutes{90}; time_ < end;) {
+    for (const Instant end = time_ + how_long; time_ < end;) {
       const Instant next = time_ + std::chrono::seconds{20};
       while (governor.next_deadline() && *governor.next_deadline() < next) {
         time_ = std::max(time_, *governor.next_deadline());

@@ -163,6 +163,23 @@ TEST(TrunkPolicyTest, BringsLinksBackAboveTheUpperThreshold) {
   EXPECT_EQ(needed_links(site.problem, {}, Ratio{0.2}).size(), 1U);
 }
 
+// What a link is expected to carry one way excuses nothing the other way.
+TEST(TrunkPolicyTest, ALinkThatIsFullOneWayMayNotBecomeFullTheOtherWayToo) {
+  Case site{"mesh:2,hosts=4,links=4"};
+  const auto& links = site.network->trunks()[0].links;
+  for (std::size_t i = 1; i < links.size(); ++i) site.current.erase(links[i]);
+  site.shift(4, 0.05);
+  const std::uint32_t up = site.network->up_hop(links[0]);
+  const std::uint32_t down = site.network->down_hop(links[0]);
+  std::vector<double> expected(site.loads.hop.size(), 0);
+  expected[up] = 0.95;
+  site.problem.expected = expected;
+  site.loads.hop[up] = site.rate(0.95);
+  EXPECT_TRUE(needed_links(site.problem, {}, Ratio{0.2}).empty());
+  site.loads.hop[down] = site.rate(0.95);
+  EXPECT_EQ(needed_links(site.problem, {}, Ratio{0.2}).size(), 1U);
+}
+
 // Which links of a trunk stay is chosen by what they carry in both planes: traffic that moves to the other
 // one finds what it needs.
 TEST(TrunkPolicyTest, BothPlanesBearWhatIsLeft) {

@@ -109,5 +109,27 @@ INSTANTIATE_TEST_SUITE_P(
       return text;
     });
 
+/// Of the network's power, after an hour; nothing is lost for it.
+double saved(SelectPolicy policy, Pattern pattern, double load) {
+  RegulatedFlows site{paper_torus(8), paper_options(policy)};
+  site.set_traffic(pattern, load);
+  const Watts all = site.power();
+  site.settle(std::chrono::minutes{60});
+  EXPECT_GE(site.now().delivered, 0.9999 * site.delivered_with_all_on());
+  EXPECT_EQ(site.into_off, 0U);
+  return 1 - site.power() / all;
+}
+
+// A few links that would rather be exchanged hold up none that can leave without that.
+TEST(GeneralTest, LeavesNoLinkOnForOthersThatWouldComeBack) {
+  EXPECT_GE(saved(SelectPolicy::General, Pattern::Neighbour, 0.5), 0.22);
+}
+
+// Estimates are wrong there by half of the traffic.
+TEST(GeneralTest, SavesAsMuchAsTheTrunkRuleWhereItsEstimateIsWrong) {
+  EXPECT_GE(saved(SelectPolicy::General, Pattern::BitReversal, 0.5),
+            saved(SelectPolicy::Trunk, Pattern::BitReversal, 0.5));
+}
+
 }  // namespace
 }  // namespace heddle::testing_support
