@@ -25,6 +25,7 @@ if(HEDDLE_TESTS)
   add_library(rapidcheck INTERFACE)
   target_link_libraries(rapidcheck INTERFACE ${RAPIDCHECK_LIBRARY})
   include(GoogleTest)
+  pkg_check_modules(cbc REQUIRED IMPORTED_TARGET cbc)  # what selections are held against
 endif()
 if(HEDDLE_BENCH)
   find_package(benchmark REQUIRED)
