@@ -186,10 +186,9 @@ std::vector<Key> first_keys() {
       {"state.directory", "What must survive a restart.", "\"/var/lib/heddle\"",
        string_key([](Config& c) -> std::string& { return c.state.directory; })},
       {"state.backend",
-       "\"sqlite\": in state.directory alone. \"etcd\": what is off and why, the order of the switches and "
-       "the "
-       "plan for\n"
-       "OpenSM are in etcd as well, for daemons of several hosts of which one at a time owns the fabric\n"
+       "\"sqlite\": in state.directory alone. \"etcd\": what is off and why, the order of the switches, LIDs "
+       "and the plan\n"
+       "for OpenSM are in etcd as well, for daemons of several hosts of which one at a time owns the fabric\n"
        "(docs/high-availability.md).",
        "\"sqlite\"",
        choice_key<StateBackend>([](Config& c) -> StateBackend& { return c.state.backend; },
