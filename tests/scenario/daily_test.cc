@@ -5,9 +5,9 @@
 namespace heddle::test {
 namespace {
 
-class Daily : public Story {};
+class Daily : public AnyStory {};
 
-TEST_F(Daily, LinksGoWhenTheFabricIsQuietAndComeBackWhenAJobStarts) {
+TEST_P(Daily, LinksGoWhenTheFabricIsQuietAndComeBackWhenAJobStarts) {
   for (const std::uint8_t lmc : {0, 1}) {
     RegulatedWorld& world = begin(ring, lmc);
     traffic(0.05);
@@ -27,7 +27,7 @@ TEST_F(Daily, LinksGoWhenTheFabricIsQuietAndComeBackWhenAJobStarts) {
   }
 }
 
-TEST_F(Daily, NothingIsTurnedOffByAdvice) {
+TEST_P(Daily, NothingIsTurnedOffByAdvice) {
   WorldOptions options;
   options.governor = quick();
   options.governor.mode = regulation::Mode::Advise;
@@ -40,7 +40,7 @@ TEST_F(Daily, NothingIsTurnedOffByAdvice) {
   EXPECT_EQ(world.daemon->regulator().governor().plan()->off.size(), 4U);
 }
 
-TEST_F(Daily, LoadThatOscillatesFasterThanTheLeastTimesMovesNoLinkOftenerThanTheyAllow) {
+TEST_P(Daily, LoadThatOscillatesFasterThanTheLeastTimesMovesNoLinkOftenerThanTheyAllow) {
   WorldOptions options;
   options.governor = quick();
   options.governor.quiet = 10s;
@@ -66,7 +66,7 @@ TEST_F(Daily, LoadThatOscillatesFasterThanTheLeastTimesMovesNoLinkOftenerThanThe
   EXPECT_LE(most, 12U);
 }
 
-TEST_F(Daily, LinksThatStayAreReducedAndWidenedAsTheLoadGoes) {
+TEST_P(Daily, LinksThatStayAreReducedAndWidenedAsTheLoadGoes) {
   WorldOptions options;
   options.governor = quick();
   options.governor.select.reductions = {{LinkWidth::X4, LinkSpeed::Sdr}, {LinkWidth::X1, LinkSpeed::Sdr}};
@@ -87,7 +87,7 @@ TEST_F(Daily, LinksThatStayAreReducedAndWidenedAsTheLoadGoes) {
   EXPECT_EQ(done.failed, 0U);
 }
 
-TEST_F(Daily, ATreeUnderTheGeneralPolicyKeepsEveryRule) {
+TEST_P(Daily, ATreeUnderTheGeneralPolicyKeepsEveryRule) {
   WorldOptions options;
   options.governor = quick();
   options.governor.select.policy = regulation::SelectPolicy::General;
@@ -103,6 +103,8 @@ TEST_F(Daily, ATreeUnderTheGeneralPolicyKeepsEveryRule) {
   expect_well();
   EXPECT_GE(figures().delivered.value(), figures().wanted.value() * 0.99) << events();
 }
+
+INSTANTIATE_TEST_SUITE_P(WrittenBy, Daily, anybody, name_of);
 
 }  // namespace
 }  // namespace heddle::test

@@ -12,7 +12,7 @@ namespace {
 constexpr int first_quarter = sanitized ? 4 * 4 : 0;
 constexpr int last_quarter = sanitized ? 10 * 4 : 24 * 4;
 
-class Day : public Story {
+class Day : public AnyStory {
  protected:
   /// Bits that arrived of what was wanted, as rates at the end of each quarter of an hour.
   struct Delivered {
@@ -51,7 +51,7 @@ class Day : public Story {
   }
 };
 
-TEST_F(Day, TwentyFourHoursSaveEnergyAndViolateNothing) {
+TEST_P(Day, TwentyFourHoursSaveEnergyAndViolateNothing) {
   const Delivered all_on = pass(regulation::Mode::Off);
   const Delivered regulated = pass(regulation::Mode::Enforce);
   world_->daemon->order([&](regulate::Regulator& regulator) { regulator.save(world_->now); });
@@ -81,7 +81,7 @@ TEST_F(Day, TwentyFourHoursSaveEnergyAndViolateNothing) {
 
 // From the quietest hour until all are busy, with links that train from 2 to 180 s, and nobody knows it at
 // the start: traffic gets through all the same, and what took minutes once stays on.
-TEST_F(Day, LinksThatTrainForMinutesAreLearntOnTheWay) {
+TEST_P(Day, LinksThatTrainForMinutesAreLearntOnTheWay) {
   constexpr int night = 4 * 4;
   constexpr int morning = 10 * 4;
   const Delivered all_on = pass(regulation::Mode::Off, 180s, night, morning);
@@ -106,6 +106,8 @@ TEST_F(Day, LinksThatTrainForMinutesAreLearntOnTheWay) {
   EXPECT_GT(slow, 0U);
   EXPECT_GE(regulated.delivered, 0.99 * all_on.delivered);
 }
+
+INSTANTIATE_TEST_SUITE_P(WrittenBy, Day, anybody, name_of);
 
 }  // namespace
 }  // namespace heddle::test

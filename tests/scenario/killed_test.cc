@@ -6,7 +6,7 @@
 namespace heddle::test {
 namespace {
 
-class Killing : public Story {
+class Killing : public AnyStory {
  protected:
   /// Everything that is off is off because the journal says so, and the other way round.
   void expect_accounted_for() {
@@ -54,32 +54,32 @@ class Killing : public Story {
 };
 
 // Under load what the dead daemon had turned off and is needed has to come back.
-TEST_F(Killing, AtEveryMomentOfAChangeThenLoad) {
+TEST_P(Killing, AtEveryMomentOfAChangeThenLoad) {
   std::uint64_t moment = first_case(3);
   while (killed_at(moment, 1.0)) {
     EXPECT_GE(figures().delivered, figures().wanted * 0.99) << "moment " << moment << "\n" << events();
     if (HasFailure()) return;
-    moment += stride;
+    moment += step();
   }
   EXPECT_GT(moment, 100U);
   RecordProperty("moments", static_cast<int>(moment));
 }
 
 // What the disk had not taken yet is gone with the daemon.
-TEST_F(Killing, AtEveryMomentOfAChangeWhileTheDiskIsSlow) {
+TEST_P(Killing, AtEveryMomentOfAChangeWhileTheDiskIsSlow) {
   std::uint64_t moment = first_case(4);
   while (killed_at(moment, 1.0, 1500ms)) {
     EXPECT_GE(figures().delivered, figures().wanted * 0.99) << "moment " << moment << "\n" << events();
     if (HasFailure()) return;
-    moment += stride;
+    moment += step();
   }
   EXPECT_GT(moment, 100U);
 }
 
 // The disk has no room for the Intent, and then has: whoever starts after a crash at any later moment knows
 // all that may be off.
-TEST_F(Killing, AtEveryMomentAfterAnIntentThatTheDiskRefused) {
-  constexpr std::uint64_t every = 11 * stride;  // the moments around the ports are what counts, and are many
+TEST_P(Killing, AtEveryMomentAfterAnIntentThatTheDiskRefused) {
+  const std::uint64_t every = 11 * step();  // the moments around the ports are what counts, and are many
   for (std::uint64_t moment = first_case(5);; moment += every) {
     RegulatedWorld& world = begin();
     std::optional<std::uint64_t> refused;
@@ -117,6 +117,8 @@ TEST_F(Killing, AtEveryMomentAfterAnIntentThatTheDiskRefused) {
     if (HasFailure()) return;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(WrittenBy, Killing, anybody, name_of);
 
 }  // namespace
 }  // namespace heddle::test

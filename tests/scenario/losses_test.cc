@@ -6,7 +6,7 @@
 namespace heddle::test {
 namespace {
 
-class Losses : public Story {
+class Losses : public AnyStory {
  protected:
   /// A whole change: links go off, then load brings them back. `at_begin` is called when the fabric is up and
   /// traffic about to change. False if it did not come about.
@@ -31,7 +31,7 @@ class Losses : public Story {
   bool came_back_ = false;
 };
 
-TEST_F(Losses, EachRequestAndEachAnswerOfAChangeLostOnce) {
+TEST_P(Losses, EachRequestAndEachAnswerOfAChangeLostOnce) {
   std::uint64_t requests = 0;
   std::uint64_t answers = 0;
   play([&] {
@@ -40,7 +40,7 @@ TEST_F(Losses, EachRequestAndEachAnswerOfAChangeLostOnce) {
   });
   const std::uint64_t all_requests = world_->fate.requests - requests;
   const std::uint64_t all_answers = world_->fate.answers - answers;
-  for (std::uint64_t n = first_case(0); n < all_requests; n += stride) {
+  for (std::uint64_t n = first_case(0); n < all_requests; n += step()) {
     play([&] {
       const std::uint64_t lost = world_->fate.requests + n;
       world_->fate.on_request = [lost](std::uint64_t number, const mad::Packet&) {
@@ -51,7 +51,7 @@ TEST_F(Losses, EachRequestAndEachAnswerOfAChangeLostOnce) {
     expect_done(fmt::format("request {}", n));
     if (HasFailure()) return;
   }
-  for (std::uint64_t n = first_case(1); n < all_answers; n += stride) {
+  for (std::uint64_t n = first_case(1); n < all_answers; n += step()) {
     play([&] {
       const std::uint64_t lost = world_->fate.answers + n;
       world_->fate.on_answer = [lost](std::uint64_t number) {
@@ -75,11 +75,11 @@ bool same_request(const mad::Packet& x, const mad::Packet& y) {
 // No attempt arrives for a while: the step fails, and what it was part of is undone, and done later. A switch
 // that does not answer a sweep counts as lost, and is routed around, until it answers again; loops, cycles
 // and ways into links that are off are excused by nothing.
-TEST_F(Losses, EachRequestOfAChangeWithoutAnyAnswer) {
+TEST_P(Losses, EachRequestOfAChangeWithoutAnyAnswer) {
   std::uint64_t requests = 0;
   play([&] { requests = world_->fate.requests; });
   const std::uint64_t all = world_->fate.requests - requests;
-  for (std::uint64_t n = first_case(2); n < all; n += stride) {
+  for (std::uint64_t n = first_case(2); n < all; n += step()) {
     play([&] {
       const std::uint64_t first = world_->fate.requests + n;
       auto lost = std::make_shared<std::optional<mad::Packet>>();
@@ -105,7 +105,7 @@ TEST_F(Losses, EachRequestOfAChangeWithoutAnyAnswer) {
 
 // MADs lost, and late copies that overwrite what came after them, while operators are at work: whatever they
 // left in the tables is found within a heavy interval, without a restart.
-TEST_F(Losses, WhatLateAndLostMadsLeftInTheTablesIsMended) {
+TEST_P(Losses, WhatLateAndLostMadsLeftInTheTablesIsMended) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     WorldOptions options;
     options.lmc = 0;
@@ -140,6 +140,8 @@ TEST_F(Losses, WhatLateAndLostMadsLeftInTheTablesIsMended) {
     EXPECT_THAT(world.daemon->regulator().problems(), ::testing::IsEmpty()) << "seed " << seed;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(WrittenBy, Losses, anybody, name_of);
 
 }  // namespace
 }  // namespace heddle::test

@@ -7,7 +7,7 @@
 namespace heddle::test {
 namespace {
 
-class Operators : public Story {
+class Operators : public AnyStory {
  protected:
   static WorldOptions leaving() {
     WorldOptions options = usual();
@@ -45,7 +45,7 @@ class Operators : public Story {
   }
 };
 
-TEST_F(Operators, TwoWhoWantDifferentThings) {
+TEST_P(Operators, TwoWhoWantDifferentThings) {
   RegulatedWorld& world = begin();
   traffic(0.3);
   const LinkIndex link = trunk_link(0);
@@ -65,7 +65,7 @@ TEST_F(Operators, TwoWhoWantDifferentThings) {
   expect_well();
 }
 
-TEST_F(Operators, AWishWithATimeEndsByItself) {
+TEST_P(Operators, AWishWithATimeEndsByItself) {
   RegulatedWorld& world = begin();
   traffic(0.5, 2);  // nothing that regulation would take
   const LinkIndex link = trunk_link(1);
@@ -77,7 +77,7 @@ TEST_F(Operators, AWishWithATimeEndsByItself) {
   expect_well();
 }
 
-TEST_F(Operators, OnlyForceCutsHostsOffAndTheyAreNamedBefore) {
+TEST_P(Operators, OnlyForceCutsHostsOffAndTheyAreNamedBefore) {
   WorldOptions options;
   options.governor = quick();
   RegulatedWorld& world = begin("xgft:2;2,2;1,1", options);  // a tree without any spare link
@@ -95,7 +95,7 @@ TEST_F(Operators, OnlyForceCutsHostsOffAndTheyAreNamedBefore) {
   EXPECT_THAT(world.watch.violations(), ::testing::IsEmpty());
 }
 
-TEST_F(Operators, WhatTheConfigurationPinsStaysOn) {
+TEST_P(Operators, WhatTheConfigurationPinsStaysOn) {
   WorldOptions options;
   options.governor = quick();
   options.sim.training_delay = std::chrono::milliseconds{500};
@@ -162,19 +162,19 @@ class Forced : public Operators {
   LinkIndex link_ = no_link;
 };
 
-TEST_F(Forced, CutsHostsOffNamesThemAndRestoreBringsThemBack) {
+TEST_P(Forced, CutsHostsOffNamesThemAndRestoreBringsThemBack) {
   cut_off();
   restore();
   expect_everything_back();
 }
 
-TEST_F(Forced, AnotherWishBringsThemBack) {
+TEST_P(Forced, AnotherWishBringsThemBack) {
   cut_off();
   ASSERT_TRUE(ask(link_, regulation::Wish::Auto, "bob"));
   expect_everything_back();
 }
 
-TEST_F(Forced, SurvivesARestartThatSeesNothingBehindTheLink) {
+TEST_P(Forced, SurvivesARestartThatSeesNothingBehindTheLink) {
   for (const bool by_restore : {true, false}) {
     cut_off();
     world_->kill();
@@ -194,7 +194,7 @@ TEST_F(Forced, SurvivesARestartThatSeesNothingBehindTheLink) {
   }
 }
 
-TEST_F(Operators, WhatAnOperatorDisabledByOtherMeansStaysDisabled) {
+TEST_P(Operators, WhatAnOperatorDisabledByOtherMeansStaysDisabled) {
   RegulatedWorld& world = begin();
   traffic(0.3);
   const LinkIndex link = trunk_link(0);
@@ -219,7 +219,7 @@ TEST_F(Operators, WhatAnOperatorDisabledByOtherMeansStaysDisabled) {
   EXPECT_TRUE(is_off(link));
 }
 
-TEST_F(Operators, RestoreBringsEverythingBackAndOnlyAdvisesFromThereOn) {
+TEST_P(Operators, RestoreBringsEverythingBackAndOnlyAdvisesFromThereOn) {
   RegulatedWorld& world = begin();
   traffic(0.05);
   ASSERT_TRUE(comes_to(4));
@@ -239,7 +239,7 @@ TEST_F(Operators, RestoreBringsEverythingBackAndOnlyAdvisesFromThereOn) {
 }
 
 // A change that has begun is finished or undone, and no other begins.
-TEST_F(Operators, StoppingThatLeavesLinksOffEndsWhatIsUnderWay) {
+TEST_P(Operators, StoppingThatLeavesLinksOffEndsWhatIsUnderWay) {
   using regulation::Stage;
   for (const Stage when :
        {Stage::Writing, Stage::Migrating, Stage::Rewriting, Stage::Draining, Stage::Closing}) {
@@ -259,7 +259,7 @@ TEST_F(Operators, StoppingThatLeavesLinksOffEndsWhatIsUnderWay) {
   }
 }
 
-TEST_F(Operators, StoppingBringsBackWhatRegulationTurnedOff) {
+TEST_P(Operators, StoppingBringsBackWhatRegulationTurnedOff) {
   RegulatedWorld& world = begin();
   traffic(0.05);
   ASSERT_TRUE(comes_to(4));
@@ -271,7 +271,7 @@ TEST_F(Operators, StoppingBringsBackWhatRegulationTurnedOff) {
 }
 
 // Whoever is started next takes the change up; what was counted since the last minute is not lost.
-TEST_F(Operators, StoppingThatLeavesLinksOffWaitsForNothingWhereSomebodyGoesOn) {
+TEST_P(Operators, StoppingThatLeavesLinksOffWaitsForNothingWhereSomebodyGoesOn) {
   RegulatedWorld& world = begin(ring, leaving());
   traffic(0.05);
   ASSERT_TRUE(world.run(
@@ -282,6 +282,9 @@ TEST_F(Operators, StoppingThatLeavesLinksOffWaitsForNothingWhereSomebodyGoesOn) 
   EXPECT_FALSE(world.daemon->regulator().at_rest());
   EXPECT_GT(world.daemon->energy_on_disk().spent, Joules{});
 }
+
+INSTANTIATE_TEST_SUITE_P(WrittenBy, Operators, anybody, name_of);
+INSTANTIATE_TEST_SUITE_P(WrittenBy, Forced, anybody, name_of);
 
 }  // namespace
 }  // namespace heddle::test

@@ -8,7 +8,7 @@
 namespace heddle::test {
 namespace {
 
-class Steady : public Story {
+class Steady : public AnyStory {
  protected:
   /// A network that is full however many links are on: every choice is a close one.
   RegulatedWorld& begin_full(FabricClock::duration packet_life) {
@@ -59,7 +59,7 @@ class Steady : public Story {
   Random random_{7};
 };
 
-TEST_F(Steady, ComesToRest) {
+TEST_P(Steady, ComesToRest) {
   for (const FabricClock::duration packet_life : {20ms, 1074ms, 3000ms}) {
     SCOPED_TRACE(std::chrono::duration_cast<std::chrono::milliseconds>(packet_life).count());
     RegulatedWorld& world = begin_full(packet_life);
@@ -75,7 +75,7 @@ TEST_F(Steady, ComesToRest) {
 }
 
 // Links that come back take no way away: nothing of theirs waits for packets but what was under way before.
-TEST_F(Steady, ComingBackUnderLoadWaitsForOnePacketLifetimeAtMost) {
+TEST_P(Steady, ComingBackUnderLoadWaitsForOnePacketLifetimeAtMost) {
   for (const std::string_view generator : {"torus:4x4,hosts=1,links=2", "tree:k=3,n=3"}) {
     const auto back_after = [&](FabricClock::duration packet_life) {
       WorldOptions how;
@@ -110,6 +110,8 @@ TEST_F(Steady, ComingBackUnderLoadWaitsForOnePacketLifetimeAtMost) {
     EXPECT_LE(with, without + 3s) << generator;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(WrittenBy, Steady, anybody, name_of);
 
 }  // namespace
 }  // namespace heddle::test

@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
 #include "sim/scenario_hosts.h"
+#include "support/night.h"
 #include "support/regulated_world.h"
 #include "support/scratch.h"
 
@@ -50,13 +52,17 @@ inline regulation::GovernorOptions quick() {
 
 class Story : public ::testing::Test {
  protected:
+  /// Who writes the fabric.
+  [[nodiscard]] virtual WrittenBy written_by() const { return WrittenBy::Daemon; }
   [[nodiscard]] std::string journal_file() const { return directory_ / "journal.db"; }
 
   /// Begins with everything on and regulation as `options` say.
   RegulatedWorld& begin(std::string_view generator, const WorldOptions& options) {
     world_.reset();
     flows_.clear();
-    world_ = std::make_unique<RegulatedWorld>(generator, options, journal_file());
+    WorldOptions how = options;
+    how.written_by = written_by();
+    world_ = std::make_unique<RegulatedWorld>(generator, how, journal_file());
     world_->bring_up();
     hosts_ = sim::host_ports(world_->fabric.description());
     return *world_;
@@ -111,5 +117,21 @@ class Story : public ::testing::Test {
   std::vector<PortIndex> hosts_;
   std::vector<sim::TrafficId> flows_;
 };
+
+/// Stories that are the same whoever writes the fabric.
+class AnyStory : public Story, public ::testing::WithParamInterface<WrittenBy> {
+ protected:
+  [[nodiscard]] WrittenBy written_by() const override { return GetParam(); }
+  /// From case to case of those that are tried. Beside OpenSM some of them in every run, all by night.
+  [[nodiscard]] std::uint64_t step() const {
+    constexpr std::uint64_t apart = 9;
+    return written_by() == WrittenBy::Daemon || is_night() ? stride : apart * stride;
+  }
+};
+inline const auto anybody = ::testing::Values(WrittenBy::Daemon, WrittenBy::Plugin, WrittenBy::File);
+inline std::string name_of(const ::testing::TestParamInfo<WrittenBy>& info) {
+  constexpr std::array names{"Daemon", "Plugin", "File"};
+  return names.at(static_cast<std::size_t>(info.param));
+}
 
 }  // namespace heddle::test

@@ -24,6 +24,9 @@
 #include "sim/simulated_fabric.h"
 #include "support/fabric_watch.h"
 #include "support/fate.h"
+#include "support/opensm/file_engine.h"
+#include "support/opensm/scripted_opensm.h"
+#include "support/opensm/scripted_plugin.h"
 #include "support/world_shell.h"
 
 namespace heddle::test {
@@ -43,6 +46,7 @@ class RegulatedWorld {
     if (options.agents == HostAgents::Speak) {
       agents = std::make_unique<sim::HostAgents>(fabric, plane, hosts, apm::Key{});
     }
+    if (options.written_by != WrittenBy::Daemon) start_opensm();
   }
   ~RegulatedWorld() { fabric.set_counter_source(nullptr); }
   RegulatedWorld(const RegulatedWorld&) = delete;
@@ -52,12 +56,48 @@ class RegulatedWorld {
     daemon = std::make_unique<WorldShell>(*this);
     daemon->begin();
   }
+  /// One that knows nothing. Whoever was there before is gone.
+  void start_opensm() {
+    stop_opensm();
+    ScriptedOpenSmOptions how = options.opensm;
+    how.lmc = options.lmc;
+    opensm = std::make_unique<ScriptedOpenSm>(fabric, port, how, [this] { return now; });
+    if (options.written_by == WrittenBy::Plugin) {
+      const auto text = [this] { return plan_file; };
+      auto made = std::make_unique<ScriptedPlugin>(*opensm, text, options.plugin);
+      plugin = made.get();
+      opensm->use(std::move(made));
+      plugin->listen(listener_);
+    } else {
+      opensm->use(std::make_unique<FileEngine>(*opensm, [this] { return lfts_file; }));
+    }
+    opensm->begin();
+  }
+  void stop_opensm() {
+    plugin = nullptr;
+    if (!opensm) return;
+    opensm.reset();
+    if (listener_ != nullptr) listener_->gone();
+  }
+  /// OpenSM's plugin calls this one; null: nobody.
+  void listen(ScriptedPlugin::Daemon* listener) {
+    listener_ = listener;
+    if (plugin != nullptr) plugin->listen(listener);
+  }
+  /// As opensm.lfts_file, and SIGHUP.
+  void put_tables(std::string text) {
+    lfts_file = std::move(text);
+    if (opensm) opensm->ask_for_heavy_sweep();
+  }
   /// Brings the fabric up from power-on, and begins to watch.
   void bring_up() {
+    ASSERT_TRUE(run([&] { return !opensm || (opensm->quiet() && opensm->heavy_sweeps() > 0); }));
     start();
-    ASSERT_TRUE(run([&] { return daemon->quiet(); }));
+    ASSERT_TRUE(run([&] { return daemon->quiet() && has_tables(); }));
     watch.begin();
   }
+  /// Of an OpenSM that has none from the daemon yet, none.
+  [[nodiscard]] bool has_tables() const { return !opensm || (opensm->quiet() && opensm->has_tables()); }
   /// Also what is written, and packets under way as long as the daemon counts on.
   void judge_writes() {
     watch.judge_writes(options.governor.packet_life, [this](const routing::Target& target, Lid lid) {
@@ -95,6 +135,10 @@ class RegulatedWorld {
         const Instant due = instant(*at + Picoseconds{999});
         if (!next || due < *next) next = due;
       };
+      if (opensm) {
+        const Instant due = *opensm->next_deadline();
+        if (!next || due < *next) next = due;
+      }
       sooner(fabric.next_event());
       sooner(plane.next_event());
       if (!next || *next > end) {
@@ -104,6 +148,7 @@ class RegulatedWorld {
       }
       now = std::max(now, *next);
       advance();
+      if (opensm && !fate.dead) opensm->on_timer();
       if (daemon && !fate.dead) daemon->on_timers();
       if (fate.dead) {
         daemon.reset();
@@ -143,14 +188,21 @@ class RegulatedWorld {
   sim::ScenarioPlayer player{fabric.description()};
   sim::PathMigration hosts{plane};
   std::unique_ptr<sim::HostAgents> agents;  ///< none unless they speak
-  PortIndex port = no_port;                 ///< where the daemon sits
-  unsigned traffic_plane = 0;               ///< that hosts use where there are two
+  std::optional<std::string> plan_file;     ///< for OpenSM's plugin
+  std::optional<std::string> plan_file_before;
+  std::optional<std::string> lfts_file;
+  PortIndex port = no_port;    ///< where the daemon sits
+  unsigned traffic_plane = 0;  ///< that hosts use where there are two
   Instant now{};
   FabricWatch watch{fabric, find_port(), &plane};
+  std::unique_ptr<ScriptedOpenSm> opensm;  ///< none where the daemon is the subnet manager
+  ScriptedPlugin* plugin = nullptr;        ///< in it, or null
   std::unique_ptr<WorldShell> daemon;
   std::vector<WorldShell::Order> orders;  ///< of recorded runs, by what is written of them
 
  private:
+  ScriptedPlugin::Daemon* listener_ = nullptr;
+
   [[nodiscard]] PortIndex find_port() {
     const Fabric& truth = fabric.description();
     for (std::uint32_t i = 0; i < truth.ports().size(); ++i) {

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "apm/message.h"
+#include "authority/lfts/lfts_opensm.h"
 #include "mad/header.h"
+#include "plan/plan.h"
 #include "support/regulated_world.h"
 
 namespace heddle::test {
@@ -55,18 +57,92 @@ WorldShell::WorldShell(RegulatedWorld& world)
       recorded_hosts_{recorder_ ? recorder_->between(this) : nullptr},
       journal_{std::make_unique<MortalJournal>(
           journal::open_journal(world.path, world.options.calendar).value(), world.fate)},
-      plans_{world.path + ".plan.json", desk()},
+      plans_{"plan.json", desk(), plan_file()},
       core_{{.transport = way_in(), .plans = plans_, .desk = desk(), .outside = *this},
             core_options(world.options)} {
-  regulate::PathMigrator* agents = recorded_hosts_ ? recorded_hosts_.get() : this;
-  if (core_.migrator() != nullptr) agents = core_.migrator();
-  core_.use(
-      own_fabric(world.options, core_, way_in(), *agents, [this](const provision::ProvisionReport& report) {
-        reports.push_back(report);
-        configured = configured || !report.failure;
-      }));
+  core_.use(authority());
   begin_recording();
   core_.regulate_with(*journal_);
+}
+
+std::unique_ptr<authority::Authority> WorldShell::authority() {
+  const WorldOptions& options = world_.options;
+  regulate::PathMigrator* agents = recorded_hosts_ ? recorded_hosts_.get() : this;
+  if (core_.migrator() != nullptr) agents = core_.migrator();
+  if (options.written_by == WrittenBy::Daemon) {
+    return own_fabric(options, core_, way_in(), *agents, [this](const provision::ProvisionReport& report) {
+      reports.push_back(report);
+      configured = configured || !report.failure;
+    });
+  }
+  const bool moves = options.lmc > 0 && options.agents != HostAgents::Absent;
+  return beside_opensm(moves ? agents : nullptr);
+}
+
+std::unique_ptr<authority::Authority> WorldShell::beside_opensm(regulate::PathMigrator* agents) {
+  opensm::OpenSmActuatorOptions options;
+  options.planes = world_.options.lmc > 0 ? 2 : 1;
+  options.reduction = opensm::Reduction::Allowed;
+  options.driver = world_.options.driver;
+  options.packet_life =
+      std::chrono::duration_cast<std::chrono::microseconds>(world_.options.governor.packet_life);
+  if (world_.options.written_by == WrittenBy::Plugin) {
+    socket_ = std::make_unique<PluginSocket>(*this);
+    auto beside = std::make_unique<opensm::BesideOpenSm>(core_.engine(), way_in(), core_.seat(), *socket_,
+                                                         plans_, agents, options);
+    socket_->lead_to(*beside);
+    return beside;
+  }
+  lfts::LftsOptions by_file;
+  by_file.lmc = world_.options.lmc;
+  by_file.put = [this](const std::string& text) -> Result<void> {
+    world_.fate.pass(Fate::Moment::BeforeWrite);
+    if (!world_.fate.dead) world_.put_tables(text);
+    world_.fate.pass(Fate::Moment::AfterWrite);
+    return {};
+  };
+  by_file.is_there = [this] { return world_.lfts_file.has_value(); };
+  return std::make_unique<lfts::LftsOpenSm>(core_.engine(), way_in(), core_.seat(), plans_, desk(), agents,
+                                            options, std::move(by_file));
+}
+
+/// In the world's memory: a disk that is real takes real time.
+opensm::PlanStore::File WorldShell::plan_file() {
+  return {[this](const std::string& path) -> Result<plan::Plan> {
+            const auto& text = path == "plan.json" ? world_.plan_file : world_.plan_file_before;
+            if (!text) return fail(ErrorCode::NotFound, path + " is not there");
+            return plan::parse(*text, path);
+          },
+          [this](const std::string&, const plan::Plan& plan) -> Result<void> {
+            world_.fate.pass(Fate::Moment::BeforeWrite);
+            if (!world_.fate.dead)
+              world_.plan_file_before = std::exchange(world_.plan_file, plan::to_text(plan));
+            world_.fate.pass(Fate::Moment::AfterWrite);
+            return {};
+          }};
+}
+
+// --- the plugin's socket ---
+
+PluginSocket::PluginSocket(WorldShell& shell) : shell_{shell} { shell_.world_.listen(this); }
+
+PluginSocket::~PluginSocket() { shell_.world_.listen(nullptr); }
+
+void PluginSocket::tell(opensm::PluginCommand command) {
+  RegulatedWorld& world = shell_.world_;
+  if (!world.fate.dead && world.plugin != nullptr) world.plugin->tell(command);
+}
+
+void PluginSocket::hear(const opensm::PluginEvent& event) {
+  if (shell_.world_.fate.dead) return;
+  greeted_ = greeted_ || event.kind == opensm::PluginEvent::Kind::Hello;
+  if (!greeted_ || beside_ == nullptr) return;
+  shell_.on(core::CameBack{[&] { beside_->on_plugin(event, shell_.core_.now()); }, core::Source::Plugin});
+}
+
+void PluginSocket::gone() {
+  if (shell_.world_.fate.dead || !std::exchange(greeted_, false)) return;
+  shell_.on(core::CameBack{[&] { beside_->on_plugin_gone(shell_.core_.now()); }, core::Source::Plugin});
 }
 
 std::unique_ptr<record::Recorder> WorldShell::recorder() {

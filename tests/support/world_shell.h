@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "apm/seal.h"
+#include "authority/opensm/beside_opensm.h"
 #include "authority/own/own_fabric.h"
 #include "core/fabric_core.h"
 #include "journal/journal.h"
 #include "record/recorder.h"
 #include "sim/simulated_fabric.h"
 #include "support/fate.h"
+#include "support/opensm/scripted_plugin.h"
 
 namespace heddle::test {
 
@@ -27,7 +29,15 @@ enum class HostAgents : std::uint8_t {
   Speak,  ///< they are told by MADs, and answer
 };
 
+/// Who writes the fabric, and so by what the daemon's decisions reach it.
+enum class WrittenBy : std::uint8_t {
+  Daemon,  ///< its own small subnet manager
+  Plugin,  ///< OpenSM, with our plugin
+  File,    ///< OpenSM, which reads its tables from a file
+};
+
 struct WorldOptions {
+  WrittenBy written_by = WrittenBy::Daemon;
   sim::Options sim{};
   transport::EngineOptions engine{};
   std::uint8_t lmc = 1;
@@ -44,6 +54,8 @@ struct WorldOptions {
   FabricClock::duration disk{};
   /// What time the daemon takes it to be when it starts.
   journal::Calendar calendar{};
+  ScriptedOpenSmOptions opensm{};
+  PluginManners plugin{};
   /// Where each run of the daemon is recorded, one after the other; takes a disk that takes time.
   std::vector<std::string>* recordings = nullptr;
 };
@@ -57,6 +69,29 @@ struct WorldOptions {
                                                                provision::OwnFabric::Configured configured);
 
 class RegulatedWorld;
+class WorldShell;
+
+/// The daemon's end of the socket of OpenSM's plugin.
+class PluginSocket final : public opensm::PluginPort, private ScriptedPlugin::Daemon {
+ public:
+  explicit PluginSocket(WorldShell& shell);
+  ~PluginSocket();
+  PluginSocket(const PluginSocket&) = delete;
+  PluginSocket& operator=(const PluginSocket&) = delete;
+
+  /// Before that nobody hears what is said.
+  void lead_to(opensm::BesideOpenSm& beside) { beside_ = &beside; }
+  [[nodiscard]] bool connected() const override { return greeted_; }
+  void tell(opensm::PluginCommand command) override;
+
+ private:
+  void hear(const opensm::PluginEvent& event) override;
+  void gone() override;
+
+  WorldShell& shell_;
+  opensm::BesideOpenSm* beside_ = nullptr;
+  bool greeted_ = false;
+};
 
 /// One run of the daemon: its core as it ships, and around it what app/ is around it, on the world's clock.
 class WorldShell final : public transport::Transport, public regulate::PathMigrator, private core::Outside {
@@ -69,7 +104,7 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   void begin();
   void on_timers();
   [[nodiscard]] std::optional<Instant> next_deadline() const;
-  [[nodiscard]] bool quiet() const { return configured && core_.quiet(); }
+  [[nodiscard]] bool quiet() const { return (configured || core_.authority().is_ready()) && core_.quiet(); }
 
   /// An operator asks for something.
   using Order = std::function<void(regulate::Regulator&)>;
@@ -104,6 +139,7 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   bool rests = false;             ///< what stop() waited for is over
 
  private:
+  friend class PluginSocket;
   struct DiskWork {
     Instant done;  ///< of the first one; the others have not begun
     std::function<void()> work;
@@ -113,6 +149,9 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   void on(const core::Event& event);
   [[nodiscard]] std::unique_ptr<record::Recorder> recorder();
   [[nodiscard]] transport::Transport& way_in();
+  [[nodiscard]] opensm::PlanStore::File plan_file();
+  [[nodiscard]] std::unique_ptr<authority::Authority> authority();
+  [[nodiscard]] std::unique_ptr<authority::Authority> beside_opensm(regulate::PathMigrator* agents);
   void begin_recording();
   void hear(const mad::Packet& packet, Picoseconds at);
   void take_in(const mad::Packet& packet, Instant at);
@@ -138,6 +177,7 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   std::unique_ptr<journal::Journal> journal_;
   opensm::PlanStore plans_;
   core::FabricCore core_;
+  std::unique_ptr<PluginSocket> socket_;  ///< beside OpenSM with our plugin
 };
 
 }  // namespace heddle::test
