@@ -113,37 +113,73 @@ opensm::OpenSmActuatorOptions opensm_options(const Config& config) {
   return options;
 }
 
-/// The plugin may speak from the first moment on; nobody listens before there is somebody to listen.
+/// What the plugin says reaches the authority within an event; nobody listens before there is somebody to
+/// listen. No words: it is gone.
+void hear(const std::shared_ptr<opensm::BesideOpenSm*>& listener, const opensm::PluginEvent* said,
+          Instant now) {
+  if (*listener == nullptr) return;
+  said != nullptr ? (*listener)->on_plugin(*said, now) : (*listener)->on_plugin_gone(now);
+}
+
+/// The plugin as it was when this run was recorded.
+PluginDoor played_plugin(const AroundAuthority& around) {
+  record::Replay& replay = *around.replay;
+  const auto listener = std::make_shared<opensm::BesideOpenSm*>(nullptr);
+  replay.hear_with([listener, &core = around.core](std::string_view words) {
+    const auto said = opensm::parse_plugin_event(words);
+    hear(listener, said ? &*said : nullptr, core.now());
+  });
+  auto behind = std::make_unique<opensm::PluginBehind>(
+      [&replay](opensm::PluginBehind::Question what) {
+        return replay.asked(static_cast<std::uint64_t>(what));
+      },
+      [&replay](opensm::PluginCommand command) { replay.told(to_string(command)); });
+  return {nullptr, std::move(behind), listener};
+}
+
+std::unique_ptr<opensm::PluginBehind> recorded_plugin(record::Recorder& recorder,
+                                                      opensm::PluginServer& real) {
+  using Question = opensm::PluginBehind::Question;
+  return std::make_unique<opensm::PluginBehind>(
+      [&](Question what) {
+        const bool is = what == Question::Connected ? real.connected() : real.has_others();
+        return recorder.asked(static_cast<std::uint64_t>(what), is);
+      },
+      [&](opensm::PluginCommand command) {
+        recorder.told(to_string(command));
+        real.tell(command);
+      });
+}
+
 Result<PluginDoor> open_plugin_door(const AroundAuthority& around, const Config& config) {
-  const auto beside = std::make_shared<opensm::BesideOpenSm*>(nullptr);
+  if (around.replay != nullptr) return played_plugin(around);
+  const auto listener = std::make_shared<opensm::BesideOpenSm*>(nullptr);
   auto server = opensm::PluginServer::listen(
       around.io, config.opensm.socket,
-      {[beside, &core = around.core,
-        enter = around.entering(core::Source::Plugin)](const opensm::PluginEvent& event) {
+      {[listener, &core = around.core, hearing = around.hearing](const opensm::PluginEvent& event) {
          if (event.kind == opensm::PluginEvent::Kind::Hello) {
            spdlog::info("OpenSM's plugin is here, OpenSM is {}", event.state);
          }
-         enter([&] {
-           if (*beside != nullptr) (*beside)->on_plugin(event, core.now());
-         });
+         hearing([&] { hear(listener, &event, core.now()); }, to_line(event));
        },
-       [beside, &core = around.core, enter = around.entering(core::Source::Plugin)] {
+       [listener, &core = around.core, hearing = around.hearing] {
          spdlog::warn("OpenSM's plugin is gone");
-         enter([&] {
-           if (*beside != nullptr) (*beside)->on_plugin_gone(core.now());
-         });
+         hearing([&] { hear(listener, nullptr, core.now()); }, "");
        },
        [](const Error& error) { spdlog::warn("{}", error.message); }});
   if (!server) return fail("opensm.socket", server.error());
-  return PluginDoor{*std::move(server), beside};
+  PluginDoor door{*std::move(server), nullptr, listener};
+  if (around.recorder != nullptr) door.behind = recorded_plugin(*around.recorder, *door.server);
+  return door;
 }
 
 AuthorityInForce beside_opensm(const AroundAuthority& around, const Config& config, PluginDoor door) {
   AuthorityInForce made;
   auto* const hosts = migrator(around, config.opensm.lmc, made);
+  opensm::PluginPort& plugin = door.behind ? static_cast<opensm::PluginPort&>(*door.behind) : *door.server;
   auto authority =
       std::make_unique<opensm::BesideOpenSm>(around.core.engine(), around.transport, around.core.seat(),
-                                             *door.server, around.plans, hosts, opensm_options(config));
+                                             plugin, around.plans, hosts, opensm_options(config));
   *door.listener = authority.get();
   made.plugin = std::move(door);
   made.authority = std::move(authority);
@@ -151,10 +187,16 @@ AuthorityInForce beside_opensm(const AroundAuthority& around, const Config& conf
   return made;
 }
 
-AuthorityInForce by_file(const AroundAuthority& around, const Config& config) {
-  lfts::LftsOptions options;
-  options.lmc = static_cast<unsigned>(config.opensm.lmc);
-  options.m_key = config.fabric.m_key;
+/// The file, as it is there and as it goes down.
+void use_file(const AroundAuthority& around, const Config& config, lfts::LftsOptions& options) {
+  using What = record::Answer::What;
+  if (around.replay != nullptr) {
+    options.put = [failing = around.replay->failing(What::TablesFailed)](const std::string&) {
+      return failing();
+    };
+    options.is_there = [failing = around.replay->failing(What::TablesGone)] { return failing().has_value(); };
+    return;
+  }
   options.put = [path = config.opensm.lfts_file, reload = config.opensm.reload](const std::string& text) {
     return put_tables(path, text, reload);
   };
@@ -162,13 +204,32 @@ AuthorityInForce by_file(const AroundAuthority& around, const Config& config) {
     std::error_code unreadable;
     return std::filesystem::is_regular_file(path, unreadable);
   };
-  AuthorityInForce made;
+  if (around.recorder == nullptr) return;
+  options.put = [put = options.put, noting = around.recorder->noting(What::TablesFailed)](
+                    const std::string& text) { return noting(put(text)); };
+  options.is_there = [is_there = options.is_there, noting = around.recorder->noting(What::TablesGone)] {
+    const bool there = is_there();
+    return noting(there ? Result<void>{} : fail(ErrorCode::NotFound, "it is not there")).has_value();
+  };
+}
+
+Desk tables_desk(const AroundAuthority& around, AuthorityInForce& made) {
+  if (around.replay != nullptr) return around.replay->desk(core::Source::Tables);
   made.tables = std::make_unique<DiskThread>(around.io);
+  Desk desk = desk_at(
+      *made.tables, [&core = around.core] { return core.now(); }, around.entering(core::Source::Tables));
+  return around.recorder != nullptr ? around.recorder->between(std::move(desk)) : desk;
+}
+
+AuthorityInForce by_file(const AroundAuthority& around, const Config& config) {
+  lfts::LftsOptions options;
+  options.lmc = static_cast<unsigned>(config.opensm.lmc);
+  options.m_key = config.fabric.m_key;
+  use_file(around, config, options);
+  AuthorityInForce made;
   auto* const hosts = migrator(around, config.opensm.lmc, made);
   made.authority = std::make_unique<lfts::LftsOpenSm>(
-      around.core.engine(), around.transport, around.core.seat(), around.plans,
-      desk_at(
-          *made.tables, [&core = around.core] { return core.now(); }, around.entering(core::Source::Tables)),
+      around.core.engine(), around.transport, around.core.seat(), around.plans, tables_desk(around, made),
       hosts, opensm_options(config), std::move(options));
   return made;
 }
@@ -185,10 +246,7 @@ std::vector<std::pair<std::string, std::uint64_t>> secrets_of(const Config& conf
   return {{"fabric.m_key", config.fabric.m_key}, {"sm.sm_key", config.sm.sm_key}};
 }
 
-bool can_be_recorded(const Config& config) {
-  if (shares_state(config)) return false;
-  return config.fabric.read_only || (!config.opensm.plugin && config.opensm.lfts_file.empty());
-}
+bool can_be_recorded(const Config& config) { return !shares_state(config); }
 
 Result<AuthorityInForce> open_authority(const AroundAuthority& around, const Config& config) {
   constexpr const char* read_only = "fabric.read_only is set";

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include "authority/plan_store.h"
 #include "core/fabric_core.h"
 #include "metrics/opensm_families.h"
+#include "record/recorder.h"
+#include "record/replay.h"
 #include "transport/transport.h"
 
 namespace heddle::opensm {
@@ -26,7 +29,9 @@ namespace heddle::app {
 
 /// Where OpenSM's plugin is heard.
 struct PluginDoor {
-  std::unique_ptr<opensm::PluginServer> server;
+  std::unique_ptr<opensm::PluginServer> server;  ///< null where a run is played
+  /// In front of it, where a run is recorded or played.
+  std::unique_ptr<opensm::PluginBehind> behind;
   std::shared_ptr<opensm::BesideOpenSm*> listener;  ///< null: nobody listens as yet
 };
 
@@ -51,6 +56,10 @@ struct AroundAuthority {
   opensm::PlanStore& plans;
   /// How whoever was handed something comes back.
   std::function<Enter(core::Source)> entering;
+  /// Of what OpenSM's plugin says, with its words.
+  std::function<void(const std::function<void()>& then, std::string_view words)> hearing{};
+  record::Recorder* recorder = nullptr;  ///< of a run that is recorded
+  record::Replay* replay = nullptr;      ///< of one that is played: no socket, no file
 };
 
 /// What `around` names must outlive it. Errors: of PluginServer::listen.
@@ -70,8 +79,8 @@ struct AroundAuthority {
 /// What proves who one is to this fabric: key of the configuration, and value.
 [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> secrets_of(const Config& config);
 
-/// Whether all that the authority hears is written down by record/. What the plugin says is not, nor what
-/// became of a file for OpenSM.
+/// Whether all that the authority hears is written down by record/. What daemons that take turns keep
+/// together is not.
 [[nodiscard]] bool can_be_recorded(const Config& config);
 
 }  // namespace heddle::app

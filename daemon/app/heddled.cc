@@ -112,7 +112,12 @@ AroundAuthority Heddled::Parts::around_authority() {
           .migrator = recorded_hosts_ ? recorded_hosts_.get() : backend_->migrator(),
           .core = core_,
           .plans = plans_,
-          .entering = [this](core::Source from) { return entering(from); }};
+          .entering = [this](core::Source from) { return entering(from); },
+          .hearing =
+              [this](const std::function<void()>& then, std::string_view words) {
+                on(core::CameBack{then, core::Source::Plugin, words});
+              },
+          .recorder = recorder_.get()};
 }
 
 /// What is told of a regulation once there is one.
@@ -373,8 +378,8 @@ Result<std::unique_ptr<Heddled>> Heddled::start(boost::asio::io_context& io, con
     if (!can_be_recorded(*config)) {
       return fail(
           ErrorCode::Unsupported,
-          "--record: what OpenSM and its plugin say is not recorded yet, nor is etcd; record this daemon "
-          "elsewhere, or with fabric.read_only");
+          "--record: what daemons that take turns keep together in etcd is not recorded; record this daemon "
+          "alone");
     }
     auto created = RecordingFile::create(source.record);
     if (!created) return fail(created.error());

@@ -65,6 +65,10 @@ void Heddled::Parts::follow_plan(plan::Plan plan) {
 /// Of an owner: a plan is in the store before it is on disk.
 opensm::PlanStore::File Heddled::Parts::plan_file() {
   auto file = opensm::PlanStore::File::on_disk();
+  if (recorder_) {
+    file.write = [write = file.write, noting = recorder_->noting(record::Answer::What::PlanFailed)](
+                     const std::string& path, const plan::Plan& plan) { return noting(write(path, plan)); };
+  }
   if (!fenced_) return file;
   file.write = [this, write = file.write](const std::string& path, const plan::Plan& plan) -> Result<void> {
     if (auto put = shared_->put(plan); !put) return put;

@@ -93,12 +93,7 @@ class Player {
                   out << fmt::format("{:.6f} {}: {}\n", seconds(at.time_since_epoch()),
                                      words.at(static_cast<std::size_t>(severity)), text);
                 }},
-        plans_{config_.state.directory + "/plan.json",
-               replay_.desk(),
-               {[](const std::string& path) -> Result<plan::Plan> {
-                  return fail(ErrorCode::NotFound, path + " is not in the recording");
-                },
-                [](const std::string&, const plan::Plan&) { return Result<void>{}; }}},
+        plans_{config_.state.directory + "/plan.json", replay_.desk(), plan_file(opening)},
         opening_{opening},
         options_{core_options(config_, std::move(names), opening.calendar)} {}
 
@@ -122,7 +117,8 @@ class Player {
                                     .migrator = opening_.hosts ? &replay_ : nullptr,
                                     .core = *core_,
                                     .plans = plans_,
-                                    .entering = entering},
+                                    .entering = entering,
+                                    .replay = &replay_},
                                    config_);
     if (!in_force) return fail(in_force.error());
     in_force_ = *std::move(in_force);
@@ -143,6 +139,16 @@ class Player {
   [[nodiscard]] record::Replay& replay() { return replay_; }
 
  private:
+  [[nodiscard]] opensm::PlanStore::File plan_file(const record::Opening& opening) {
+    return {[this, &opening](const std::string& path) -> Result<plan::Plan> {
+              const auto& text = path == plans_.path() ? opening.plan : opening.plan_before;
+              if (!text) return fail(ErrorCode::NotFound, path + " is not in the recording");
+              return plan::parse(*text, path);
+            },
+            [failing = replay_.failing(record::Answer::What::PlanFailed)](
+                const std::string&, const plan::Plan&) { return failing(); }};
+  }
+
   Config config_;
   boost::asio::io_context io_;  ///< nothing runs in it
   record::Replay replay_;
@@ -161,7 +167,8 @@ Result<Config> config_of(const record::Opening& opening) {
   for (const auto& assignment : opening.overrides) {
     if (auto set = override_config(*config, assignment); !set) return fail(set.error());
   }
-  if (!can_be_recorded(*config)) return fail(ErrorCode::Unsupported, "no recording is made beside OpenSM");
+  if (!can_be_recorded(*config))
+    return fail(ErrorCode::Unsupported, "no recording is made of daemons that take turns");
   return config;
 }
 
@@ -257,6 +264,9 @@ Result<record::Opening> opening_of(const ConfigSource& source, const Config& con
   const std::string qos = config.state.directory + "/qos.json";
   std::error_code ignored;
   if (std::filesystem::exists(qos, ignored)) opening.qos = text_of(qos).value_or("");
+  const std::string plan = config.state.directory + "/plan.json";
+  if (const auto text = text_of(plan)) opening.plan = *text;
+  if (const auto text = text_of(plan + ".previous")) opening.plan_before = *text;
   return opening;
 }
 

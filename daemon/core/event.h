@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "base/units.h"
@@ -34,6 +35,8 @@ enum class Source : std::uint8_t { Disk, Tables, Hosts, Plugin };
 struct CameBack {
   const std::function<void()>& then;
   Source from = Source::Disk;
+  /// Of who speaks unasked: what it said, as it may be written down.
+  std::string_view words{};
 };
 /// The configuration was read again.
 struct Reloaded {

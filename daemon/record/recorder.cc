@@ -26,7 +26,7 @@ struct Put {
   }
   void operator()(const core::CameBack& event) const {
     Writer out;
-    set(Kind::CameBack, out.number(static_cast<std::uint8_t>(event.from)));
+    set(Kind::CameBack, out.number(static_cast<std::uint8_t>(event.from)).text(event.words));
   }
   void operator()(const core::Reloaded& event) const {
     Writer out;
@@ -197,6 +197,25 @@ Desk Recorder::between(Desk real) {
 
 std::unique_ptr<regulate::PathMigrator> Recorder::between(regulate::PathMigrator* real) {
   return real == nullptr ? nullptr : std::make_unique<BetweenHosts>(*this, *real);
+}
+
+std::function<Result<void>(Result<void>)> Recorder::noting(Answer::What what) {
+  return [failures = failures_, what, next = std::make_shared<std::uint64_t>(0)](Result<void> result) {
+    const std::uint64_t nth = (*next)++;
+    if (!result) {
+      const std::lock_guard lock{failures->mutex};
+      failures->all.push_back({what, nth, {}, result.error()});
+    }
+    return result;
+  };
+}
+
+bool Recorder::asked(std::uint64_t question, bool answer) const {
+  if (std::exchange(plugin_is_[question], answer) != answer) {
+    entry_.answers.push_back(
+        {Answer::What::PluginIs, question, {}, {ErrorCode::Invalid, answer ? "yes" : ""}});
+  }
+  return answer;
 }
 
 void Recorder::said(core::Severity severity, const std::string& text) {

@@ -48,6 +48,12 @@ class Recorder final : public transport::Transport {
   // What stands between.
   [[nodiscard]] std::unique_ptr<journal::Journal> between(std::unique_ptr<journal::Journal> real);
   [[nodiscard]] Desk between(Desk real);
+  /// Remembers which of the results that it is given, one after the other, are failures. Of one desk.
+  [[nodiscard]] std::function<Result<void>(Result<void>)> noting(Answer::What what);
+  /// The answer of whoever is beside the core to one of its questions.
+  bool asked(std::uint64_t question, bool answer) const;
+  /// The core tells whoever is beside it.
+  void told(std::string_view words) { digest_.add(Deed::Tell, words); }
   /// Null for null. `real` must outlive it.
   [[nodiscard]] std::unique_ptr<regulate::PathMigrator> between(regulate::PathMigrator* real);
   void said(core::Severity severity, const std::string& text);
@@ -85,6 +91,7 @@ class Recorder final : public transport::Transport {
   mutable std::optional<transport::LocalPort> local_;  ///< as it was written down
   std::shared_ptr<Failures> failures_ = std::make_shared<Failures>();
   std::string journal_is_;
+  mutable std::map<std::uint64_t, bool> plugin_is_;
   std::uint64_t sends_ = 0;  ///< of this event
   std::uint64_t claims_ = 0;
 };

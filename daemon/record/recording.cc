@@ -19,6 +19,16 @@ PortRef get_port(Reader& in) {
   return {node, PortNum{in.number<std::uint8_t>()}};
 }
 
+void put(Writer& out, const std::optional<std::string>& text) {
+  out.number(static_cast<std::uint8_t>(text.has_value())).text(text.value_or(""));
+}
+
+std::optional<std::string> get_if_any(Reader& in) {
+  const bool is_there = in.number<std::uint8_t>() != 0;
+  std::string text = in.text();
+  return is_there ? std::optional{std::move(text)} : std::nullopt;
+}
+
 void put(Writer& out, const Answer& answer) {
   out.number(static_cast<std::uint8_t>(answer.what)).number(answer.nth);
   if (answer.what == Answer::What::LocalIs) {
@@ -154,8 +164,10 @@ std::string to_bytes(const Opening& opening) {
   put_texts(out, opening.overrides);
   out.text(opening.node_names);
   out.number(opening.calendar.wall.time_since_epoch().count()).time(opening.calendar.fabric);
-  out.number(static_cast<std::uint8_t>(opening.journal.has_value())).text(opening.journal.value_or(""));
+  put(out, opening.journal);
   out.text(opening.qos);
+  put(out, opening.plan);
+  put(out, opening.plan_before);
   put_list(out, opening.left_off, [&](const PortRef& port) { put(out, port); });
   out.number(static_cast<std::uint8_t>(opening.hosts)).number(static_cast<std::uint8_t>(opening.segments));
   return out.bytes();
@@ -170,10 +182,10 @@ Result<Opening> parse_opening(std::string_view bytes) {
   opening.node_names = in.text();
   opening.calendar.wall = journal::WallTime{std::chrono::milliseconds{in.number<std::int64_t>()}};
   opening.calendar.fabric = in.time();
-  const bool has_journal = in.number<std::uint8_t>() != 0;
-  std::string journal = in.text();
-  if (has_journal) opening.journal = std::move(journal);
+  opening.journal = get_if_any(in);
   opening.qos = in.text();
+  opening.plan = get_if_any(in);
+  opening.plan_before = get_if_any(in);
   opening.left_off = get_list(in, get_port);
   opening.hosts = in.number<std::uint8_t>() != 0;
   opening.segments = in.number<std::uint8_t>() != 0;

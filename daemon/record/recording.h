@@ -19,7 +19,7 @@
 
 namespace heddle::record {
 
-inline constexpr std::string_view magic = "heddle recording 1\n";
+inline constexpr std::string_view magic = "heddle recording 2\n";
 
 /// What was there before the first event. Keys are stand-ins.
 struct Opening {
@@ -30,6 +30,8 @@ struct Opening {
   journal::Calendar calendar;
   std::optional<std::string> journal;  ///< its image, where links are regulated
   std::string qos;                     ///< the file's text; empty: none
+  std::optional<std::string> plan;     ///< for OpenSM's plugin, the file's text
+  std::optional<std::string> plan_before;
   std::vector<PortRef> left_off;
   bool hosts = false;     ///< agents move connections between planes
   bool segments = false;  ///< see transport::Transport
@@ -57,6 +59,10 @@ struct Answer {
     HostsFailed,    ///< to move their connections
     JournalFailed,  ///< the n-th thing that was to be kept
     JournalIs,      ///< gone, in words, or not (empty), from this event on
+    PlanFailed,     ///< the n-th plan for OpenSM's plugin that was to be kept
+    TablesFailed,   ///< the n-th file of tables for OpenSM
+    TablesGone,     ///< that file, when it was looked for the n-th time
+    PluginIs,       ///< yes (a word) or no (empty) is the answer to the n-th question, from this event on
   };
   What what{};
   std::uint64_t nth = 0;
@@ -74,7 +80,7 @@ struct Entry {
 };
 
 /// What the core does, one after the other.
-enum class Deed : std::uint8_t { Send, SendLong, Claim, Migrate, Desk, Say, Log };
+enum class Deed : std::uint8_t { Send, SendLong, Claim, Migrate, Desk, Say, Log, Tell };
 
 class Digest {
  public:

@@ -51,7 +51,7 @@ class Replay::BetweenJournal final : public journal::Journal {
 
  private:
   std::optional<Error> next() {
-    const auto failed = failures_->find(writes_++);
+    const auto failed = failures_->find({Answer::What::JournalFailed, writes_++});
     if (failed == failures_->end()) return std::nullopt;
     return failed->second;
   }
@@ -64,12 +64,25 @@ class Replay::BetweenJournal final : public journal::Journal {
 
 Replay::Replay(const Opening& opening, Line line) : segments_{opening.segments}, line_{std::move(line)} {}
 
-Desk Replay::desk() {
-  return {[this](std::function<void()> work, std::function<void()> then) {
+Desk Replay::desk(core::Source from) {
+  return {[this, from](std::function<void()> work, std::function<void()> then) {
             digest_.add(Deed::Desk, "");
-            disk_.push_back({std::move(work), std::move(then)});
+            desks_[from].push_back({std::move(work), std::move(then)});
           },
           [this] { return now_; }};
+}
+
+std::function<Result<void>()> Replay::failing(Answer::What what) {
+  return [failures = failures_, what, next = std::make_shared<std::uint64_t>(0)]() -> Result<void> {
+    const auto failed = failures->find({what, (*next)++});
+    if (failed == failures->end()) return {};
+    return fail(failed->second);
+  };
+}
+
+bool Replay::asked(std::uint64_t question) const {
+  const auto found = plugin_is_.find(question);
+  return found != plugin_is_.end() && found->second;
 }
 
 std::unique_ptr<journal::Journal> Replay::between(std::unique_ptr<journal::Journal> image) {
@@ -90,7 +103,8 @@ void Replay::take(const Entry& entry) {
   for (const Answer& answer : answers_) {
     if (answer.what == Answer::What::LocalIs) local_ = answer.port;
     if (answer.what == Answer::What::JournalIs) *journal_is_ = answer.error.message;
-    if (answer.what == Answer::What::JournalFailed) failures_->emplace(answer.nth, answer.error);
+    if (answer.what == Answer::What::PluginIs) plugin_is_[answer.nth] = !answer.error.message.empty();
+    failures_->emplace(std::pair{answer.what, answer.nth}, answer.error);
   }
 }
 
@@ -137,8 +151,10 @@ void Replay::enter(const Entry& entry) {
       return core_->on(core::WayMoved{}, now_);
     case Kind::Asked:
       return core_->on(core::Asked{[&] { order_(entry.body); }}, now_);
-    case Kind::CameBack:
-      return come_back(static_cast<core::Source>(in.number<std::uint8_t>()));
+    case Kind::CameBack: {
+      const auto from = static_cast<core::Source>(in.number<std::uint8_t>());
+      return come_back(from, in.text());
+    }
     case Kind::Reloaded: {
       const core::Settings settings = get_settings(in);
       return core_->on(core::Reloaded{settings}, now_);
@@ -148,12 +164,14 @@ void Replay::enter(const Entry& entry) {
   }
 }
 
-void Replay::come_back(core::Source from) {
-  if (from == core::Source::Disk && !disk_.empty()) {
-    const Work first = std::move(disk_.front());
-    disk_.pop_front();
+void Replay::come_back(core::Source from, const std::string& words) {
+  if (auto& desk = desks_[from]; !desk.empty()) {
+    const Work first = std::move(desk.front());
+    desk.pop_front();
     first.work();
     core_->on(core::CameBack{first.then, from}, now_);
+  } else if (from == core::Source::Plugin && plugin_) {
+    core_->on(core::CameBack{[&] { plugin_(words); }, from}, now_);
   } else if (from == core::Source::Hosts && !hosts_.empty()) {
     const Done done = std::move(hosts_.front());
     hosts_.pop_front();

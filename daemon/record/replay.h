@@ -32,7 +32,14 @@ class Replay final : public transport::Transport, public regulate::PathMigrator,
   /// Before the core is made: what it is told meanwhile.
   void prepare(const Entry& made);
   /// What comes back from it enters by CameBack.
-  [[nodiscard]] Desk desk();
+  [[nodiscard]] Desk desk(core::Source from = core::Source::Disk);
+  /// Whether what is to be done, one after the other, failed.
+  [[nodiscard]] std::function<Result<void>()> failing(Answer::What what);
+  /// Who hears what OpenSM's plugin said.
+  using Words = std::function<void(std::string_view)>;
+  void hear_with(Words plugin) { plugin_ = std::move(plugin); }
+  [[nodiscard]] bool asked(std::uint64_t question) const;
+  void told(std::string_view words) { digest_.add(Deed::Tell, words); }
   /// In place of one that fails where the recorded one did. `image` may be changed, and is not kept.
   [[nodiscard]] std::unique_ptr<journal::Journal> between(std::unique_ptr<journal::Journal> image);
   /// The core, from here on.
@@ -61,7 +68,7 @@ class Replay final : public transport::Transport, public regulate::PathMigrator,
 
  private:
   class BetweenJournal;
-  using Failures = std::map<std::uint64_t, Error>;
+  using Failures = std::map<std::pair<Answer::What, std::uint64_t>, Error>;
   struct Work {
     std::function<void()> work;
     std::function<void()> then;
@@ -69,7 +76,7 @@ class Replay final : public transport::Transport, public regulate::PathMigrator,
 
   void take(const Entry& entry);
   void enter(const Entry& entry);
-  void come_back(core::Source from);
+  void come_back(core::Source from, const std::string& words);
   [[nodiscard]] Result<void> told(Answer::What what, std::uint64_t nth) const;
   [[nodiscard]] std::string difference(const Entry& entry) const;
 
@@ -83,7 +90,9 @@ class Replay final : public transport::Transport, public regulate::PathMigrator,
   Digest digest_;
   std::uint64_t sends_ = 0;
   std::uint64_t claims_ = 0;
-  std::deque<Work> disk_;
+  std::map<core::Source, std::deque<Work>> desks_;
+  Words plugin_;
+  std::map<std::uint64_t, bool> plugin_is_;
   std::deque<Done> hosts_;
   std::shared_ptr<Failures> failures_ = std::make_shared<Failures>();
   std::shared_ptr<std::string> journal_is_ = std::make_shared<std::string>();

@@ -37,6 +37,7 @@ class Killing : public AnyStory {
       world.run([&] { return figures().delivered >= figures().wanted * 0.99; }, 30s);
     }
     if (world.daemon) return false;
+    SCOPED_TRACE(fmt::format("killed at moment {}", moment));
     // Nobody is there for a while; what travels goes on.
     world.run_for(3s);
     traffic(load_after, 2);
@@ -46,7 +47,6 @@ class Killing : public AnyStory {
     const auto at_rest = [&] { return world.daemon->quiet() && world.daemon->on_disk().open.empty(); };
     EXPECT_TRUE(world.run(at_rest, 60s)) << events();
     world.watch.settled();
-    SCOPED_TRACE(fmt::format("killed at moment {}", moment));
     expect_well();
     expect_accounted_for();
     return true;

@@ -10,7 +10,7 @@ namespace {
 
 using record::Block;
 
-class Replayed : public Story {
+class Replayed : public AnyStory {
  protected:
   /// A disk that takes time: what comes back from it is an event of its own.
   RegulatedWorld& begin_recorded(std::uint8_t lmc = 1) {
@@ -36,11 +36,11 @@ class Replayed : public Story {
   std::string play(const std::vector<record::Entry>& entries, const record::Opening& opening) {
     record::Replay replay{opening, [](Instant, core::Severity, const std::string&) {}};
     replay.prepare(entries.at(0));
-    opensm::PlanStore plans{directory_ / "no-plan.json", replay.desk()};
+    opensm::PlanStore plans{"plan.json", replay.desk(), plan_file(opening)};
     const auto journal = replay.between(journal::open_image(*opening.journal, {{}, Instant{}}).value());
     core::FabricCore core{{.transport = replay, .plans = plans, .desk = replay.desk(), .outside = replay},
                           core_options(world_->options)};
-    core.use(own_fabric(world_->options, core, replay, replay, [](const provision::ProvisionReport&) {}));
+    core.use(authority(core, replay, plans));
     core.regulate_with(*journal);
     replay.play(core,
                 [&](const std::string& words) { world_->orders.at(std::stoul(words))(*core.regulator()); });
@@ -49,6 +49,33 @@ class Replayed : public Story {
     }
     deeds_ = replay.deeds();
     return "";
+  }
+  static opensm::PlanStore::File plan_file(const record::Opening& opening) {
+    return {[&opening](const std::string& path) -> Result<plan::Plan> {
+              const auto& text = path == "plan.json" ? opening.plan : opening.plan_before;
+              return text ? plan::parse(*text, path) : fail(ErrorCode::NotFound, "no plan");
+            },
+            [](const std::string&, const plan::Plan&) { return Result<void>{}; }};
+  }
+  std::unique_ptr<authority::Authority> authority(core::FabricCore& core, record::Replay& replay,
+                                                  opensm::PlanStore& plans) {
+    const WorldOptions& options = world_->options;
+    if (GetParam() == WrittenBy::Daemon)
+      return own_fabric(options, core, replay, replay, [](const provision::ProvisionReport&) {});
+    plugin_ = std::make_unique<opensm::PluginBehind>(
+        [&replay](opensm::PluginBehind::Question what) {
+          return replay.asked(static_cast<std::uint64_t>(what));
+        },
+        [&replay](opensm::PluginCommand command) { replay.told(to_string(command)); });
+    auto beside =
+        beside_opensm(options, {core, replay, plans, replay.desk(), movers(options, replay),
+                                GetParam() == WrittenBy::Plugin ? plugin_.get() : nullptr,
+                                [](const std::string&) { return Result<void>{}; }, [] { return true; }});
+    replay.hear_with([listener = beside.listener, &core](std::string_view words) {
+      const auto said = opensm::parse_plugin_event(words);
+      said ? listener->on_plugin(*said, core.now()) : listener->on_plugin_gone(core.now());
+    });
+    return std::move(beside.authority);
   }
   std::string play(const std::string& recording) {
     record::Opening opening;
@@ -71,11 +98,12 @@ class Replayed : public Story {
     world_->run_for(20s);
   }
 
+  std::unique_ptr<opensm::PluginBehind> plugin_;
   std::vector<std::string> recordings_;
   std::uint64_t deeds_ = 0;
 };
 
-TEST_F(Replayed, AClosedLoopDoesTheSameAgain) {
+TEST_P(Replayed, AClosedLoopDoesTheSameAgain) {
   for (const std::uint8_t lmc : {0, 1}) {
     begin_recorded(lmc);
     live();
@@ -85,7 +113,7 @@ TEST_F(Replayed, AClosedLoopDoesTheSameAgain) {
   }
 }
 
-TEST_F(Replayed, WhatIsLeftOutIsMissed) {
+TEST_P(Replayed, WhatIsLeftOutIsMissed) {
   begin_recorded();
   live();
   record::Opening opening;
@@ -100,7 +128,7 @@ TEST_F(Replayed, WhatIsLeftOutIsMissed) {
   EXPECT_GE(missed, 15U);
 }
 
-TEST_F(Replayed, ADaemonThatWasKilledAndTheNextOne) {
+TEST_P(Replayed, ADaemonThatWasKilledAndTheNextOne) {
   RegulatedWorld& world = begin_recorded();
   traffic(0.05);
   std::uint64_t left = 4;
@@ -117,7 +145,7 @@ TEST_F(Replayed, ADaemonThatWasKilledAndTheNextOne) {
   EXPECT_EQ(play(recordings_[0].substr(0, recordings_[0].size() * 9 / 10)), "") << "in the middle of a block";
 }
 
-TEST_F(Replayed, MadsThatAreLostAndADiskThatIsFull) {
+TEST_P(Replayed, MadsThatAreLostAndADiskThatIsFull) {
   RegulatedWorld& world = begin_recorded();
   sim::MadFaults faults;
   faults.lost = Ratio{0.05};
@@ -130,6 +158,8 @@ TEST_F(Replayed, MadsThatAreLostAndADiskThatIsFull) {
   EXPECT_GT(records, 3U);
   EXPECT_EQ(play(recordings_[0]), "");
 }
+
+INSTANTIATE_TEST_SUITE_P(WrittenBy, Replayed, anybody, name_of);
 
 }  // namespace
 }  // namespace heddle::test

@@ -44,9 +44,34 @@ std::unique_ptr<provision::OwnFabric> own_fabric(const WorldOptions& world, core
   options.provision.packet_life = world.governor.packet_life;
   options.driver = world.driver;
   options.planes = world.lmc > 0 ? 2 : 1;
-  const bool moves = world.lmc > 0 && world.agents != HostAgents::Absent;
   return std::make_unique<provision::OwnFabric>(options, core.engine(), transport, core.seat(),
-                                                moves ? &agents : nullptr, std::move(configured));
+                                                movers(world, agents), std::move(configured));
+}
+
+regulate::PathMigrator* movers(const WorldOptions& world, regulate::PathMigrator& agents) {
+  return world.lmc > 0 && world.agents != HostAgents::Absent ? &agents : nullptr;
+}
+
+Beside beside_opensm(const WorldOptions& world, const AroundBeside& around) {
+  opensm::OpenSmActuatorOptions options;
+  options.planes = world.lmc > 0 ? 2 : 1;
+  options.reduction = opensm::Reduction::Allowed;
+  options.driver = world.driver;
+  options.packet_life = std::chrono::duration_cast<std::chrono::microseconds>(world.governor.packet_life);
+  auto& [core, transport, plans, desk, agents, plugin, put, is_there] = around;
+  if (plugin != nullptr) {
+    auto beside = std::make_unique<opensm::BesideOpenSm>(core.engine(), transport, core.seat(), *plugin,
+                                                         plans, agents, options);
+    auto* const listener = beside.get();
+    return {std::move(beside), listener};
+  }
+  lfts::LftsOptions files;
+  files.lmc = world.lmc;
+  files.put = put;
+  files.is_there = is_there;
+  return {std::make_unique<lfts::LftsOpenSm>(core.engine(), transport, core.seat(), plans, desk, agents,
+                                             options, std::move(files)),
+          nullptr};
 }
 
 WorldShell::WorldShell(RegulatedWorld& world)
@@ -75,35 +100,32 @@ std::unique_ptr<authority::Authority> WorldShell::authority() {
       configured = configured || !report.failure;
     });
   }
-  const bool moves = options.lmc > 0 && options.agents != HostAgents::Absent;
-  return beside_opensm(moves ? agents : nullptr);
-}
-
-std::unique_ptr<authority::Authority> WorldShell::beside_opensm(regulate::PathMigrator* agents) {
-  opensm::OpenSmActuatorOptions options;
-  options.planes = world_.options.lmc > 0 ? 2 : 1;
-  options.reduction = opensm::Reduction::Allowed;
-  options.driver = world_.options.driver;
-  options.packet_life =
-      std::chrono::duration_cast<std::chrono::microseconds>(world_.options.governor.packet_life);
-  if (world_.options.written_by == WrittenBy::Plugin) {
-    socket_ = std::make_unique<PluginSocket>(*this);
-    auto beside = std::make_unique<opensm::BesideOpenSm>(core_.engine(), way_in(), core_.seat(), *socket_,
-                                                         plans_, agents, options);
-    socket_->lead_to(*beside);
-    return beside;
-  }
-  lfts::LftsOptions by_file;
-  by_file.lmc = world_.options.lmc;
-  by_file.put = [this](const std::string& text) -> Result<void> {
+  opensm::PluginPort* const plugin = options.written_by == WrittenBy::Plugin ? &open_socket() : nullptr;
+  const auto put = [this](const std::string& text) -> Result<void> {
     world_.fate.pass(Fate::Moment::BeforeWrite);
     if (!world_.fate.dead) world_.put_tables(text);
     world_.fate.pass(Fate::Moment::AfterWrite);
     return {};
   };
-  by_file.is_there = [this] { return world_.lfts_file.has_value(); };
-  return std::make_unique<lfts::LftsOpenSm>(core_.engine(), way_in(), core_.seat(), plans_, desk(), agents,
-                                            options, std::move(by_file));
+  Beside beside = beside_opensm(options, {core_, way_in(), plans_, desk(), movers(options, *agents), plugin,
+                                          put, [this] { return world_.lfts_file.has_value(); }});
+  if (socket_) socket_->lead_to(*beside.listener);
+  return std::move(beside.authority);
+}
+
+opensm::PluginPort& WorldShell::open_socket() {
+  socket_ = std::make_unique<PluginSocket>(*this);
+  if (!recorder_) return *socket_;
+  behind_ = std::make_unique<opensm::PluginBehind>(
+      [this](opensm::PluginBehind::Question what) {
+        const bool is = what == opensm::PluginBehind::Question::Connected && socket_->connected();
+        return recorder_->asked(static_cast<std::uint64_t>(what), is);
+      },
+      [this](opensm::PluginCommand command) {
+        recorder_->told(to_string(command));
+        socket_->tell(command);
+      });
+  return *behind_;
 }
 
 /// In the world's memory: a disk that is real takes real time.
@@ -137,7 +159,9 @@ void PluginSocket::hear(const opensm::PluginEvent& event) {
   if (shell_.world_.fate.dead) return;
   greeted_ = greeted_ || event.kind == opensm::PluginEvent::Kind::Hello;
   if (!greeted_ || beside_ == nullptr) return;
-  shell_.on(core::CameBack{[&] { beside_->on_plugin(event, shell_.core_.now()); }, core::Source::Plugin});
+  const std::string words = to_line(event);
+  shell_.on(
+      core::CameBack{[&] { beside_->on_plugin(event, shell_.core_.now()); }, core::Source::Plugin, words});
 }
 
 void PluginSocket::gone() {
@@ -166,6 +190,8 @@ void WorldShell::begin_recording() {
   if (!recorder_) return;
   record::Opening opening;
   opening.journal = journal_->image().value();
+  opening.plan = world_.plan_file;
+  opening.plan_before = world_.plan_file_before;
   opening.hosts = true;
   recorder_->open(opening);
   journal_ = recorder_->between(std::move(journal_));

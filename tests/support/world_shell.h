@@ -68,6 +68,25 @@ struct WorldOptions {
                                                                regulate::PathMigrator& agents,
                                                                provision::OwnFabric::Configured configured);
 
+/// Beside OpenSM: what takes the place of own_fabric().
+struct Beside {
+  std::unique_ptr<authority::Authority> authority;
+  opensm::BesideOpenSm* listener = nullptr;  ///< where there is a plugin
+};
+struct AroundBeside {
+  core::FabricCore& core;
+  transport::Transport& transport;
+  opensm::PlanStore& plans;
+  Desk desk;
+  regulate::PathMigrator* agents;
+  opensm::PluginPort* plugin;  ///< null where OpenSM reads a file
+  std::function<Result<void>(const std::string&)> put{};
+  std::function<bool()> is_there{};
+};
+[[nodiscard]] Beside beside_opensm(const WorldOptions& world, const AroundBeside& around);
+/// Null where no host moves its connections.
+[[nodiscard]] regulate::PathMigrator* movers(const WorldOptions& world, regulate::PathMigrator& agents);
+
 class RegulatedWorld;
 class WorldShell;
 
@@ -151,7 +170,7 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   [[nodiscard]] transport::Transport& way_in();
   [[nodiscard]] opensm::PlanStore::File plan_file();
   [[nodiscard]] std::unique_ptr<authority::Authority> authority();
-  [[nodiscard]] std::unique_ptr<authority::Authority> beside_opensm(regulate::PathMigrator* agents);
+  [[nodiscard]] opensm::PluginPort& open_socket();
   void begin_recording();
   void hear(const mad::Packet& packet, Picoseconds at);
   void take_in(const mad::Packet& packet, Instant at);
@@ -177,7 +196,8 @@ class WorldShell final : public transport::Transport, public regulate::PathMigra
   std::unique_ptr<journal::Journal> journal_;
   opensm::PlanStore plans_;
   core::FabricCore core_;
-  std::unique_ptr<PluginSocket> socket_;  ///< beside OpenSM with our plugin
+  std::unique_ptr<PluginSocket> socket_;          ///< beside OpenSM with our plugin
+  std::unique_ptr<opensm::PluginBehind> behind_;  ///< in front of it, where a run is recorded
 };
 
 }  // namespace heddle::test

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <utility>
 
 #include "base/printable.h"
 
@@ -33,17 +36,31 @@ std::string text(const json::object& object, const char* key) {
   return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
-Kind kind_of(const std::string& word) {
-  if (word == "hello") return Kind::Hello;
-  if (word == "plan") return Kind::Plan;
-  if (word == "routing_done") return Kind::RoutingDone;
-  if (word == "multicast_done") return Kind::MulticastDone;
-  if (word == "subnet_up") return Kind::SubnetUp;
-  if (word == "heavy_sweep_start") return Kind::HeavySweepStart;
-  if (word == "heavy_sweep_done") return Kind::HeavySweepDone;
-  if (word == "sm_state") return Kind::SmState;
+constexpr std::array<std::pair<std::string_view, Kind>, 8> kinds{
+    {{"hello", Kind::Hello},
+     {"plan", Kind::Plan},
+     {"routing_done", Kind::RoutingDone},
+     {"multicast_done", Kind::MulticastDone},
+     {"subnet_up", Kind::SubnetUp},
+     {"heavy_sweep_start", Kind::HeavySweepStart},
+     {"heavy_sweep_done", Kind::HeavySweepDone},
+     {"sm_state", Kind::SmState}}};
+
+Kind kind_of(std::string_view word) {
+  for (const auto& [name, kind] : kinds) {
+    if (word == name) return kind;
+  }
   return Kind::Other;
 }
+
+std::string_view word_of(Kind kind) {
+  for (const auto& [name, each] : kinds) {
+    if (kind == each) return name;
+  }
+  return "other";
+}
+
+json::string_view view(std::string_view word) { return {word.data(), word.size()}; }
 
 }  // namespace
 
@@ -84,6 +101,27 @@ Result<PluginEvent> parse_plugin_event(std::string_view line) {
     }
   }
   return event;
+}
+
+std::string to_line(const PluginEvent& event) {
+  json::array stages;
+  for (const std::uint32_t stage : event.stages) stages.push_back(stage);
+  return json::serialize(json::object{{"event", view(word_of(event.kind))},
+                                      {"protocol", protocol},
+                                      {"epoch", event.epoch},
+                                      {"kind", event.reroute ? "reroute" : "heavy_sweep"},
+                                      {"switches_behind", event.switches_behind},
+                                      {"unconnected", event.unconnected},
+                                      {"relaxed", event.relaxed},
+                                      {"errors", event.errors},
+                                      {"stages", std::move(stages)},
+                                      {"multicast_groups", event.groups},
+                                      {"lft_blocks", event.blocks},
+                                      {"packet_life_us", event.packet_life.count()},
+                                      {"window", event.window},
+                                      {"state", event.state},
+                                      {"message", event.message},
+                                      {"taken", event.taken}});
 }
 
 }  // namespace heddle::opensm

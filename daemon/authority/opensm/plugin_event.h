@@ -46,5 +46,7 @@ struct PluginEvent {
 
 /// Error: Invalid for what is no line of the plugin's, or another protocol.
 [[nodiscard]] Result<PluginEvent> parse_plugin_event(std::string_view line);
+/// A line that says the same.
+[[nodiscard]] std::string to_line(const PluginEvent& event);
 
 }  // namespace heddle::opensm

@@ -10,6 +10,33 @@ namespace {
 
 using Kind = PluginEvent::Kind;
 
+// A recording has them so.
+TEST(PluginEvents, SurviveARoundTrip) {
+  PluginEvent event;
+  event.kind = Kind::RoutingDone;
+  event.epoch = 7;
+  event.reroute = event.relaxed = event.errors = event.window = event.taken = true;
+  event.switches_behind = 2;
+  event.unconnected = 3;
+  event.stages = {0, 4};
+  event.groups = 5;
+  event.blocks = 6;
+  event.packet_life = std::chrono::microseconds{8};
+  event.state = "master";
+  event.message = "\"so\"";
+  const auto read = parse_plugin_event(to_line(event)).value();
+  EXPECT_EQ(to_line(read), to_line(event));
+  EXPECT_EQ(read.kind, event.kind);
+  EXPECT_EQ(read.stages, event.stages);
+  EXPECT_EQ(read.message, event.message);
+  EXPECT_TRUE(read.reroute && read.relaxed && read.errors && read.window && read.taken);
+  for (const Kind kind : {Kind::Hello, Kind::Plan, Kind::MulticastDone, Kind::SubnetUp, Kind::HeavySweepStart,
+                          Kind::HeavySweepDone, Kind::SmState, Kind::Other}) {
+    event.kind = kind;
+    EXPECT_EQ(parse_plugin_event(to_line(event)).value().kind, kind);
+  }
+}
+
 /// What the plugin writes is what the daemon reads.
 TEST(PluginEvents, OfThePluginAreUnderstood) {
   plugin::Confirmation done;

@@ -104,7 +104,7 @@ TEST(Recording, BlocksAreReadUntilTheyBreakOff) {
   ASSERT_TRUE(blocks.begins());
   EXPECT_EQ(blocks.next()->second, "one");
   EXPECT_EQ(blocks.next(), std::nullopt);
-  std::istringstream other{"heddle recording 2\n"};
+  std::istringstream other{"heddle recording 1\n"};
   EXPECT_FALSE(Blocks{other}.begins());
   // A length that nobody meant takes no memory.
   std::istringstream large{std::string{magic} + "E\xff\xff\xff\xff"};
