@@ -61,6 +61,8 @@ class FabricListener {
   /// Links that an operator wants off, and that are, or were before their switch was restarted. Tables that
   /// nobody else has ordered do not lead over these, unless hosts would be cut off.
   [[nodiscard]] virtual std::vector<LinkRef> links_withheld() const { return {}; }
+  /// Links that an operator wants off, whoever is cut off by it: no table leads over these.
+  [[nodiscard]] virtual std::vector<LinkRef> links_forced() const { return {}; }
   /// Links that are off by this program's doing, as is known from elsewhere than its journal: for a journal
   /// that is a fresh one. Before the first known_links().
   virtual void on_evidence(const std::vector<regulation::OffRecord>& off, Instant now) = 0;

@@ -28,9 +28,9 @@ class PlanParser {
 
   Plan plan(const json::value& document) {
     Plan plan;
-    const json::object* top =
-        reader_.object(document, "plan",
-                       {"checksum", "version", "epoch", "ranks", "off", "planes", "qos", "packet_life_us"});
+    const json::object* top = reader_.object(
+        document, "plan",
+        {"checksum", "version", "epoch", "ranks", "off", "forced", "planes", "qos", "packet_life_us"});
     if (top == nullptr) return plan;
     if (const auto* value = reader_.member(*top, "plan", "version")) {
       const std::uint64_t found = reader_.number(*value, "version", ~std::uint64_t{0});
@@ -44,6 +44,7 @@ class PlanParser {
     }
     if (const auto* value = reader_.member(*top, "plan", "ranks")) plan.ranks = ranks(*value);
     if (const auto* value = reader_.member(*top, "plan", "off")) plan.off = cables(*value, "off");
+    if (const auto* value = top->if_contains("forced")) plan.forced = cables(*value, "forced");
     if (const auto* value = reader_.member(*top, "plan", "planes")) plan.planes = planes(*value);
     if (const auto* value = top->if_contains("qos")) plan.qos = qos(*value);
     if (const auto* value = top->if_contains("packet_life_us")) {

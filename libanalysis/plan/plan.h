@@ -75,6 +75,8 @@ struct Plan {
   std::vector<std::pair<NodeGuid, std::uint16_t>> ranks;
   /// Cables that are off or about to go off: never routed over, yet part of the topology.
   std::vector<LinkRef> off;
+  /// Cables that an operator wants off: not routed over even where hosts are cut off without them.
+  std::vector<LinkRef> forced;
   /// 1, 2, 4 ... max_planes of them; none counts as one that avoids nothing.
   std::vector<Plane> planes;
   std::optional<Qos> qos;

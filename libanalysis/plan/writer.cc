@@ -88,6 +88,10 @@ class Writer {
          [&](const auto& rank) { put("\"{}\":{}", to_string(rank.first), rank.second); });
     text_ += ",\n\"off\":";
     cables(plan.off);
+    if (!plan.forced.empty()) {
+      text_ += ",\n\"forced\":";
+      cables(plan.forced);
+    }
     text_ += ",\n\"planes\":";
     list('[', ']', ",\n", plan.planes, [&](const Plane& each) { plane(each); });
     if (plan.qos) {

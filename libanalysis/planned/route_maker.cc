@@ -138,14 +138,16 @@ void RouteMaker::route_plane(unsigned plane, const Subnet& subnet, const plan::P
   LinkSet to = permitted(subnet, plan, plan != nullptr ? &plane_of(*plan, plane).avoid : nullptr);
   (void)router_->update(plane, to);
   std::size_t unconnected = router_->unconnected(plane).size();
-  if (unconnected != 0 && to != subnet.usable) {
+  LinkSet open = subnet.usable;
+  if (plan != nullptr) erase(open, *subnet.fabric, plan->forced);
+  if (unconnected != 0 && to != open) {
     std::string remark = relaxed_remark(plane, subnet, *router_);
-    (void)router_->update(plane, subnet.usable);
+    (void)router_->update(plane, open);
     const std::size_t left = router_->unconnected(plane).size();
     if (left < unconnected) {
       routes.remarks.push_back(std::move(remark));
       routes.relaxed = true;
-      to = subnet.usable;
+      to = std::move(open);
       unconnected = left;
     } else {
       (void)router_->update(plane, to);

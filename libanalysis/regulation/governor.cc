@@ -39,6 +39,7 @@ std::vector<power::LinkMode> Governor::full_modes() const {
 }
 std::vector<OffRecord> Governor::off_links() const { return impl_->off_links(); }
 std::vector<LinkRef> Governor::withheld() const { return impl_->withheld(); }
+std::vector<LinkRef> Governor::forced() const { return impl_->forced(); }
 CutOff Governor::cut_off() const { return impl_->cut_off(); }
 LinkState Governor::state(LinkIndex link) const { return impl_->records[link.raw()].state; }
 std::vector<LinkRef> Governor::links_in(LinkState state) const {
@@ -285,6 +286,14 @@ std::vector<LinkRef> Governor::Impl::withheld() const {
   std::vector<LinkRef> result;
   for (const auto& [ref, off] : memory.off) {
     if (!off.mode.on() && wish(ref) == Wish::Off) result.push_back(ref);
+  }
+  return result;
+}
+
+std::vector<LinkRef> Governor::Impl::forced() const {
+  std::vector<LinkRef> result;
+  for (const LinkRecord& link : records) {
+    if (wish(link.ref) == Wish::Off && off_order(link.ref).forced) result.push_back(link.ref);
   }
   return result;
 }

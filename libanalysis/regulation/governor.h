@@ -157,6 +157,8 @@ class Governor {
   [[nodiscard]] std::vector<OffRecord> off_links() const;
   /// Of those, what an operator wants off: also where it came up again, because its switch was restarted.
   [[nodiscard]] std::vector<LinkRef> withheld() const;
+  /// Links that an operator wants off, whoever is cut off by it.
+  [[nodiscard]] std::vector<LinkRef> forced() const;
   /// What faults, or operators by force, have cut off. Looks at the whole fabric: not for every sample.
   [[nodiscard]] CutOff cut_off() const;
   [[nodiscard]] std::vector<DrainStatus> drains() const;

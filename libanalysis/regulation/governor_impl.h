@@ -27,6 +27,7 @@ class Governor::Impl {
   [[nodiscard]] std::vector<LinkStatus> links() const;
   [[nodiscard]] std::vector<OffRecord> off_links() const;
   [[nodiscard]] std::vector<LinkRef> withheld() const;
+  [[nodiscard]] std::vector<LinkRef> forced() const;
   [[nodiscard]] CutOff cut_off() const;
   [[nodiscard]] std::vector<LinkRef> not_back() const;
   [[nodiscard]] std::vector<DrainStatus> drains() const;

@@ -67,6 +67,9 @@ class OpenSmActuator final : public regulate::Actuator, private authority::LinkR
   void tell_of_links(LinksThere there) override { runs_.tell(std::move(there)); }
   void cancel_links(const std::vector<LinkRef>& links, Instant now) override { runs_.call_off(links, now); }
 
+  /// Which links an operator wants off, whoever is cut off by it.
+  using Forced = std::function<std::vector<LinkRef>()>;
+  void ask_for_forced(Forced forced) { forced_ = std::move(forced); }
   /// The order of the switches, for every plan from here on.
   void use_ranks(std::vector<std::pair<NodeGuid, std::uint16_t>> ranks) { ranks_ = std::move(ranks); }
   /// A sweep has found these directed routes: what is under way takes them too, but over no link that goes
@@ -139,6 +142,7 @@ class OpenSmActuator final : public regulate::Actuator, private authority::LinkR
   OpenSmActuatorOptions options_;
   std::vector<std::pair<NodeGuid, std::uint16_t>> ranks_;
   std::vector<std::vector<LinkRef>> avoided_;  ///< per plane
+  Forced forced_;                              ///< none: nobody is cut off
   Instant packets_gone_;                       ///< that follow tables of the last routing but one
   bool master_ = false;
   bool standby_ = false;

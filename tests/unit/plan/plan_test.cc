@@ -32,6 +32,7 @@ Plan example() {
   plan.epoch = 12;
   plan.ranks = {{NodeGuid{0x10}, 0}, {NodeGuid{0x20}, 1}, {NodeGuid{0xffffffffffffffff}, 65535}};
   plan.off = {{port(0x10, 1), port(0x20, 254)}};
+  plan.forced = plan.off;
   plan.planes.resize(2);
   plan.planes[0].avoid = {{port(0x10, 2), port(0x20, 2)}};
   plan.planes[1].staged = Staged{{{port(0x10, 3), port(0x20, 3)}}, 2};

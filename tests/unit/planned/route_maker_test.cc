@@ -173,6 +173,20 @@ TEST(RouteMaker, UsesLinksOfThePlanThatAreUpWhereHostsWouldBeCutOff) {
   EXPECT_EQ(routes.remarks.size(), 1U);
 }
 
+TEST(RouteMaker, CutsHostsOffWhereAnOperatorWantsThat) {
+  const SubnetRecords records = records_of(*fabric_of("tree:k=2,n=2"));
+  const Subnet subnet = make_subnet(records, {});
+  plan::Plan plan = plan_for(subnet);
+  plan.off = plan.forced = trunks_of(records);
+  RouteMaker maker;
+  const auto routes = maker.make(subnet, &plan, 0).value();
+  EXPECT_FALSE(routes.relaxed);
+  EXPECT_EQ(routes.unconnected, 2U);
+  // What regulation alone wants gives way all the same.
+  plan.forced.resize(1);
+  EXPECT_TRUE(maker.make(subnet, &plan, 0).value().relaxed);
+}
+
 TEST(RouteMaker, DoesNotUseALinkThatIsReallyOff) {
   SubnetRecords records = records_of(*fabric_of("tree:k=2,n=2"));
   plan::Plan plan = plan_for(make_subnet(records, {}));
