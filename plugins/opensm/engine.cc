@@ -176,6 +176,11 @@ Confirmation Engine::routing_done(bool reroute) {
   result.switches_behind = std::max(result.switches_behind, pass_.behind);
   result.packet_life = packet_life();
   plan_next_pass();
+  if (second_look_.is_due(result.relaxed, waiting_, Timings::Clock::now())) {
+    log_.info(
+        fmt::format("hosts would be cut off, and {} links are not Active: looking at them again", waiting_));
+    ask_for_heavy_sweep();
+  }
   if (!reroute) return result;
   result.groups = reroute_concerned_groups();
   if (result.epoch != limits_asked_for_ && high_limits_differ()) {

@@ -17,6 +17,7 @@
 #include "core/group_stages.h"
 #include "core/plan_keeper.h"
 #include "core/qos_book.h"
+#include "core/second_look.h"
 #include "core/timings.h"
 #include "opensm_headers.h"
 #include "opensm_log.h"
@@ -109,6 +110,7 @@ class Engine {
   mutable std::mutex next_pass_mutex_;
   std::optional<Timings::Clock::time_point> next_pass_at_;
   std::size_t waiting_ = 0;
+  SecondLook second_look_;
   QosBook qos_;
   std::map<std::uint16_t, Tree> trees_;  ///< by MLID
   /// Whether tables fit ports of a kind: by tables, high and low capacity, data VLs.

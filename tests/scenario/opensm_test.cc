@@ -103,6 +103,44 @@ TEST_P(BesidePlugin, OneThatIsDumbOrDeafTurnsNothingOff) {
   }
 }
 
+// OpenSM missed that links are Active: without them the plan would part hosts.
+TEST_P(BesidePlugin, OneWhoseOpenSmTakesLinksForDownLooksAgain) {
+  const auto stay = [&] {
+    std::vector<LinkIndex> links;
+    const auto off = world_->links_off();
+    const Fabric& truth = world_->fabric.description();
+    for (std::uint32_t i = 0; i < truth.links().size(); ++i) {
+      const Link& link = truth.link(LinkIndex{i});
+      const auto is_switch = [&](LinkEnd end) { return truth.node(end.node).type == NodeType::Switch; };
+      const bool is_off = std::ranges::find(off, LinkIndex{i}) != off.end();
+      if (is_switch(link.a) && is_switch(link.b) && !is_off) links.push_back(LinkIndex{i});
+    }
+    return links;
+  };
+  begin();
+  traffic(0.05);
+  ASSERT_TRUE(comes_to(4)) << events();
+  const auto needed = stay();
+  for (const bool looks : {false, true}) {
+    RegulatedWorld& world = begin();
+    world.options.plugin.looks_again = looks;
+    const Fabric& truth = world.fabric.description();
+    for (const LinkIndex link : needed)
+      world.opensm->mistake(truth.port_index(truth.link(link).a), PortState::Armed);
+    traffic(0.05);
+    if (!looks) {
+      world.watch.fault();  // what OpenSM takes for down it routes around
+      world.run_for(100s);
+      EXPECT_TRUE(world.links_off().empty()) << events();
+      EXPECT_THAT(events(), ::testing::HasSubstr("hosts would be cut off"));
+      continue;
+    }
+    EXPECT_TRUE(comes_to(4, 100s)) << events();
+    expect_well();
+  }
+  expect_back_under_load();
+}
+
 INSTANTIATE_TEST_SUITE_P(Authority, BesideOpenSm, ::testing::Values(WrittenBy::Plugin, WrittenBy::File),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Authority, BesidePlugin, ::testing::Values(WrittenBy::Plugin), name_of);

@@ -210,6 +210,8 @@ void ScriptedPlugin::routed(Routing how) {
   done.switches_behind = std::max(done.switches_behind, pass_.behind);
   done.packet_life = packet_life();
   plan_next_pass();
+  if (manners_.looks_again && second_look_.is_due(done.relaxed, waiting_, time()))
+    opensm_.ask_for_heavy_sweep();
   if (how == Routing::Reroute) done.groups = reroute_concerned_groups();
   done.blocks = opensm_.take_blocks_written();
   last_ = done;

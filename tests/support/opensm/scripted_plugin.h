@@ -14,6 +14,7 @@
 #include "authority/opensm/plugin_port.h"
 #include "core/events.h"
 #include "core/group_stages.h"
+#include "core/second_look.h"
 #include "planned/route_maker.h"
 #include "planned/subnet.h"
 #include "planned/transition.h"
@@ -31,6 +32,8 @@ struct PluginManners {
   bool is_deaf = false;
   /// Each line is said so often.
   unsigned times = 1;
+  /// As it does since it had refused plans that were good.
+  bool looks_again = true;
 };
 
 class ScriptedPlugin final : public RoutingEngine {
@@ -125,6 +128,7 @@ class ScriptedPlugin final : public RoutingEngine {
   Instant packets_gone_{};
   std::optional<Instant> next_pass_at_;
   std::size_t waiting_ = 0;
+  plugin::SecondLook second_look_;
   routing::LinkSet usable_;
   std::map<Lid, Tree> trees_;
   std::set<Lid> pending_;
