@@ -1,5 +1,6 @@
 #include "record/stand_ins.h"
 
+#include "base/network_order.h"
 #include "mad/header.h"
 
 namespace heddle::record {
@@ -25,10 +26,7 @@ std::uint64_t StandIns::of(std::uint64_t key) {
 }
 
 void StandIns::replace(mad::Bytes& bytes, std::size_t at) {
-  std::uint64_t key = 0;
-  for (std::size_t i = 0; i < sizeof key; ++i) key = key << 8U | bytes[at + i];
-  key = of(key);
-  for (std::size_t i = sizeof key; i > 0; --i, key >>= 8U) bytes[at + i - 1] = static_cast<std::uint8_t>(key);
+  to_network(of(from_network<std::uint64_t>(&bytes[at])), &bytes[at]);
 }
 
 mad::Packet StandIns::in(const mad::Packet& packet) {
@@ -45,8 +43,7 @@ mad::Packet StandIns::in(const mad::Packet& packet) {
       replace(out.mad, sm_key_of_sm_info);
       break;
     case mad::SmAttr::Notice:
-      if ((out.mad[trap_number] << 8U | out.mad[trap_number + 1]) == bad_m_key)
-        replace(out.mad, m_key_of_bad_key);
+      if (from_network<std::uint16_t>(&out.mad[trap_number]) == bad_m_key) replace(out.mad, m_key_of_bad_key);
       break;
     default:
       break;

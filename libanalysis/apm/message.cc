@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apm/wire.h"
+#include "base/network_order.h"
 
 namespace heddle::apm {
 namespace {
@@ -69,8 +70,8 @@ Result<Envelope> read_envelope(const mad::Bytes& mad) {
     return invalid(fmt::format("method {:#04x} of attribute {:#06x} is unknown",
                                static_cast<unsigned>(header.method), header.attribute));
   }
-  return Envelope{header.method, attribute, header.status, load<std::uint64_t>(mad, sequence_offset),
-                  PortGuid{load<std::uint64_t>(mad, port_offset)}};
+  return Envelope{header.method, attribute, header.status, from_network<std::uint64_t>(&mad[sequence_offset]),
+                  PortGuid{from_network<std::uint64_t>(&mad[port_offset])}};
 }
 
 mad::Packet request(mad::Method method, Attribute attribute, Lid dlid, PortGuid port) {
@@ -83,7 +84,7 @@ mad::Packet request(mad::Method method, Attribute attribute, Lid dlid, PortGuid 
   mad::write_header(header, packet.mad);
   std::copy(oui.begin(), oui.end(), packet.mad.begin() + oui_offset);
   packet.mad[version_offset] = version;
-  store(port.raw(), packet.mad, port_offset);
+  to_network(port.raw(), &packet.mad[port_offset]);
   return packet;
 }
 
@@ -101,26 +102,26 @@ mad::Packet answer_to(const mad::Packet& request, std::uint16_t status) {
   return answer;
 }
 
-void set_sequence(std::uint64_t sequence, mad::Bytes& mad) { store(sequence, mad, sequence_offset); }
+void set_sequence(std::uint64_t sequence, mad::Bytes& mad) { to_network(sequence, &mad[sequence_offset]); }
 
 void encode(const MoveOrder& order, mad::Bytes& mad) {
   mad[move_plane_offset] = order.plane;
-  store(order.number, mad, move_number_offset);
+  to_network(order.number, &mad[move_number_offset]);
 }
 
 Result<MoveOrder> read_move(const mad::Bytes& mad) {
   if (mad[move_plane_offset] >= planes) {
     return invalid(fmt::format("plane {} of {}", mad[move_plane_offset], planes));
   }
-  return MoveOrder{load<std::uint64_t>(mad, move_number_offset), mad[move_plane_offset]};
+  return MoveOrder{from_network<std::uint64_t>(&mad[move_number_offset]), mad[move_plane_offset]};
 }
 
 void encode(const Standing& standing, mad::Bytes& mad) {
   mad[plane_offset] = standing.plane;
   mad[progress_offset] = static_cast<std::uint8_t>(standing.progress);
-  each_count(standing, [&](std::uint32_t count, std::size_t at) { store(count, mad, at); });
-  store(standing.incarnation, mad, incarnation_offset);
-  store(standing.order, mad, order_offset);
+  each_count(standing, [&](std::uint32_t count, std::size_t at) { to_network(count, &mad[at]); });
+  to_network(standing.incarnation, &mad[incarnation_offset]);
+  to_network(standing.order, &mad[order_offset]);
   std::fill_n(mad.begin() + trouble_offset, Standing::most_trouble, std::uint8_t{0});
   std::copy_n(standing.trouble.begin(), std::min(standing.trouble.size(), Standing::most_trouble),
               mad.begin() + trouble_offset);
@@ -134,9 +135,10 @@ Result<Standing> read_standing(const mad::Bytes& mad) {
     return invalid(fmt::format("progress {}", mad[progress_offset]));
   }
   standing.progress = static_cast<Progress>(mad[progress_offset]);
-  each_count(standing, [&](std::uint32_t& count, std::size_t at) { count = load<std::uint32_t>(mad, at); });
-  standing.incarnation = load<std::uint64_t>(mad, incarnation_offset);
-  standing.order = load<std::uint64_t>(mad, order_offset);
+  each_count(standing,
+             [&](std::uint32_t& count, std::size_t at) { count = from_network<std::uint32_t>(&mad[at]); });
+  standing.incarnation = from_network<std::uint64_t>(&mad[incarnation_offset]);
+  standing.order = from_network<std::uint64_t>(&mad[order_offset]);
   const auto* trouble = mad.begin() + trouble_offset;
   standing.trouble.assign(trouble, std::find(trouble, trouble + Standing::most_trouble, std::uint8_t{0}));
   const std::uint64_t in_planes = std::uint64_t{standing.in_plane[0]} + standing.in_plane[1];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/network_order.h"
 #include "mad/field_io.h"
 
 namespace heddle::mad {
@@ -133,12 +134,6 @@ void fields(const Io& io, V& x) requires std::is_same_v<std::remove_const_t<V>, 
 
 constexpr std::size_t notice_details_offset = 10;
 
-std::uint16_t read16(const std::uint8_t* p) { return static_cast<std::uint16_t>((p[0] << 8U) | p[1]); }
-void write16(std::uint8_t* p, std::uint16_t value) {
-  p[0] = static_cast<std::uint8_t>(value >> 8U);
-  p[1] = static_cast<std::uint8_t>(value);
-}
-
 }  // namespace
 
 template <class T>
@@ -222,8 +217,8 @@ std::size_t lid_in_details(std::uint16_t trap) {
 
 }  // namespace
 
-Lid Notice::data_lid() const { return Lid{read16(&details[lid_in_details(trap)])}; }
-void Notice::set_data_lid(Lid lid) { write16(&details[lid_in_details(trap)], lid.raw()); }
+Lid Notice::data_lid() const { return Lid{from_network<std::uint16_t>(&details[lid_in_details(trap)])}; }
+void Notice::set_data_lid(Lid lid) { to_network<std::uint16_t>(lid.raw(), &details[lid_in_details(trap)]); }
 
 template <>
 LftBlock decode(ConstSmpData data) {
@@ -241,23 +236,26 @@ void encode(const LftBlock& value, SmpData data) {
 template <>
 MftBlock decode(ConstSmpData data) {
   MftBlock block;
-  for (std::size_t i = 0; i < block.masks.size(); ++i) block.masks[i] = read16(&data[2 * i]);
+  for (std::size_t i = 0; i < block.masks.size(); ++i)
+    block.masks[i] = from_network<std::uint16_t>(&data[2 * i]);
   return block;
 }
 template <>
 void encode(const MftBlock& value, SmpData data) {
-  for (std::size_t i = 0; i < value.masks.size(); ++i) write16(&data[2 * i], value.masks[i]);
+  for (std::size_t i = 0; i < value.masks.size(); ++i)
+    to_network<std::uint16_t>(value.masks[i], &data[2 * i]);
 }
 
 template <>
 PKeyBlock decode(ConstSmpData data) {
   PKeyBlock block;
-  for (std::size_t i = 0; i < block.keys.size(); ++i) block.keys[i] = read16(&data[2 * i]);
+  for (std::size_t i = 0; i < block.keys.size(); ++i)
+    block.keys[i] = from_network<std::uint16_t>(&data[2 * i]);
   return block;
 }
 template <>
 void encode(const PKeyBlock& value, SmpData data) {
-  for (std::size_t i = 0; i < value.keys.size(); ++i) write16(&data[2 * i], value.keys[i]);
+  for (std::size_t i = 0; i < value.keys.size(); ++i) to_network<std::uint16_t>(value.keys[i], &data[2 * i]);
 }
 
 template <>

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/network_order.h"
 #include "sa/components.h"
 
 namespace heddle::sa {
@@ -17,10 +18,7 @@ constexpr std::uint64_t by_lid = 1;
 constexpr std::uint64_t by_capability_mask = 1U << 7U;
 constexpr std::size_t capability_mask_offset = 24;
 
-void put_lid(std::span<std::uint8_t> record, Lid lid) {
-  record[0] = static_cast<std::uint8_t>(lid.raw() >> 8U);
-  record[1] = static_cast<std::uint8_t>(lid.raw());
-}
+void put_lid(std::span<std::uint8_t> record, Lid lid) { to_network(lid.raw(), record.data()); }
 
 /// Every bit of the query's mask stands in the record's.
 bool contains_mask(std::span<const std::uint8_t> query, std::span<const std::uint8_t> record) {
@@ -93,7 +91,7 @@ std::optional<PortRef> Directory::attached_at(PortIndex port) const {
 void Directory::each_candidate(std::span<const std::uint8_t> query, std::uint64_t components,
                                const std::function<void(NodeIndex)>& look) const {
   if ((components & by_lid) != 0) {
-    const PortIndex port = find(Lid{static_cast<std::uint16_t>(query[0] << 8U | query[1])});
+    const PortIndex port = find(Lid{from_network<std::uint16_t>(query.data())});
     if (port != no_port) look(survey_->fabric->port(port).node);
     return;
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/network_order.h"
+
 namespace heddle::sa {
 namespace {
 
@@ -14,9 +16,8 @@ constexpr std::uint8_t unspecified = 0;
 
 /// The lower half of the TID: carriers overwrite the upper one.
 std::uint32_t transaction_of(const mad::Bytes& mad) {
-  std::uint32_t tid = 0;
-  for (std::size_t i = 12; i < 16; ++i) tid = tid << 8U | mad[i];
-  return tid;
+  constexpr std::size_t at = 12;
+  return from_network<std::uint32_t>(&mad[at]);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/network_order.h"
+
 namespace heddle::sim {
 namespace {
 
@@ -13,9 +15,7 @@ constexpr std::size_t dr_dlid_at = 34;
 constexpr std::size_t initial_path_at = 128;
 constexpr std::size_t return_path_at = 192;
 
-Lid lid_at(const mad::Bytes& smp, std::size_t at) {
-  return Lid{static_cast<std::uint16_t>((smp[at] << 8U) | smp[at + 1])};
-}
+Lid lid_at(const mad::Bytes& smp, std::size_t at) { return Lid{from_network<std::uint16_t>(&smp[at])}; }
 
 bool is_smp(mad::MgmtClass mgmt_class) {
   return mgmt_class == mad::MgmtClass::SubnLid || mgmt_class == mad::MgmtClass::SubnDirected;

@@ -1,5 +1,6 @@
 // The course of a MAD: from a client or an agent over the wires to an agent or a client, and back.
 
+#include "base/network_order.h"
 #include "mad/header.h"
 #include "sim/parts.h"
 
@@ -14,11 +15,9 @@ MgmtClass class_of(const mad::Packet& packet) { return static_cast<MgmtClass>(pa
 Method method_of(const mad::Packet& packet) { return static_cast<Method>(packet.mad[3]); }
 /// Of the client that asked, in a TID that the fabric has written there.
 std::size_t slot_of(const mad::Packet& packet) {
-  return (std::size_t{packet.mad[8]} << 8U | packet.mad[9]) - 1U;
+  return std::size_t{from_network<std::uint16_t>(&packet.mad[8])} - 1U;
 }
-std::uint16_t attribute_of(const mad::Packet& packet) {
-  return static_cast<std::uint16_t>((packet.mad[16] << 8U) | packet.mad[17]);
-}
+std::uint16_t attribute_of(const mad::Packet& packet) { return from_network<std::uint16_t>(&packet.mad[16]); }
 constexpr std::uint8_t base_version = 1;
 
 bool directed(const mad::Packet& packet) { return class_of(packet) == MgmtClass::SubnDirected; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/network_order.h"
 #include "mad/header.h"
 
 namespace heddle::sim {
@@ -12,14 +13,6 @@ constexpr std::uint8_t type_security = 2;
 constexpr std::uint8_t type_informational = 4;
 
 std::uint32_t producer(NodeType type) { return static_cast<std::uint32_t>(type); }
-
-void store32(std::uint8_t* to, std::uint32_t value) {
-  for (int i = 0; i < 4; ++i) to[i] = static_cast<std::uint8_t>(value >> (24 - 8 * i));
-}
-void store64(std::uint8_t* to, std::uint64_t value) {
-  store32(to, static_cast<std::uint32_t>(value >> 32U));
-  store32(to + 4, static_cast<std::uint32_t>(value));
-}
 
 }  // namespace
 
@@ -41,7 +34,7 @@ void Traps::local_change(PortIndex port, std::uint8_t change_flags, Picoseconds 
   notice.trap = 144;
   notice.set_data_lid(model_.info(manager).lid);
   // IBA 14.2.5.1, trap 144: LIDADDR, reserved, OtherLocalChanges, CAPABILITYMASK, ChangeFlags.
-  store32(&notice.details[6], model_.info(manager).capability_mask);
+  to_network<std::uint32_t>(model_.info(manager).capability_mask, &notice.details[6]);
   if (change_flags != 0) {
     notice.details[5] = 1;
     notice.details[11] = change_flags;
@@ -67,10 +60,9 @@ void Traps::bad_m_key(PortIndex port, const mad::Packet& offender, Picoseconds n
   notice.set_data_lid(offender.address.slid);
   // IBA 14.2.5.1, trap 256: LIDADDR, DRSLID, METHOD, ATTRIBUTEID, ATTRIBUTEMODIFIER, MKEY.
   notice.details[6] = static_cast<std::uint8_t>(header.method);
-  notice.details[8] = static_cast<std::uint8_t>(header.attribute >> 8U);
-  notice.details[9] = static_cast<std::uint8_t>(header.attribute);
-  store32(&notice.details[10], header.modifier);
-  store64(&notice.details[14], header.m_key);
+  to_network(header.attribute, &notice.details[8]);
+  to_network<std::uint32_t>(header.modifier, &notice.details[10]);
+  to_network<std::uint64_t>(header.m_key, &notice.details[14]);
   raise(port, notice, now);
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "apm/wire.h"
+#include "base/network_order.h"
 
 namespace heddle::apm {
 namespace {
@@ -242,7 +243,7 @@ TEST(Seal, IsHmacSha256OfWhatIsSent) {
   mad::Packet packet = request(mad::Method::Get, Attribute::Connections, here, port);
   set_sequence(1, packet.mad);
   seal(key_of(1), packet.mad);
-  EXPECT_EQ(load<std::uint64_t>(packet.mad, tag_offset), 0x649d3a989f91f642U);
+  EXPECT_EQ(from_network<std::uint64_t>(&packet.mad[tag_offset]), 0x649d3a989f91f642U);
 }
 
 }  // namespace
