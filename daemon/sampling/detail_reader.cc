@@ -12,30 +12,29 @@ transport::AgentKey detail_key(Lid lid) { return transport::AgentKey{0xffff'ffff
 
 DetailReader::DetailReader(transport::TransactionEngine& engine, DetailReaderOptions options, Wanted wanted,
                            Done done)
-    : engine_{engine},
-      options_{options},
+    : options_{options},
       wanted_{std::move(wanted)},
       done_{std::move(done)},
-      holders_{AttributeHolders{options.silence}, AttributeHolders{options.silence}} {}
+      holders_{AttributeHolders{options.silence}, AttributeHolders{options.silence}},
+      asking_{engine,
+              options.outstanding,
+              {[this](std::size_t nth) { return question(nth); },
+               [this](std::size_t nth, const transport::Completion& completion) { heard(nth, completion); },
+               [this](Instant) { done_(round_); }}} {}
 
 std::optional<Instant> DetailReader::next_deadline() const {
-  return reading_ ? std::nullopt : std::optional{next_round_};
+  return asking_.is_under_way() ? std::nullopt : std::optional{next_round_};
 }
 
 void DetailReader::on_timer(Instant now, const std::shared_ptr<const Fabric>& fabric,
                             const PmaAgents& agents) {
-  if (fabric != round_.fabric) reading_ = false;
-  if (reading_ || next_round_ > now) return;
+  if (fabric != round_.fabric) asking_.drop();
+  if (asking_.is_under_way() || next_round_ > now) return;
   next_round_ = now + options_.interval;
-  reading_ = true;
-  ++generation_;
-  next_ = 0;
-  outstanding_ = 0;
   round_.fabric = fabric;
   round_.ports.clear();
   choose(agents, now);
-  feed(now);
-  finish_if_done();
+  asking_.begin(targets_.size(), now);
 }
 
 void DetailReader::choose(const PmaAgents& agents, Instant now) {
@@ -57,35 +56,21 @@ void DetailReader::choose(const PmaAgents& agents, Instant now) {
   }
 }
 
-void DetailReader::feed(Instant now) {
-  while (outstanding_ < options_.outstanding && next_ < targets_.size()) {
-    const Target& target = targets_[next_];
-    const std::uint64_t context = std::uint64_t{generation_} << 32U | next_;
-    ++next_;
-    mad::Packet packet =
-        transport::perf_gmp(mad::Method::Get, attributes[target.attribute], 0, target.address);
-    mad::select_port(round_.fabric->port(round_.ports[target.at].port).num, mad::gmp_data(packet.mad));
-    if (engine_.submit({.packet = packet,
-                        .agent = detail_key(target.address.dlid),
-                        .patience = transport::Patience::Normal},
-                       *this, context, now))
-      ++outstanding_;
-  }
+Round::Question DetailReader::question(std::size_t nth) const {
+  const Target& target = targets_[nth];
+  mad::Packet packet = transport::perf_gmp(mad::Method::Get, attributes[target.attribute], 0, target.address);
+  mad::select_port(round_.fabric->port(round_.ports[target.at].port).num, mad::gmp_data(packet.mad));
+  return {packet, detail_key(target.address.dlid)};
 }
 
-void DetailReader::on_completion(const transport::Completion& completion) {
-  if (completion.outcome == transport::Outcome::Stopped || !reading_) return;
-  if (completion.context >> 32U != generation_) return;
-  --outstanding_;
-  const Target target = targets_[completion.context & 0xffffffffU];
+void DetailReader::heard(std::size_t nth, const transport::Completion& completion) {
+  const Target& target = targets_[nth];
   if (completion.outcome == transport::Outcome::Answered) {
     take(target, completion);
     holders_[target.attribute].answered(target.agent);
   } else {
     holders_[target.attribute].unanswered(target.agent, completion);
   }
-  feed(completion.at);
-  finish_if_done();
 }
 
 void DetailReader::take(const Target& target, const transport::Completion& completion) {
@@ -102,12 +87,6 @@ void DetailReader::take(const Target& target, const transport::Completion& compl
     reading.discarded = {answer.inactive, answer.neighbor_mtu,
                          std::uint64_t{answer.lifetime_limit} + answer.hoq_lifetime_limit};
   }
-}
-
-void DetailReader::finish_if_done() {
-  if (!reading_ || outstanding_ > 0 || next_ < targets_.size()) return;
-  reading_ = false;
-  done_(round_);
 }
 
 }  // namespace heddle::sampling

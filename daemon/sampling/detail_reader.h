@@ -17,6 +17,7 @@
 #include "health/error_details.h"
 #include "sampling/attribute_holders.h"
 #include "sampling/pma_agents.h"
+#include "sampling/round.h"
 #include "transport/transactions.h"
 
 namespace heddle::sampling {
@@ -28,7 +29,7 @@ struct DetailReaderOptions {
   FabricClock::duration silence = std::chrono::hours{1};     ///< before a silent agent is asked again
 };
 
-class DetailReader final : private transport::TransactionClient {
+class DetailReader final {
  public:
   /// Which ports health tells of.
   using Wanted = std::function<std::set<PortRef>()>;
@@ -54,22 +55,17 @@ class DetailReader final : private transport::TransactionClient {
   static constexpr std::array attributes{mad::PmAttr::PortRcvErrorDetails,
                                          mad::PmAttr::PortXmitDiscardDetails};
 
-  void on_completion(const transport::Completion& completion) override;
   void choose(const PmaAgents& agents, Instant now);
-  void feed(Instant now);
+  [[nodiscard]] Round::Question question(std::size_t nth) const;
+  void heard(std::size_t nth, const transport::Completion& completion);
   void take(const Target& target, const transport::Completion& completion);
-  void finish_if_done();
 
-  transport::TransactionEngine& engine_;
   DetailReaderOptions options_;
   Wanted wanted_;
   Done done_;
   std::array<AttributeHolders, 2> holders_;
   std::vector<Target> targets_;
-  std::size_t next_ = 0;
-  std::size_t outstanding_ = 0;
-  std::uint32_t generation_ = 0;  ///< of the round; answers to an older one are dropped
-  bool reading_ = false;
+  Round asking_;
   Instant next_round_{};
   health::DetailRound round_;
 };

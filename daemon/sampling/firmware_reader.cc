@@ -28,9 +28,22 @@ Lid lid_of(const Fabric& fabric, const Node& node) {
 }  // namespace
 
 FirmwareReader::FirmwareReader(transport::TransactionEngine& engine, FirmwareReaderOptions options, Done done)
-    : engine_{engine}, options_{options}, done_{std::move(done)}, holders_{options.silence} {}
+    : options_{options},
+      done_{std::move(done)},
+      holders_{options.silence},
+      asking_{engine,
+              options.outstanding,
+              {[this](std::size_t nth) {
+                 const Lid lid = targets_[nth].lid;
+                 return Round::Question{transport::vendor_gmp(mad::Method::Get, mad::general_info, lid),
+                                        firmware_key(lid)};
+               },
+               [this](std::size_t nth, const transport::Completion& completion) { heard(nth, completion); },
+               [this](Instant) { done_(std::make_shared<const Firmwares>(known_)); }}} {}
 
-std::optional<Instant> FirmwareReader::next_deadline() const { return reading_ ? std::nullopt : next_round_; }
+std::optional<Instant> FirmwareReader::next_deadline() const {
+  return asking_.is_under_way() ? std::nullopt : next_round_;
+}
 
 void FirmwareReader::use(std::shared_ptr<const Fabric> fabric, Instant now) {
   const auto is_unknown = [&](const Node& node) {
@@ -46,15 +59,10 @@ void FirmwareReader::use(std::shared_ptr<const Fabric> fabric, Instant now) {
 }
 
 void FirmwareReader::on_timer(Instant now) {
-  if (reading_ || !fabric_ || !next_round_ || *next_round_ > now) return;
+  if (asking_.is_under_way() || !fabric_ || !next_round_ || *next_round_ > now) return;
   next_round_ = now + options_.interval;
-  reading_ = true;
-  ++generation_;
-  next_ = 0;
-  outstanding_ = 0;
   choose(now);
-  feed(now);
-  finish_if_done();
+  asking_.begin(targets_.size(), now);
 }
 
 void FirmwareReader::choose(Instant now) {
@@ -67,37 +75,14 @@ void FirmwareReader::choose(Instant now) {
   }
 }
 
-void FirmwareReader::feed(Instant now) {
-  while (outstanding_ < options_.outstanding && next_ < targets_.size()) {
-    const Target& target = targets_[next_];
-    const std::uint64_t context = std::uint64_t{generation_} << 32U | next_;
-    ++next_;
-    if (engine_.submit({.packet = transport::vendor_gmp(mad::Method::Get, mad::general_info, target.lid),
-                        .agent = firmware_key(target.lid)},
-                       *this, context, now))
-      ++outstanding_;
-  }
-}
-
-void FirmwareReader::on_completion(const transport::Completion& completion) {
-  if (completion.outcome == transport::Outcome::Stopped || !reading_) return;
-  if (completion.context >> 32U != generation_) return;
-  --outstanding_;
-  const Target& target = targets_[completion.context & 0xffffffffU];
+void FirmwareReader::heard(std::size_t nth, const transport::Completion& completion) {
+  const Target& target = targets_[nth];
   if (completion.outcome == transport::Outcome::Answered) {
     known_[target.guid] = mad::read_general_info(completion.answer->mad).firmware;
     holders_.answered(whole(target.guid));
   } else {
     holders_.unanswered(whole(target.guid), completion);
   }
-  feed(completion.at);
-  finish_if_done();
-}
-
-void FirmwareReader::finish_if_done() {
-  if (!reading_ || outstanding_ > 0 || next_ < targets_.size()) return;
-  reading_ = false;
-  done_(std::make_shared<const Firmwares>(known_));
 }
 
 }  // namespace heddle::sampling

@@ -15,6 +15,7 @@
 #include "health/peers.h"
 #include "mad/firmware.h"
 #include "sampling/attribute_holders.h"
+#include "sampling/round.h"
 #include "transport/transactions.h"
 
 namespace heddle::sampling {
@@ -28,7 +29,7 @@ struct FirmwareReaderOptions {
   FabricClock::duration silence = std::chrono::hours{24};   ///< before a silent device is asked again
 };
 
-class FirmwareReader final : private transport::TransactionClient {
+class FirmwareReader final {
  public:
   /// Of all that have ever answered and are still there.
   using Done = std::function<void(std::shared_ptr<const Firmwares>)>;
@@ -50,22 +51,16 @@ class FirmwareReader final : private transport::TransactionClient {
     Lid lid;
   };
 
-  void on_completion(const transport::Completion& completion) override;
   void choose(Instant now);
-  void feed(Instant now);
-  void finish_if_done();
+  void heard(std::size_t nth, const transport::Completion& completion);
 
-  transport::TransactionEngine& engine_;
   FirmwareReaderOptions options_;
   Done done_;
   AttributeHolders holders_;
   std::shared_ptr<const Fabric> fabric_;
   Firmwares known_;
   std::vector<Target> targets_;
-  std::size_t next_ = 0;
-  std::size_t outstanding_ = 0;
-  std::uint32_t generation_ = 0;  ///< of the round; answers to an older one are dropped
-  bool reading_ = false;
+  Round asking_;
   std::optional<Instant> next_round_;  ///< none before the first fabric
 };
 

@@ -42,7 +42,14 @@ transport::AgentKey key_of(Lid lid) { return transport::AgentKey{0xffff'ffff'5d0
 }  // namespace
 
 PhyReader::PhyReader(transport::TransactionEngine& engine, PhyReaderOptions options, Done done)
-    : engine_{engine}, options_{options}, done_{std::move(done)}, holders_{options.silence} {}
+    : options_{options},
+      done_{std::move(done)},
+      holders_{options.silence},
+      asking_{engine,
+              options.outstanding,
+              {[this](std::size_t nth) { return question(nth); },
+               [this](std::size_t nth, const transport::Completion& completion) { heard(nth, completion); },
+               [this](Instant now) { end(now); }}} {}
 
 void PhyReader::choose(const PmaAgents& agents, Instant now) {
   targets_.clear();
@@ -62,57 +69,42 @@ void PhyReader::choose(const PmaAgents& agents, Instant now) {
 }
 
 std::optional<Instant> PhyReader::next_deadline() const {
-  return reading_ ? std::nullopt : std::optional{next_round_};
+  return asking_.is_under_way() ? std::nullopt : std::optional{next_round_};
 }
 
 void PhyReader::on_timer(Instant now, const std::shared_ptr<const Fabric>& fabric, const PmaAgents& agents) {
-  if (fabric != round_.fabric) reading_ = false;
-  if (reading_ || next_round_ > now) return;
+  if (fabric != round_.fabric) asking_.drop();
+  if (asking_.is_under_way() || next_round_ > now) return;
   next_round_ = now + options_.interval;
-  reading_ = true;
-  ++generation_;
-  next_ = 0;
-  outstanding_ = 0;
   round_.fabric = fabric;
   round_.ports.clear();
   choose(agents, now);
-  feed(now);
-  finish_if_done(now);
+  asking_.begin(targets_.size(), now);
 }
 
-void PhyReader::feed(Instant now) {
-  while (outstanding_ < options_.outstanding && next_ < targets_.size()) {
-    const Target& target = targets_[next_];
-    const std::uint64_t context = std::uint64_t{generation_} << 32U | next_;
-    ++next_;
-    mad::Packet packet = transport::perf_gmp(mad::Method::Get, mad::port_extended_speeds, 0, target.address);
-    mad::select_port(round_.fabric->port(target.port).num, mad::gmp_data(packet.mad));
-    if (engine_.submit(
-            {.packet = packet, .agent = key_of(target.address.dlid), .patience = transport::Patience::Normal},
-            *this, context, now))
-      ++outstanding_;
-  }
+Round::Question PhyReader::question(std::size_t nth) const {
+  const Target& target = targets_[nth];
+  mad::Packet packet = transport::perf_gmp(mad::Method::Get, mad::port_extended_speeds, 0, target.address);
+  mad::select_port(round_.fabric->port(target.port).num, mad::gmp_data(packet.mad));
+  return {packet, key_of(target.address.dlid)};
 }
 
-void PhyReader::on_completion(const transport::Completion& completion) {
-  if (completion.outcome == transport::Outcome::Stopped || !reading_) return;
-  if (completion.context >> 32U != generation_) return;
-  --outstanding_;
-  const Target target = targets_[completion.context & 0xffffffffU];
+void PhyReader::heard(std::size_t nth, const transport::Completion& completion) {
+  const Target target = targets_[nth];
   if (completion.outcome == transport::Outcome::Answered) {
     take(target, completion);
     answered(target.agent);
   } else {
     holders_.unanswered(target.agent, completion);
   }
-  feed(completion.at);
-  finish_if_done(completion.at);
 }
 
 void PhyReader::answered(const PortRef& agent) {
   if (!holders_.answered(agent)) return;
   const auto rest = later_.extract(agent);
-  if (!rest.empty()) targets_.insert(targets_.end(), rest.mapped().begin(), rest.mapped().end());
+  if (rest.empty()) return;
+  targets_.insert(targets_.end(), rest.mapped().begin(), rest.mapped().end());
+  asking_.add(rest.mapped().size());
 }
 
 void PhyReader::take(const Target& target, const transport::Completion& completion) {
@@ -135,9 +127,7 @@ void PhyReader::take(const Target& target, const transport::Completion& completi
   round_.ports.push_back(reading);
 }
 
-void PhyReader::finish_if_done(Instant now) {
-  if (!reading_ || outstanding_ > 0 || next_ < targets_.size()) return;
-  reading_ = false;
+void PhyReader::end(Instant now) {
   round_.ended = now;
   done_(round_);
 }

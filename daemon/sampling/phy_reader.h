@@ -18,6 +18,7 @@
 #include "health/phy_reading.h"
 #include "sampling/attribute_holders.h"
 #include "sampling/pma_agents.h"
+#include "sampling/round.h"
 #include "transport/transactions.h"
 
 namespace heddle::sampling {
@@ -28,7 +29,7 @@ struct PhyReaderOptions {
   FabricClock::duration silence = std::chrono::hours{1};     ///< before a silent agent is asked again
 };
 
-class PhyReader final : private transport::TransactionClient {
+class PhyReader final {
  public:
   using Done = std::function<void(const health::PhyRound&)>;
 
@@ -51,23 +52,19 @@ class PhyReader final : private transport::TransactionClient {
     std::uint16_t capability_mask = 0;
   };
 
-  void on_completion(const transport::Completion& completion) override;
   void choose(const PmaAgents& agents, Instant now);
+  [[nodiscard]] Round::Question question(std::size_t nth) const;
+  void heard(std::size_t nth, const transport::Completion& completion);
   void answered(const PortRef& agent);
-  void feed(Instant now);
   void take(const Target& target, const transport::Completion& completion);
-  void finish_if_done(Instant now);
+  void end(Instant now);
 
-  transport::TransactionEngine& engine_;
   PhyReaderOptions options_;
   Done done_;
   AttributeHolders holders_;
   std::map<PortRef, std::vector<Target>> later_;  ///< this round's, of agents that have not answered yet
   std::vector<Target> targets_;
-  std::size_t next_ = 0;
-  std::size_t outstanding_ = 0;
-  std::uint32_t generation_ = 0;  ///< of the round; answers to an older one are dropped
-  bool reading_ = false;
+  Round asking_;
   Instant next_round_{};
   health::PhyRound round_;
 };
