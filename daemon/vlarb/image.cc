@@ -9,16 +9,10 @@ namespace {
 
 using Entry = mad::VlArbBlock::Entry;
 
-void fill(const qos::ArbTable& table, std::size_t room, std::size_t first_block, Image& image) {
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    image.blocks[first_block + i / entries_per_block].entries[i % entries_per_block] = {table[i].vl,
-                                                                                        table[i].weight};
-  }
-  for (std::size_t b = 0; b < 2; ++b) {
-    const std::size_t before = b * entries_per_block;
-    image.lengths[first_block + b] =
-        static_cast<std::uint8_t>(std::min(room - std::min(room, before), entries_per_block));
-  }
+/// Of the two blocks of a table for which the port has room for so many entries.
+std::uint8_t length(std::size_t block, std::size_t room) {
+  const std::size_t before = block % 2 * entries_per_block;
+  return static_cast<std::uint8_t>(std::min(room - std::min(room, before), entries_per_block));
 }
 
 bool alike(const Entry& a, const Entry& b) { return a.weight == b.weight && (a.weight == 0 || a.vl == b.vl); }
@@ -31,8 +25,12 @@ std::string with_more(std::string first, std::size_t count) {
 
 Image image_of(const qos::Programming& programming, const qos::PortCapability& port) {
   Image image;
-  fill(programming.tables.low, port.low_entries, 0, image);
-  fill(programming.tables.high, port.high_entries, 2, image);
+  const auto blocks = qos::blocks_of(programming.tables);
+  for (std::size_t b = 0; b < block_count; ++b) {
+    for (std::size_t i = 0; i < entries_per_block; ++i)
+      image.blocks[b].entries[i] = {blocks[b][i].vl, blocks[b][i].weight};
+    image.lengths[b] = length(b, b < 2 ? port.low_entries : port.high_entries);
+  }
   image.limit = programming.tables.limit;
   image.map.vl = programming.map.vl;
   return image;

@@ -12,8 +12,8 @@
 
 namespace heddle::vlarb {
 
-inline constexpr std::size_t block_count = 4;  ///< low 1 and 2, high 3 and 4
-inline constexpr std::size_t entries_per_block = 32;
+using qos::block_count;
+using qos::entries_per_block;
 
 struct Image {
   std::array<mad::VlArbBlock, block_count> blocks{};  ///< by block number - 1

@@ -12,6 +12,7 @@
 #include "plan/checksum.h"
 #include "plan/plan.h"
 #include "plan/reader.h"
+#include "qos/table_json.h"
 
 namespace heddle::plan {
 namespace {
@@ -163,50 +164,15 @@ class PlanParser {
     return result;
   }
 
-  qos::ArbTable arbitration(const json::value& value, const std::string& path) {
-    qos::ArbTable table;
-    const json::array* array = reader_.array(value, path, qos::max_entries);
-    if (array == nullptr) return table;
-    for (const json::value& entry : *array) {
-      const json::array* pair = reader_.array(entry, path, 2);
-      if (pair == nullptr || pair->size() != 2) {
-        reader_.refuse(path, "an entry is a list of VL and weight");
-        return table;
-      }
-      table.push_back({Vl{static_cast<std::uint8_t>(reader_.number((*pair)[0], path, 14))},
-                       static_cast<std::uint8_t>(reader_.number((*pair)[1], path, 255))});
-    }
-    return table;
-  }
-
-  qos::Sl2Vl sl2vl(const json::value& value, const std::string& path) {
-    qos::Sl2Vl map;
-    const json::array* array = reader_.array(value, path, map.vl.size());
-    if (array == nullptr) return map;
-    if (array->size() != map.vl.size()) reader_.refuse(path, "{} VLs, give 16", array->size());
-    for (std::size_t i = 0; i < array->size(); ++i) {
-      map.vl[i] = Vl{static_cast<std::uint8_t>(reader_.number((*array)[i], path, 15))};
-    }
-    return map;
-  }
-
   QosTables tables(const json::object& object, const std::string& path) {
-    QosTables result;
-    if (const auto* high = reader_.member(object, path, "vlarb_high")) {
-      result.arbitration.high = arbitration(*high, path + ".vlarb_high");
+    auto tables = qos::read_tables(object);
+    if (!tables) {
+      reader_.refuse_member(path, tables.error().message);
+      return {};
     }
-    if (const auto* low = reader_.member(object, path, "vlarb_low")) {
-      result.arbitration.low = arbitration(*low, path + ".vlarb_low");
-    }
-    if (const auto* limit = reader_.member(object, path, "high_limit")) {
-      result.arbitration.limit =
-          qos::HighLimit{static_cast<std::uint8_t>(reader_.number(*limit, path + ".high_limit", 255))};
-    }
-    if (const auto* map = object.if_contains("sl2vl")) result.sl2vl = sl2vl(*map, path + ".sl2vl");
-    if (reader_.failed()) return result;
-    const auto good = qos::check(result.arbitration, qos::PortCapability{});
+    const auto good = qos::check(tables->arbitration, qos::PortCapability{});
     if (!good) reader_.refuse(path, "{}", good.error().message);
-    return result;
+    return *std::move(tables);
   }
 
   std::vector<QosGroup> qos_groups(const json::value& value) {

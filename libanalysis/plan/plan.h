@@ -49,11 +49,7 @@ struct Plane {
 };
 
 /// Tables of a port. Without `sl2vl` OpenSM's own maps stay, and its quick way to program them.
-struct QosTables {
-  qos::VlArbitration arbitration;
-  std::optional<qos::Sl2Vl> sl2vl;
-  friend bool operator==(const QosTables&, const QosTables&) = default;
-};
+using QosTables = qos::Tables;
 
 struct QosGroup {
   std::vector<PortRef> ports;

@@ -29,6 +29,11 @@ class Reader {
                    fmt::format("{}: {}: {}", file_, path, fmt::format(format, std::forward<Args>(args)...))};
   }
 
+  /// `reason` begins with the name of a member of what is at `path`.
+  void refuse_member(const std::string& path, std::string_view reason) {
+    if (!error_) error_ = Error{ErrorCode::Invalid, fmt::format("{}: {}.{}", file_, path, reason)};
+  }
+
   /// Null, with the reason kept, where `value` is none.
   const boost::json::object* object(const boost::json::value& value, const std::string& path,
                                     std::initializer_list<std::string_view> keys);

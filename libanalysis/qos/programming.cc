@@ -8,91 +8,27 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/stream_parser.hpp>
-#include <optional>
+
+#include "qos/table_json.h"
 
 namespace heddle::qos {
 namespace {
 
 namespace json = boost::json;
 
-/// Reads the keys of the `qos` part; errors name file and key.
-class ProgrammingReader {
- public:
-  ProgrammingReader(const json::object& qos, const std::string& name) : qos_{qos}, name_{name} {}
-
-  Result<Programming> read() {
-    static constexpr std::array<std::string_view, 4> keys{"vlarb_high", "vlarb_low", "high_limit", "sl2vl"};
-    for (const auto& each : qos_) {
-      if (std::ranges::find(keys, std::string_view{each.key()}) == keys.end())
-        return refuse(each.key(), "is not known");
-    }
-    Programming out;
-    auto high = table("vlarb_high");
-    if (!high) return fail(high.error());
-    out.tables.high = *std::move(high);
-    if (qos_.contains("vlarb_low")) {
-      auto low = table("vlarb_low");
-      if (!low) return fail(low.error());
-      out.tables.low = *std::move(low);
-    }
-    const auto limit = whole(qos_.if_contains("high_limit"), 255);
-    if (!limit) return refuse("high_limit", "give a whole number from 0 to 255");
-    out.tables.limit = HighLimit{*limit};
-    auto map = read_map();
-    if (!map) return fail(map.error());
-    out.map = *map;
-    if (auto good = check(out, PortCapability{}); !good) return fail(name_, good.error());
-    return out;
+/// The `qos` part as a whole.
+Result<Programming> programming_from(const json::object& qos) {
+  static constexpr std::array<std::string_view, 4> keys{"vlarb_high", "vlarb_low", "high_limit", "sl2vl"};
+  for (const auto& each : qos) {
+    const std::string_view key{each.key()};
+    if (std::ranges::find(keys, key) == keys.end())
+      return fail(ErrorCode::Invalid, fmt::format("{}: is not known", key));
   }
-
- private:
-  [[nodiscard]] tl::unexpected<Error> refuse(std::string_view key, std::string_view reason) const {
-    return fail(ErrorCode::Invalid, fmt::format("{}: qos.{}: {}", name_, key, reason));
-  }
-
-  static std::optional<std::uint8_t> whole(const json::value* value, std::int64_t most) {
-    if (value == nullptr || !value->is_int64()) return std::nullopt;
-    const std::int64_t number = value->get_int64();
-    if (number < 0 || number > most) return std::nullopt;
-    return static_cast<std::uint8_t>(number);
-  }
-
-  [[nodiscard]] Result<ArbTable> table(std::string_view key) const {
-    const auto* list = qos_.if_contains(key);
-    if (list == nullptr || !list->is_array()) return refuse(key, "give a list of [vl, weight]");
-    if (list->get_array().size() > max_entries)
-      return refuse(key, fmt::format("more than {} entries", max_entries));
-    ArbTable out;
-    for (const auto& each : list->get_array()) {
-      const auto* pair = each.if_array();
-      const bool two = pair != nullptr && pair->size() == 2;
-      const auto vl = two ? whole(&(*pair)[0], max_data_vls - 1) : std::nullopt;
-      const auto weight = two ? whole(&(*pair)[1], 255) : std::nullopt;
-      if (!vl || !weight) {
-        return refuse(fmt::format("{}[{}]", key, out.size()),
-                      "give [vl, weight], a VL from 0 to 14 and a weight from 0 to 255");
-      }
-      out.push_back({Vl{*vl}, *weight});
-    }
-    return out;
-  }
-
-  [[nodiscard]] Result<Sl2Vl> read_map() const {
-    const auto* list = qos_.if_contains("sl2vl");
-    if (list == nullptr || !list->is_array() || list->get_array().size() != sl_count)
-      return refuse("sl2vl", "give 16 VLs, one for each SL");
-    Sl2Vl out;
-    for (unsigned sl = 0; sl < sl_count; ++sl) {
-      const auto vl = whole(&list->get_array()[sl], drop_vl.raw());
-      if (!vl) return refuse(fmt::format("sl2vl[{}]", sl), "give a VL from 0 to 14, or 15 to drop");
-      out.vl[sl] = Vl{*vl};
-    }
-    return out;
-  }
-
-  const json::object& qos_;
-  const std::string& name_;
-};
+  const auto tables = read_tables(qos);
+  if (!tables) return fail(tables.error());
+  if (!tables->sl2vl) return fail(ErrorCode::Invalid, "sl2vl: give 16 VLs, one for each SL");
+  return Programming{tables->arbitration, *tables->sl2vl};
+}
 
 json::array entries(const ArbTable& table) {
   json::array out;
@@ -120,6 +56,17 @@ Result<void> check(const Programming& programming, const PortCapability& port) {
   return {};
 }
 
+std::array<ArbBlock, block_count> blocks_of(const VlArbitration& tables) {
+  std::array<ArbBlock, block_count> blocks{};
+  const auto fill = [&](const ArbTable& table, std::size_t first) {
+    for (std::size_t i = 0; i < table.size(); ++i)
+      blocks[first + i / entries_per_block][i % entries_per_block] = table[i];
+  };
+  fill(tables.low, 0);
+  fill(tables.high, 2);
+  return blocks;
+}
+
 Result<Programming> parse_plan(std::string_view text, const std::string& name) {
   json::stream_parser parser;
   boost::system::error_code error;
@@ -133,7 +80,11 @@ Result<Programming> parse_plan(std::string_view text, const std::string& name) {
   const auto* qos = root.is_object() ? root.get_object().if_contains("qos") : nullptr;
   if (qos == nullptr || !qos->is_object())
     return fail(ErrorCode::Invalid, fmt::format("{}: no object 'qos'", name));
-  return ProgrammingReader{qos->get_object(), name}.read();
+  auto programming = programming_from(qos->get_object());
+  if (!programming)
+    return fail(ErrorCode::Invalid, fmt::format("{}: qos.{}", name, programming.error().message));
+  if (auto good = check(*programming, PortCapability{}); !good) return fail(name, good.error());
+  return programming;
 }
 
 std::string plan_text(const Programming& programming) {

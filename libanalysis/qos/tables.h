@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/ids.h"
@@ -49,6 +50,13 @@ struct Sl2Vl {
 };
 /// An SL that maps here is dropped (IBA 7.6.6).
 inline constexpr Vl drop_vl{15};
+
+/// All of a port; its map may be left to somebody else.
+struct Tables {
+  VlArbitration arbitration;
+  std::optional<Sl2Vl> sl2vl;
+  friend bool operator==(const Tables&, const Tables&) = default;
+};
 
 /// What a port has room for.
 struct PortCapability {

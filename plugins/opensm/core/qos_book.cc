@@ -19,15 +19,7 @@ const plan::QosTables* QosBook::tables(const PortRef& port) const {
 }
 
 std::array<qos::ArbEntry, block_entries> block_of(const qos::VlArbitration& tables, ArbBlock block) {
-  const bool high = block == ArbBlock::HighFirst || block == ArbBlock::HighSecond;
-  const bool second = block == ArbBlock::LowSecond || block == ArbBlock::HighSecond;
-  const qos::ArbTable& table = high ? tables.high : tables.low;
-  std::array<qos::ArbEntry, block_entries> entries{};
-  for (std::size_t i = 0; i < block_entries; ++i) {
-    const std::size_t at = i + (second ? block_entries : 0);
-    if (at < table.size()) entries[i] = table[at];
-  }
-  return entries;
+  return qos::blocks_of(tables)[static_cast<std::size_t>(block)];
 }
 
 }  // namespace heddle::plugin

@@ -7,11 +7,11 @@
 #include <unordered_map>
 
 #include "plan/plan.h"
+#include "qos/programming.h"
 
 namespace heddle::plugin {
 
-/// Entries of a VLArbitrationTable MAD (IBA 14.2.5.9).
-inline constexpr std::size_t block_entries = 32;
+inline constexpr std::size_t block_entries = qos::entries_per_block;
 
 /// OpenSM counts the four blocks of a port so.
 enum class ArbBlock : unsigned { LowFirst = 0, LowSecond = 1, HighFirst = 2, HighSecond = 3 };
