@@ -205,8 +205,7 @@ class Standalone(OneManager):
 
     def test_what_stands_is_taken_over(self):
         """A drain, a link that an operator keeps in, and the baseline."""
-        self.served.leave_unjudged()  # as drain_test's; so nobody records who writes
-        self.expected = []
+        self.expected = ["host-a", "host-b"]
         first, second = self.links()[:2]
         self.a.daemon.heddle("fabric", "baseline", "save")
         self.a.order("pin", second, "--for", "2h", "--reason", "storage")
