@@ -79,11 +79,11 @@ TEST_F(FaultsTest, TwoNodesWithOneGuid) {
 }
 
 TEST_F(FaultsTest, VendorMadsAreRefusedPolitely) {
-  mad::Packet packet = perf(lid(0x40, 1), Method::Get, PmAttr{0x17});
+  mad::Packet packet = perf(lid(0x40, 1), Method::Get, PmAttr{0x50});
   packet.mad[1] = 0x0a;
   const auto answer = ask(packet);
   ASSERT_TRUE(answer);
-  EXPECT_EQ(mad::read_header(answer->mad).status, mad::status::bad_version);
+  EXPECT_EQ(mad::read_header(answer->mad).status, mad::status::bad_method_attribute);
 }
 
 /// What anyone may send: random bytes, more or less like a MAD.
