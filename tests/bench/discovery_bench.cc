@@ -9,21 +9,13 @@
 
 #include "authority/own/subnet_manager.h"
 #include "authority/own/up_down_keeper.h"
+#include "bench/cpu_seconds.h"
 #include "discovery/discovery.h"
 #include "support/sim_world.h"
 #include "transport/requests.h"
 
 namespace heddle {
 namespace {
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto of = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return of(usage.ru_utime) + of(usage.ru_stime);
-}
 
 long resident_mib() {
   rusage usage{};

@@ -2,21 +2,12 @@
 // simulator in the same process, window 64. Time is that of the processor; the fabric's own stands beside it.
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
+#include "bench/cpu_seconds.h"
 #include "support/managed_world.h"
 
 namespace heddle::vlarb {
 namespace {
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto of = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return of(usage.ru_utime) + of(usage.ru_stime);
-}
 
 template <class Run>
 void measure(ManagedWorld& world, std::string_view what, Run run) {

@@ -4,7 +4,6 @@
 //   recording_bench [GENERATOR]      all figures are CPU time of one core
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <string>
 
 #include "authority/observer/observer.h"
+#include "bench/cpu_seconds.h"
 #include "core/fabric_core.h"
 #include "fabric/generators.h"
 #include "record/recorder.h"
@@ -21,15 +21,6 @@
 
 namespace heddle {
 namespace {
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto of = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return of(usage.ru_utime) + of(usage.ru_stime);
-}
 
 enum class What : std::uint8_t { Sampler, Core, Recorded };
 

@@ -4,28 +4,19 @@
 // Usage: sa_bench [GENERATOR [GETS]]
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <cstdlib>
 #include <random>
 
 #include "authority/own/subnet_manager.h"
 #include "authority/own/up_down_keeper.h"
+#include "bench/cpu_seconds.h"
 #include "discovery/discovery.h"
 #include "support/sa_client.h"
 #include "support/sim_world.h"
 
 namespace heddle {
 namespace {
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto of = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return of(usage.ru_utime) + of(usage.ru_stime);
-}
 
 /// Of a sum of short spans.
 double thread_seconds() {

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "bench/cpu_seconds.h"
 #include "mad/counters.h"
 #include "metrics/metrics.h"
 #include "sampling/readings.h"
@@ -26,15 +26,6 @@
 
 namespace heddle {
 namespace {
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto of = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return of(usage.ru_utime) + of(usage.ru_stime);
-}
 
 double resident_bytes() {
   std::ifstream file{"/proc/self/statm"};
