@@ -15,6 +15,7 @@
 #include "core/event_queue.h"
 #include "core/events.h"
 #include "core/group_stages.h"
+#include "core/kept_tree.h"
 #include "core/plan_keeper.h"
 #include "core/qos_book.h"
 #include "core/second_look.h"
@@ -66,11 +67,6 @@ class Engine {
   void ask_for_heavy_sweep();
 
  private:
-  struct Tree {
-    std::vector<LinkRef> links;
-    bool whole = true;
-  };
-
   void look_at_plan();
   bool take_what_was_read(const std::vector<osm_switch_t*>& switches);
   void choose_pass(const planned::Subnet& subnet);
@@ -92,7 +88,6 @@ class Engine {
   enum class Quiet : std::uint8_t { No, Yes, AfterErrors };
   /// Whether OpenSM has nothing under way. With groups_mutex_.
   [[nodiscard]] Quiet look_for_quiet();
-  [[nodiscard]] bool still_good(const Tree& tree) const;
 
   osm_opensm_t& opensm_;
   EventQueue& events_;
@@ -112,7 +107,7 @@ class Engine {
   std::size_t waiting_ = 0;
   SecondLook second_look_;
   QosBook qos_;
-  std::map<std::uint16_t, Tree> trees_;  ///< by MLID
+  std::map<std::uint16_t, KeptTree> trees_;  ///< by MLID
   /// Whether tables fit ports of a kind: by tables, high and low capacity, data VLs.
   std::map<std::tuple<const plan::QosTables*, unsigned, unsigned, unsigned>, bool> fitting_;
   std::vector<osm_physp_t*> forced_;    ///< ports whose need_update we set; valid until routing_done

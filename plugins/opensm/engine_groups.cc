@@ -92,7 +92,7 @@ ib_api_status_t Engine::multicast(osm_mgrp_box_t& group) {
   }
   hand_over(group.mlid, std::move(wanted));
   lost += tree.unreached;
-  Tree& kept = trees_[group.mlid];
+  KeptTree& kept = trees_[group.mlid];
   for (const LinkIndex link : tree.links) kept.links.push_back(link_ref(fabric, fabric.link(link)));
   kept.whole = lost == 0 && tree.in_order;
   if (lost != 0) {
@@ -102,23 +102,12 @@ ib_api_status_t Engine::multicast(osm_mgrp_box_t& group) {
   return IB_SUCCESS;
 }
 
-bool Engine::still_good(const Tree& tree) const {
-  if (!tree.whole) return false;
-  const Fabric& fabric = *routes_->fabric;
-  return std::ranges::all_of(tree.links, [&](const LinkRef& ref) {
-    const PortIndex port = fabric.find_port(ref.a);
-    if (port == no_port || fabric.port(port).link == no_link) return false;
-    const LinkIndex link = fabric.port(port).link;
-    return routes_->permitted.contains(link) && link_ref(fabric, fabric.link(link)) == ref;
-  });
-}
-
 std::size_t Engine::reroute_concerned_groups() {
   if (opensm_.subn.opt.disable_multicast) return 0;
   std::size_t waiting = 0;
   std::vector<std::uint16_t> concerned;
   for (const auto& [mlid, tree] : trees_) {
-    if (!still_good(tree)) concerned.push_back(mlid);
+    if (!still_good(tree, *routes_)) concerned.push_back(mlid);
   }
   {
     const std::lock_guard lock(groups_mutex_);

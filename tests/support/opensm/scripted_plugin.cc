@@ -282,7 +282,7 @@ std::set<PortRef> ScriptedPlugin::tree(Lid group, const std::set<PortIndex>& mem
     const auto grown =
         routing::grow_tree(graph, maker_.router().ranks(), routes_->permitted, list, group.raw());
     for (const auto& port : grown.ports) wanted.insert({graph.guid(port.sw), port.port});
-    Tree& kept = trees_[group];
+    plugin::KeptTree& kept = trees_[group];
     for (const LinkIndex link : grown.links)
       kept.links.push_back(link_ref(*routes_->fabric, routes_->fabric->link(link)));
     kept.whole = lost + grown.unreached == 0 && grown.in_order;
@@ -292,20 +292,9 @@ std::set<PortRef> ScriptedPlugin::tree(Lid group, const std::set<PortIndex>& mem
       group.raw(), std::move(wanted), [this](const PortRef& port) { return where_leads(port); }, time());
 }
 
-bool ScriptedPlugin::still_good(const Tree& tree) const {
-  if (!tree.whole) return false;
-  const Fabric& fabric = *routes_->fabric;
-  return std::ranges::all_of(tree.links, [&](const LinkRef& ref) {
-    const PortIndex port = fabric.find_port(ref.a);
-    if (port == no_port || fabric.port(port).link == no_link) return false;
-    const LinkIndex link = fabric.port(port).link;
-    return routes_->permitted.contains(link) && link_ref(fabric, fabric.link(link)) == ref;
-  });
-}
-
 std::size_t ScriptedPlugin::reroute_concerned_groups() {
   for (const auto& [group, tree] : trees_) {
-    if (still_good(tree)) continue;
+    if (still_good(tree, *routes_)) continue;
     pending_.insert(group);
     opensm_.ask_for_group(group);
   }

@@ -14,6 +14,7 @@
 #include "authority/opensm/plugin_port.h"
 #include "core/events.h"
 #include "core/group_stages.h"
+#include "core/kept_tree.h"
 #include "core/second_look.h"
 #include "planned/route_maker.h"
 #include "planned/subnet.h"
@@ -73,10 +74,6 @@ class ScriptedPlugin final : public RoutingEngine {
   [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
 
  private:
-  struct Tree {
-    std::vector<LinkRef> links;
-    bool whole = true;
-  };
   struct Underway {
     Instant at;
     std::function<void()> arrives;
@@ -97,7 +94,6 @@ class ScriptedPlugin final : public RoutingEngine {
   void subnet_up();
   [[nodiscard]] FabricClock::duration packet_life() const;
   [[nodiscard]] plugin::GroupStages::Leads where_leads(const PortRef& port) const;
-  [[nodiscard]] bool still_good(const Tree& tree) const;
   [[nodiscard]] std::size_t reroute_concerned_groups();
   [[nodiscard]] bool is_quiet() const;
   [[nodiscard]] bool groups_change() const { return multicast_waits_ || !stages_.settled(); }
@@ -130,7 +126,7 @@ class ScriptedPlugin final : public RoutingEngine {
   std::size_t waiting_ = 0;
   plugin::SecondLook second_look_;
   routing::LinkSet usable_;
-  std::map<Lid, Tree> trees_;
+  std::map<Lid, plugin::KeptTree> trees_;
   std::set<Lid> pending_;
   bool multicast_waits_ = false;
   std::optional<Instant> groups_at_;
