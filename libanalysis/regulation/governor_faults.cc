@@ -157,8 +157,9 @@ void Governor::Impl::handle(const LinkLost& event) {
 
 void Governor::Impl::handle(const LinkFound& event) {
   const auto link = find(event.link);
-  if (link && at(*link).state == LinkState::Off && !at(*link).wanted && wish(event.link) != Wish::Off) {
-    // Ordered on all the same: whoever writes tables knows it as closed.
+  if (link && at(*link).state == LinkState::Off && !at(*link).wanted) {
+    // Ordered on all the same: whoever writes tables knows it as closed. What an operator wants off goes
+    // off from there.
     const std::string why = "it is up, though this daemon had turned it off";
     report(ReportKind::Back, {event.link}, why);
     // Unless it came by an earlier order of ours, after that was given up.

@@ -253,6 +253,35 @@ TEST_F(Returns, ALinkThatIsRestoredWhileItsSwitchIsAway) {
   }
 }
 
+// Its ports come up with the power, and nobody has seen that it was gone.
+TEST_F(Returns, WhatAnOperatorWantsOffGoesOffAgainAfterItsSwitchHadNoPowerForAMoment) {
+  WorldOptions how = options();
+  how.governor.mode = regulation::Mode::Advise;
+  RegulatedWorld& world = begin(ring, how);
+  const Fabric& truth = world.fabric.description();
+  const auto links = links_between_switches();
+  const auto apart = std::ranges::find_if(links, [&](LinkIndex link) {
+    const Link& ends = truth.link(link);
+    return ends.a.node != own_switch() && ends.b.node != own_switch();
+  });
+  ASSERT_NE(apart, links.end());
+  world.daemon->order([&](regulate::Regulator& regulator) {
+    regulator.set_override(link_ref(truth, truth.link(*apart)),
+                           {regulation::Wish::Off, "a test", "alice", std::nullopt}, regulation::Force::No,
+                           world.now, [](const Result<std::string>&) {});
+  });
+  ASSERT_TRUE(comes_to(1)) << events();
+  const NodeIndex with_it = truth.link(*apart).a.node;
+  world.watch.kill(with_it, world.ps());
+  world.watch.revive(with_it, world.ps());
+  settle();
+  ASSERT_THAT(world.links_off(), ::testing::IsEmpty());
+  EXPECT_TRUE(comes_to(1)) << events();
+  EXPECT_EQ(world.links_off(), std::vector<LinkIndex>{*apart});
+  settle();
+  expect_well();
+}
+
 // As ibportstate does: nobody but the fabric says that the link is on.
 TEST_F(Returns, ALinkThatIsOffAndThatSomebodyElseTurnsOn) {
   RegulatedWorld& world = begin(ring, options());
