@@ -25,6 +25,7 @@ class Prover {
       : graph_{graph},
         options_{options},
         map_{graph},
+        left_{hops_over(graph, options.active)},
         dependencies_{graph, options.vls == nullptr ? 1 : options.vls->vl_count()},
         must_reach_(graph.size(), 0),
         excused_(graph.size(), 0),
@@ -113,8 +114,7 @@ class Prover {
     if (port == no_path.raw()) return {Next::Missing, HopMap::none};
     if (s == target.at.raw()) return {port == target.out.raw() ? Next::Arrived : Next::Wrong, HopMap::none};
     const std::uint32_t h = map_.hop(s, port);
-    if (h == HopMap::none || (options_.active != nullptr && !usable(hop(h).link)))
-      return {Next::Wrong, HopMap::none};
+    if (h == HopMap::none || left_[h] == 0) return {Next::Wrong, HopMap::none};
     return {Next::Hop, h};
   }
 
@@ -294,6 +294,7 @@ class Prover {
   const SwitchGraph& graph_;
   const ProofOptions& options_;
   HopMap map_;
+  std::vector<char> left_;  ///< by hop: it may be used
   Dependencies dependencies_;
   std::vector<std::uint32_t> host_switches_;
   std::vector<std::uint8_t> must_reach_;

@@ -25,17 +25,81 @@ double Loads::mean(const SwitchGraph& graph, const LinkSet& active) const {
   return n == 0 ? 0 : sum / static_cast<double>(n);
 }
 
+namespace {
+
+/// What all hosts send to one LID after the other, summed up on the way. Only switches that it passes are
+/// looked at.
+class Sums {
+ public:
+  Sums(const SwitchGraph& graph, std::vector<double>& loads)
+      : graph_{graph},
+        map_{graph},
+        loads_{loads},
+        hop_(graph.size()),
+        incoming_(graph.size(), 0),
+        flow_(graph.size()),
+        seen_(graph.size(), 0) {
+    for (std::uint32_t s = 0; s < graph.size(); ++s) {
+      if (graph.hosts_at(SwitchIndex{s}) > 0) sources_.push_back(s);
+    }
+  }
+
+  /// What of it arrives.
+  double send(const Target& target, const std::uint8_t* column, double part) {
+    passed_.clear();
+    for (const std::uint32_t source : sources_) pass(source, target.at.raw(), column, part);
+    ready_.clear();
+    for (const std::uint32_t s : passed_) {
+      if (incoming_[s] == 0) ready_.push_back(s);
+    }
+    for (std::size_t r = 0; r < ready_.size(); ++r) {
+      const std::uint32_t s = ready_[r];
+      if (hop_[s] == HopMap::none) continue;
+      loads_[hop_[s]] += flow_[s];
+      const std::uint32_t peer = map_.peer(hop_[s]);
+      flow_[peer] += flow_[s];
+      if (--incoming_[peer] == 0) ready_.push_back(peer);
+    }
+    const bool delivers = column[target.at.raw()] == target.out.raw();
+    const bool all_came = seen_[target.at.raw()] != 0 && incoming_[target.at.raw()] == 0;
+    const double arrives = delivers && all_came ? flow_[target.at.raw()] : 0;
+    for (const std::uint32_t s : passed_) seen_[s] = incoming_[s] = 0;
+    return arrives;
+  }
+
+ private:
+  void pass(std::uint32_t s, std::uint32_t end, const std::uint8_t* column, double part) {
+    while (seen_[s] == 0) {
+      seen_[s] = 1;
+      passed_.push_back(s);
+      flow_[s] = part * graph_.hosts_at(SwitchIndex{s});
+      hop_[s] = s == end ? HopMap::none : map_.hop(s, column[s]);
+      if (hop_[s] == HopMap::none) return;
+      s = map_.peer(hop_[s]);
+      ++incoming_[s];
+    }
+  }
+
+  const SwitchGraph& graph_;
+  const HopMap map_;
+  std::vector<double>& loads_;
+  std::vector<std::uint32_t> sources_;
+  std::vector<std::uint32_t> hop_;
+  std::vector<std::uint32_t> incoming_;
+  std::vector<double> flow_;
+  std::vector<std::uint32_t> seen_;
+  std::vector<std::uint32_t> passed_;
+  std::vector<std::uint32_t> ready_;
+};
+
+}  // namespace
+
 Loads all_to_all(const SwitchGraph& graph, const ForwardingTables& tables) {
-  const HopMap map(graph);
-  const std::size_t n = graph.size();
   Loads loads;
   loads.hop.assign(graph.hop_count(), 0);
-  Columns columns(n);
+  Sums sums{graph, loads.hop};
+  Columns columns(graph.size());
   std::size_t loaded = static_cast<std::size_t>(-1);
-  std::vector<std::uint32_t> hop(n);
-  std::vector<std::uint32_t> incoming(n);
-  std::vector<double> flow(n);
-  std::vector<std::uint32_t> ready;
   const double hosts = static_cast<double>(graph.host_count());
   for (const Target& target : graph.targets()) {
     if (target.kind != TargetKind::Host) continue;
@@ -46,27 +110,7 @@ Loads all_to_all(const SwitchGraph& graph, const ForwardingTables& tables) {
         loaded = lid.raw() / lids_per_block;
         columns.load(tables, loaded);
       }
-      const std::uint8_t* column = columns.column(lid);
-      std::fill(incoming.begin(), incoming.end(), 0U);
-      for (std::uint32_t s = 0; s < n; ++s) {
-        flow[s] = part * graph.hosts_at(SwitchIndex{s});
-        hop[s] = s == target.at.raw() ? HopMap::none : map.hop(s, column[s]);
-        if (hop[s] != HopMap::none) ++incoming[map.peer(hop[s])];
-      }
-      ready.clear();
-      for (std::uint32_t s = 0; s < n; ++s) {
-        if (incoming[s] == 0) ready.push_back(s);
-      }
-      for (std::size_t r = 0; r < ready.size(); ++r) {
-        const std::uint32_t s = ready[r];
-        if (hop[s] == HopMap::none) continue;
-        loads.hop[hop[s]] += flow[s];
-        const std::uint32_t peer = map.peer(hop[s]);
-        flow[peer] += flow[s];
-        if (--incoming[peer] == 0) ready.push_back(peer);
-      }
-      const bool delivers = column[target.at.raw()] == target.out.raw();
-      loads.lost += part * hosts - (delivers && incoming[target.at.raw()] == 0 ? flow[target.at.raw()] : 0);
+      loads.lost += part * hosts - sums.send(target, columns.column(lid), part);
     }
   }
   if (loads.lost < 1e-6 * hosts) loads.lost = 0;

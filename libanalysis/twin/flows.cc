@@ -22,21 +22,28 @@ class Estimator {
   Estimator(const regulation::Network& network, const regulation::MeasuredLoads& loads,
             const regulation::Traffic& traffic, std::size_t most)
       : network_{network}, graph_{network.graph()}, loads_{loads}, traffic_{traffic} {
+    at_.resize(network_.host_switches().size());
     for (std::uint32_t t = 0; t < graph_.targets().size(); ++t) {
-      if (graph_.targets()[t].kind == TargetKind::Host) hosts_.push_back(t);
+      if (graph_.targets()[t].kind != TargetKind::Host) continue;
+      at_[position(t)].push_back(static_cast<std::uint32_t>(hosts_.size()));
+      hosts_.push_back(t);
     }
-    wanted_.resize(hosts_.size());
     a_host_ = std::max<std::size_t>(1, most / std::max<std::size_t>(1, hosts_.size()));
   }
 
   std::vector<sim::TrafficFlow> run() {
-    std::vector<double> leaves(network_.host_switches().size());
-    for (const std::uint32_t t : hosts_) leaves[position(t)] += known(loads_.sent[t]);
-    for (std::size_t h = 0; h < hosts_.size(); ++h) {
-      const double sent = known(loads_.sent[hosts_[h]]);
-      if (sent < nothing) continue;
-      choose(hosts_[h], sent, leaves[position(hosts_[h])]);
-      spread(hosts_[h], h);
+    for (std::uint32_t own = 0; own < at_.size(); ++own) {
+      double of_leaf = 0;
+      for (const std::uint32_t h : at_[own]) of_leaf += known(loads_.sent[hosts_[h]]);
+      if (of_leaf < nothing) continue;
+      look_away_from(own);
+      for (const std::uint32_t h : at_[own]) {
+        const double sent = known(loads_.sent[hosts_[h]]);
+        if (sent < nothing) continue;
+        part_ = sent / of_leaf;
+        choose_near(h, own, std::max(0.0, sent - part_ * leaves_));
+        spread(h);
+      }
     }
     return std::move(flows_);
   }
@@ -46,70 +53,91 @@ class Estimator {
     return network_.host_position(graph_.targets()[target].at);
   }
 
-  /// What this host sends to each: its part of what its switch sends there; and to those at its own switch
-  /// what is left.
-  void choose(std::uint32_t from, double sent, double of_leaf) {
-    const std::uint32_t own = position(from);
+  /// What all hosts of a switch send to each that is elsewhere.
+  void look_away_from(std::uint32_t own) {
     const auto row = traffic_.matrix.from(own);
-    const double part = sent / of_leaf;
-    const double away = std::accumulate(row.begin(), row.end(), 0.0) - row[own];
-    const double near = std::max(0.0, sent - part * away);
-    double near_share = 0;
+    leaves_ = std::accumulate(row.begin(), row.end(), 0.0) - row[own];
+    away_.assign(1, 0.0);
+    receivers_ = 0;
     for (const std::uint32_t to : hosts_) {
-      if (to != from && position(to) == own) near_share += known(loads_.received[to]);
-    }
-    for (std::size_t h = 0; h < hosts_.size(); ++h) {
-      const std::uint32_t to = hosts_[h];
       const std::uint32_t there = position(to);
-      if (to == from) {
-        wanted_[h] = 0;
-      } else if (there == own) {
-        wanted_[h] = near_share > 0 ? near * known(loads_.received[to]) / near_share : 0;
-      } else {
-        wanted_[h] = part * row[there] * traffic_.share[to];
-      }
+      const double rate = there == own ? 0 : row[there] * traffic_.share[to];
+      receivers_ += rate >= nothing ? 1 : 0;
+      away_.push_back(away_.back() + (rate >= nothing ? rate : 0));
+    }
+  }
+
+  /// What is left goes to those at its own switch.
+  void choose_near(std::uint32_t from, std::uint32_t own, double near) {
+    double all = 0;
+    for (const std::uint32_t h : at_[own]) all += h == from ? 0 : known(loads_.received[hosts_[h]]);
+    near_.clear();
+    for (const std::uint32_t h : at_[own]) {
+      const double rate = h == from || all <= 0 ? 0 : near * known(loads_.received[hosts_[h]]) / all;
+      if (rate >= nothing) near_.push_back({h, rate});
     }
   }
 
   /// All of them, or so many as may be, at even steps through what is sent.
-  void spread(std::uint32_t from, std::size_t number) {
-    double sum = 0;
-    std::size_t receivers = 0;
-    for (double& rate : wanted_) {
-      if (rate < nothing) rate = 0;
-      sum += rate;
-      receivers += rate > 0 ? 1 : 0;
-    }
-    if (receivers <= a_host_) {
-      for (std::size_t h = 0; h < wanted_.size(); ++h) add(from, hosts_[h], wanted_[h]);
+  void spread(std::uint32_t from) {
+    if (near_.size() + receivers_ <= a_host_) {
+      for (const auto& [to, rate] : near_) add(from, to, rate);
+      for (std::uint32_t h = 0; h < hosts_.size(); ++h) add(from, h, part_ * (away_[h + 1] - away_[h]));
       return;
     }
+    double sum = part_ * away_.back();
+    for (const auto& [to, rate] : near_) sum += rate;
     const double step = sum / static_cast<double>(a_host_);
     // Neighbours begin at other places, so that together they send to all.
     constexpr double golden = 0.6180339887498949;
-    double next = step * std::fmod(golden * static_cast<double>(number + 1), 1.0);
+    double next = step * std::fmod(golden * (from + 1.0), 1.0);
     double passed = 0;
-    for (std::size_t h = 0; h < wanted_.size(); ++h) {
-      passed += wanted_[h];
-      double rate = 0;
-      for (; next < passed; next += step) rate += step;
-      add(from, hosts_[h], rate);
+    for (const auto& [to, rate] : near_) {
+      passed += rate;
+      double chosen = 0;
+      for (; next < passed; next += step) chosen += step;
+      add(from, to, chosen);
+    }
+    spread_away(from, next - passed, step);
+  }
+
+  /// The same through the others, by looking up who comes next.
+  void spread_away(std::uint32_t from, double next, double step) {
+    while (next < part_ * away_.back()) {
+      const auto after = std::ranges::upper_bound(away_, next / part_);
+      if (after == away_.end()) return;
+      double chosen = 0;
+      for (; next < part_ * *after; next += step) chosen += step;
+      if (chosen == 0) return;  // they differ by less than can be told
+      add(from, static_cast<std::uint32_t>(after - away_.begin() - 1), chosen);
     }
   }
 
   void add(std::uint32_t from, std::uint32_t to, double rate) {
-    if (rate <= 0) return;
-    flows_.push_back(
-        {.from = graph_.targets()[from].port, .to = graph_.targets()[to].port, .demand = BitRate{rate}});
+    if (rate < nothing) return;
+    flows_.push_back({.from = graph_.targets()[hosts_[from]].port,
+                      .to = graph_.targets()[hosts_[to]].port,
+                      .demand = BitRate{rate}});
   }
 
+  struct Near {
+    std::uint32_t host;
+    double rate;
+  };
   const regulation::Network& network_;
   const routing::SwitchGraph& graph_;
   const regulation::MeasuredLoads& loads_;
   const regulation::Traffic& traffic_;
   std::size_t a_host_ = 1;
-  std::vector<std::uint32_t> hosts_;  ///< positions in targets()
-  std::vector<double> wanted_;        ///< by host, of the one that is looked at
+  std::vector<std::uint32_t> hosts_;            ///< positions in targets()
+  std::vector<std::vector<std::uint32_t>> at_;  ///< positions in hosts_, by that of their switch
+  // Of the switch that is looked at:
+  std::vector<double> away_;   ///< sums of what it sends to hosts_ elsewhere, beginning with 0
+  double leaves_ = 0;          ///< what leaves it
+  std::size_t receivers_ = 0;  ///< of that
+  // Of one host there:
+  double part_ = 0;  ///< of what its switch sends
+  std::vector<Near> near_;
   std::vector<sim::TrafficFlow> flows_;
 };
 

@@ -21,14 +21,14 @@ bool joins_switches(const Fabric& fabric, PortIndex port) {
   return is_switch(fabric, fabric.port_index(link.a)) && is_switch(fabric, fabric.port_index(link.b));
 }
 
-void look_at_ports(const View& view, sim::FlowPlane& plane, Picoseconds at, Prediction& found) {
+}  // namespace
+
+void find_busiest(const View& view, Prediction& found) {
   const Fabric& fabric = view.description();
-  found.load.assign(fabric.ports().size(), 0);
   found.share.assign(fabric.ports().size(), 0);
   for (std::uint32_t i = 0; i < fabric.ports().size(); ++i) {
     const PortIndex port{i};
     if (!view.forwards(port)) continue;
-    found.load[i] = plane.sent(port, at).value();
     const double rate = view.rate(port).value();
     found.share[i] = rate > 0 ? found.load[i] / rate : 0;
     if (!joins_switches(fabric, port)) {
@@ -39,8 +39,6 @@ void look_at_ports(const View& view, sim::FlowPlane& plane, Picoseconds at, Pred
     }
   }
 }
-
-}  // namespace
 
 std::vector<PortIndex> Prediction::busiest_links(const Fabric& fabric, std::size_t most) const {
   std::vector<PortIndex> ports;
@@ -64,7 +62,11 @@ Result<Prediction> predict(const View& view, const Fill& fill, Picoseconds at, u
   found.unroutable = figures.unroutable;
   found.wanted = figures.wanted.value();
   found.carried = figures.delivered.value();
-  look_at_ports(view, plane, at, found);
+  found.load.assign(fabric.ports().size(), 0);
+  for (std::uint32_t i = 0; i < fabric.ports().size(); ++i) {
+    if (view.forwards(PortIndex{i})) found.load[i] = plane.sent(PortIndex{i}, at).value();
+  }
+  find_busiest(view, found);
   found.of_host.assign(fabric.nodes().size(), 0);
   for (const sim::TrafficId id : plane.ids()) {
     const double rate = plane.rate(id, at).value();

@@ -37,6 +37,9 @@ using Fill = std::function<Result<void>(sim::TrafficPlane& plane)>;
 [[nodiscard]] Result<Prediction> predict(const View& view, const Fill& fill, Picoseconds at = Picoseconds{0},
                                          unsigned plane = 0);
 
+/// Fills in what follows from the loads: shares, and which are the largest.
+void find_busiest(const View& view, Prediction& found);
+
 /// Hosts by how much less they get, those that lose most first; none that lose less than a hundredth.
 struct Loser {
   NodeIndex host;

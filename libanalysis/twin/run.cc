@@ -9,6 +9,7 @@
 #include "regulation/link_policy.h"
 #include "routing/proof.h"
 #include "sim/scenario_player.h"
+#include "twin/flow_loads.h"
 
 namespace heddle::twin {
 namespace {
@@ -103,6 +104,12 @@ Result<State> Run::look(std::shared_ptr<const Fabric> fabric, const LinkSet& act
   state.watts = watts_over(source_, active);
   if (traffic_.source == TrafficUsed::Source::None && traffic_.flows.empty()) return state;
   const View view{*state.fabric, state.graph, state.tables, active, qos_};
+  if (traffic_.scenario.phases.empty()) {
+    if (auto quick = carried_as_wanted(view, traffic_.flows, plane)) {
+      state.traffic = *std::move(quick);
+      return state;
+    }
+  }
   auto found = predict(view, fill_of(traffic_, *state.fabric), traffic_.at, plane);
   if (!found) return fail("--flows", found.error());
   state.traffic = *std::move(found);

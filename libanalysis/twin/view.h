@@ -19,6 +19,10 @@ class View final : public sim::ForwardingView {
        const routing::LinkSet& active, const qos::Programming* qos)
       : fabric_{fabric}, graph_{graph}, tables_{tables}, active_{active}, qos_{qos} {}
 
+  [[nodiscard]] const routing::SwitchGraph& graph() const { return graph_; }
+  [[nodiscard]] const routing::ForwardingTables& tables() const { return tables_; }
+  [[nodiscard]] const routing::LinkSet& active() const { return active_; }
+  [[nodiscard]] const qos::Programming* qos() const { return qos_; }
   [[nodiscard]] const Fabric& description() const override { return fabric_; }
   [[nodiscard]] bool forwards(PortIndex port) const override {
     const LinkIndex link = fabric_.port(port).link;

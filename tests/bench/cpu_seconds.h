@@ -1,19 +1,16 @@
 /// Processor time of this program, for benchmarks: on a shared machine the clock says little.
 #pragma once
 
-#include <sys/resource.h>
-#include <sys/time.h>
+#include <ctime>
 
 namespace heddle {
 
-/// User and system time of all threads since the start, in seconds.
+/// User and system time of all threads since the start, in seconds. (What getrusage() says is made of ticks:
+/// of a stretch of a millisecond it is wrong by as much.)
 inline double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto of = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return of(usage.ru_utime) + of(usage.ru_stime);
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 }  // namespace heddle

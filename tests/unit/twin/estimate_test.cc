@@ -93,5 +93,35 @@ TEST(Estimates, AreAsGoodAsIsSaid) {
   EXPECT_GT(errors.all.size(), 200U) << "most kinds are predicted at all";
 }
 
+/// Of a large fabric not all flows are made: each host keeps its sum, within what one of its flows carries.
+TEST(Estimates, OfTooManyReceiversSomeAreTaken) {
+  const Plant plant{"tree:k=6,n=2"};
+  Played now{*plant.fabric, phase_of("all-to-all")};
+  const Prediction before = plant.run(plant.all, plant.tables, now.fill());
+  const auto loads = loads_of(*plant.network, before.load);
+  constexpr std::size_t a_host = 5;
+  const std::size_t hosts = plant.network->graph().host_count();
+  ASSERT_GT(hosts, 4 * a_host);
+  const auto flows = estimate_flows(*plant.network, loads, plant.tables, 0, a_host * hosts);
+  EXPECT_LE(flows.size(), (a_host + 1) * hosts);
+  EXPECT_GE(flows.size(), (a_host - 1) * hosts);
+  std::vector<double> sent(plant.fabric->ports().size());
+  std::vector<double> received(sent.size());
+  for (const sim::TrafficFlow& flow : flows) {
+    EXPECT_NE(flow.from, flow.to);
+    sent[flow.from.raw()] += flow.demand.value();
+    received[flow.to.raw()] += flow.demand.value();
+  }
+  double all = 0;
+  for (const routing::Target& target : plant.network->graph().targets()) {
+    if (target.kind != routing::TargetKind::Host) continue;
+    const double wanted = before.load[target.port.raw()];
+    EXPECT_NEAR(sent[target.port.raw()], wanted, wanted / a_host + 1);
+    EXPECT_GT(received[target.port.raw()], 0) << "everybody is sent to";
+    all += sent[target.port.raw()];
+  }
+  EXPECT_NEAR(all, before.carried, 0.05 * before.carried);
+}
+
 }  // namespace
 }  // namespace heddle::twin
