@@ -1,7 +1,6 @@
 #include "app/heddled.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "app/notify_config.h"
 #include "app/recorded_run.h"
 #include "app/state_files.h"
+#include "base/text.h"
 
 namespace heddle::app {
 
@@ -294,7 +294,7 @@ void Heddled::Parts::reload() {
     if (const auto waiting = changed(config_, *fresh, Effect::AtStart); !waiting.empty()) {
       reload_wrong_ =
           fmt::format("of the configuration file, what was changed of {} takes effect at the next start",
-                      fmt::join(waiting, ", "));
+                      joined(waiting, ", "));
       spdlog::warn("reload: {}", *reload_wrong_);
     }
     // The files may have changed although their names have not.
@@ -335,7 +335,7 @@ void Heddled::Parts::reload_destinations(const Config& fresh) {
 
 /// As whoever ends and is started again, but that nobody may take up what is under way: it is ended first.
 void Heddled::Parts::start_anew(const std::vector<std::string>& keys) {
-  spdlog::warn("reload: {} changed: this daemon ends in order and starts anew", fmt::join(keys, ", "));
+  spdlog::warn("reload: {} changed: this daemon ends in order and starts anew", joined(keys, ", "));
   stop_asked_ = starts_anew_ = true;
   on(core::StopAsked{core::Changes::End});
 }

@@ -1,7 +1,6 @@
 #include "app/notify_config.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <openssl/evp.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <set>
 
 #include "app/config_values.h"
+#include "base/text.h"
 #include "control/tokens.h"
 
 namespace heddle::app {
@@ -108,7 +108,7 @@ Result<void> check_keys(const EntryReader& reader, const NotifyEntry& entry, Kin
   for (const auto& [key, value] : entry.values) {
     if (std::ranges::find(known, key) == known.end()) {
       return reader.wrong(fmt::format("of type \"{}\" has no key {}; it takes {}", to_string(kind), key,
-                                      fmt::join(known, ", ")));
+                                      joined(known, ", ")));
     }
   }
   return {};

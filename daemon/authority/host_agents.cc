@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/printable.h"
+#include "base/text.h"
 #include "fabric/unique_names.h"
 
 namespace heddle::regulate {
@@ -284,8 +286,7 @@ void HostAgents::finish_order(Instant now) {
   std::sort(names.begin(), names.end());
   const std::size_t named = std::min(names.size(), most_named);
   trouble_ = fmt::format("connections have not moved to plane {} at {} of {} hosts: {}{}", order.what.plane,
-                         names.size(), hosts_.size(),
-                         fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), "; "),
+                         names.size(), hosts_.size(), joined(std::span{names}.first(named), "; "),
                          names.size() > named ? "; ..." : "");
   order.done(fail(ErrorCode::Unreachable, trouble_), now);
 }

@@ -1,7 +1,6 @@
 #include "metrics/selection.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include <optional>
 
 #include "base/printable.h"
+#include "base/text.h"
 #include "load/glob.h"
 #include "metrics/names.h"
 
@@ -87,7 +87,7 @@ bool Selection::wants_node(NodeGuid guid) const {
 }
 
 std::string Selection::key() const {
-  return fmt::format("{}|{}|{}/{}|{}", fmt::join(families, ","), fmt::join(collected, ","), shard, shards,
+  return fmt::format("{}|{}|{}/{}|{}", joined(families, ","), joined(collected, ","), shard, shards,
                      static_cast<int>(format));
 }
 
@@ -107,7 +107,7 @@ Result<void> check_families(const std::vector<std::string>& words) {
         ErrorCode::Invalid,
         fmt::format(
             "'{}' is neither a group of metrics ({}), nor the name of one, nor a pattern that fits one{}",
-            printable(word), fmt::join(groups, ", "),
+            printable(word), joined(groups, ", "),
             meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)));
   }
   return {};

@@ -1,11 +1,11 @@
 #include "regulate/drain_target.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
 #include "fabric/link_name.h"
 
 namespace heddle::regulate {
@@ -75,7 +75,7 @@ Result<regulation::Drain> drain_target(std::shared_ptr<const Fabric> fabric,
     if (auto all = widen_to_chassis(*fabric, known, found); !all) return fail(all.error());
   }
   regulation::Drain drain;
-  drain.what = fmt::format("{}", fmt::join(found.words, ", "));
+  drain.what = joined(found.words, ", ");
   for (std::uint32_t i = 0; i < fabric->links().size(); ++i) {
     const Link& link = fabric->link(LinkIndex{i});
     if (found.links.contains(LinkIndex{i}) || goes_with(*fabric, link, found.nodes))
@@ -96,7 +96,7 @@ Result<std::string> drain_named(const std::vector<regulation::DrainStatus>& drai
   std::vector<std::string> all;
   for (const auto& each : drains) all.push_back(each.drain.what);
   if (names.empty() && all.size() == 1) return all.front();
-  const std::string text = fmt::format("{}", fmt::join(names, ", "));
+  const std::string text = joined(names, ", ");
   if (std::ranges::find(all, text) != all.end()) return text;
   const FabricNames known{fabric};
   for (const auto& each : drains) {
@@ -113,8 +113,8 @@ Result<std::string> drain_named(const std::vector<regulation::DrainStatus>& drai
   if (all.empty()) return fail(ErrorCode::NotFound, "nothing is drained");
   return fail(ErrorCode::NotFound,
               names.empty()
-                  ? fmt::format("say which drain is to end: {}", fmt::join(all, "; "))
-                  : fmt::format("there is no drain of {}; drained are: {}", text, fmt::join(all, "; ")));
+                  ? fmt::format("say which drain is to end: {}", joined(all, "; "))
+                  : fmt::format("there is no drain of {}; drained are: {}", text, joined(all, "; ")));
 }
 
 }  // namespace heddle::regulate

@@ -5,23 +5,21 @@
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <boost/json/string.hpp>
-#include <iterator>
 #include <map>
 #include <utility>
 
+#include "base/text.h"
 #include "web/digest.h"
 #include "web/layout.h"
 
 namespace heddle::web {
 namespace {
 
-using Out = std::back_insert_iterator<std::string>;
-
 std::string json_text(const std::string& text) { return boost::json::serialize(boost::json::string(text)); }
 
 template <class Range, class Write>
 void list(std::string& text, const char* name, const Range& range, Write write) {
-  fmt::format_to(std::back_inserter(text), R"("{}":[)", name);
+  append_to(text, R"("{}":[)", name);
   bool first = true;
   for (const auto& item : range) {
     if (!std::exchange(first, false)) text += ',';
@@ -32,7 +30,7 @@ void list(std::string& text, const char* name, const Range& range, Write write) 
 
 template <class Range>
 void numbers(std::string& text, const char* name, const Range& range) {
-  list(text, name, range, [&](auto item) { fmt::format_to(std::back_inserter(text), "{}", item); });
+  list(text, name, range, [&](auto item) { append_to(text, "{}", item); });
 }
 
 char type_letter(const Node& node) {
@@ -54,15 +52,13 @@ void write_nodes(std::string& text, const control::DaemonState& state, const Fab
   list(text, "name", fabric.nodes(), [&](const Node& node) { text += json_text(state.name(node)); });
   text += ',';
   list(text, "guid", fabric.nodes(),
-       [&](const Node& node) { fmt::format_to(Out{text}, R"("{}")", to_string(node.guid)); });
+       [&](const Node& node) { append_to(text, R"("{}")", to_string(node.guid)); });
   text += R"(,"type":")";
   for (const Node& node : fabric.nodes()) text += type_letter(node);
   text += "\",";
-  list(text, "lid", fabric.nodes(),
-       [&](const Node& node) { fmt::format_to(Out{text}, "{}", lid_of(fabric, node)); });
+  list(text, "lid", fabric.nodes(), [&](const Node& node) { append_to(text, "{}", lid_of(fabric, node)); });
   text += ',';
-  list(text, "ports", fabric.nodes(),
-       [&](const Node& node) { fmt::format_to(Out{text}, "{}", node.port_count); });
+  list(text, "ports", fabric.nodes(), [&](const Node& node) { append_to(text, "{}", node.port_count); });
   text += '}';
 }
 
@@ -72,8 +68,7 @@ void write_links(std::string& text, const Fabric& fabric) {
   std::size_t next = 0;
   for (auto& [rate, index] : rates) index = next++;
   const auto column = [&](const char* name, auto figure) {
-    list(text, name, fabric.links(),
-         [&](const Link& link) { fmt::format_to(Out{text}, "{}", figure(link)); });
+    list(text, name, fabric.links(), [&](const Link& link) { append_to(text, "{}", figure(link)); });
   };
   text += R"("links":{)";
   column("a", [](const Link& link) { return link.a.node.raw(); });
@@ -88,8 +83,8 @@ void write_links(std::string& text, const Fabric& fabric) {
   text += "},";
   list(text, "rates", rates, [&](const auto& entry) {
     const auto [width, speed] = entry.first;
-    fmt::format_to(Out{text}, R"({{"width":"{}","speed":"{}","gbit":{}}})", to_string(width),
-                   to_string(speed), data_rate(width, speed).value() / 1e9);
+    append_to(text, R"({{"width":"{}","speed":"{}","gbit":{}}})", to_string(width), to_string(speed),
+              data_rate(width, speed).value() / 1e9);
   });
 }
 
@@ -140,7 +135,7 @@ void write_sets(std::string& text, const control::DaemonState& state, const Fabr
   list(text, "sets", positions, [&](std::size_t i) {
     const auto endpoints = known ? state.sets->endpoints(i) : std::vector<PortIndex>{};
     const auto borders = known ? state.sets->borders(i) : std::span<const PortIndex>{};
-    fmt::format_to(Out{text}, R"({{"name":{},"hosts":{},)", json_text((*names)[i]), endpoints.size());
+    append_to(text, R"({{"name":{},"hosts":{},)", json_text((*names)[i]), endpoints.size());
     numbers(text, "switches", switches_of(fabric, endpoints, borders));
     text += '}';
   });

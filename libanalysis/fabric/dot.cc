@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
+#include "base/text.h"
 #include "fabric/unique_names.h"
 
 namespace heddle {
@@ -28,16 +27,15 @@ std::string_view shape(const Node& node) {
 
 std::string write_dot(const Fabric& fabric, const NodeNames& names) {
   std::string text = "graph fabric {\n  node [fontsize=10];\n  edge [fontsize=8];\n";
-  auto out = std::back_inserter(text);
   const ShownNames shown{names, fabric};
   for (const Node& node : fabric.nodes()) {
-    fmt::format_to(out, "  \"{}\" [label=\"{}\", shape={}];\n", to_string(node.guid), escaped(shown.of(node)),
-                   shape(node));
+    append_to(text, "  \"{}\" [label=\"{}\", shape={}];\n", to_string(node.guid), escaped(shown.of(node)),
+              shape(node));
   }
   for (const Link& link : fabric.links()) {
-    fmt::format_to(out, "  \"{}\" -- \"{}\" [taillabel=\"{}\", headlabel=\"{}\", label=\"{}{}\"];\n",
-                   to_string(fabric.node(link.a.node).guid), to_string(fabric.node(link.b.node).guid),
-                   link.a.port.raw(), link.b.port.raw(), to_string(link.width), to_string(link.speed));
+    append_to(text, "  \"{}\" -- \"{}\" [taillabel=\"{}\", headlabel=\"{}\", label=\"{}{}\"];\n",
+              to_string(fabric.node(link.a.node).guid), to_string(fabric.node(link.b.node).guid),
+              link.a.port.raw(), link.b.port.raw(), to_string(link.width), to_string(link.speed));
   }
   text += "}\n";
   return text;

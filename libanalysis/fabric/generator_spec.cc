@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -7,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "fabric/generators.h"
 
 namespace heddle {
@@ -215,8 +215,7 @@ Result<GeneratorSpec> parse_keys(std::string_view kind, std::string_view text) {
 
 struct ShapeText {
   std::string operator()(const XgftSpec& s) const {
-    return fmt::format("xgft:{};{};{}", s.children.size(), fmt::join(s.children, ","),
-                       fmt::join(s.parents, ","));
+    return fmt::format("xgft:{};{};{}", s.children.size(), joined(s.children, ","), joined(s.parents, ","));
   }
   std::string operator()(const TreeSpec& s) const {
     return fmt::format("tree:k={},n={}{}", s.k, s.n, s.form == TreeForm::Full ? ",full" : "");
@@ -226,7 +225,7 @@ struct ShapeText {
   }
   std::string operator()(const GridSpec& s) const {
     return fmt::format("{}:{},hosts={},links={}", s.form == GridForm::Torus ? "torus" : "mesh",
-                       fmt::join(s.size, "x"), s.hosts, s.links);
+                       joined(s.size, "x"), s.hosts, s.links);
   }
   std::string operator()(const DragonflyPlusSpec& s) const {
     return fmt::format("dragonfly+:groups={},leaves={},spines={},hosts={},global={},links={}", s.groups,
@@ -251,7 +250,7 @@ Result<GeneratorSpec> parse_generator_spec(std::string_view text) {
   if (!is_generator_spec(text)) {
     return fail(ErrorCode::Invalid,
                 fmt::format("fabric \"{}\": expected KIND:NUMBERS, where KIND is one of {}", text,
-                            fmt::join(kinds, ", ")));
+                            joined(kinds, ", ")));
   }
   const std::size_t colon = text.find(':');
   const std::string_view kind = text.substr(0, colon);

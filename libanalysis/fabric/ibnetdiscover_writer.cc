@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/printable.h"
+#include "base/text.h"
 #include "fabric/ibnetdiscover.h"
 
 namespace heddle {
@@ -51,7 +51,7 @@ class Writer {
  private:
   template <class... Args>
   void put(fmt::format_string<Args...> text, Args&&... args) {
-    fmt::format_to(std::back_inserter(text_), text, std::forward<Args>(args)...);
+    append_to(text_, text, std::forward<Args>(args)...);
   }
 
   void write_node(NodeIndex index) {

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -7,6 +6,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "base/text.h"
 #include "fabric/topology.h"
 
 namespace heddle::topology {
@@ -295,7 +295,7 @@ Result<ParsedFabric> assemble(Records records, Losses losses) {
         ErrorCode::Invalid,
         fmt::format("{}: it contradicts itself, and not all of it can be kept: {}. To go on with the rest: "
                     "--partial (heddled: fabric.partial = true)",
-                    file, fmt::join(result.losses, "; ")));
+                    file, joined(result.losses, "; ")));
   }
   result.details = findings.all();
   return result;

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 
+#include "base/text.h"
 #include "plan/checksum.h"
 #include "plan/plan.h"
 
@@ -15,7 +15,7 @@ class Writer {
  public:
   template <class... Args>
   void put(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    append_to(text_, format, std::forward<Args>(args)...);
   }
 
   template <class List, class Each>

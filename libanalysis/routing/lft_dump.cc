@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <unordered_set>
 
 #include "base/printable.h"
+#include "base/text.h"
 
 namespace heddle::routing {
 namespace {
@@ -250,17 +250,17 @@ std::string write_lft_dump(const Fabric& fabric, const SwitchGraph& graph, const
   for (std::uint32_t i = 0; i < graph.size(); ++i) {
     const SwitchIndex s{i};
     const Node& node = fabric.node(graph.node(s));
-    fmt::format_to(std::back_inserter(text), "Unicast lids [0-{}] of switch Lid {} guid {} ('{}'):\n",
-                   tables.top().raw(), fabric.port(fabric.port_index(graph.node(s), PortNum{0})).lid.raw(),
-                   to_string(node.guid), printable(node.description));
+    append_to(text, "Unicast lids [0-{}] of switch Lid {} guid {} ('{}'):\n", tables.top().raw(),
+              fabric.port(fabric.port_index(graph.node(s), PortNum{0})).lid.raw(), to_string(node.guid),
+              printable(node.description));
     for (std::uint16_t lid = 1; lid <= tables.top().raw(); ++lid) {
       const PortNum port = tables.port(s, Lid{lid});
       if (port == no_path) continue;
       const std::string& remark = remarks[lid];
-      fmt::format_to(std::back_inserter(text), "0x{:04x} {:03} # {}\n", lid, port.raw(),
-                     remark.empty() ? "unknown node and type" : remark);
+      append_to(text, "0x{:04x} {:03} # {}\n", lid, port.raw(),
+                remark.empty() ? "unknown node and type" : remark);
     }
-    fmt::format_to(std::back_inserter(text), "{} lids dumped\n", tables.top().raw());
+    append_to(text, "{} lids dumped\n", tables.top().raw());
   }
   return text;
 }

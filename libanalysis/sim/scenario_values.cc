@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "base/text.h"
 
 namespace heddle::sim {
 namespace {
@@ -145,7 +146,7 @@ Result<void> TableReader::finish() const {
   for (const auto& [key, node] : table_) {
     if (std::find(known_.begin(), known_.end(), key.str()) != known_.end()) continue;
     return fail(ErrorCode::Invalid, fmt::format("{}: {}: there is no key {} here; known are: {}", place(node),
-                                                what_, in_quotes(key.str()), fmt::join(known_, ", ")));
+                                                what_, in_quotes(key.str()), joined(known_, ", ")));
   }
   return {};
 }

@@ -1,11 +1,12 @@
 #include "heddle/completion.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <utility>
+
+#include "base/text.h"
 
 namespace heddle::cli {
 namespace {
@@ -65,7 +66,7 @@ std::string words_before_values(const std::vector<CommandWords>& commands) {
   }
   std::ranges::sort(words);
   words.erase(std::unique(words.begin(), words.end()), words.end());
-  return fmt::format("{}", fmt::join(words, "|"));
+  return joined(words, "|");
 }
 
 /// `named` becomes the command that the words before the cursor name; `skip` is set where a value is due.
@@ -92,7 +93,7 @@ std::string path_finder(const std::vector<CommandWords>& commands, std::string_v
   }
   return fmt::format(fmt::runtime(find_path), fmt::arg("first", first), fmt::arg("cursor", cursor),
                      fmt::arg("values", words_before_values(commands)),
-                     fmt::arg("paths", fmt::format("{}", fmt::join(paths, "|"))));
+                     fmt::arg("paths", joined(paths, "|")));
 }
 
 std::string bash(const std::vector<CommandWords>& commands) {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
-#include <iterator>
 #include <utility>
 
+#include "base/text.h"
 #include "fabric/dot.h"
 #include "fabric/ibnetdiscover.h"
 #include "fabric/link_name.h"
@@ -75,16 +75,14 @@ json::object fabric_json(const Fabric& fabric, const NodeNames& given) {
 std::string listing(const std::shared_ptr<const Fabric>& fabric, const NodeNames& names) {
   const FabricNames texts{fabric, names};
   std::string text;
-  auto out = std::back_inserter(text);
   for (std::uint32_t n = 0; n < fabric->nodes().size(); ++n) {
     const Node& node = fabric->nodes()[n];
-    fmt::format_to(out, "{} {} {} ports {} lid {}\n", type_name(node), to_string(node.guid),
-                   texts.node(NodeIndex{n}), node.port_count, first_lid(*fabric, node).raw());
+    append_to(text, "{} {} {} ports {} lid {}\n", type_name(node), to_string(node.guid),
+              texts.node(NodeIndex{n}), node.port_count, first_lid(*fabric, node).raw());
   }
   for (std::uint32_t l = 0; l < fabric->links().size(); ++l) {
     const Link& link = fabric->links()[l];
-    fmt::format_to(out, "link {} {}{}\n", texts.link(LinkIndex{l}), to_string(link.width),
-                   to_string(link.speed));
+    append_to(text, "link {} {}{}\n", texts.link(LinkIndex{l}), to_string(link.width), to_string(link.speed));
   }
   return text;
 }

@@ -1,11 +1,11 @@
 #include "heddle/outage_view.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <ostream>
 
+#include "base/text.h"
 #include "heddle/table.h"
 
 namespace heddle::cli {
@@ -22,7 +22,7 @@ std::string named(const std::vector<NodeIndex>& nodes, const FabricNames& known)
   for (std::size_t i = 0; i < std::min(nodes.size(), most_named); ++i) names.push_back(known.node(nodes[i]));
   const std::string more =
       nodes.size() > most_named ? fmt::format(" and {} more", nodes.size() - most_named) : "";
-  return fmt::format("{}{}", fmt::join(names, ", "), more);
+  return fmt::format("{}{}", joined(names, ", "), more);
 }
 
 }  // namespace

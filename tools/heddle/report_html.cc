@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <utility>
 
+#include "base/text.h"
 #include "heddle/accounts.h"
 #include "heddle/json_access.h"
 #include "heddle/table.h"
@@ -49,7 +49,7 @@ class Page {
  public:
   template <class... Parts>
   void add(fmt::format_string<Parts...> form, Parts&&... parts) {
-    fmt::format_to(std::back_inserter(text_), form, std::forward<Parts>(parts)...);
+    append_to(text_, form, std::forward<Parts>(parts)...);
   }
   void heading(std::string_view text) { add("<h2>{}</h2>\n", html_text(text)); }
   void quiet(std::string_view text) { add("<p class=\"quiet\">{}</p>\n", html_text(text)); }
@@ -119,8 +119,8 @@ void write_map(Page& page, const ReportData& data) {
   for (const auto& link : data.links) {
     if (data.nodes[link.a].type != 's' || data.nodes[link.b].type != 's') continue;
     const double at = std::sqrt(std::clamp(std::isnan(link.mean()) ? 0.0 : link.mean(), 0.0, 1.0));
-    fmt::format_to(std::back_inserter(paths[static_cast<std::size_t>(at * 8)]),
-                   "M{:.0f} {:.0f}L{:.0f} {:.0f}", x(link.a), y(link.a), x(link.b), y(link.b));
+    append_to(paths[static_cast<std::size_t>(at * 8)], "M{:.0f} {:.0f}L{:.0f} {:.0f}", x(link.a), y(link.a),
+              x(link.b), y(link.b));
   }
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (paths[i].empty()) continue;
@@ -179,8 +179,7 @@ std::string curve(const std::vector<double>& at, const std::vector<double>& figu
       continue;
     }
     const double x = from >= 0 ? 0 : (at[i] - from) / -from * 420;
-    fmt::format_to(std::back_inserter(path), "{}{:.1f} {:.1f}", drawing ? 'L' : 'M', 34 + x,
-                   84 - 74 * figures[i] / most);
+    append_to(path, "{}{:.1f} {:.1f}", drawing ? 'L' : 'M', 34 + x, 84 - 74 * figures[i] / most);
     drawing = true;
   }
   return path;

@@ -1,12 +1,12 @@
 #include "heddle/unknown_command.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
 
 #include "base/nearest.h"
 #include "base/printable.h"
+#include "base/text.h"
 
 namespace heddle::cli {
 namespace {
@@ -17,7 +17,7 @@ std::string sentence(const std::string& word, const std::string& group,
   if (const auto meant = nearest(word, {commands.begin(), commands.end()})) {
     return text + fmt::format("; did you mean {}{}?", group, *meant);
   }
-  return text + fmt::format("; there are: {}", fmt::join(commands, ", "));
+  return text + fmt::format("; there are: {}", joined(commands, ", "));
 }
 
 }  // namespace

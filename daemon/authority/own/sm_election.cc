@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace heddle::provision {
 namespace {
 
@@ -31,7 +33,7 @@ Result<void> may_be_master(const Election& election) {
                 fmt::format("{} says that a subnet manager is there, which does not answer: this daemon does "
                             "not take its fabric. End it there; if it is gone for good, use "
                             "'heddle sm take --force'",
-                            fmt::join(election.silent, ", ")));
+                            joined(election.silent, ", ")));
   }
   return {};
 }

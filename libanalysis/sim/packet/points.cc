@@ -5,15 +5,16 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <iterator>
 #include <utility>
+
+#include "base/text.h"
 
 namespace heddle::packet {
 namespace {
 
 class PointWriter {
  public:
-  void number(std::uint64_t value) { fmt::format_to(std::back_inserter(text_), "{:x} ", value); }
+  void number(std::uint64_t value) { append_to(text_, "{:x} ", value); }
   void real(double value) { number(std::bit_cast<std::uint64_t>(value)); }
 
   void histogram(const Histogram& of) {
