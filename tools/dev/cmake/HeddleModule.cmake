@@ -1,9 +1,10 @@
 # One static library per module: `heddle_module(fabric DEPENDS base)` in the module's directory makes
 # heddle_fabric from all its .cc files. Includes are written from the root: "fabric/fabric.h".
 # A sub-directory with a CMakeLists.txt of its own is another module, whose ROOT is where its includes start.
+# LESS_OPTIMIZED are those of its .cc files that are compiled as heddle_less_optimized() says, and together.
 
 function(heddle_module name)
-  cmake_parse_arguments(ARG "" "ROOT" "DEPENDS;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "ROOT" "DEPENDS;LINKS;PRIVATE_LINKS;LESS_OPTIMIZED" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   file(GLOB nested CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
   foreach(other ${nested})
@@ -14,6 +15,15 @@ function(heddle_module name)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH root)
   if(ARG_ROOT)
     set(root ${ARG_ROOT})
+  endif()
+  list(TRANSFORM ARG_LESS_OPTIMIZED PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(REMOVE_ITEM sources ${ARG_LESS_OPTIMIZED})
+  if(ARG_LESS_OPTIMIZED)
+    add_library(heddle_${name}_rest OBJECT ${ARG_LESS_OPTIMIZED})
+    target_include_directories(heddle_${name}_rest PRIVATE ${root})
+    target_link_libraries(heddle_${name}_rest PRIVATE ${ARG_DEPENDS} ${ARG_LINKS} ${ARG_PRIVATE_LINKS})
+    heddle_less_optimized(heddle_${name}_rest)
+    list(APPEND sources $<TARGET_OBJECTS:heddle_${name}_rest>)
   endif()
   if(sources)
     add_library(heddle_${name} STATIC ${sources})
