@@ -15,6 +15,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -239,15 +240,17 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     write({boost::asio::buffer(head_), boost::asio::buffer(*piece_), boost::asio::buffer("\r\n", 2)}, then);
   }
 
-  template <class Then>
+  /// Of one type, whatever follows: each type would be compiled for each stream.
+  using Then = std::function<void(Connection&)>;
   void write(Buffers buffers, Then then) {
     lowest().expires_after(door_->limits.progress_time);
-    boost::asio::async_write(stream_, buffers,
-                             [self = this->shared_from_this(), then](Error wrong, std::size_t) {
-                               if (wrong || self->closed_ || self->door_->stopped) return self->close();
-                               self->visitors().moved(self->visit_, Visitors::Doing::TakesAnAnswer);
-                               then(*self);
-                             });
+    boost::asio::async_write(
+        stream_, buffers,
+        [self = this->shared_from_this(), then = std::move(then)](Error wrong, std::size_t) {
+          if (wrong || self->closed_ || self->door_->stopped) return self->close();
+          self->visitors().moved(self->visit_, Visitors::Doing::TakesAnAnswer);
+          then(*self);
+        });
   }
 
   void written() {
