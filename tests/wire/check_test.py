@@ -101,6 +101,24 @@ class Sound(Judged):
         self.wire.disable("c", 2)
         self.expect(options=("--flight", "100000", "--lag", "500"))
 
+    def test_a_set_of_a_killed_program_that_is_read_has_come(self):
+        """Nobody hears of the answer; what the next program reads is what the Set carried, and the link goes off."""
+        self.wire.write_table("d", with_entries("d", lid3=2, lid7=2))
+        self.wire.send_table("c", with_entries("c", lid4=3, lid8=3))
+        self.wire.time += 200_000_000
+        self.wire.answer(self.wire.ask("c", GET, LFT, 0), self.wire.table(with_entries("c", lid4=3, lid8=3)))
+        self.wire.disable("c", 2)
+        self.expect()
+
+    def test_an_answer_that_comes_after_what_it_tells_was_read(self):
+        self.wire.write_table("d", with_entries("d", lid3=2, lid7=2))
+        asked = self.wire.send_table("c", with_entries("c", lid4=3, lid8=3))
+        self.wire.answer(self.wire.ask("c", GET, LFT, 0), self.wire.table(with_entries("c", lid4=3, lid8=3)))
+        self.wire.write_table("c", with_entries("c", lid4=3, lid8=3, lid20=3))
+        self.wire.answer(asked)
+        self.wire.disable("c", 2)
+        self.expect()
+
     def test_a_set_that_was_repeated_and_is_too_late_to_count(self):
         first = self.wire.send_table("c", UP_DOWN["c"])
         self.wire.answer(self.wire.send_table("c", UP_DOWN["c"]))
@@ -140,6 +158,15 @@ class Planted(Judged):
         text = self.expect("off")
         self.assertIn("from c to LID 4 (plane 0 of hd/1): c/2 (old or new)", text)
         self.assertIn("Set PortInfo 2 state - physical 3 at c", text)
+
+    def test_a_set_of_a_killed_program_that_was_not_read_may_come(self):
+        """The next program reads what was there before: the Set may still be under way, and lead into the link."""
+        self.without_link_cd()
+        self.wire.send_table("c", UP_DOWN["c"])
+        self.wire.time += 200_000_000
+        self.wire.answer(self.wire.ask("c", GET, LFT, 0), self.wire.table(with_entries("c", lid4=3, lid8=3)))
+        self.wire.disable("c", 2)
+        self.expect("off")
 
     def test_dropped_answer(self):
         self.wire.write_table("d", with_entries("d", lid3=2, lid7=2))

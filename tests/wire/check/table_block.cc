@@ -26,7 +26,9 @@ void TableBlock::answered(Request request, Time asked, const Bytes& content, Tim
     const bool repeated = each.process == found->process && each.content == found->content;
     if (repeated && each.sent < asked && each.overtaken == 0) each.overtaken = now;
   }
+  const bool has_come = found->has_come;
   pending_.erase(found);
+  if (has_come) return;  // what was read told as much
   drop_pending_before(asked);
   settle(content);
   last_answer_ = now;
@@ -39,8 +41,10 @@ void TableBlock::timed_out(Request request, Time now) {
 
 void TableBlock::read(Time asked, const Bytes& content) {
   if (known_ && last_answer_ > asked) return;  // may be older than what was confirmed meanwhile
-  const bool in_flight = std::any_of(pending_.begin(), pending_.end(),
-                                     [&](const Pending& each) { return over_at(each) > asked; });
+  take_for_come(asked, content);
+  const bool in_flight = std::any_of(pending_.begin(), pending_.end(), [&](const Pending& each) {
+    return !each.has_come && over_at(each) > asked;
+  });
   if (known_ && in_flight) return;
   if (!in_flight) {
     // The last one that was taken would be what is there.
@@ -50,6 +54,16 @@ void TableBlock::read(Time asked, const Bytes& content) {
     for (const Pending& each : pending_) replaced_by_ = std::max(replaced_by_, over_at(each));
     drop_pending_before(asked);
   }
+  settle(content);
+}
+
+/// What is there can only be that Set's: it has come, and what it replaced is gone.
+void TableBlock::take_for_come(Time asked, const Bytes& content) {
+  if (!known_ || content == settled_) return;
+  const auto by = [&](const Pending& each) { return each.content == content && !each.has_come; };
+  const auto set = std::find_if(pending_.begin(), pending_.end(), by);
+  if (set == pending_.end() || set->sent >= asked || std::count_if(set, pending_.end(), by) > 1) return;
+  set->has_come = true;
   settle(content);
 }
 
@@ -92,7 +106,8 @@ const std::vector<std::size_t>& TableBlock::update(Time now) {
     std::vector<Candidate>& before = entries_[i];
     present.clear();
     if (known_) present.push_back(value(settled_, i));
-    for (const Pending& each : pending_) present.push_back(value(each.content, i));
+    for (const Pending& each : pending_)
+      if (!each.has_come) present.push_back(value(each.content, i));
     std::sort(present.begin(), present.end());
     present.erase(std::unique(present.begin(), present.end()), present.end());
     next.clear();

@@ -2,8 +2,9 @@
 /// told from nothing but Sets, Gets and their answers. From the moment a Set is sent until its answer it
 /// holds the old or the new; where the answer never comes, both until a request that was sent later is
 /// answered. One that the program itself repeated before its answer came may arrive for as long as a MAD can
-/// be late (`late`), from the answer on. What has been replaced still counts for a while (`lag`), for packets
-/// that were queued under it.
+/// be late (`late`), from the answer on. One whose content is read, and can be nobody else's, has come: no
+/// copy of it comes after that unless an answer tells of it. What has been replaced still counts for a while
+/// (`lag`), for packets that were queued under it.
 #pragma once
 
 #include <cstddef>
@@ -65,10 +66,12 @@ class TableBlock {
     Time given_up;  ///< 0: in flight
     Bytes content;
     int process;
-    Time overtaken = 0;  ///< when the program's own repetition was answered; 0: none was
+    Time overtaken = 0;     ///< when the program's own repetition was answered; 0: none was
+    bool has_come = false;  ///< what was read is what it carried
   };
   void settle(const Bytes& content);
   [[nodiscard]] Time over_at(const Pending& each) const;
+  void take_for_come(Time asked, const Bytes& content);
   void drop_pending_before(Time asked);
   [[nodiscard]] std::uint16_t value(const Bytes& content, std::size_t index) const;
 
