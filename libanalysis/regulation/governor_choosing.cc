@@ -127,7 +127,17 @@ bool Governor::Impl::is_crowded(const Choice& choice) {
 void Governor::Impl::begin_chosen(const Choice& choice, std::vector<Take> takes) {
   expected_ = choice.selection.predicted;
   if (choice.policy == SelectPolicy::General) sent_then_ = sent_by_all(choice.loads);
+  is_proving_ = true;
   begin(std::move(takes));
+}
+
+void Governor::Impl::prove_choice() {
+  constexpr int part_of_quiet = 10;
+  constexpr unsigned most_doublings = 16;
+  if (!is_proving_ || stage != Stage::Idle || !window_.covers(now_, options.quiet / part_of_quiet)) return;
+  is_proving_ = false;
+  sent_then_ = 0;
+  proved_ = std::min(proved_ + 1, most_doublings);
 }
 
 /// Every exchange changes the tables, and with them what the loads tell of the traffic: the next estimate may

@@ -123,6 +123,8 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   for (auto& seen : seen_) seen.reset();
   sent_then_ = 0;
   distrust_ = 0;
+  is_proving_ = false;
+  proved_ = 0;
   hold_until_.reset();
   takes_from_.reset();
   judged_sent_ = 0;

@@ -267,6 +267,8 @@ class Governor::Impl {
   void bring_of(const Choice& choice);
   Took take_of(Choice choice);
   void begin_chosen(const Choice& choice, std::vector<Take> takes);
+  /// Once what was chosen has held for a while, whatever comes then is other traffic.
+  void prove_choice();
   /// Without what would break a rule, or crowd others without the rest.
   [[nodiscard]] std::vector<Take> what_fits(const Choice& choice, std::vector<Take> takes);
   /// A link would be above its limit if traffic moved now.
@@ -364,6 +366,8 @@ class Governor::Impl {
   // they left, the margin grows, and for a while that doubles the trunk rule decides.
   double sent_then_ = 0;  ///< bit/s of all hosts at the last choice that was carried out
   unsigned distrust_ = 0;
+  bool is_proving_ = false;  ///< links left by a choice, and nobody knows yet whether it was right
+  unsigned proved_ = 0;      ///< choices in a row that were right
   std::optional<Instant> hold_until_;
   /// Tables could not be written without what was to go: nothing goes before that. Where a switch is known to
   /// be silent an order fails in the instant in which it is given.

@@ -53,8 +53,11 @@ struct GovernorOptions {
   Ratio waiting{0.20};
   /// Transmit queues that are looked into before links leave, and once more before their ports are closed; 0:
   /// none. Two MADs each, where agents have PortSamplesControl. Links that this has no room for stay for now.
-  unsigned queue_looks = 256;
-  unsigned most_closing = 16;      ///< links taken away at a time; 0: any number
+  unsigned queue_looks = 4096;
+  /// Links taken away at a time as long as no choice has proved right; each that does doubles it, one that
+  /// was wrong takes it back. 0: no limit.
+  unsigned first_closing = 16;
+  unsigned most_closing = 0;       ///< links taken away at a time at most; 0: any number
   unsigned most_transitions = 24;  ///< of one link in 24 hours; then it is left on
   unsigned retries = 2;            ///< of each step
   std::chrono::nanoseconds retry_after = std::chrono::seconds{30};  ///< of what must succeed in the end

@@ -24,6 +24,7 @@ void Governor::Impl::handle(const LoadsMeasured& event) {
   judged_sent_ = sent_by_all(*latest_);
   if (steady) window_.add(now_, *latest_);
   bring_what_is_needed();
+  prove_choice();
   if (window_.empty()) return;
   if (planned_at_ && now_ - *planned_at_ < options.plan_every) return;
   planned_at_ = now_;
@@ -85,7 +86,9 @@ void Governor::Impl::bring_what_is_needed() {
 }
 
 void Governor::Impl::learn_from_a_wrong_choice() {
-  if (!is_steady() || sent_then_ <= 0 || options.select.policy == SelectPolicy::Trunk) return;
+  if (!is_steady()) return;
+  if (std::exchange(is_proving_, false)) proved_ = 0;
+  if (sent_then_ <= 0 || options.select.policy == SelectPolicy::Trunk) return;
   const double sent = sent_by_all(*latest_);
   const double then = sent_then_;
   sent_then_ = 0;

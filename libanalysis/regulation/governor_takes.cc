@@ -25,8 +25,11 @@ bool Governor::Impl::may_take(LinkIndex link, Turn turn) {
   return false;
 }
 
+/// A choice is an estimate: a few links first, and twice as many each time that it came out as predicted.
 std::size_t Governor::Impl::most_at_a_time() const {
-  return options.most_closing == 0 ? records.size() : options.most_closing;
+  const std::size_t most = options.most_closing == 0 ? records.size() : options.most_closing;
+  if (options.first_closing == 0) return most;
+  return std::min(most, static_cast<std::size_t>(options.first_closing) << proved_);
 }
 
 std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection& selection, Kind kind) {

@@ -21,7 +21,11 @@ class LoadWindow {
   void clear();
 
   /// It has been filled for its whole length.
-  [[nodiscard]] bool full(Instant at) const { return began_ && at - *began_ >= length_; }
+  [[nodiscard]] bool full(Instant at) const { return covers(at, length_); }
+  /// It has been filled for so long.
+  [[nodiscard]] bool covers(Instant at, std::chrono::nanoseconds length) const {
+    return began_ && at - *began_ >= length;
+  }
   [[nodiscard]] bool empty() const { return !began_; }
   /// What was never measured stays unknown. Precondition: not empty.
   [[nodiscard]] MeasuredLoads peak() const;

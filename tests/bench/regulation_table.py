@@ -21,7 +21,7 @@ GROWN = [f"grown:seed={seed},hosts={hosts}" for seed, hosts in
          ((1, 60), (2, 150), (3, 300), (4, 600), (5, 1000), (6, 2000))]
 PHASE = '[[phase]]\npattern = "uniform"\nload = {load}\ndestinations = 64\n'
 QUICK = {"regulation.quiet": "1s", "regulation.least_on": "1s", "regulation.least_off": "1s", "regulation.break_even": "1",
-         "regulation.most_closing": "0", "sampling.interval": "5s", "sweep.heavy_interval": "1h"}
+         "regulation.first_closing": "0", "sampling.interval": "5s", "sweep.heavy_interval": "1h"}
 
 
 def plan_of(daemon, patience):

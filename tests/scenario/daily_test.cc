@@ -91,7 +91,7 @@ TEST_P(Daily, ATreeUnderTheGeneralPolicyKeepsEveryRule) {
   WorldOptions options;
   options.governor = quick();
   options.governor.select.policy = regulation::SelectPolicy::General;
-  options.governor.most_closing = 0;
+  options.governor.first_closing = 0;
   RegulatedWorld& world = begin("tree:k=3,n=3", options);
   traffic(0.05);
   ASSERT_TRUE(world.run([&] { return world.links_off().size() > 10 && world.daemon->quiet(); }, 2min))

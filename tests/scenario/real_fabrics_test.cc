@@ -71,7 +71,7 @@ TEST_P(RealFabrics, GoOffAndComeBackUnderTheEyesOfTheWatch) {
   how.lmc = site.lmc;
   how.governor = quick();
   how.governor.select.policy = regulation::SelectPolicy::General;
-  how.governor.most_closing = 0;
+  how.governor.first_closing = 0;
   how.governor.policy.chassis = regulation::Chassis::Regulate;
   how.sim.training_delay = 500ms;
   RegulatedWorld& world = begin(source, how);

@@ -262,7 +262,7 @@ class RegulatedFlows {
   regulation::GovernorOptions options;
   options.mode = regulation::Mode::Enforce;
   options.select.policy = policy;
-  options.most_closing = 64;
+  options.first_closing = options.most_closing = 64;
   options.plan_every = std::chrono::minutes{2};
   options.select.thresholds = {Ratio{0.39}, Ratio{0.8}};
   options.quiet = std::chrono::minutes{2};
