@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "regulation/cage_bonus.h"
+#include "regulation/other_ways.h"
 
 namespace heddle::regulation {
 namespace {
@@ -59,14 +61,14 @@ double blocked(const SelectionProblem& problem, const SelectOptions& options, co
   return most;
 }
 
+}  // namespace
+
 std::vector<LinkIndex> quickest_first(const SelectionProblem& problem, std::vector<LinkIndex> links) {
   if (!problem.wakes.empty()) {
     std::ranges::stable_sort(links, {}, [&](LinkIndex link) { return problem.wakes[link.raw()].wake; });
   }
   return links;
 }
-
-}  // namespace
 
 BothWays tolerated(const SelectionProblem& problem, const Trunk& trunk, const SelectOptions& options) {
   const double u_on = options.thresholds.u_on.value();
@@ -195,12 +197,12 @@ std::vector<LinkDecision> needed_links(const SelectionProblem& problem, const Se
     taken[link.raw()] = 1;
     result.push_back({link, Turn::On, full_mode(problem, link), std::move(reason)});
   };
-  // Trunks, and by lower switch what they lack when all their links are on.
-  struct Ways {
-    double lacking = 0;  ///< bit/s of capacity
+  struct Full {
+    routing::SwitchIndex lower;
+    double lacks = 0;  ///< bit/s of capacity
     std::string reason;
   };
-  std::vector<Ways> ways(network.graph().size());
+  std::vector<Full> full;  // trunks, and what they lack with all their links on
   for (const Trunk& trunk : network.trunks()) {
     const TrunkLoad load = trunk_load(problem, trunk);
     if (load.on.empty()) continue;
@@ -227,23 +229,14 @@ std::vector<LinkDecision> needed_links(const SelectionProblem& problem, const Se
       capacity += network.capacity(link);
       take(link, reason);
     }
-    Ways& way = ways[trunk.lower.raw()];
-    way.lacking += first ? std::max(wanted - capacity, capacity / static_cast<double>(load.on.size()))
-                         : std::max(0.0, wanted - capacity);
-    if (way.reason.empty()) way.reason = reason;
+    const double lacks = first ? std::max(wanted - capacity, capacity / static_cast<double>(load.on.size()))
+                               : std::max(0.0, wanted - capacity);
+    full.push_back({trunk.lower, lacks, reason});
   }
   if (options.policy == SelectPolicy::Trunk) return result;
-  for (const Trunk& trunk : network.trunks()) {
-    Ways& way = ways[trunk.lower.raw()];
-    if (way.lacking <= 0) continue;
-    for (const LinkIndex link : quickest_first(problem, trunk.links)) {
-      if (way.lacking <= 0) break;
-      if (!problem.available->contains(link) || problem.current->contains(link) || taken[link.raw()] != 0)
-        continue;
-      way.lacking -= network.capacity(link);
-      take(link, "another way up beside a trunk: " + way.reason);
-    }
-  }
+  OtherWays others{problem, std::move(taken)};
+  for (const Full& trunk : full) others.lacks(trunk.lower, trunk.lacks, trunk.reason);
+  for (LinkDecision& decision : others.bring()) result.push_back(std::move(decision));
   return result;
 }
 

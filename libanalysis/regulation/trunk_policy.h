@@ -39,6 +39,10 @@ struct TrunkLoad {
 /// single flows fill a link, it is chance which one.
 [[nodiscard]] std::vector<double> fullest_of_trunk(const Network& network, const std::vector<double>& loads);
 
+/// Those first that are expected to come back soonest.
+[[nodiscard]] std::vector<LinkIndex> quickest_first(const SelectionProblem& problem,
+                                                    std::vector<LinkIndex> links);
+
 /// Links that stay active, with a reason for each that changes.
 struct TrunkChoice {
   routing::LinkSet active;

@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <bit>
+#include <set>
 
 #include "base/random.h"
 #include "fabric/generators.h"
@@ -178,6 +179,37 @@ TEST(TrunkPolicyTest, ALinkThatIsFullOneWayMayNotBecomeFullTheOtherWayToo) {
   EXPECT_TRUE(needed_links(site.problem, {}, Ratio{0.2}).empty());
   site.loads.hop[down] = site.rate(0.95);
   EXPECT_EQ(needed_links(site.problem, {}, Ratio{0.2}).size(), 1U);
+}
+
+// A whole middle switch is off, and the ways up of the other one are full: what helps are links below it,
+// none of which is full itself.
+TEST(OtherWaysTest, LeadPastASwitchWhoseWaysUpAreAllOn) {
+  Case site{"xgft:3;3,3,2;1,2,2"};
+  site.shift(1, 0);
+  const auto& graph = site.network->graph();
+  const auto& trunks = site.network->trunks();
+  const auto leads_up = [&](routing::SwitchIndex at) {
+    return std::ranges::any_of(trunks, [&](const Trunk& trunk) { return trunk.lower == at; });
+  };
+  const auto full = std::ranges::find_if(trunks, [&](const Trunk& trunk) {
+                      return graph.hosts_at(trunk.lower) == 0 && !leads_up(trunk.upper);
+                    })->lower;
+  std::set<routing::SwitchIndex> below;
+  for (const Trunk& trunk : trunks) {
+    if (trunk.lower == full) site.loads.hop[site.network->up_hop(trunk.links[0])] = site.rate(0.9);
+    if (trunk.upper != full) continue;
+    below.insert(trunk.lower);
+    site.loads.hop[site.network->up_hop(trunk.links[0])] = site.rate(0.6);
+  }
+  ASSERT_EQ(below.size(), 3U);
+  for (const Trunk& trunk : trunks) {
+    if (below.contains(trunk.lower) && trunk.upper != full) site.current.erase(trunk.links[0]);
+  }
+  const auto needed = needed_links(site.problem, general(), Ratio{0.2});
+  ASSERT_FALSE(needed.empty());
+  for (const LinkDecision& decision : needed)
+    EXPECT_TRUE(below.contains(trunks[site.network->trunk_of(decision.link)].lower)) << decision.reason;
+  EXPECT_TRUE(needed_links(site.problem, {}, Ratio{0.2}).empty()) << "the trunk rule empties no switch";
 }
 
 // Which links of a trunk stay is chosen by what they carry in both planes: traffic that moves to the other
