@@ -180,4 +180,12 @@ Result<Routes> RouteMaker::make(const Subnet& subnet, const plan::Plan* plan, un
   return routes;
 }
 
+Pass RouteMaker::next_pass(const Subnet& subnet, const Routes& routes, const TablesInForce& in_force,
+                           Packets packets) const {
+  const routing::SwitchGraph& graph = router_->graph();
+  return planned::next_pass({graph, router_->ranks(), router_->mends(), &subnet.usable, &routes.permitted},
+                            in_force.of(graph, routes.tables.top()), routes.tables, packets,
+                            &in_force.recent());
+}
+
 }  // namespace heddle::planned

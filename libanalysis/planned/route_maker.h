@@ -42,6 +42,12 @@ class RouteMaker {
   [[nodiscard]] Result<Routes> make(const Subnet& subnet, const plan::Plan* plan, unsigned lmc,
                                     const TablesInForce* in_force = nullptr);
 
+  /// The pass after what is in force, on the way to `routes`, which the last make() brought; entries that
+  /// work stay where there is no way for them (routing/kept_ways.h): OpenSM need not have everything as
+  /// Active that the order counts on.
+  [[nodiscard]] Pass next_pass(const Subnet& subnet, const Routes& routes, const TablesInForce& in_force,
+                               Packets packets) const;
+
   /// Valid until the next make(). Precondition: a make() that succeeded.
   [[nodiscard]] const routing::UpDownRouter& router() const { return *router_; }
   [[nodiscard]] const Order& order() const { return order_; }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "routing/kept_ways.h"
 #include "routing/safe_update.h"
 
 namespace heddle::planned {
@@ -166,24 +167,22 @@ std::vector<const Target*> targets_by_lid(const SwitchGraph& graph, std::size_t 
 
 class PassMaker {
  public:
-  PassMaker(const SwitchGraph& graph, const routing::Ranks& ranks, const routing::Mends& mends,
-            const routing::LinkSet& usable, const ForwardingTables& now, const ForwardingTables& wanted,
+  PassMaker(const routing::UpdateOrder& order, const ForwardingTables& now, const ForwardingTables& wanted,
             const routing::RecentEntries* recent)
-      : graph_{graph},
+      : order_{order},
+        graph_{order.graph},
         recent_{recent},
-        ranks_{ranks},
-        mends_{mends},
-        usable_{usable},
         now_{now},
-        wanted_{wanted},
-        steps_{graph, ranks, usable},
-        lid_pass_{graph, steps_, mends},
-        targets_{targets_by_lid(graph, wanted.stride())} {
+        wanted_{&wanted},
+        steps_{graph_, order.ranks, *order.up},
+        lid_pass_{graph_, steps_, order.mends},
+        targets_{targets_by_lid(graph_, wanted.stride())} {
     pass_.tables = now;
   }
 
   Pass make(Packets packets) {
-    const auto differing = routing::differing_blocks(now_, wanted_);
+    const auto differing = routing::differing_blocks(now_, *wanted_);
+    keep_ways(differing);
     std::vector<std::uint16_t> blocks;
     for (const routing::BlockRef& at : differing) blocks.push_back(at.block);
     std::sort(blocks.begin(), blocks.end());
@@ -195,17 +194,29 @@ class PassMaker {
     }
     if (!staged_.empty()) advance(differing, packets);
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      if (!std::ranges::equal(pass_.tables.row(SwitchIndex{s}), wanted_.row(SwitchIndex{s}))) ++pass_.behind;
+      if (!std::ranges::equal(pass_.tables.row(SwitchIndex{s}), wanted_->row(SwitchIndex{s}))) ++pass_.behind;
     }
     return std::move(pass_);
   }
 
  private:
+  void keep_ways(std::span<const routing::BlockRef> differing) {
+    if (order_.usable == nullptr) return;
+    const auto ways = routing::ways_to_keep(order_, now_, *wanted_, differing, *order_.usable);
+    if (ways.empty()) return;
+    with_kept_ = *wanted_;
+    for (const routing::KeptWay& way : ways) {
+      with_kept_.set(way.sw, way.lid, way.port);
+      kept_.push_back(way.lid);
+    }
+    wanted_ = &with_kept_;
+  }
+
   void repair(Lid lid) {
     bool differs = false;
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
       lid_pass_.now[s] = now_.port(SwitchIndex{s}, lid).raw();
-      lid_pass_.wanted[s] = wanted_.port(SwitchIndex{s}, lid).raw();
+      lid_pass_.wanted[s] = wanted_->port(SwitchIndex{s}, lid).raw();
       differs = differs || lid_pass_.now[s] != lid_pass_.wanted[s];
     }
     if (!differs) return;
@@ -227,14 +238,14 @@ class PassMaker {
     ForwardingTables to = pass_.tables;
     for (const Lid lid : staged_) {
       for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-        to.set(SwitchIndex{s}, lid, wanted_.port(SwitchIndex{s}, lid));
+        to.set(SwitchIndex{s}, lid, wanted_->port(SwitchIndex{s}, lid));
       }
     }
-    const auto update = routing::plan_safe_update({graph_, ranks_, mends_, nullptr, &usable_}, pass_.tables,
-                                                  to, differing, {recent_, {}});
+    const auto update = routing::plan_safe_update({graph_, order_.ranks, order_.mends, nullptr, order_.up},
+                                                  pass_.tables, to, differing, {recent_, kept_});
     for (const Lid lid : update.left_out) {
       for (std::uint32_t s = 0; s < graph_.size(); ++s)
-        pass_.tables.set(SwitchIndex{s}, lid, wanted_.port(SwitchIndex{s}, lid));
+        pass_.tables.set(SwitchIndex{s}, lid, wanted_->port(SwitchIndex{s}, lid));
       pass_.writes = true;
     }
     if (!update.left_out.empty())
@@ -242,7 +253,7 @@ class PassMaker {
                      " LIDs have tables that follow no known order of switches; they are written at once";
     if (update.plan.stages.empty()) return;
     const std::vector<routing::EntryWrite>& stage = update.plan.stages.front();
-    std::vector<char> waits(wanted_.stride(), 0);
+    std::vector<char> waits(wanted_->stride(), 0);
     for (const routing::EntryWrite& write : stage) {
       const bool meets_packets = takes_a_way(write) || write.change == routing::Change::Follows;
       if (packets == Packets::UnderWay && meets_packets) waits[write.lid.raw()] = 1;
@@ -260,13 +271,13 @@ class PassMaker {
            steps_.of(target, write.sw.raw(), now_.port(write.sw, write.lid).raw()).way != Way::None;
   }
 
+  const routing::UpdateOrder& order_;
   const SwitchGraph& graph_;
   const routing::RecentEntries* recent_;
-  const routing::Ranks& ranks_;
-  const routing::Mends& mends_;
-  const routing::LinkSet& usable_;
   const ForwardingTables& now_;
-  const ForwardingTables& wanted_;
+  const ForwardingTables* wanted_;
+  ForwardingTables with_kept_;  ///< that is wanted, where something is kept
+  std::vector<Lid> kept_;
   Steps steps_;
   LidPass lid_pass_;
   std::vector<const Target*> targets_;
@@ -276,10 +287,9 @@ class PassMaker {
 
 }  // namespace
 
-Pass next_pass(const SwitchGraph& graph, const routing::Ranks& ranks, const routing::Mends& mends,
-               const routing::LinkSet& usable, const ForwardingTables& now, const ForwardingTables& wanted,
+Pass next_pass(const routing::UpdateOrder& order, const ForwardingTables& now, const ForwardingTables& wanted,
                Packets packets, const routing::RecentEntries* recent) {
-  return PassMaker(graph, ranks, mends, usable, now, wanted, recent).make(packets);
+  return PassMaker(order, now, wanted, recent).make(packets);
 }
 
 void TablesInForce::confirm(NodeGuid guid, std::span<const std::uint8_t> has,

@@ -19,9 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "routing/link_set.h"
-#include "routing/mends.h"
-#include "routing/ranks.h"
+#include "routing/lid_rounds.h"
 #include "routing/recent_entries.h"
 #include "routing/switch_graph.h"
 #include "routing/tables.h"
@@ -41,12 +39,12 @@ struct Pass {
 };
 
 /// The pass after `now`, on the way to `wanted`: all of it, if `now` follows another order of switches.
-/// `usable`: links that forward. `recent`: by which packets are under way besides; null: nobody says.
-/// Precondition: tables of the graph's switches.
-[[nodiscard]] Pass next_pass(const routing::SwitchGraph& graph, const routing::Ranks& ranks,
-                             const routing::Mends& mends, const routing::LinkSet& usable,
-                             const routing::ForwardingTables& now, const routing::ForwardingTables& wanted,
-                             Packets packets, const routing::RecentEntries* recent = nullptr);
+/// `order.up`: links that forward. Entries that work over links of `order.usable` stay where `wanted` has no
+/// way (routing/kept_ways.h), as far as they suit it; null: none. `recent`: by which packets are under way
+/// besides; null: nobody says. Precondition: tables of the graph's switches.
+[[nodiscard]] Pass next_pass(const routing::UpdateOrder& order, const routing::ForwardingTables& now,
+                             const routing::ForwardingTables& wanted, Packets packets,
+                             const routing::RecentEntries* recent = nullptr);
 
 /// What switches have confirmed, by GUID: it outlives the graphs.
 class TablesInForce {

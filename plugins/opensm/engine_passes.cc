@@ -26,9 +26,7 @@ void Engine::choose_pass(const planned::Subnet& subnet) {
   const auto packets =
       Timings::Clock::now() < packets_gone_ ? planned::Packets::UnderWay : planned::Packets::Gone;
   if (packets == planned::Packets::Gone) in_force_.forget_packets();
-  pass_ = planned::next_pass(graph, maker_.router().ranks(), maker_.router().mends(), subnet.usable,
-                             in_force_.of(graph, routes_->tables.top()), routes_->tables, packets,
-                             &in_force_.recent());
+  pass_ = maker_.next_pass(subnet, *routes_, in_force_, packets);
 }
 
 Timings::Clock::duration Engine::packet_life() const {

@@ -240,9 +240,7 @@ void LftsRouter::route(Instant now) {
   in_force_.keep(graph.guids());
   const auto packets = now < packets_gone_ ? planned::Packets::UnderWay : planned::Packets::Gone;
   if (packets == planned::Packets::Gone) in_force_.forget_packets();
-  pass_ = planned::next_pass(graph, maker_.router().ranks(), maker_.router().mends(), subnet.usable,
-                             in_force_.of(graph, routes_->tables.top()), routes_->tables, packets,
-                             &in_force_.recent());
+  pass_ = maker_.next_pass(subnet, *routes_, in_force_, packets);
   if (file_ == pass_.tables && !pass_.writes) return confirmed(now);
   handed_at_ = now;
   patience_ = first_look_after;
