@@ -139,11 +139,14 @@ void TransactionEngine::Impl::send(Slot slot, Instant now) {
   transaction.last_sent = now;
   TransactionTid{.generation = transaction.generation, .slot = slot, .attempt = transaction.attempt}.write(
       transaction.packet.mad);
-  if (const auto sent = transport_.send(transaction.packet)) {
+  const bool is_wanted = transaction.ever_sent || transaction.client->still_wants(transaction.context);
+  const Result<void> sent = is_wanted ? transport_.send(transaction.packet)
+                                      : Result<void>{fail(ErrorCode::Refused, "it is not wanted any more")};
+  if (sent) {
     transaction.ever_sent = true;
     ++statistics_.sent;
   } else {
-    ++statistics_.send_errors;
+    if (is_wanted) ++statistics_.send_errors;
     if (sent.error().code == ErrorCode::Io) {
       window_.refused();
       paused_until_ = now + options_.least_timeout;

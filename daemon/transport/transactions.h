@@ -63,7 +63,7 @@ enum class Outcome : std::uint8_t {
   TimedOut,     ///< no answer to any attempt
   WrongAnswer,  ///< none that fits: the agent answered with another class, attribute or modifier
   AgentSilent,  ///< not sent: the agent is on probation
-  NotSent,      ///< the transport refused it
+  NotSent,      ///< the transport refused it, or its client when its turn came
   Stopped,      ///< stop() came first
 };
 [[nodiscard]] std::string_view to_string(Outcome outcome);
@@ -84,6 +84,9 @@ class TransactionClient {
  public:
   virtual ~TransactionClient() = default;
   virtual void on_completion(const Completion& completion) = 0;
+  /// Asked when the request's turn has come, which may be long after submit(): no completes it as NotSent.
+  /// What was sent once is sent again without asking. Must not submit.
+  [[nodiscard]] virtual bool still_wants(std::uint64_t /*context*/) { return true; }
 };
 
 struct EngineOptions {

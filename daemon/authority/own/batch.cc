@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t most_in_engine = 1024;
 constexpr unsigned tag_bits = 48;
+constexpr std::uint64_t tag_mask = (std::uint64_t{1} << tag_bits) - 1;
 
 }  // namespace
 
@@ -74,9 +75,14 @@ bool Batch::ask_another_way(std::uint64_t tag, const transport::Completion& comp
                      completion.context, completion.now));
 }
 
+bool Batch::still_wants(std::uint64_t context) {
+  const bool is_ours = running_ && context >> tag_bits == run_;
+  return !is_ours || !still_wanted_ || still_wanted_(context & tag_mask);
+}
+
 void Batch::on_completion(const transport::Completion& completion) {
   if (!running_ || completion.context >> tag_bits != run_) return;
-  const std::uint64_t tag = completion.context & ((std::uint64_t{1} << tag_bits) - 1);
+  const std::uint64_t tag = completion.context & tag_mask;
   if (ask_another_way(tag, completion)) return;
   --asked_;
   answer_(tag, completion);

@@ -33,14 +33,19 @@ class Batch final : public transport::TransactionClient {
   /// The directed route of the request with this tag as it is at the time of asking.
   using WayOf = std::function<std::optional<Way>(std::uint64_t tag)>;
 
-  explicit Batch(transport::TransactionEngine& engine, WayOf way_of = nullptr)
-      : engine_{engine}, way_of_{std::move(way_of)} {}
+  /// Whether the request with this tag is still to be sent now that its turn has come.
+  using StillWanted = std::function<bool(std::uint64_t tag)>;
+
+  explicit Batch(transport::TransactionEngine& engine, WayOf way_of = nullptr,
+                 StillWanted still_wanted = nullptr)
+      : engine_{engine}, way_of_{std::move(way_of)}, still_wanted_{std::move(still_wanted)} {}
 
   /// A batch that still runs is abandoned: its answers go unread.
   void start(Source source, Answer answer, Done done, Instant now);
   void abandon();
 
   void on_completion(const transport::Completion& completion) override;
+  [[nodiscard]] bool still_wants(std::uint64_t context) override;
 
  private:
   void pump(Instant now);
@@ -48,6 +53,7 @@ class Batch final : public transport::TransactionClient {
 
   transport::TransactionEngine& engine_;
   WayOf way_of_;
+  StillWanted still_wanted_;
   Source source_;
   Answer answer_;
   Done done_;

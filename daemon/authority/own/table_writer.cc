@@ -144,6 +144,7 @@ void TableWriter::take(BlockOf at, const Completion& completion) {
 
 void TableWriter::write_blocks(std::vector<routing::BlockRef> blocks, std::vector<Lid> lids, Instant now) {
   stage_began_ = now;
+  is_writing_ = true;
   batch_.start(
       [this, blocks = std::move(blocks), next = std::size_t{0}]() mutable -> std::optional<Step> {
         if (next == blocks.size()) return std::nullopt;
@@ -158,10 +159,26 @@ void TableWriter::write_blocks(std::vector<routing::BlockRef> blocks, std::vecto
       },
       [this](std::uint64_t tag, const Completion& completion) { confirm(tag, completion); },
       [this, lids = std::move(lids)](Instant at) {
+        is_writing_ = false;
         for (const Lid lid : lids) under_way_.wrote(lid, at);
         report_.stopped ? finish(at) : next_stage(at);
       },
       now);
+}
+
+/// The block that is to be written has an entry that its switch has not, and that leads out of a port which
+/// was found not to be Active since the stage began.
+bool TableWriter::leads_astray(BlockOf at) const {
+  if (inactive_.empty()) return false;
+  const Table& table = *tables_[at.sw];
+  const auto bytes = working_.block(routing::SwitchIndex{at.sw}, at.block);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const std::size_t lid = std::size_t{at.block} * routing::lids_per_block + i;
+    if (bytes[i] == table.bytes[lid]) continue;
+    if (is_inactive({routing::SwitchIndex{at.sw}, Lid{static_cast<std::uint16_t>(lid)}, PortNum{bytes[i]}}))
+      return true;
+  }
+  return false;
 }
 
 void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
@@ -176,6 +193,11 @@ void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
   }
   if (completion.outcome == Outcome::Stopped) {
     report_.stopped = true;
+    return;
+  }
+  if (completion.outcome == Outcome::NotSent && leads_astray(at)) {
+    held_[at.block] = 1;
+    report_.left_out = true;
     return;
   }
   if (completion.outcome != Outcome::Answered) {

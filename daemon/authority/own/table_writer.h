@@ -78,13 +78,15 @@ class TableWriter {
   using Done = std::function<void(const WriteReport&, Instant now)>;
 
   TableWriter(transport::TransactionEngine& engine, std::uint64_t m_key)
-      : m_key_{m_key}, batch_{engine, [this](std::uint64_t tag) { return way_of(tag); }} {}
+      : m_key_{m_key},
+        batch_{engine, [this](std::uint64_t tag) { return way_of(tag); },
+               [this](std::uint64_t tag) { return !is_writing_ || !leads_astray(block_of(tag)); }} {}
 
   /// How long packets live; from the next write on.
   void set_packet_life(FabricClock::duration life) { under_way_.set_life(life); }
 
   /// From here on, LIDs of which a write would lead out of this port, which is not Active, or to it are left
-  /// as they are.
+  /// as they are. Sets that still wait for their turn are not sent.
   void keep_off(const PortRef& port) { inactive_.insert(port); }
   void keep_off_nothing() { inactive_.clear(); }
   /// Before the next write plans anything, it gives the turns that packets make by what the switches hold,
@@ -162,6 +164,7 @@ class TableWriter {
   [[nodiscard]] std::vector<routing::SwitchIndex> way_to_the_unknown(routing::SwitchIndex sw, Lid lid) const;
   void keep_lids_of_the_unknown();
   [[nodiscard]] bool is_inactive(const routing::EntryWrite& write) const;
+  [[nodiscard]] bool leads_astray(BlockOf at) const;
   [[nodiscard]] bool is_mute(std::uint32_t sw) const;
   [[nodiscard]] Instant settled_at(const routing::EntryWrite& write) const;
   [[nodiscard]] Instant may_return(const routing::EntryWrite& write) const;
@@ -205,6 +208,7 @@ class TableWriter {
   routing::UpdatePlan plan_;
   std::size_t stage_ = 0;
   bool rest_is_written_ = false;
+  bool is_writing_ = false;    ///< Sets of a stage, or of the rest, are under way or wait for their turn
   std::vector<char> held_;     ///< by block number: LIDs whose later stages are left out
   std::vector<Lid> kept_;      ///< with entries that stay though the order has none
   std::vector<Lid> staying_;   ///< ascending

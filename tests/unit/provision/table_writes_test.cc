@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "provision_world.h"
+#include "transport/requests.h"
 #include "unit/routing/passing.h"
 
 namespace heddle::provision {
@@ -147,8 +148,21 @@ TEST(Provisioner, NothingIsLedOutOfAPortThatASweepUnderWayFoundDown) {
   }
 }
 
+/// Asks, and does not care.
+struct Asker final : transport::TransactionClient {
+  void on_completion(const transport::Completion& /*completion*/) override {}
+};
+
+enum class Agents : std::uint8_t {
+  Idle,
+  Busy  ///< what is submitted waits for its turn, as beside a sweep
+};
+
+class StagesLeftOut : public testing::TestWithParam<Agents> {};
+
 // Stages of a change that was under way when ports were found down.
-TEST(Provisioner, AStageThatWouldLeadOutOfADeadPortIsLeftOut) {
+TEST_P(StagesLeftOut, ThatWouldLeadOutOfADeadPort) {
+  Asker asker;
   KeptWorld kept{"torus:4x4,hosts=1,links=1"};
   World& world = kept.world;
   ASSERT_FALSE(world.bring_up().failure);
@@ -170,6 +184,13 @@ TEST(Provisioner, AStageThatWouldLeadOutOfADeadPortIsLeftOut) {
     const Survey& survey = *world.reports.back().survey;
     kept.keeper.avoid(0, {link_ref(truth, truth.link(kept.switch_link(nth)))});
     std::optional<Result<void>> done;
+    for (unsigned i = 0; GetParam() == Agents::Busy && i < 6; ++i) {
+      for (const SurveyNode& node : survey.nodes) {
+        const auto get = transport::directed_smp({.attribute = mad::SmAttr::NodeInfo}, node.path);
+        ASSERT_TRUE(
+            world.sim.engine.submit({get, transport::agent_of(node.guid())}, asker, i, world.sim.now));
+      }
+    }
     sent.clear();
     world.sm.rewrite_tables(world.sim.now, [&](const Result<void>& result, Instant) { done = result; });
     // The first stage is on its way. Of each link, the sweep has asked one end.
@@ -197,6 +218,8 @@ TEST(Provisioner, AStageThatWouldLeadOutOfADeadPortIsLeftOut) {
   }
   EXPECT_GT(left_out, 0U);
 }
+
+INSTANTIATE_TEST_SUITE_P(All, StagesLeftOut, testing::Values(Agents::Idle, Agents::Busy));
 
 // A Set that was repeated before its answer came, or given up, may arrive after others.
 TEST(Provisioner, ABlockIsNotChangedAgainWhileAnEarlierSetMayArrive) {

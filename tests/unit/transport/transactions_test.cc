@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include <map>
+#include <set>
 
 #include "support/scripted_transport.h"
 #include "transport/requests.h"
@@ -32,8 +33,10 @@ class Client : public TransactionClient {
     seen.push_back({completion.outcome, completion.status, completion.context, completion.answer != nullptr});
     if (then) then(completion);
   }
+  bool still_wants(std::uint64_t context) override { return !unwanted.contains(context); }
   std::vector<Seen> seen;
   std::function<void(const Completion&)> then;
+  std::set<std::uint64_t> unwanted;
 };
 
 class TransactionsTest : public testing::Test {
@@ -79,6 +82,25 @@ TEST_F(TransactionsTest, AnswerCompletesWithItsContext) {
   EXPECT_FALSE(engine.next_deadline());
   EXPECT_EQ(engine.statistics().answered, 1U);
   EXPECT_EQ(engine.statistics().latency[3], 1U);  // 5 us: below 8, not below 4
+}
+
+// Two to an agent: the third waits, and its client has thought better of it when its turn comes.
+TEST_F(TransactionsTest, WhatIsNotWantedAnyMoreWhenItsTurnComesIsNotSent) {
+  for (std::uint64_t context = 1; context <= 4; ++context) submit(1, context, at(0us));
+  ASSERT_EQ(transport.sent.size(), 2U);
+  client.unwanted = {1, 3};
+  engine.on_packet(transport.answer_to(0), at(5us));
+  run_until(at(10us));
+  ASSERT_EQ(transport.sent.size(), 3U);
+  EXPECT_EQ(mad::read_header(transport.sent[2].mad).modifier, 4U);
+  ASSERT_EQ(client.seen.size(), 2U);
+  EXPECT_EQ(client.seen[0].outcome, Outcome::Answered);
+  EXPECT_EQ(client.seen[1].outcome, Outcome::NotSent);
+  EXPECT_EQ(client.seen[1].context, 3U);
+  EXPECT_EQ(engine.statistics().send_errors, 0U);
+  engine.on_packet(transport.answer_to(1), at(15us));
+  engine.on_packet(transport.answer_to(2), at(16us));
+  EXPECT_EQ(engine.pending(), 0U);
 }
 
 TEST_F(TransactionsTest, StatusOtherThanZeroIsRefused) {
