@@ -158,7 +158,9 @@ void PluginSocket::tell(opensm::PluginCommand command) {
 void PluginSocket::hear(const opensm::PluginEvent& event) {
   if (shell_.world_.fate.dead) return;
   greeted_ = greeted_ || event.kind == opensm::PluginEvent::Kind::Hello;
-  if (!greeted_ || beside_ == nullptr) return;
+  // Who does not begin with hello has to connect once more.
+  if (!greeted_) return shell_.world_.listen(this);
+  if (beside_ == nullptr) return;
   const std::string words = to_line(event);
   shell_.on(
       core::CameBack{[&] { beside_->on_plugin(event, shell_.core_.now()); }, core::Source::Plugin, words});

@@ -22,6 +22,7 @@ std::string json(const heddle::swarm::Plan& plan, const heddle::swarm::Outcome& 
                           {"step_count", count},
                           {"packet_life_us", plan.world.governor.packet_life.count() / 1000},
                           {"judged", plan.is_judged()},
+                          {"recorded", plan.is_recorded()},
                           {"wrong", boost::json::value_from(outcome.wrong)}});
 }
 

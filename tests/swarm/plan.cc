@@ -28,6 +28,26 @@ void add_later_kinds(Plan& plan, Dice& dice) {
   if (plan.agents || plan.twice) life = std::max<std::chrono::nanoseconds>(life, 100ms);
 }
 
+void add_wider_kinds(Plan& plan, Dice& dice) {
+  plan.many = plan.cuts && dice.chance(0.4);
+  plan.bounces = dice.chance(0.3);
+  plan.late = dice.chance(0.3);
+  plan.tampering = dice.chance(0.2);
+  plan.overtaken = plan.lossy && dice.chance(0.4);
+  auto& life = plan.world.governor.packet_life;
+  // No MAD is later than packets live; see above.
+  if (plan.overtaken) life = std::max<std::chrono::nanoseconds>(life, 400ms);
+  plan.plugin = dice.chance(0.15);
+  if (!plan.plugin) return;
+  plan.world.written_by = test::WrittenBy::Plugin;
+  plan.world.opensm.seed = plan.seed;
+  // OpenSM's own answers to these are not what is to be seen here; nor that it gives away the LID of a node
+  // that is out of sight when it starts.
+  for (bool Plan::*kind : {&Plan::lossy, &Plan::overtaken, &Plan::other, &Plan::agents, &Plan::twice,
+                           &Plan::damage, &Plan::tampering, &Plan::own, &Plan::late})
+    plan.*kind = false;
+}
+
 }  // namespace
 
 Plan plan_of(std::uint64_t seed) {
@@ -97,6 +117,7 @@ Plan plan_of(std::uint64_t seed) {
   if (seed >= first_of_all_kinds) add_later_kinds(plan, dice);
   // Others keep what they are known for.
   if (seed >= first_of_own_training) world.sim.longest_training = dice.chance(0.5) ? 3s : 0s;
+  if (seed >= first_of_wider_storms) add_wider_kinds(plan, dice);
   return plan;
 }
 
@@ -122,6 +143,12 @@ std::string describe(const Plan& plan) {
       {plan.agents, "odd agents"},
       {plan.twice, "MADs twice"},
       {plan.damage, "damaged answers"},
+      {plan.many, "many out"},
+      {plan.bounces, "bounces"},
+      {plan.late, "late parts"},
+      {plan.overtaken, "MADs overtaken"},
+      {plan.tampering, "tampering"},
+      {plan.plugin, "plugin"},
       {plan.world.sim.longest_training > Picoseconds{0}, "own training"}};
   for (const auto& [is_so, word] : kinds) {
     if (is_so) words += fmt::format(", {}", word);

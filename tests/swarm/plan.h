@@ -53,14 +53,28 @@ struct Plan {
   bool twice = false;     ///< MADs come twice
   bool damage = false;    ///< a byte of an answer is another one
 
-  /// What is believed of damaged answers may be wrong at any instant: of such a world only the end is judged.
-  [[nodiscard]] bool is_judged() const { return !damage; }
+  // Nor below four thousand millions.
+  bool many = false;       ///< several cables and switches are out at a time
+  bool bounces = false;    ///< cables and switches are gone for moments only
+  bool late = false;       ///< some of the fabric is not there when the daemon starts for the first time
+  bool overtaken = false;  ///< MADs come later than their requests are given up
+  bool tampering = false;  ///< another program writes entries of tables
+  bool plugin = false;     ///< OpenSM has the fabric, with a plugin of bad manners
+
+  /// What is believed of damaged answers may be wrong at any instant, and so are tables that somebody else
+  /// writes: of such a world only the end is judged.
+  [[nodiscard]] bool is_judged() const { return !damage && !tampering; }
+  /// What OpenSM writes is in no recording.
+  [[nodiscard]] bool is_recorded() const { return !plugin; }
 };
 
 /// Of the first world with all kinds of storms.
 constexpr std::uint64_t first_of_all_kinds = 2'000'000'000;
 /// Of the first world whose links may train for times of their own.
 constexpr std::uint64_t first_of_own_training = 3'000'000'000;
+/// Of the first world with wider storms; what is written is judged too, and status and records before all is
+/// restored.
+constexpr std::uint64_t first_of_wider_storms = 4'000'000'000;
 
 [[nodiscard]] Plan plan_of(std::uint64_t seed);
 /// In words, for people.

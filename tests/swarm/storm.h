@@ -47,6 +47,10 @@ class Storm {
 
  private:
   using Act = std::function<void(Storm&)>;
+  /// At a time, where several are out.
+  static constexpr std::size_t most_cut = 3;
+  static constexpr std::size_t most_dead = 2;
+
   [[nodiscard]] bool begin();
   Outcome end();
   void start_daemon();
@@ -70,6 +74,13 @@ class Storm {
   Act change_calendar();
   Act other_manager();
   Act odd_agent();
+  // Of wider storms: storm_fabric.cc.
+  Act arrive();
+  Act bounce();
+  Act tamper();
+  Act trouble_opensm();
+  void leave_out();
+  void say(const char* what, LinkEnd where);
   void kill_now();
   void start_again(FabricClock::duration away);
   void wait_for_journal();
@@ -84,10 +95,18 @@ class Storm {
   void kill(NodeIndex node);
   void revive(NodeIndex node);
   void settle();
+  void write_story() const;
   void set_disk(bool full, FabricClock::duration write);
+  // storm_judges.cc
   void expect_all_well();
+  void expect_true_status();
+  void expect_true_tables();
+  [[nodiscard]] std::vector<std::string> untrue_problems() const;
+  [[nodiscard]] std::vector<std::string> untrue_records() const;
+  [[nodiscard]] std::string text_of(const LinkRef& link) const;
   void expect_true_picture();
   void expect_small_journal();
+  [[nodiscard]] bool is_wide() const { return plan_.seed >= first_of_wider_storms; }
   [[nodiscard]] bool is_switch(NodeIndex node) const { return truth().node(node).type == NodeType::Switch; }
   [[nodiscard]] const Fabric& truth() const { return world_.fabric.description(); }
   [[nodiscard]] const std::string& name(NodeIndex node) const { return truth().node(node).description; }
@@ -115,6 +134,7 @@ class Storm {
   bool said_two_write_ = false;
   bool said_future_ = false;
   std::vector<Step> steps_;
+  std::vector<Instant> begun_;  ///< likewise, by the world's time
   Outcome outcome_;
 };
 

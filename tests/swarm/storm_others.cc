@@ -101,6 +101,7 @@ void Storm::end_others() {
   if (disk_) disk_->set_manners({0, plan_.lying});
   if (odd_ != no_node) end_odd_agent();
   if (other_) end_other();
+  world_.options.plugin = {};
   pass(1ms);
 }
 

@@ -32,7 +32,7 @@ WORLD = BUILD / "tests/swarm/swarm_world"
 CHECK = BUILD / "tests/wire/wire_check"
 STORM = 20  # seconds
 STORMS = ("operators", "cuts", "kills", "MADs lost", "disk", "own cable", "at any moment", "power", "failing disk", "lying disk", "stops",
-          "calendar", "other manager", "odd agents", "MADs twice", "damaged answers")
+          "calendar", "other manager", "odd agents", "MADs twice", "damaged answers", "own training", "many out", "bounces", "late parts", "MADs overtaken", "tampering", "plugin")
 # What nobody keeps waits for no disk: most of a world's time is its journal's.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
@@ -74,7 +74,7 @@ def play(seed, seconds, kept, some=()):
     world = json.loads(done.stdout)
     world |= {"again": again, "watched": {}}
     # Nothing but the daemon sends a MAD again, and none is later than packets live. A world's clock is exact: what waits for as long as packets live goes on in the very nanosecond in which the last one is gone.
-    for what, lag in () if not world["judged"] else (("at 0", 0), ("while packets live", world["packet_life_us"] - 1)):
+    for what, lag in () if not world["judged"] or not world["recorded"] else (("at 0", 0), ("while packets live", world["packet_life_us"] - 1)):
         judged = subprocess.run([CHECK, "--fabric", directory / "fabric.net", "--recordings", directory, "--commands",
                                  directory / "commands", "--lag", str(lag), "--flight", str(world["packet_life_us"])], capture_output=True, text=True, timeout=600)
         if judged.returncode not in (0, 1):
@@ -127,11 +127,13 @@ def main():
     options.add_argument("--fresh", type=int, metavar="COUNT", help="so many seeds that nobody chose; what is known to be wrong fails nothing")
     options.add_argument("--word", help="which ones: those of this word, and not of the commit and the date")
     options.add_argument("--all-kinds", action="store_true", help="fresh ones with all kinds of storms")
+    options.add_argument("--wider", action="store_true", help="fresh ones with wider storms")
     given = options.parse_args()
     known, some = [], [*(["--only", given.only] if given.only else []), *(["--calm"] if given.calm else [])]
     if given.fresh:
         word = given.word or fresh.word_of_today(pathlib.Path(__file__).parent)
         first = fresh.FIRST_OF_ALL_KINDS if given.all_kinds else fresh.FIRST
+        first = fresh.FIRST_OF_WIDER_STORMS if given.wider else first
         given.seeds, known = fresh.seeds_from(word, given.fresh, first), fresh.read_known(fresh.KNOWN.read_text())
         print(f"fresh seeds of {word}: {','.join(map(str, given.seeds))}", flush=True)
     for program in (WORLD, CHECK):

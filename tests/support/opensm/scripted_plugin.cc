@@ -44,18 +44,23 @@ void ScriptedPlugin::say(const std::string& line) {
   if (!connected_ || manners_.is_dumb) return;
   const auto event = opensm::parse_plugin_event(std::string_view{line}.substr(0, line.size() - 1)).value();
   for (unsigned i = 0; i < manners_.times; ++i) {
-    const auto heard = [this, event] { daemon_->hear(event); };
-    lines_.push_back({opensm_.now() + manners_.latency, heard});
+    send([this, event] { daemon_->hear(event); });
   }
+}
+
+/// None overtakes another: it is one socket.
+void ScriptedPlugin::send(std::function<void()> arrives) {
+  const Instant soonest = lines_.empty() ? Instant{} : lines_.back().at;
+  lines_.push_back({std::max(opensm_.now() + manners_.latency, soonest), std::move(arrives)});
 }
 
 void ScriptedPlugin::tell(opensm::PluginCommand command) {
   if (!connected_) return;
   const auto what =
       command == opensm::PluginCommand::NewPlan ? plugin::Command::NewPlan : plugin::Command::HeavySweep;
-  lines_.push_back({opensm_.now() + manners_.latency, [this, what] {
-                      if (!manners_.is_deaf) carry_out(what);
-                    }});
+  send([this, what] {
+    if (!manners_.is_deaf) carry_out(what);
+  });
 }
 
 std::string ScriptedPlugin::greeting() const {

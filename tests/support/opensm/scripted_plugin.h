@@ -81,6 +81,7 @@ class ScriptedPlugin final : public RoutingEngine {
 
   // The channel.
   void say(const std::string& line);
+  void send(std::function<void()> arrives);
   void connect();
   void disconnect();
   [[nodiscard]] std::string greeting() const;
