@@ -80,6 +80,9 @@ class FakeDaemon:
 class WithPlugin:
     """Makes OpenSM load the plugin. It keeps its log and dumps in the directory; the plan is there too."""
 
+    # As OpenSM has it, for each switch: 4.2 ms, which the plugin waits for between stages. OpenSM's default is 0x12, 1.07 s.
+    packet_life_time = "0x0a"
+
     def __init__(self, *arguments, plugin_socket=True):
         """`plugin_socket`: somebody listens to the plugin; else a real daemon will."""
         super().__init__(*arguments)
@@ -112,7 +115,7 @@ class WithPlugin:
             f"event_plugin_options heddle-opensm:plan={self.plan},socket={socket or self.socket}",
             "routing_engine heddle,no_fallback",
             "force_log_flush TRUE",
-            "packet_life_time 0x0a",  # 4.2 ms; the plugin waits for it between stages, and OpenSM's default is 1.07 s
+            f"packet_life_time {self.packet_life_time}",
             *lines]) + "\n")
         return conf
 

@@ -103,6 +103,8 @@ class Run:
         self.served.judge = lambda *unused: None  # by whoever ordered the run
         with self.served:
             if self.plan.beside_opensm:
+                if self.plan.as_shipped:
+                    self.served.packet_life_time = "0x12"
                 self.served.start_opensm("-s", "1", "-l", str(self.plan.lmc))
             with self.heddled() as self.daemon:
                 try:
