@@ -308,6 +308,11 @@ void Storm::settle() {
   while (!dead_.empty()) revive(dead_.back());
   // An order stands until the next start; a restore ends all of them.
   world_.run([&] { return world_.daemon->configured; }, 60s);
+  if (plan_.tampering) {
+    // What regulation writes would undo it; now it is at rest.
+    world_.run_for(20s);
+    for (int i = 0; i < 8; ++i) tamper()(*this);
+  }
   if (is_wide()) expect_true_status();
   world_.daemon->order([&](regulate::Regulator& regulator) {
     const auto adopt = forgot_ ? regulate::Regulator::Adopt::DisabledPorts : regulate::Regulator::Adopt::No;

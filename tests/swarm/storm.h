@@ -100,9 +100,9 @@ class Storm {
   // storm_judges.cc
   void expect_all_well();
   void expect_true_status();
-  void expect_true_tables();
   [[nodiscard]] std::vector<std::string> untrue_problems() const;
   [[nodiscard]] std::vector<std::string> untrue_records() const;
+  [[nodiscard]] std::vector<std::string> untrue_tables() const;
   [[nodiscard]] std::string text_of(const LinkRef& link) const;
   void expect_true_picture();
   void expect_small_journal();
