@@ -14,6 +14,7 @@
 #include "control/view_parts.h"
 #include "fabric/change.h"
 #include "fabric/link_name.h"
+#include "twin/change.h"
 #include "twin/failures.h"
 #include "twin/router.h"
 #include "twin/told.h"
@@ -22,17 +23,17 @@ namespace heddle::control {
 namespace {
 
 namespace json = boost::json;
-using Tables = twin::Run::Tables;
 
 /// With every single failure more work than this takes minutes: failures times ports.
 constexpr std::size_t most_work = 4'000'000;
-constexpr std::size_t most_without = 256;
+constexpr std::size_t most_asked = 256;
+constexpr std::size_t most_lmc = 7;
+constexpr double most_flows = 300'000;  // 100 MB
 
 struct Question {
-  std::vector<std::string> without;
-  std::optional<routing::Engine> engine;
-  std::optional<regulation::SelectPolicy> regulate;
+  twin::Change change;
   std::optional<twin::FailureKind> each;
+  std::optional<sim::Scenario> flows;  ///< as they are at the beginning
   std::size_t top = 20;
 };
 
@@ -56,34 +57,59 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 Result<void> read_change(const Query& query, Question& question) {
   if (const std::string engine = said(query, "engine"); !engine.empty()) {
-    question.engine = routing::engine_from(engine);
-    if (!question.engine)
+    question.change.engine = routing::engine_from(engine);
+    if (!question.change.engine)
       return fail(ErrorCode::Invalid, fmt::format("there is no engine '{}'", printable(engine)));
   }
   if (const std::string policy = said(query, "regulate"); !policy.empty()) {
-    question.regulate = regulation::select_policy_from(policy);
-    if (!question.regulate) return fail(ErrorCode::Invalid, "regulate must be trunk or general");
+    question.change.regulate = regulation::select_policy_from(policy);
+    if (!question.change.regulate) return fail(ErrorCode::Invalid, "regulate must be trunk or general");
   }
   if (const std::string each = said(query, "each"); !each.empty()) {
     if (each != "switch" && each != "link") return fail(ErrorCode::Invalid, "each must be switch or link");
     question.each = each == "switch" ? twin::FailureKind::Switches : twin::FailureKind::Links;
+  }
+  if (query.contains("lmc")) {
+    const auto lmc = count_of(query, "lmc", 0);
+    if (!lmc || *lmc > most_lmc) return fail(ErrorCode::Invalid, "lmc must be 0 to 7");
+    question.change.lmc = static_cast<unsigned>(*lmc);
+  }
+  return {};
+}
+
+/// Texts of files, as the command line reads them.
+Result<void> read_texts(const Query& query, Question& question) {
+  if (const std::string text = said(query, "qos"); !text.empty()) {
+    auto plan = qos::parse_plan(text, "qos");
+    if (!plan) return fail(plan.error());
+    question.change.qos = *std::move(plan);
+  }
+  if (const std::string text = said(query, "flows"); !text.empty()) {
+    auto scenario = sim::parse_scenario(text, "flows");
+    if (!scenario) return fail(scenario.error());
+    question.flows = *std::move(scenario);
   }
   return {};
 }
 
 Result<Question> read_question(const Query& query) {
   Question question;
-  question.without = lines_of(said(query, "without"));
+  question.change.without = lines_of(said(query, "without"));
+  question.change.roots = lines_of(said(query, "roots"));
+  question.change.jobs = lines_of(said(query, "jobs"));
   if (auto read = read_change(query, question); !read) return fail(read.error());
+  if (auto read = read_texts(query, question); !read) return fail(read.error());
   const auto top = count_of(query, "top", question.top);
   if (!top) return fail(top.error());
   question.top = *top;
-  if (question.without.size() > most_without)
-    return fail(ErrorCode::Invalid, fmt::format("at most {} names", most_without));
-  const int kinds = (question.each ? 1 : 0) + (question.regulate ? 1 : 0) +
-                    (!question.without.empty() || question.engine ? 1 : 0);
-  if (kinds != 1)
-    return fail(ErrorCode::Invalid, "one of without and engine, of regulate, or of each is wanted");
+  const twin::Change& change = question.change;
+  if (std::max({change.without.size(), change.roots.size(), change.jobs.size()}) > most_asked)
+    return fail(ErrorCode::Invalid, fmt::format("at most {} names", most_asked));
+  if (question.each.has_value() != change.is_none()) {
+    return fail(ErrorCode::Invalid,
+                "one of without, engine, roots, lmc, qos, regulate and jobs is wanted, or each alone");
+  }
+  if (const auto good = twin::check(change); !good) return fail(good.error());
   return question;
 }
 
@@ -145,38 +171,47 @@ Result<json::object> failures(const twin::Run& run, const FabricNames& known, co
 }
 
 Result<twin::State> state_then(const twin::Run& run, const twin::State& now, const FabricNames& known,
-                               const Question& question) {
-  if (question.regulate) {
-    const auto active = run.regulated(*question.regulate, now);
-    if (!active) return fail(active.error());
-    return run.over(*active, Tables::Anew);
+                               const twin::Change& change) {
+  auto becomes = change.routes_anew() ? twin::routed_by(run, change, known) : run;
+  if (!becomes) return fail(becomes.error());
+  return twin::after(*becomes, change, known, &now);
+}
+
+/// Who asks may be anybody who reads: no more than this is made for him.
+Result<void> check_flows(const Question& question, const Fabric& fabric) {
+  const auto hosts = static_cast<double>(fabric.channel_adapter_count());
+  double flows = hosts * (sim::Phase{}.destinations + 1) * static_cast<double>(question.change.jobs.size());
+  if (question.flows) {
+    for (const sim::Phase& phase : question.flows->phases) flows += hosts * (phase.destinations + 1.0);
   }
-  const auto failure = twin::failure_of(question.without, known);
-  if (!failure) return fail(failure.error());
-  const routing::LinkSet left = run.left(*failure);
-  if (!question.engine) return run.over(left, Tables::Anew);
-  auto other = twin::Run::make(run.source(), question.engine, {});
-  if (!other) return fail(other.error());
-  other->take_over_from(run);
-  return other->over(left, Tables::Anew);
+  if (flows <= most_flows) return {};
+  return fail(ErrorCode::Refused, fmt::format("perhaps {:.0f} flows are more than the {:.0f} that are made "
+                                              "here: use 'heddle what-if' in a shell",
+                                              flows, most_flows));
+}
+
+Result<void> take_traffic(const Question& question, twin::Run& run) {
+  if (const auto good = check_flows(question, *run.source().fabric); !good) return fail(good.error());
+  if (!question.flows) return run.estimate_traffic();
+  run.give_traffic(*question.flows, Picoseconds{0});
+  return {};
 }
 
 Result<json::object> told_of(const TwinParts& parts, const Question& question) {
   auto source = twin_source(parts);
   if (!source) return fail(source.error());
   const FabricNames known{source->fabric, parts.names};
-  const bool nobody_says = source->order.ranks.empty() && !source->tables;
-  auto run = twin::Run::make(*std::move(source),
-                             nobody_says ? std::optional{routing::Engine::UpDown} : std::nullopt, {});
+  const auto engine = twin::engine_for(*source, std::nullopt);
+  auto run = twin::Run::make(*std::move(source), engine, {});
   if (!run) return fail(run.error());
-  if (const auto estimated = run->estimate_traffic(); !estimated) return fail(estimated.error());
+  if (const auto taken = take_traffic(question, *run); !taken) return fail(taken.error());
   run->measure_bisection(question.each ? 0 : twin::enough_samples(*parts.fabric));
   const auto now = run->now();
   if (!now) return fail(now.error());
   json::object view = twin::view(*run);
   view["now"] = twin::view(*now, known);
   if (question.each) return failures(*run, known, question, std::move(view));
-  const auto then = state_then(*run, *now, known, question);
+  const auto then = state_then(*run, *now, known, question.change);
   if (!then) return fail(then.error());
   view["then"] = twin::view(*then, known);
   view["hosts_that_lose"] = twin::losers_view(*now, *then, known, question.top);

@@ -10,8 +10,9 @@ namespace heddle::control {
 
 class Daemon;
 
-/// Query: without (names of nodes and links, one a line), engine, regulate, each (switch, link: what hurts
-/// most), top. Errors: Invalid, and those of names.
+/// Query: without, roots (names), jobs, one a line each; engine, lmc, regulate, each (switch, link: what
+/// hurts most), top; qos, flows (texts of a plan, and of a scenario as it begins). Errors: Invalid, Refused,
+/// and those of names.
 void answer_what_if(Daemon& daemon, const Request& request, const Respond& respond);
 
 /// Precondition: a fabric.

@@ -378,13 +378,14 @@ const all = {
   async what_if() {
     const cell = (title, column) => page.locator('table.what-if tr', { hasText: title }).locator('td').nth(column).innerText();
     await visit('#/what-if');
-    await page.locator('textarea').fill('spine-1');
+    await page.getByLabel('Taken out', { exact: true }).fill('spine-1');
     await page.locator('.what-if-form button').click();
     await until('an answer', () => document.querySelector('table.what-if'));
     assert.ok(page.url().includes('without=spine-1'), page.url());
     const { now, then } = heddle('what-if', '--without', 'spine-1');
     assert.equal(await cell('Busiest cable', 1), (then.largest_load / now.largest_load).toFixed(2));
     assert.equal(await cell('Hosts cut off', 1), '0');
+    await this.what_if_with_files(cell);
     await visit('#/what-if?each=switch');
     await until('rows', () => document.querySelectorAll('table.what-if tbody tr').length > 1);
     const { failures } = heddle('what-if', '--fail-each', 'switch');
@@ -408,6 +409,49 @@ const all = {
     await page.evaluate(() => [...document.querySelectorAll('dd a')].find((a) => a.textContent === 'what if it failed?').click());
     await until('what is left without the link', () => document.querySelector('table.what-if'));
     assert.equal(await cell('Hosts cut off', 1), '0');
+  },
+
+  /** Part of `what_if`: with traffic, a job, roots, LIDs and QoS tables the figures are those that the command line has of the same files. */
+  async what_if_with_files(cell) {
+    const { HEDDLE_FLOWS: flows, HEDDLE_QOS_PLAN: plan } = process.env;
+    const compare = async (what, ...options) => {
+      await page.evaluate(() => document.querySelector('table.what-if')?.remove()); // the answer before
+      await page.locator('.what-if-form button').click();
+      await until(`an answer to ${what}`, () => document.querySelector('table.what-if'));
+      const { now, then } = heddle('what-if', '--flows', flows, ...options);
+      const said = await page.locator('.what-if tbody').innerText();
+      assert.ok((await page.locator('main').innerText()).includes('Traffic: as given.'));
+      assert.equal(await cell('Busiest cable', 1), (then.largest_load / now.largest_load).toFixed(2), `${what}: ${said}`);
+      for (const [column, { traffic }] of [now, then].entries()) {
+        assert.equal(await cell('Busiest link between switches', column), `${(100 * traffic.largest_share).toFixed(1)} %`, `${what}: ${said}`);
+        assert.equal(await cell('Busiest link of a host', column), `${(100 * traffic.largest_share_of_hosts).toFixed(1)} %`, `${what}: ${said}`);
+      }
+      return then.traffic.largest_share;
+    };
+    const fresh = async () => {
+      await visit('#/what-if');
+      await page.reload(); // a form without what was asked before
+      await page.locator('.what-if-form summary').click();
+      await page.getByLabel('Traffic, from a file').setInputFiles(flows);
+      await page.waitForFunction(() => document.querySelectorAll('.what-if-form textarea')[4].value !== '');
+    };
+    await fresh();
+    await page.getByLabel('Jobs that come', { exact: true }).fill('host-[0-3,8-11]:all-to-all:0.5');
+    const busy = await compare('a job', '--add-job', 'host-[0-3,8-11]:all-to-all:0.5');
+    await page.getByLabel('Taken out', { exact: true }).fill('spine-1\nleaf-0/5');
+    const worse = await compare('a job and less links', '--add-job', 'host-[0-3,8-11]:all-to-all:0.5', '--without', 'spine-1', '--without', 'leaf-0/5');
+    assert.ok(worse > busy, `${worse} without a spine, ${busy} with it`);
+    await fresh();
+    await page.getByLabel('Routed by', { exact: true }).selectOption('updn');
+    await page.getByLabel('Roots', { exact: true }).fill('spine-0');
+    await compare('roots', '--engine', 'updn', '--roots', 'spine-0');
+    await fresh();
+    await page.getByLabel('LIDs of a host').selectOption('1');
+    await compare('two LIDs a host', '--lmc', '1');
+    await fresh();
+    await page.getByLabel('QoS plan of all ports, from a file').setInputFiles(plan);
+    await page.waitForFunction(() => document.querySelectorAll('.what-if-form textarea')[3].value !== '');
+    await compare('QoS tables', '--qos', plan);
   },
 
   async drift() {

@@ -120,7 +120,10 @@ class PageTest(unittest.TestCase):
         with serving({"fabric.generate": "xgft:2;4,4;1,4", "sampling.interval": "500ms"}) as daemon:
             daemon.wait_for_sweeps(3)
             daemon.wait_for(lambda status: "tables" in status, "the tables in force")
-            self.look_at(daemon, "what_if")
+            flows = daemon.directory / "traffic.toml"
+            flows.write_text('[[phase]]\npattern = "all-to-all"\nload = 0.3\ndestinations = 15\n')
+            plan, _ = qos_drift.design(daemon.directory)
+            self.look_at(daemon, "what_if", HEDDLE_FLOWS=str(flows), HEDDLE_QOS_PLAN=str(plan))
 
     def test_qos_tables_that_somebody_else_writes(self):
         name = f"heddle-page-{os.getpid()}"

@@ -17,13 +17,13 @@
 #include <thread>
 
 #include "fabric/link_name.h"
-#include "heddle/job_flows.h"
 #include "heddle/orders.h"
 #include "heddle/qos_options.h"
 #include "heddle/route_inputs.h"
 #include "heddle/twin_source.h"
 #include "heddle/what_if_view.h"
 #include "qos/programming.h"
+#include "twin/change.h"
 #include "twin/failures.h"
 #include "twin/told.h"
 
@@ -31,8 +31,6 @@ namespace heddle::cli {
 namespace {
 
 namespace json = boost::json;
-using routing::Failure;
-using Tables = twin::Run::Tables;
 
 struct WhatIfOptions {
   std::string fabric;
@@ -48,16 +46,12 @@ struct WhatIfOptions {
   std::vector<std::string> jobs;
   std::size_t top = 20;
   std::optional<unsigned> samples;
-
-  [[nodiscard]] bool routes_anew() const { return !roots.empty() || lmc || !engine.empty(); }
-  [[nodiscard]] bool changes() const {
-    return !without.empty() || !roots.empty() || lmc || !qos.empty() || !regulate.empty() || !jobs.empty() ||
-           (fabric.empty() && !engine.empty());
-  }
 };
 
-Result<twin::Run> run_of(const twin::Source& source, const std::optional<routing::Engine>& engine,
-                         const std::vector<NodeGuid>& roots);
+/// Made by whoever has made what is in force; of a file, by the engine.
+Result<twin::Run> run_of(const twin::Source& source, const std::optional<routing::Engine>& engine) {
+  return twin::Run::make(source, twin::engine_for(source, engine), {});
+}
 
 /// On all cores, each with a router of its own. What is as bad stands in the order of the fabric.
 Result<std::vector<twin::Failed>> all_failures(const twin::Run& run,
@@ -67,7 +61,7 @@ Result<std::vector<twin::Failed>> all_failures(const twin::Run& run,
   const std::size_t parts = std::clamp(std::thread::hardware_concurrency(), 1U, 16U);
   std::vector<std::future<Result<std::vector<twin::Failed>>>> under_way;
   for (std::size_t i = 0; i < parts; ++i) {
-    auto own = run_of(run.source(), engine, {});
+    auto own = run_of(run.source(), engine);
     if (!own) return fail(own.error());
     own->take_over_from(run);
     under_way.push_back(
@@ -115,34 +109,21 @@ Result<void> run_each(const WhatIfOptions& options, const std::optional<routing:
   return {};
 }
 
-/// Errors: of FabricNames.
-Result<std::vector<NodeGuid>> roots_called(const std::vector<std::string>& names, const FabricNames& known,
-                                           const Fabric& fabric) {
-  std::vector<NodeGuid> roots;
-  for (const std::string& name : names) {
-    const auto node = known.find_node(name);
-    if (!node) return fail("--roots", node.error());
-    roots.push_back(fabric.node(*node).guid);
-  }
-  return roots;
-}
-
-Result<void> check(const WhatIfOptions& options) {
+Result<void> check(const WhatIfOptions& options, const twin::Change& change) {
+  // Of a file, an engine is how it is routed anyhow.
+  twin::Change besides = change;
+  besides.engine.reset();
   const bool alone = !options.each.empty();
-  if (alone && (!options.without.empty() || !options.roots.empty() || options.lmc || !options.qos.empty() ||
-                !options.regulate.empty() || !options.jobs.empty())) {
+  if (alone && !besides.is_none()) {
     return fail(ErrorCode::Invalid,
                 "--fail-each goes with none of --without, --roots, --lmc, --qos, --regulate and --add-job");
   }
-  if (!options.regulate.empty() && (options.routes_anew() || !options.without.empty())) {
-    return fail(ErrorCode::Invalid, "--regulate goes with none of --without, --engine, --roots and --lmc");
-  }
-  if (!alone && !options.changes()) {
+  if (!alone && (options.fabric.empty() ? change : besides).is_none()) {
     return fail(ErrorCode::Invalid,
                 "one of --without NODE|LINK, --fail-each link|switch, --roots, --lmc, --qos, --regulate, "
                 "--add-job and, of the running fabric, --engine is wanted");
   }
-  return {};
+  return twin::check(change);
 }
 
 Result<void> take_traffic(const WhatIfOptions& options, twin::Run& run) {
@@ -159,98 +140,55 @@ Result<void> take_traffic(const WhatIfOptions& options, twin::Run& run) {
   return {};
 }
 
-/// Made by whoever has made what is in force, or by the engine that is wanted, with roots.
-Result<twin::Run> run_of(const twin::Source& source, const std::optional<routing::Engine>& engine,
-                         const std::vector<NodeGuid>& roots) {
-  std::optional<routing::Engine> chosen = engine;
-  const bool nobody_says = source.order.ranks.empty() && !source.tables;
-  if (!chosen && (!roots.empty() || nobody_says)) chosen = routing::Engine::UpDown;
-  return twin::Run::make(source, chosen, roots);
-}
-
-struct Asked {
-  std::optional<routing::Engine> engine;
-  std::vector<NodeGuid> roots;
-  Failure failure;
-  std::optional<qos::Programming> qos;
-  std::vector<sim::TrafficFlow> jobs;
-};
-
-Result<Asked> asked_by(const WhatIfOptions& options, const twin::Source& source, const FabricNames& known) {
-  Asked asked;
+Result<twin::Change> change_of(const WhatIfOptions& options) {
+  twin::Change change;
+  change.without = options.without;
+  change.roots = options.roots;
+  change.jobs = options.jobs;
+  change.lmc = options.lmc;
   if (!options.engine.empty()) {
     const auto engine = engine_called(options.engine);
     if (!engine) return fail(engine.error());
-    asked.engine = *engine;
+    change.engine = *engine;
   }
-  auto roots = roots_called(options.roots, known, *source.fabric);
-  if (!roots) return fail(roots.error());
-  asked.roots = *std::move(roots);
-  auto failure = twin::failure_of(options.without, known);
-  if (!failure) return fail("--without", failure.error());
-  asked.failure = *std::move(failure);
+  if (!options.regulate.empty()) change.regulate = regulation::select_policy_from(options.regulate);
   if (!options.qos.empty()) {
     const auto text = read_text(options.qos);
     if (!text) return fail(text.error());
     const auto plan = qos::parse_plan(*text, options.qos);
     if (!plan) return fail(plan.error());
-    asked.qos = *plan;
+    change.qos = *plan;
   }
-  for (const std::string& job : options.jobs) {
-    const auto flows = job_flows(*source.fabric, job);
-    if (!flows) return fail("--add-job", flows.error());
-    asked.jobs.insert(asked.jobs.end(), flows->begin(), flows->end());
-  }
-  return asked;
-}
-
-/// As it would be. `run`: of what is now; it may be told of more.
-/// `now`: of --regulate.
-Result<twin::State> then_of(const WhatIfOptions& options, const Asked& asked, twin::Run& run,
-                            const twin::State* now) {
-  run.use_qos(asked.qos ? &*asked.qos : nullptr);
-  run.add_flows(asked.jobs);
-  if (!options.regulate.empty()) {
-    const auto policy = regulation::select_policy_from(options.regulate);
-    if (!policy) return fail(ErrorCode::Invalid, "--regulate: trunk or general");
-    const auto active = run.regulated(*policy, *now);
-    if (!active) return fail(active.error());
-    return run.over(*active, Tables::Anew);
-  }
-  const routing::LinkSet left = run.left(asked.failure);
-  if (options.lmc) return run.with_lmc(*options.lmc, left, asked.engine);
-  return run.over(left, !options.without.empty() || options.routes_anew() ? Tables::Anew : Tables::InForce);
+  return change;
 }
 
 Result<void> run(const WhatIfOptions& options, Context& context) {
-  if (const auto good = check(options); !good) return fail(good.error());
+  const auto change = change_of(options);
+  if (!change) return fail(change.error());
+  if (const auto good = check(options, *change); !good) return fail(good.error());
   auto source = obtain_twin(options.fabric, context);
   if (!source) return fail(source.error());
   const FabricNames known{source->fabric};
-  const auto asked = asked_by(options, *source, known);
-  if (!asked) return fail(asked.error());
   // Roots are of what would be; an engine, of a file, also of what is.
-  const bool only_then = source->tables.has_value() || !options.roots.empty();
-  auto is = run_of(*source, options.fabric.empty() ? std::nullopt : asked->engine, {});
+  const bool only_then = source->tables.has_value() || !change->roots.empty();
+  const auto engine = options.fabric.empty() ? std::nullopt : change->engine;
+  auto is = run_of(*source, engine);
   if (!is) return fail(is.error());
   if (const auto taken = take_traffic(options, *is); !taken) return fail(taken.error());
   is->measure_bisection(options.each.empty() ? options.samples.value_or(twin::enough_samples(*source->fabric))
                                              : 0);
-  auto becomes = only_then && options.routes_anew() ? run_of(*source, asked->engine, asked->roots) : is;
+  auto becomes = only_then && change->routes_anew() ? twin::routed_by(*is, *change, known) : is;
   if (!becomes) return fail(becomes.error());
-  becomes->take_over_from(*is);
   // Both take as long; what regulation does follows from what is.
   auto is_now = std::async(std::launch::async, [&is] { return is->now(); });
   const bool needs_now = !options.regulate.empty() || !options.each.empty();
   if (needs_now) is_now.wait();
   std::optional<Result<twin::State>> then;
-  if (!needs_now) then = then_of(options, *asked, *becomes, nullptr);
+  if (!needs_now) then = twin::after(*becomes, *change, known, nullptr);
   const auto now = is_now.get();
   if (!now) return fail(now.error());
-  if (!options.each.empty())
-    return run_each(options, options.fabric.empty() ? std::nullopt : asked->engine, *is, known, *now,
-                    context);
-  if (!then) then = then_of(options, *asked, *becomes, &*now);
+  if (!options.each.empty()) return run_each(options, engine, *is, known, *now, context);
+  if (!then) then = twin::after(*becomes, *change, known, &*now);
   if (!*then) return fail(then->error());
   if (context.format == Format::Json) {
     json::object answer = twin::view(*is);

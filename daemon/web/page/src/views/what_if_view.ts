@@ -28,6 +28,7 @@ function basis({ tables, flows }: Answer): (HTMLElement | false)[] {
   return [
     h('p', { class: 'under' }, `Tables: ${read}.`),
     flows.error !== undefined && h('p', { class: 'under' }, `Traffic: estimated from the loads of ${duration(flows.loads_age_seconds)} ago; of ten kinds of traffic the busiest link was predicted within ${ratio(flows.error.median)} in half of all cases, and within ${ratio(flows.error.worst)} in all.`),
+    flows.source === 'given' && h('p', { class: 'under' }, 'Traffic: as given.'),
     flows.few_flows === true && h('p', { class: 'problem' }, 'These loads look like those of few flows: what follows for single links is not known.'),
   ];
 }
@@ -77,46 +78,112 @@ function told(answer: Answer): (HTMLElement | false)[] {
   ];
 }
 
-const changes: [string, string][] = [['without', 'these are taken out'], ['each=switch', 'each switch fails by itself'], ['each=link', 'each link fails by itself'], ['regulate=trunk', 'the trunk policy chooses links'], ['regulate=general', 'the general policy chooses links']];
+const kinds: [string, string][] = [['change', 'this changes'], ['each=switch', 'each switch fails by itself'], ['each=link', 'each link fails by itself'], ['regulate=trunk', 'the trunk policy chooses links'], ['regulate=general', 'the general policy chooses links']];
+
+type Key = 'without' | 'engine' | 'roots' | 'lmc' | 'jobs' | 'qos' | 'flows';
+interface Field { key: Key; title: string; input: HTMLSelectElement | HTMLTextAreaElement; file?: true }
+
+const area = (rows: number, placeholder: string): HTMLTextAreaElement => h('textarea', { rows, placeholder, spellcheck: 'false' });
+const choice = (options: [string, string][]): HTMLSelectElement => h('select', null, options.map(([value, title]) => h('option', { value }, title)));
+
+const makeFields = (): Field[] => [
+  { key: 'without', title: 'Taken out', input: area(3, 'Switches, hosts and links, one a line: spine-1, leaf-0/5') },
+  { key: 'engine', title: 'Routed by', input: choice([['', 'whoever routes it'], ['updn', 'updn'], ['ftree', 'ftree'], ['dor', 'dor'], ['minhop', 'minhop']]) },
+  { key: 'roots', title: 'Roots', input: area(2, 'Switches, one a line: of updn or ftree') },
+  { key: 'lmc', title: 'LIDs of a host', input: choice([['', 'as many as it has'], ...Array.from({ length: 8 }, (_, lmc): [string, string] => [`${lmc}`, `${1 << lmc}`])]) },
+  { key: 'jobs', title: 'Jobs that come', input: area(2, 'HOSTS:PATTERN:LOAD, one a line: node[1-8]:all-to-all:0.5') },
+  { key: 'qos', title: 'QoS plan of all ports', input: area(2, 'as for heddle qos push'), file: true },
+  { key: 'flows', title: 'Traffic', input: area(4, 'A scenario, as for --flows; else estimated from the loads of this moment'), file: true },
+];
+
+/** What each kind of question takes. */
+const takes = (kind: string): Key[] => {
+  if (kind === 'change') return ['without', 'engine', 'roots', 'lmc', 'jobs', 'qos', 'flows'];
+  return kind.startsWith('each') ? ['flows'] : ['jobs', 'qos', 'flows'];
+};
+/** What stands behind the first button. */
+const further: Key[] = ['engine', 'roots', 'lmc', 'jobs', 'qos', 'flows'];
+/** A daemon reads no longer request (head_bytes of its HTTP server). */
+const longest = 14000;
+
+/** A plan without the spaces that make it readable: it goes into a URL. */
+function dense(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+function value({ key, input }: Field): string {
+  const text = input.value.trim();
+  if (key === 'qos') return dense(text);
+  return key === 'flows' ? text : text.split('\n').map((line) => line.trim()).filter(Boolean).join('\n');
+}
+
+/** Puts a file's text into the field. */
+function fromFile({ title, input }: Field): HTMLInputElement {
+  const file = h('input', { type: 'file', 'aria-label': `${title}, from a file` });
+  file.addEventListener('change', () => { void file.files?.[0]?.text().then((text) => { input.value = text; }); });
+  return file;
+}
+
+/** A field with its title, and a way to fill it from a file. */
+function labelled(field: Field): HTMLElement {
+  field.input.setAttribute('aria-label', field.title);
+  return h('div', { class: 'field' }, h('span', null, field.title), field.input, field.file && fromFile(field));
+}
+
+/** The form, and what it asks for. */
+function question(query: URLSearchParams, submit: (parameters: URLSearchParams) => void): HTMLElement {
+  const fields = makeFields();
+  const labels = new Map(fields.map((field) => [field.key, labelled(field)]));
+  const kind = h('select', { 'aria-label': 'What happens' }, kinds.map(([of, title]) => h('option', { value: of }, title)));
+  const chosen = ['each', 'regulate'].find((key) => query.has(key));
+  kind.value = chosen ? `${chosen}=${query.get(chosen)}` : 'change';
+  for (const { key, input } of fields) input.value = query.get(key) ?? '';
+  const more = h('details', further.some((key) => query.has(key)) ? { open: true } : null, h('summary', null, 'Routing, jobs, traffic'), further.map((key) => labels.get(key)!));
+  const hint = (): void => { for (const [key, label] of labels) label.hidden = !takes(kind.value).includes(key); };
+  kind.addEventListener('change', hint);
+  hint();
+  const gather = (event: Event): void => {
+    event.preventDefault();
+    const parameters = new URLSearchParams(kind.value === 'change' ? '' : kind.value);
+    for (const field of fields) if (takes(kind.value).includes(field.key) && value(field)) parameters.set(field.key, value(field));
+    submit(parameters);
+  };
+  return h('form', { class: 'what-if-form', onsubmit: gather }, h('label', { class: 'kind' }, 'What if ', kind, '?'), labels.get('without'), more, h('button', { type: 'submit' }, 'Reckon'));
+}
+
+const known = ['without', 'engine', 'roots', 'lmc', 'jobs', 'qos', 'flows', 'each', 'regulate'];
 
 /** What the running fabric would be like, as `heddle what-if` tells it. Changes nothing. */
 export const whatIfView: MakeView = (_store, here) => {
-  const query = here.query;
-  const kind = h('select', { 'aria-label': 'What happens' }, changes.map(([value, title]) => h('option', { value }, title)));
-  const names = h('textarea', { rows: 3, 'aria-label': 'Switches, hosts and links, one a line', placeholder: 'Switches, hosts and links, one a line: spine-1, leaf-0/5' });
   const out = h('div', { 'aria-live': 'polite' });
-  const chosen = ['each', 'regulate'].find((key) => query.has(key));
-  kind.value = chosen ? `${chosen}=${query.get(chosen)}` : 'without';
-  names.value = query.get('without') ?? '';
-  const hint = (): void => { names.hidden = kind.value !== 'without'; };
-  kind.addEventListener('change', hint);
-  hint();
   let asked = 0;
   const run = async (parameters: URLSearchParams): Promise<void> => {
     const mine = ++asked;
     fill(out, h('p', { class: 'quiet' }, 'Reckoning …'));
-    const answer = await ask<Answer>(`/v1/what-if?${parameters}`).catch((error: Error) => error);
+    const tooLong = `${parameters}`.length > longest && new Error('This is more than a page can ask for: heddle what-if takes it.');
+    const answer = tooLong || await ask<Answer>(`/v1/what-if?${parameters}`).catch((error: Error) => error);
     if (mine !== asked) return;
     fill(out, answer instanceof Error ? h('p', { class: 'problem' }, answer.message) : told(answer));
   };
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    const [key, value] = kind.value === 'without' ? ['without', names.value.split('\n').map((name) => name.trim()).filter(Boolean).join('\n')] : kind.value.split('=') as [string, string];
-    const parameters = { [key]: value };
-    const next = href('what-if', [], parameters);
-    if (location.hash === next) void run(new URLSearchParams(parameters));
+  const submit = (parameters: URLSearchParams): void => {
+    const next = href('what-if', [], Object.fromEntries(parameters));
+    if (location.hash === next) void run(parameters);
     else location.hash = next;
   };
-  const go = (asked_for: URLSearchParams): void => {
+  const go = (query: URLSearchParams): void => {
     const parameters = new URLSearchParams();
-    for (const key of ['without', 'each', 'regulate']) if (asked_for.get(key)) parameters.set(key, asked_for.get(key)!);
+    for (const key of known) if (query.get(key)) parameters.set(key, query.get(key)!);
     if ([...parameters].length > 0) void run(parameters);
   };
-  go(query);
+  go(here.query);
   return {
     element: h('section', { class: 'view page' }, h('h1', null, 'What if'),
       h('p', { class: 'under' }, 'A twin of the running fabric: its tables as they are in force, the loads of this moment. Nothing in the fabric is changed.'),
-      h('form', { class: 'what-if-form', onsubmit: submit }, h('label', null, 'What if ', kind, '?'), names, h('button', { type: 'submit' }, 'Reckon')), out),
+      question(here.query, submit), out),
     title: 'What if',
     onPlace: () => {
       go(place().query);

@@ -1,4 +1,4 @@
-#include "heddle/job_flows.h"
+#include "twin/job_flows.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "sim/scenario_hosts.h"
 #include "sim/scenario_patterns.h"
 
-namespace heddle::cli {
+namespace heddle::twin {
 namespace {
 
 struct JobText {
@@ -81,4 +81,4 @@ Result<std::vector<sim::TrafficFlow>> job_flows(const Fabric& fabric, const std:
   return flows;
 }
 
-}  // namespace heddle::cli
+}  // namespace heddle::twin

@@ -8,11 +8,11 @@
 #include "fabric/fabric.h"
 #include "sim/traffic_plane.h"
 
-namespace heddle::cli {
+namespace heddle::twin {
 
 /// Of "HOSTS:PATTERN:LOAD": hosts as Slurm writes many names, or patterns with *, by the first word of their
 /// adapters' descriptions; a pattern of docs/scenarios.md; the share of its link that each host sends.
 /// Errors: Invalid, NotFound.
 [[nodiscard]] Result<std::vector<sim::TrafficFlow>> job_flows(const Fabric& fabric, const std::string& text);
 
-}  // namespace heddle::cli
+}  // namespace heddle::twin
