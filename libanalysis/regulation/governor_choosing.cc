@@ -128,6 +128,7 @@ void Governor::Impl::begin_chosen(const Choice& choice, std::vector<Take> takes)
   expected_ = choice.selection.predicted;
   if (choice.policy == SelectPolicy::General) sent_then_ = sent_by_all(choice.loads);
   is_proving_ = true;
+  sent_when_wrong_ = 0;
   begin(std::move(takes));
 }
 

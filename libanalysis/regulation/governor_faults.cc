@@ -124,6 +124,7 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   sent_then_ = 0;
   distrust_ = 0;
   is_proving_ = false;
+  sent_when_wrong_ = 0;
   proved_ = 0;
   hold_until_.reset();
   takes_from_.reset();

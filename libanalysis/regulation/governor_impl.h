@@ -238,6 +238,7 @@ class Governor::Impl {
 
   // governor_planning.cc: what regulation wants
   void bring_what_is_needed();
+  [[nodiscard]] Reach reach() const;
   void learn_from_a_wrong_choice();
   void estimate(const MeasuredLoads& loads);
   void choose();
@@ -366,8 +367,9 @@ class Governor::Impl {
   // they left, the margin grows, and for a while that doubles the trunk rule decides.
   double sent_then_ = 0;  ///< bit/s of all hosts at the last choice that was carried out
   unsigned distrust_ = 0;
-  bool is_proving_ = false;  ///< links left by a choice, and nobody knows yet whether it was right
-  unsigned proved_ = 0;      ///< choices in a row that were right
+  bool is_proving_ = false;     ///< links left by a choice, and nobody knows yet whether it was right
+  unsigned proved_ = 0;         ///< choices in a row that were right
+  double sent_when_wrong_ = 0;  ///< bit/s of all hosts when the last choice was found wrong; 0: it was not
   std::optional<Instant> hold_until_;
   /// Tables could not be written without what was to go: nothing goes before that. Where a switch is known to
   /// be silent an order fails in the instant in which it is given.

@@ -57,7 +57,7 @@ void Governor::Impl::bring_what_is_needed() {
   unavoidable_shares_ = unavoidable_.shares();
   const LinkSet can_be = available();
   const SelectionProblem now = problem(can_be, *latest_, nullptr);
-  const std::vector<LinkDecision> needed = needed_links(now, options.select, options.waiting);
+  const std::vector<LinkDecision> needed = needed_links(now, options.select, options.waiting, reach());
   if (!needed.empty()) learn_from_a_wrong_choice();
   for (const LinkDecision& decision : needed) {
     const LinkState state = at(decision.link).state;
@@ -85,9 +85,21 @@ void Governor::Impl::bring_what_is_needed() {
   }
 }
 
+/// Where the last choice is why trunks are too full, the links beside these undo it. Other traffic may need
+/// any.
+Reach Governor::Impl::reach() const {
+  const double sent = sent_by_all(*latest_);
+  const bool as_then =
+      sent <= (1 + other_load) * sent_when_wrong_ && sent_when_wrong_ <= (1 + other_load) * sent;
+  return is_proving_ || as_then ? Reach::Beside : Reach::Anywhere;
+}
+
 void Governor::Impl::learn_from_a_wrong_choice() {
   if (!is_steady()) return;
-  if (std::exchange(is_proving_, false)) proved_ = 0;
+  if (std::exchange(is_proving_, false)) {
+    proved_ = 0;
+    sent_when_wrong_ = sent_by_all(*latest_);
+  }
   if (sent_then_ <= 0 || options.select.policy == SelectPolicy::Trunk) return;
   const double sent = sent_by_all(*latest_);
   const double then = sent_then_;

@@ -26,13 +26,13 @@ void OtherWays::lacks(routing::SwitchIndex lower, double bits, const std::string
   if (lack.reason.empty()) lack.reason = reason;
 }
 
-std::vector<LinkDecision> OtherWays::bring() {
+std::vector<LinkDecision> OtherWays::bring(Reach reach) {
   // From the top: what a switch cannot have is what those below it lack.
   for (const routing::SwitchIndex at : problem_.network->ranks().order()) {
     bring_ways_up(at);
-    pass_on(at);
+    if (reach == Reach::Anywhere) pass_on(at);
   }
-  bring_any();
+  if (reach == Reach::Anywhere) bring_any();
   return std::move(brought_);
 }
 

@@ -21,7 +21,7 @@ class OtherWays {
   /// A trunk of this lower switch is too full by so many bit/s, and why.
   void lacks(routing::SwitchIndex lower, double bits, const std::string& reason);
   /// Links that make up for it, as far as there are any that are off.
-  [[nodiscard]] std::vector<LinkDecision> bring();
+  [[nodiscard]] std::vector<LinkDecision> bring(Reach reach);
 
  private:
   struct Lack {

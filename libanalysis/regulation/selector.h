@@ -114,11 +114,18 @@ struct Selection {
 /// bit/s of a link in the mode it runs in.
 [[nodiscard]] double current_capacity(const SelectionProblem& problem, LinkIndex link);
 
+/// How far from a trunk that is too full links may be that come back for it.
+enum class Reach : std::uint8_t {
+  Beside,    ///< in the trunk, and by the general policy of its switch
+  Anywhere,  ///< where these are all on, below its switch, and at last wherever one is off (other_ways.h)
+};
+
 /// Links to bring back at once, from measured loads alone and without predicting anything: for each bundle (a
 /// trunk, or all ways up of a switch) with a link above u_on, or that waits longer than `waiting` of the
 /// time, as many links that are off as bring its load below u_on. Linear in the number of links.
 [[nodiscard]] std::vector<LinkDecision> needed_links(const SelectionProblem& problem,
-                                                     const SelectOptions& options, Ratio waiting);
+                                                     const SelectOptions& options, Ratio waiting,
+                                                     Reach reach = Reach::Beside);
 
 /// No allowed set of links between switches draws less: see docs/regulation.md.
 /// `limits`: bit/s that each hop may carry; empty: u_on of its capacity.

@@ -187,7 +187,7 @@ TrunkChoice choose_by_trunks(const SelectionProblem& problem, const SelectOption
 }
 
 std::vector<LinkDecision> needed_links(const SelectionProblem& problem, const SelectOptions& options,
-                                       Ratio waiting) {
+                                       Ratio waiting, Reach reach) {
   const Network& network = *problem.network;
   const double u_on = options.thresholds.u_on.value();
   std::vector<LinkDecision> result;
@@ -236,7 +236,7 @@ std::vector<LinkDecision> needed_links(const SelectionProblem& problem, const Se
   if (options.policy == SelectPolicy::Trunk) return result;
   OtherWays others{problem, std::move(taken)};
   for (const Full& trunk : full) others.lacks(trunk.lower, trunk.lacks, trunk.reason);
-  for (LinkDecision& decision : others.bring()) result.push_back(std::move(decision));
+  for (LinkDecision& decision : others.bring(reach)) result.push_back(std::move(decision));
   return result;
 }
 

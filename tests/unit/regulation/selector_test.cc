@@ -205,11 +205,13 @@ TEST(OtherWaysTest, LeadPastASwitchWhoseWaysUpAreAllOn) {
   for (const Trunk& trunk : trunks) {
     if (below.contains(trunk.lower) && trunk.upper != full) site.current.erase(trunk.links[0]);
   }
-  const auto needed = needed_links(site.problem, general(), Ratio{0.2});
+  const auto needed = needed_links(site.problem, general(), Ratio{0.2}, Reach::Anywhere);
   ASSERT_FALSE(needed.empty());
   for (const LinkDecision& decision : needed)
     EXPECT_TRUE(below.contains(trunks[site.network->trunk_of(decision.link)].lower)) << decision.reason;
-  EXPECT_TRUE(needed_links(site.problem, {}, Ratio{0.2}).empty()) << "the trunk rule empties no switch";
+  EXPECT_TRUE(needed_links(site.problem, general(), Ratio{0.2}, Reach::Beside).empty());
+  EXPECT_TRUE(needed_links(site.problem, {}, Ratio{0.2}, Reach::Anywhere).empty())
+      << "the trunk rule empties no switch";
 }
 
 // Which links of a trunk stay is chosen by what they carry in both planes: traffic that moves to the other
