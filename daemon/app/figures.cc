@@ -39,15 +39,15 @@ metrics::RegulationFigures regulation_figures(const regulate::Regulator& regulat
   return figures;
 }
 
-metrics::QosFigures qos_figures(const vlarb::Keeper& keeper, Instant now) {
+metrics::QosFigures qos_figures(const core::QosState& state, Instant now) {
   metrics::QosFigures figures;
-  figures.ports = keeper.ports();
-  figures.drift_ports = keeper.drift().size();
-  figures.silent_ports = keeper.silent().size();
-  for (const auto& each : keeper.shortfalls()) figures.reduced_ports += each.ports.size();
-  figures.reapplied = keeper.reapplied();
-  if (keeper.verified()) {
-    const auto at = std::chrono::system_clock::now().time_since_epoch() - (now - *keeper.verified());
+  figures.ports = state.ports;
+  figures.drift_ports = state.drift.size();
+  figures.silent_ports = state.silent.size();
+  for (const auto& each : state.shortfalls) figures.reduced_ports += each.ports.size();
+  figures.reapplied = state.reapplied;
+  if (state.verified) {
+    const auto at = std::chrono::system_clock::now().time_since_epoch() - (now - *state.verified);
     figures.verified = std::chrono::duration<double>(at).count();
   }
   return figures;

@@ -275,7 +275,7 @@ void Heddled::Parts::on_logged(const journal::Event& event) {
   page_at_ = std::min(page_at_.value_or(Instant::max()), core_.now() + page_delay);
 }
 
-void Heddled::Parts::on_qos() { qos_metrics_.set(qos_figures(core_.qos().keeper(), core_.now())); }
+void Heddled::Parts::on_qos() { qos_metrics_.set(qos_figures(core_.qos().state(), core_.now())); }
 
 void Heddled::Parts::reload() {
   if (stop_asked_) return;

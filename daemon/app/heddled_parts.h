@@ -69,14 +69,10 @@ class Heddled::Parts final : public control::Daemon, private core::Outside {
   [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const override {
     return core_.authority().lids_through(port);
   }
-  [[nodiscard]] const regulate::Regulator* regulator() const override { return core_.regulator(); }
+  [[nodiscard]] core::RegulationControl* regulation() override { return core_.regulation_control(); }
   [[nodiscard]] std::optional<control::HostAgentsShown> host_agents() const override;
   [[nodiscard]] std::string why_no_regulation() const override;
-  [[nodiscard]] Instant now() const override { return clock_.now(); }
-  void command(const Command& command) override {
-    command(*core_.regulator(), core_.now());
-    doors_.answers().outdate();
-  }
+  void ordered() override { doors_.answers().outdate(); }
 
  private:
   // What the core tells.

@@ -69,11 +69,7 @@ class PlayedDaemon final : public control::Daemon {
   [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const override {
     return core_.authority().lids_through(port);
   }
-  [[nodiscard]] const regulate::Regulator* regulator() const override {
-    return std::as_const(core_).regulator();
-  }
-  [[nodiscard]] Instant now() const override { return core_.now(); }
-  void command(const Command& command) override { command(*core_.regulator(), core_.now()); }
+  [[nodiscard]] core::RegulationControl* regulation() override { return core_.regulation_control(); }
 
  private:
   core::FabricCore& core_;

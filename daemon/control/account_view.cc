@@ -47,11 +47,9 @@ json::object totals_view(const power::EnergyTotals& totals) {
   return {{"spent_joules", totals.spent.value()}, {"saved_joules", totals.saved.value()}};
 }
 
-Account account(const Regulator& regulator) {
-  Account account{regulator.energy().parts(), regulator.tariff(), regulator.transitions(), {}, 0};
-  if (!regulator.governor().reference()) return account;
-  account.unknown_switches = regulator.unknown_switches().size();
-  for (const auto& link : regulator.governor().links()) {
+Account account(const core::RegulationState& state) {
+  Account account{state.parts, state.tariff, state.transitions, {}, state.unknown_switches};
+  for (const auto& link : state.links) {
     const bool between_switches = link.exempt != regulation::Exempt::HostLink;
     if (between_switches && link.exempt != regulation::Exempt::No)
       ++account.always_on[std::string{to_string(link.exempt)}];

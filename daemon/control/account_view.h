@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
+#include "core/regulation_control.h"
 #include "power/savings.h"
-#include "regulate/regulator.h"
 
 namespace heddle::control {
 
@@ -19,7 +19,7 @@ struct Account {
   std::map<std::string, std::size_t> always_on;
   std::size_t unknown_switches = 0;  ///< which nobody counts
 };
-[[nodiscard]] Account account(const regulate::Regulator& regulator);
+[[nodiscard]] Account account(const core::RegulationState& state);
 [[nodiscard]] boost::json::object account_view(const Account& account);
 
 [[nodiscard]] boost::json::object totals_view(const power::EnergyTotals& totals);

@@ -20,7 +20,7 @@ namespace heddle::control {
 namespace {
 
 namespace json = boost::json;
-using regulate::Regulator;
+using core::RegulationControl;
 
 std::string name_of(const DaemonState& state, const PortRef& port) {
   const NodeIndex node = state.fabric ? state.fabric->find_node(port.node) : no_node;
@@ -41,16 +41,17 @@ Result<BaselineShown> kept(const Daemon& daemon) {
 Result<void> show(Daemon& daemon, const Request& request, const Respond& respond) {
   auto shown = kept(daemon);
   if (!shown) return fail(shown.error());
-  auto order = order_for(request, [shown = *std::move(shown), now = daemon.now()](BodyWriter& out) {
-    json::object view = baseline_summary(shown, now);
-    if (shown.found && shown.found->trouble.empty()) {
-      for (auto& [key, value] : cabling::view(shown.found->check)) view[key] = value;
-    }
-    out.write(json::serialize(view));
-    return Result<void>{};
-  });
+  auto order =
+      order_for(request, [shown = *std::move(shown), now = daemon.regulation()->now()](BodyWriter& out) {
+        json::object view = baseline_summary(shown, now);
+        if (shown.found && shown.found->trouble.empty()) {
+          for (auto& [key, value] : cabling::view(shown.found->check)) view[key] = value;
+        }
+        out.write(json::serialize(view));
+        return Result<void>{};
+      });
   // It may be another one before the next sample.
-  order.key += fmt::format(" {}", daemon.regulator()->revision());
+  order.key += fmt::format(" {}", daemon.regulation()->revision());
   daemon.answers().serve(std::move(order), respond);
   return {};
 }
@@ -68,16 +69,16 @@ void show_cables(Daemon& daemon, const Request& request, const Respond& respond)
   if (!state.fabric) return respond(error_response(no_fabric()));
   std::shared_ptr<const Fabric> reference;
   std::set<LinkRef> off;
-  if (const auto* regulator = daemon.regulator()) {
-    reference = regulator->governor().reference();
-    off = core::off_on_purpose(regulator->governor().memory());
+  if (const auto* regulation = daemon.regulation()) {
+    reference = regulation->reference();
+    off = regulation->off_on_purpose();
   }
   auto order = order_for(request, [seen = state.fabric, reference, off = std::move(off)](BodyWriter& out) {
     out.write(write_ibnetdiscover(*cabling::as_cabled(reference, seen, off)));
     return Result<void>{};
   });
   order.content_type = "text/plain";
-  if (daemon.regulator() != nullptr) order.key += fmt::format(" {}", daemon.regulator()->revision());
+  if (daemon.regulation() != nullptr) order.key += fmt::format(" {}", daemon.regulation()->revision());
   daemon.answers().serve(std::move(order), respond);
 }
 
@@ -87,15 +88,15 @@ bool wants_cables(const Request& request) {
 }
 
 /// Of the fabric as its cables lie. Errors: Unreachable before the first sweep.
-Result<std::string> plan_as_it_is(const Daemon& daemon) {
+Result<std::string> plan_as_it_is(Daemon& daemon) {
   const DaemonState state = daemon.state();
   if (!state.fabric) return fail(no_fabric());
-  const auto& governor = daemon.regulator()->governor();
+  const RegulationControl& regulation = *daemon.regulation();
   return write_ibnetdiscover(
-      *cabling::as_cabled(governor.reference(), state.fabric, core::off_on_purpose(governor.memory())));
+      *cabling::as_cabled(regulation.reference(), state.fabric, regulation.off_on_purpose()));
 }
 
-Regulator::Reply baseline_reply(const Respond& respond) {
+RegulationControl::Reply baseline_reply(const Respond& respond) {
   return [respond](const Result<std::string>& result) {
     if (!result) return respond(error_response(result.error()));
     respond(json_response(json::object{{"text", *result}}));
@@ -129,9 +130,8 @@ Result<void> keep(Daemon& daemon, const Request& request, const Respond& respond
   if (!order) return fail(order.error());
   const std::string by = author(request.peer, order->by);
   if (order->forget) {
-    daemon.command([&](Regulator& regulator, Instant now) {
-      regulator.forget_baseline(by, now, baseline_reply(respond));
-    });
+    daemon.regulation()->forget_baseline(by, baseline_reply(respond));
+    daemon.ordered();
     return {};
   }
   const bool is_given = !order->plan.empty();
@@ -145,9 +145,8 @@ Result<void> keep(Daemon& daemon, const Request& request, const Respond& respond
                                       is_given ? printable(order->name) : "the fabric as it was",
                                       by,
                                       {}};
-  daemon.command([&](Regulator& regulator, Instant now) {
-    regulator.keep_baseline(baseline, now, baseline_reply(respond));
-  });
+  daemon.regulation()->keep_baseline(baseline, baseline_reply(respond));
+  daemon.ordered();
   return {};
 }
 
@@ -189,7 +188,7 @@ bool answer_cabling(Daemon& daemon, const Request& request, const Respond& respo
   }
   const bool text = request.path == "/v1/baseline/plan";
   if (!text && request.path != "/v1/baseline") return false;
-  if (daemon.regulator() == nullptr) {
+  if (daemon.regulation() == nullptr) {
     respond(error_response({ErrorCode::Unsupported, daemon.why_no_regulation()}));
     return true;
   }

@@ -14,7 +14,7 @@ namespace heddle::control {
 namespace {
 
 namespace json = boost::json;
-using regulate::Regulator;
+using core::RegulationControl;
 
 /// Names of a body are looked for one by one, on the thread that decides.
 constexpr std::size_t most_names = 256;
@@ -37,7 +37,7 @@ json::object drain_view(const regulate::DrainShown& shown, Instant now) {
           {"ends_in_seconds", drain.until ? json::value(seconds(*drain.until - now)) : json::value()}};
 }
 
-Regulator::Reply reply_about(const std::string& what, const Respond& respond) {
+RegulationControl::Reply reply_about(const std::string& what, const Respond& respond) {
   return [what, respond](const Result<std::string>& result) {
     if (!result) return respond(error_response(result.error()));
     respond(json_response(json::object{{"text", *result}, {"what", printable(what)}}));
@@ -81,12 +81,13 @@ Result<DrainOrder> read_order(const std::string& body) {
 
 Result<void> end_drain(RegulationDesk& desk, const DrainOrder& order, const std::string& author,
                        const Respond& respond) {
-  const regulation::Governor& governor = desk.regulator()->governor();
-  const auto what = regulate::drain_named(governor.drains(), governor.reference(), order.names);
+  RegulationControl& regulation = *desk.regulation();
+  std::vector<regulation::DrainStatus> drains;
+  for (regulate::DrainShown& each : regulation.drains()) drains.push_back(std::move(each.status));
+  const auto what = regulate::drain_named(drains, regulation.reference(), order.names);
   if (!what) return fail(what.error());
-  desk.command([&](Regulator& regulator, Instant now) {
-    regulator.end_drain(*what, author, now, reply_about(*what, respond));
-  });
+  regulation.end_drain(*what, author, reply_about(*what, respond));
+  desk.ordered();
   return {};
 }
 
@@ -99,14 +100,15 @@ json::value drains_view(std::span<const regulate::DrainShown> drains, Instant no
 }
 
 Result<void> show_drains(RegulationDesk& desk, const Request& /*request*/, const Respond& respond) {
-  respond(json_response(json::object{{"drains", drains_view(desk.regulator()->drains(), desk.now())}}));
+  respond(json_response(
+      json::object{{"drains", drains_view(desk.regulation()->drains(), desk.regulation()->now())}}));
   return {};
 }
 
 Result<void> order_drain(RegulationDesk& desk, const Request& request, const Respond& respond) {
   const auto order = read_order(request.body);
   if (!order) return fail(order.error());
-  const auto reference = desk.regulator()->governor().reference();
+  const auto reference = desk.regulation()->reference();
   if (!reference)
     return fail(ErrorCode::Unreachable, "the fabric has not been discovered yet; ask again in a moment");
   const std::string by = author(request.peer, order->by);
@@ -116,11 +118,12 @@ Result<void> order_drain(RegulationDesk& desk, const Request& request, const Res
   if (!drain) return fail(drain.error());
   drain->reason = order->reason;
   drain->by = by;
-  desk.command([&](Regulator& regulator, Instant now) {
-    if (order->length > 0) drain->until = now + std::chrono::nanoseconds{std::llround(order->length * 1e9)};
-    const auto force = order->with_hosts ? regulation::Force::CutHostsOff : regulation::Force::No;
-    regulator.set_drain(*drain, force, now, reply_about(drain->what, respond));
-  });
+  RegulationControl& regulation = *desk.regulation();
+  if (order->length > 0)
+    drain->until = regulation.now() + std::chrono::nanoseconds{std::llround(order->length * 1e9)};
+  const auto force = order->with_hosts ? regulation::Force::CutHostsOff : regulation::Force::No;
+  regulation.set_drain(*drain, force, reply_about(drain->what, respond));
+  desk.ordered();
   return {};
 }
 

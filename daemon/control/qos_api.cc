@@ -89,23 +89,23 @@ json::object outcome_view(const QosControl& qos, const vlarb::Outcome& outcome) 
 }
 
 json::object state_view(const QosControl& qos) {
-  const vlarb::Keeper& keeper = qos.keeper();
+  const core::QosState state = qos.state();
   json::array plans;
-  for (const auto& each : keeper.assignments()) {
+  for (const auto& each : state.assignments) {
     auto plan = json::parse(qos::plan_text(each.programming));
     plans.push_back(json::object{
         {"name", each.name}, {"ports", each.ports.text()}, {"qos", std::move(plan.as_object()["qos"])}});
   }
   json::object out{{"plans", std::move(plans)},
-                   {"ports", keeper.ports()},
-                   {"reapplied", keeper.reapplied()},
-                   {"differ_count", keeper.drift().size()},
-                   {"differ", findings_view(qos, keeper.drift())},
-                   {"silent_count", keeper.silent().size()},
-                   {"silent", findings_view(qos, keeper.silent())},
-                   {"reduced", shortfalls_view(qos, keeper.shortfalls())}};
-  const auto verified = keeper.verified();
-  out["verified"] = verified ? json::value(seconds(verified->time_since_epoch())) : json::value(nullptr);
+                   {"ports", state.ports},
+                   {"reapplied", state.reapplied},
+                   {"differ_count", state.drift.size()},
+                   {"differ", findings_view(qos, state.drift)},
+                   {"silent_count", state.silent.size()},
+                   {"silent", findings_view(qos, state.silent)},
+                   {"reduced", shortfalls_view(qos, state.shortfalls)}};
+  out["verified"] =
+      state.verified ? json::value(seconds(state.verified->time_since_epoch())) : json::value(nullptr);
   return out;
 }
 

@@ -19,9 +19,9 @@ namespace heddle::control {
 namespace {
 
 namespace json = boost::json;
-using regulate::Regulator;
+using core::RegulationControl;
 
-Regulator::Reply reply_to(const Respond& respond) {
+RegulationControl::Reply reply_to(const Respond& respond) {
   return [respond](const Result<std::string>& result) {
     if (!result) return respond(error_response(result.error()));
     respond(json_response(json::object{{"text", *result}}));
@@ -40,21 +40,20 @@ Result<void> set_mode(RegulationDesk& desk, const Request& request, const Respon
   if (!parsed) {
     return fail(ErrorCode::Invalid, fmt::format("mode must be off, advise or enforce, not '{}'", *mode));
   }
-  desk.command([&](Regulator& regulator, Instant now) {
-    regulator.set_mode(*parsed, author(request.peer, *by), now, reply_to(respond));
-  });
+  desk.regulation()->set_mode(*parsed, author(request.peer, *by), reply_to(respond));
+  desk.ordered();
   return {};
 }
 
 /// Also a link that is off with an end that has not been seen since the start, by its other end.
-Result<LinkRef> find_link(const Regulator& regulator, const std::string& text) {
-  const auto reference = regulator.governor().reference();
+Result<LinkRef> find_link(const RegulationControl& regulation, const std::string& text) {
+  const auto reference = regulation.reference();
   const FabricNames names{reference};
   const auto index = names.find_link(text);
   if (index) return link_ref(*reference, reference->link(*index));
   if (const auto end = names.find_port(text)) {
     const PortRef port = reference->ref(reference->port_index(*end));
-    for (const auto& [link, off] : regulator.governor().memory().off) {
+    for (const LinkRef& link : regulation.off()) {
       if (link.a == port || link.b == port) return link;
     }
   }
@@ -62,8 +61,8 @@ Result<LinkRef> find_link(const Regulator& regulator, const std::string& text) {
 }
 
 /// The link that the request names. Errors: Unreachable before the first sweep; NotFound.
-Result<LinkRef> link_of(const RegulationDesk& desk, const std::string& text) {
-  if (desk.regulator()->governor().reference()) return find_link(*desk.regulator(), text);
+Result<LinkRef> link_of(RegulationDesk& desk, const std::string& text) {
+  if (desk.regulation()->reference()) return find_link(*desk.regulation(), text);
   return fail(ErrorCode::Unreachable, "the fabric has not been discovered yet; ask again in a moment");
 }
 
@@ -90,11 +89,11 @@ Result<void> set_link(RegulationDesk& desk, const Request& request, const Respon
   if (!found) return fail(found.error());
   const LinkRef ref = *found;
   regulation::Override value{*wish, *reason, author(request.peer, *by), std::nullopt};
-  desk.command([&](Regulator& regulator, Instant now) {
-    if (*length > 0) value.until = now + std::chrono::nanoseconds{std::llround(*length * 1e9)};
-    const auto forced = *force ? regulation::Force::CutHostsOff : regulation::Force::No;
-    regulator.set_override(ref, value, forced, now, reply_to(respond));
-  });
+  RegulationControl& regulation = *desk.regulation();
+  if (*length > 0) value.until = regulation.now() + std::chrono::nanoseconds{std::llround(*length * 1e9)};
+  const auto forced = *force ? regulation::Force::CutHostsOff : regulation::Force::No;
+  regulation.set_override(ref, value, forced, reply_to(respond));
+  desk.ordered();
   return {};
 }
 
@@ -108,9 +107,8 @@ Result<void> forget_link(RegulationDesk& desk, const Request& request, const Res
   if (auto end = arguments->end(); !end) return end;
   const auto found = link_of(desk, *link);
   if (!found) return fail(found.error());
-  desk.command([&](Regulator& regulator, Instant now) {
-    regulator.forget_link(*found, author(request.peer, *by), now, reply_to(respond));
-  });
+  desk.regulation()->forget_link(*found, author(request.peer, *by), reply_to(respond));
+  desk.ordered();
   return {};
 }
 
@@ -122,10 +120,9 @@ Result<void> restore(RegulationDesk& desk, const Request& request, const Respond
   const auto adopt = arguments->flag("adopt");
   if (!adopt) return fail(adopt.error());
   if (auto end = arguments->end(); !end) return end;
-  desk.command([&](Regulator& regulator, Instant now) {
-    const auto adopted = *adopt ? Regulator::Adopt::DisabledPorts : Regulator::Adopt::No;
-    regulator.restore(author(request.peer, *by), adopted, now, reply_to(respond));
-  });
+  const auto adopted = *adopt ? RegulationControl::Adopt::DisabledPorts : RegulationControl::Adopt::No;
+  desk.regulation()->restore(author(request.peer, *by), adopted, reply_to(respond));
+  desk.ordered();
   return {};
 }
 
@@ -142,7 +139,7 @@ Result<std::uint64_t> whole(const Request& request, const std::string& key, std:
 }
 
 Result<void> show_regulation(RegulationDesk& desk, const Request& /*request*/, const Respond& respond) {
-  auto view = regulation_view(*desk.regulator());
+  auto view = regulation_view(desk.regulation()->state());
   if (const auto agents = desk.host_agents()) view.as_object()["agents"] = host_agents_view(*agents);
   respond(json_response(view));
   return {};
@@ -155,11 +152,11 @@ Result<void> show_events(RegulationDesk& desk, const Request& request, const Res
   if (!most) return fail(most.error());
   // The rest of them is for operators.
   constexpr std::size_t most_for_readers = 4;
-  if (request.access == Access::Read && desk.regulator()->reads_waiting() >= most_for_readers) {
+  if (request.access == Access::Read && desk.regulation()->reads_waiting() >= most_for_readers) {
     respond(try_later(std::chrono::seconds{1}, "the log of decisions is being read for others"));
     return {};
   }
-  desk.regulator()->events(
+  desk.regulation()->events(
       *after, std::min<std::uint64_t>(*most, 1000),
       [after = *after, respond](const Result<std::vector<journal::Event>>& found) {
         respond(found ? json_response(events_view(*found, after)) : error_response(found.error()));
@@ -178,7 +175,7 @@ void serve_long(RegulationDesk& desk, const Request& request, const Respond& res
         return {};
       });
   // Regulation does not wait for the next sample.
-  order.key += fmt::format(" {}", desk.regulator()->revision());
+  order.key += fmt::format(" {}", desk.regulation()->revision());
   desk.answers().serve(std::move(order), respond);
 }
 
@@ -186,20 +183,24 @@ Result<void> show_power_links(RegulationDesk& desk, const Request& request, cons
   const auto most = whole(request, "top", UINT64_MAX);
   if (!most) return fail(most.error());
   const auto match = request.query.find("match");
-  serve_long(desk, request, respond,
-             power_links(*desk.regulator(), match == request.query.end() ? std::string{} : match->second,
-                         *most, desk.now()),
-             write_power_links);
+  serve_long(
+      desk, request, respond,
+      power_links(desk.regulation()->state(), match == request.query.end() ? std::string{} : match->second,
+                  *most, desk.regulation()->now()),
+      write_power_links);
   return {};
 }
 
 Result<void> show_plan(RegulationDesk& desk, const Request& request, const Respond& respond) {
-  serve_long(desk, request, respond, plan(*desk.regulator(), desk.now()), write_plan);
+  serve_long(desk, request, respond,
+             plan(desk.regulation()->state(), desk.regulation()->plan(), desk.regulation()->now()),
+             write_plan);
   return {};
 }
 
 Result<void> show_energy(RegulationDesk& desk, const Request& request, const Respond& respond) {
-  serve_long(desk, request, respond, energy(*desk.regulator()), write_energy);
+  serve_long(desk, request, respond, energy(desk.regulation()->state(), desk.regulation()->energy()),
+             write_energy);
   return {};
 }
 
@@ -226,7 +227,7 @@ bool answer_regulation(RegulationDesk& desk, const Request& request, const Respo
   for (const Path& path : paths) {
     if (path.path != request.path) continue;
     const Answer answer = request.post ? path.post : path.get;
-    if (desk.regulator() == nullptr) {
+    if (desk.regulation() == nullptr) {
       respond(error_response({ErrorCode::Unsupported, desk.why_no_regulation()}));
     } else if (answer == nullptr) {
       respond(wrong_method(request.post ? "GET, HEAD" : "POST"));

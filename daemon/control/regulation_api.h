@@ -2,7 +2,6 @@
 /// log of decisions, and the commands that change them.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -10,7 +9,7 @@
 #include "control/answers.h"
 #include "control/http.h"
 #include "control/regulation_views.h"
-#include "regulate/regulator.h"
+#include "core/regulation_control.h"
 
 namespace heddle::control {
 
@@ -18,19 +17,17 @@ namespace heddle::control {
 class RegulationDesk {
  public:
   /// Null where this daemon does not regulate.
-  [[nodiscard]] virtual const regulate::Regulator* regulator() const { return nullptr; }
+  [[nodiscard]] virtual core::RegulationControl* regulation() { return nullptr; }
   /// None where nobody speaks with agents of hosts.
   [[nodiscard]] virtual std::optional<HostAgentsShown> host_agents() const { return std::nullopt; }
-  /// A sentence, where regulator() is null.
+  /// A sentence, where regulation() is null.
   [[nodiscard]] virtual std::string why_no_regulation() const {
     return "this daemon does not regulate links";
   }
-  [[nodiscard]] virtual Instant now() const { return {}; }
   /// Where large answers are made.
   [[nodiscard]] virtual Answers& answers() = 0;
-  using Command = std::function<void(regulate::Regulator&, Instant now)>;
-  /// Runs the command, and sees to what follows from it. Only where regulator() is there.
-  virtual void command(const Command& /*command*/) {}
+  /// regulation() was given an order: what was answered before may be out of date.
+  virtual void ordered() {}
 
  protected:
   ~RegulationDesk() = default;

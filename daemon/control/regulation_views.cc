@@ -18,7 +18,7 @@ namespace heddle::control {
 namespace {
 
 namespace json = boost::json;
-using regulate::Regulator;
+using core::RegulationState;
 
 /// Names of links; of one that the fabric has no more, its ports.
 class LinkNames {
@@ -104,10 +104,9 @@ json::array measured_view(const std::vector<power::Compared>& measured, const Li
   return view;
 }
 
-std::vector<SlowLink> slow_links(const regulation::Governor& governor) {
+std::vector<SlowLink> slow_links(const RegulationState& state) {
   std::vector<SlowLink> slow;
-  if (!governor.reference()) return slow;
-  for (const auto& link : governor.links()) {
+  for (const auto& link : state.links) {
     if (link.exempt == regulation::Exempt::SlowWake) slow.push_back({link.link, link.wake.longest});
   }
   return slow;
@@ -132,31 +131,30 @@ json::array slow_view(const std::vector<SlowLink>& slow, const LinkNames& names)
 
 }  // namespace
 
-json::value regulation_view(const Regulator& regulator) {
-  const regulation::Governor& governor = regulator.governor();
+json::value regulation_view(const RegulationState& state) {
   json::object states;
-  if (governor.reference()) {
+  if (state.reference) {
     std::map<std::string_view, std::int64_t> counts;
-    for (const auto& link : governor.links()) ++counts[to_string(link.state)];
-    for (const auto& [state, count] : counts) states[state] = count;
+    for (const auto& link : state.links) ++counts[to_string(link.state)];
+    for (const auto& [name, count] : counts) states[name] = count;
   }
   json::array problems;
-  for (const auto& problem : regulator.problems()) problems.emplace_back(problem.text);
-  json::object view{{"mode", to_string(governor.mode())},
-                    {"stage", to_string(governor.stage())},
-                    {"plane", governor.plane()},
+  for (const auto& problem : state.problems) problems.emplace_back(problem.text);
+  json::object view{{"mode", to_string(state.mode)},
+                    {"stage", to_string(state.stage)},
+                    {"plane", state.plane},
                     {"links", std::move(states)},
-                    {"power_watts", regulator.energy().power().value()},
-                    {"saving_watts", regulator.energy().saving().value()},
-                    {"transitions", json::object{{"off", regulator.transitions().off},
-                                                 {"on", regulator.transitions().on},
-                                                 {"reduced", regulator.transitions().reduced},
-                                                 {"failed", regulator.transitions().failed}}},
+                    {"power_watts", state.power.value()},
+                    {"saving_watts", state.saving.value()},
+                    {"transitions", json::object{{"off", state.transitions.off},
+                                                 {"on", state.transitions.on},
+                                                 {"reduced", state.transitions.reduced},
+                                                 {"failed", state.transitions.failed}}},
                     {"problems", std::move(problems)}};
-  if (const auto slow = slow_links(governor); !slow.empty())
-    view["slow"] = slow_view(slow, LinkNames{governor.reference()});
-  for (auto& member : totals_view(regulator.energy().total())) view[member.key()] = member.value();
-  view["account"] = account_view(account(regulator));
+  if (const auto slow = slow_links(state); !slow.empty())
+    view["slow"] = slow_view(slow, LinkNames{state.reference});
+  for (auto& member : totals_view(state.total)) view[member.key()] = member.value();
+  view["account"] = account_view(account(state));
   return view;
 }
 
@@ -181,10 +179,9 @@ json::value host_agents_view(const HostAgentsShown& shown) {
                       {"trouble", shown.trouble}};
 }
 
-PlanShown plan(const Regulator& regulator, Instant now) {
-  const regulation::Governor& governor = regulator.governor();
-  return {governor.mode(),      governor.plan(),          governor.reference(),
-          slow_links(governor), governor.idle_switches(), now};
+PlanShown plan(const RegulationState& state, core::RegulationPlan planned, Instant now) {
+  return {state.mode,        std::move(planned.plan), state.reference,
+          slow_links(state), std::move(planned.idle), now};
 }
 
 void write_plan(const PlanShown& shown, const TextSink& out) {
@@ -215,11 +212,8 @@ void write_plan(const PlanShown& shown, const TextSink& out) {
   out(json::serialize(view) + "\n");
 }
 
-PowerLinks power_links(const Regulator& regulator, std::string match, std::uint64_t most, Instant now) {
-  const regulation::Governor& governor = regulator.governor();
-  PowerLinks links{{}, governor.reference(), std::move(match), most, now};
-  if (links.reference) links.links = governor.links();
-  return links;
+PowerLinks power_links(RegulationState state, std::string match, std::uint64_t most, Instant now) {
+  return {std::move(state.links), std::move(state.reference), std::move(match), most, now};
 }
 
 void write_power_links(const PowerLinks& links, const TextSink& out) {
@@ -237,18 +231,17 @@ void write_power_links(const PowerLinks& links, const TextSink& out) {
   out("]}\n");
 }
 
-json::value power_link_view(const Regulator& regulator, const LinkRef& link, Instant now) {
-  if (!regulator.governor().reference()) return nullptr;
-  const LinkNames names{regulator.governor().reference()};
-  for (const auto& status : regulator.governor().links()) {
+json::value power_link_view(const RegulationState& state, const LinkRef& link, Instant now) {
+  if (!state.reference) return nullptr;
+  const LinkNames names{state.reference};
+  for (const auto& status : state.links) {
     if (status.link == link) return power_link(status, names, now);
   }
   return nullptr;
 }
 
-Energy energy(const Regulator& regulator) {
-  return {regulator.governor().reference(), regulator.energy().record(), regulator.energy().power(),
-          regulator.energy().saving(),      account(regulator),          regulator.measured()};
+Energy energy(const RegulationState& state, power::EnergyRecord record) {
+  return {state.reference, std::move(record), state.power, state.saving, account(state), state.measured};
 }
 
 void write_energy(const Energy& energy, const TextSink& out) {

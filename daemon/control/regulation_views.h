@@ -13,12 +13,12 @@
 #include "base/units.h"
 #include "control/account_view.h"
 #include "control/list_views.h"
+#include "core/regulation_control.h"
 #include "journal/journal.h"
-#include "regulate/regulator.h"
 
 namespace heddle::control {
 
-[[nodiscard]] boost::json::value regulation_view(const regulate::Regulator& regulator);
+[[nodiscard]] boost::json::value regulation_view(const core::RegulationState& state);
 
 /// The hosts whose connections are to move between LID planes.
 struct HostAgentsShown {
@@ -56,7 +56,7 @@ struct PlanShown {
   std::vector<regulation::IdleSwitch> idle;
   Instant now;
 };
-[[nodiscard]] PlanShown plan(const regulate::Regulator& regulator, Instant now);
+[[nodiscard]] PlanShown plan(const core::RegulationState& state, core::RegulationPlan planned, Instant now);
 void write_plan(const PlanShown& plan, const TextSink& out);
 
 struct PowerLinks {
@@ -66,8 +66,8 @@ struct PowerLinks {
   std::uint64_t most = 0;
   Instant now;
 };
-[[nodiscard]] PowerLinks power_links(const regulate::Regulator& regulator, std::string match,
-                                     std::uint64_t most, Instant now);
+[[nodiscard]] PowerLinks power_links(core::RegulationState state, std::string match, std::uint64_t most,
+                                     Instant now);
 void write_power_links(const PowerLinks& links, const TextSink& out);
 
 struct Energy {
@@ -78,11 +78,11 @@ struct Energy {
   Account account;
   std::vector<power::Compared> measured;
 };
-[[nodiscard]] Energy energy(const regulate::Regulator& regulator);
+[[nodiscard]] Energy energy(const core::RegulationState& state, power::EnergyRecord record);
 void write_energy(const Energy& energy, const TextSink& out);
 
 /// As an entry of write_power_links(); null for a link that is not regulated.
-[[nodiscard]] boost::json::value power_link_view(const regulate::Regulator& regulator, const LinkRef& link,
+[[nodiscard]] boost::json::value power_link_view(const core::RegulationState& state, const LinkRef& link,
                                                  Instant now);
 [[nodiscard]] boost::json::value events_view(const std::vector<journal::Event>& events, std::uint64_t after);
 

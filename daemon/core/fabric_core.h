@@ -93,6 +93,9 @@ class FabricCore final : private authority::Seat {
   Result<void> look_at_queues(const std::vector<PortIndex>& ports, sampling::QueueProbe::Done done);
   [[nodiscard]] QosService& qos() { return qos_; }
   /// Null where nothing is regulated.
+  [[nodiscard]] RegulationControl* regulation_control() {
+    return regulation_ ? &regulation_->control() : nullptr;
+  }
   [[nodiscard]] regulate::Regulator* regulator() { return regulation_ ? &regulation_->regulator() : nullptr; }
 
   // How things are.

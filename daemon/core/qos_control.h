@@ -1,8 +1,11 @@
 /// What operators ask for of QoS tables in the fabric, and what it comes to.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "vlarb/keeper.h"
 
@@ -25,6 +28,21 @@ struct QosPushed {
   std::string plan_file;
 };
 
+/// How tables stand: values.
+struct QosState {
+  std::vector<vlarb::Assignment> assignments;
+  std::size_t ports = 0;
+  std::optional<Instant> verified;
+  std::uint64_t reapplied = 0;
+  vlarb::Keeper::Findings drift;
+  vlarb::Keeper::Findings silent;
+  std::vector<vlarb::Shortfall> shortfalls;
+};
+[[nodiscard]] inline QosState state_of(const vlarb::Keeper& keeper) {
+  return {keeper.assignments(), keeper.ports(),  keeper.verified(),  keeper.reapplied(),
+          keeper.drift(),       keeper.silent(), keeper.shortfalls()};
+}
+
 /// On the core's thread, within an event; callbacks are called once, perhaps from within.
 class QosControl {
  public:
@@ -35,7 +53,7 @@ class QosControl {
   virtual void push(const QosPush& push, Pushed done) = 0;
   virtual void verify(Verified done) = 0;
   virtual void forget(Forgotten done) = 0;
-  [[nodiscard]] virtual const vlarb::Keeper& keeper() const = 0;
+  [[nodiscard]] virtual QosState state() const = 0;
   /// "leaf-1/3".
   [[nodiscard]] virtual std::string name_of(const PortRef& port) const = 0;
 

@@ -71,7 +71,7 @@ class QosService final : public QosControl {
   void push(const QosPush& push, Pushed done) override;
   void verify(Verified done) override;
   void forget(Forgotten done) override;
-  [[nodiscard]] const vlarb::Keeper& keeper() const override { return keeper_; }
+  [[nodiscard]] QosState state() const override { return state_of(keeper_); }
   [[nodiscard]] std::string name_of(const PortRef& port) const override;
 
  private:

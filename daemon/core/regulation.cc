@@ -13,10 +13,11 @@ constexpr FabricClock::duration longest_stop = std::chrono::seconds{60};
 }  // namespace
 
 Regulation::Regulation(const regulate::RegulatorOptions& options, Links on_stop, journal::Journal& journal,
-                       Desk desk, authority::Authority& authority, regulate::Regulator::Log log)
+                       const Desk& desk, authority::Authority& authority, regulate::Regulator::Log log)
     : on_stop_{on_stop},
-      scribe_{journal, std::move(desk)},
-      regulator_{options, scribe_, *authority.actuator(), std::move(log)} {
+      scribe_{journal, desk},
+      regulator_{options, scribe_, *authority.actuator(), std::move(log)},
+      control_{regulator_, desk.now} {
   // What cannot be read is a problem that the regulator knows of.
   authority.regulate_with(regulator_, {scribe_.ranks() ? *scribe_.ranks() : std::vector<journal::Rank>{},
                                        scribe_.lids() ? *scribe_.lids() : std::vector<journal::PortLid>{}});

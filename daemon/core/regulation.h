@@ -8,6 +8,7 @@
 #include "authority/authority.h"
 #include "base/desk.h"
 #include "core/event.h"
+#include "core/regulation_control.h"
 #include "journal/scribe.h"
 #include "regulate/regulator.h"
 #include "regulation/events.h"
@@ -20,8 +21,8 @@ class Regulation {
 
   /// Reads what the journal holds, before the first sweep. `authority` has an actuator. Journal and authority
   /// must outlive it.
-  Regulation(const regulate::RegulatorOptions& options, Links on_stop, journal::Journal& journal, Desk desk,
-             authority::Authority& authority, regulate::Regulator::Log log);
+  Regulation(const regulate::RegulatorOptions& options, Links on_stop, journal::Journal& journal,
+             const Desk& desk, authority::Authority& authority, regulate::Regulator::Log log);
   Regulation(const Regulation&) = delete;
   Regulation& operator=(const Regulation&) = delete;
 
@@ -37,6 +38,7 @@ class Regulation {
   [[nodiscard]] regulate::Regulator& regulator() { return regulator_; }
   [[nodiscard]] const regulate::Regulator& regulator() const { return regulator_; }
   [[nodiscard]] const journal::Scribe& scribe() const { return scribe_; }
+  [[nodiscard]] RegulationControl& control() { return control_; }
 
  private:
   [[nodiscard]] bool rests() const;
@@ -44,6 +46,7 @@ class Regulation {
   Links on_stop_;
   journal::Scribe scribe_;
   regulate::Regulator regulator_;
+  RegulatorControl control_;
   std::optional<Instant> stop_by_;  ///< once it is asked to
 };
 

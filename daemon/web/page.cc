@@ -77,11 +77,12 @@ Page::Page(control::Daemon& daemon, Feed::Later later, FeedLimits limits)
 
 Picture Page::look(const load::Sample& sample) {
   Picture picture = picture_of(sample);
-  if (const auto* regulator = daemon_.regulator(); regulator != nullptr && regulator->governor().reference())
-    add_power(picture, sample, regulator->governor().links());
-  if (const auto* qos = daemon_.qos();
-      qos != nullptr && qos->keeper().verified() && qos->keeper().ports() > 0)
-    add_drift(picture, sample, qos->keeper().drift());
+  if (const auto* regulation = daemon_.regulation(); regulation != nullptr && regulation->reference())
+    add_power(picture, sample, regulation->state().links);
+  if (const auto* qos = daemon_.qos()) {
+    const core::QosState state = qos->state();
+    if (state.verified && state.ports > 0) add_drift(picture, sample, state.drift);
+  }
   return picture;
 }
 
@@ -98,8 +99,9 @@ Response Page::link(const Request& request) {
     object["routes"].as_object()[key] = routes_view(*state.fabric, daemon_.lids_through(from));
   }
   object["regulation"] = nullptr;
-  if (const auto* regulator = daemon_.regulator())
-    object["regulation"] = control::power_link_view(*regulator, link_ref(*state.fabric, link), daemon_.now());
+  if (const auto* regulation = daemon_.regulation())
+    object["regulation"] =
+        control::power_link_view(regulation->state(), link_ref(*state.fabric, link), regulation->now());
   return control::text_response("application/json", boost::json::serialize(*view));
 }
 

@@ -37,9 +37,8 @@ class DrainApi : public testing::Test, public RegulationDesk {
     }
     regulator_.on_fabric(known, {});
   }
-  [[nodiscard]] const regulate::Regulator* regulator() const override { return &regulator_; }
+  [[nodiscard]] core::RegulationControl* regulation() override { return &control_; }
   [[nodiscard]] Answers& answers() override { return answers_; }
-  void command(const Command& command) override { command(regulator_, {}); }
 
   Response ask(bool post, const std::string& body = {}) {
     Response answer;
@@ -55,6 +54,7 @@ class DrainApi : public testing::Test, public RegulationDesk {
   journal::Scribe scribe_{*journal_, test::at_once()};
   Mute mute_;
   regulate::Regulator regulator_{{}, scribe_, mute_, [](const journal::Event&) {}};
+  core::RegulatorControl control_{regulator_, [] { return Instant{}; }};
   Answers answers_{control::at_once(), control::back_at_once()};
 };
 

@@ -30,7 +30,7 @@ class SimQos final : public QosControl {
     world.keeper.forget();
     done({});
   }
-  [[nodiscard]] const vlarb::Keeper& keeper() const override { return world.keeper; }
+  [[nodiscard]] core::QosState state() const override { return core::state_of(world.keeper); }
   [[nodiscard]] std::string name_of(const PortRef& port) const override { return to_string(port.node); }
 
   vlarb::ManagedWorld world{"tree:k=2,n=2"};
