@@ -2,6 +2,7 @@
 // paths are mends (routing/mends.h), which hold whichever links are off. Traffic and thresholds are those of
 // the table in docs/regulation.md: the plan that stands there is carried out.
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 
@@ -54,6 +55,12 @@ class RealFabrics : public Story, public testing::WithParamInterface<Site> {
     return saved / all;
   }
 
+  /// Nearly all of the last plan is carried out.
+  [[nodiscard]] bool is_as_planned() const {
+    const std::optional<regulation::Plan>& plan = world_->daemon->regulator().governor().plan();
+    return plan && std::abs(share_saved() - (1 - plan->watts_then / plan->watts_now)) <= 0.01;
+  }
+
  private:
   std::optional<sim::PhaseId> phase_;
 };
@@ -77,13 +84,12 @@ TEST_P(RealFabrics, GoOffAndComeBackUnderTheEyesOfTheWatch) {
   RegulatedWorld& world = begin(source, how);
   everybody_sends(0.1);
   world.run_for(60s);
+  // The largest go on for a while, a few links at a time: what makes room for others first.
+  for (int i = 0; i < 24 && !is_as_planned(); ++i) world.run_for(5s);
   const std::size_t off = world.links_off().size();
   EXPECT_GT(share_saved(), site.saves) << events();
   // All of the plan but for a few exchanges: what a search may end with is not too full to be carried out.
-  const std::optional<regulation::Plan>& plan = world.daemon->regulator().governor().plan();
-  ASSERT_TRUE(plan);
-  EXPECT_NEAR(share_saved(), 1 - plan->watts_then / plan->watts_now, 0.01) << "not all that was planned\n"
-                                                                           << events();
+  EXPECT_TRUE(is_as_planned()) << share_saved() << ", not all that was planned\n" << events();
   everybody_sends(0.7);
   world.run_for(30s);
   if (site.fills) {
