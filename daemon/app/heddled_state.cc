@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/heddled_parts.h"
+#include "fabric/rates.h"
 #include "mad/sm_state.h"
 #include "version/version.h"
 
@@ -152,7 +153,7 @@ control::TwinParts Heddled::Parts::twin() const {
   parts.names = names_;
   const regulate::Regulator* regulator = core_.regulator();
   if (!parts.fabric || regulator == nullptr || !regulator->governor().reference()) return parts;
-  parts.fabric = regulator->governor().reference();
+  parts.fabric = at_rates_of(*parts.seen, regulator->governor().reference());
   parts.ranks = regulator->governor().ranks();
   parts.turns = regulator->known().turns;
   parts.managers = regulator->known().managers;

@@ -52,7 +52,8 @@ void write_tables(const TwinParts& parts, const TextSink& out) {
   for (const NodeGuid guid : read.unread) unread.emplace_back(to_string(guid));
   out(json::serialize(json::object{{"age_seconds", seconds(parts.now - read.ended)},
                                    {"took_seconds", seconds(read.ended - read.began)},
-                                   {"unread", std::move(unread)}}));
+                                   {"unread", std::move(unread)},
+                                   {"outdated", tables_outdated(parts)}}));
   out(",\"rows\":[");
   for (std::uint32_t s = 0; s < read.tables.switch_count(); ++s) {
     const std::string row = hex(read.tables.row(routing::SwitchIndex{s}));
@@ -134,6 +135,11 @@ double link_watts(const power::PowerModel& power, const Fabric& fabric, const Li
   if (!is_switch(link.a.node) || !is_switch(link.b.node)) return 0;
   return port_watts(power, fabric.node(link.a.node), power::mode_of(link)) +
          port_watts(power, fabric.node(link.b.node), power::mode_of(link));
+}
+
+bool tables_outdated(const TwinParts& parts) {
+  return parts.tables->before == nullptr || parts.seen == nullptr ||
+         parts.tables->before->epoch() != parts.seen->epoch();
 }
 
 void write_twin(const TwinParts& parts, const TextSink& out) {

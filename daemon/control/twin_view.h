@@ -44,4 +44,7 @@ struct TwinParts {
 /// Precondition: a fabric.
 void write_twin(const TwinParts& parts, const TextSink& out);
 
+/// The fabric has changed since its tables were begun to be read. Precondition: tables.
+[[nodiscard]] bool tables_outdated(const TwinParts& parts);
+
 }  // namespace heddle::control

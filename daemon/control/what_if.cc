@@ -243,6 +243,7 @@ Result<twin::Source> twin_source(const TwinParts& parts) {
   source.tables = twin::reordered(parts.tables->tables, *graph);
   source.tables_age = seconds(parts.now - parts.tables->ended);
   source.unread = parts.tables->unread.size();
+  source.outdated = tables_outdated(parts);
   return source;
 }
 

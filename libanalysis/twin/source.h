@@ -21,6 +21,7 @@ struct Source {
   std::optional<routing::ForwardingTables> tables;
   double tables_age = 0;               ///< seconds
   std::size_t unread = 0;              ///< switches of which something is older, or not known
+  bool outdated = false;               ///< the fabric has changed since they were begun to be read
   regulation::NetworkOptions order;    ///< in which heddled routes; no ranks: it does not
   unsigned next_plane = 0;             ///< after the next change
   unsigned plane = 0;                  ///< of LIDs that traffic is told to use

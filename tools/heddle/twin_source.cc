@@ -125,6 +125,7 @@ Result<void> take_tables(const json::value& answer, twin::Source& twin) {
   if (!graph) return fail(graph.error());
   twin.tables_age = number_at(answer, "tables.age_seconds");
   twin.unread = array_at(answer, "tables.unread").size();
+  twin.outdated = truth_at(answer, "tables.outdated");
   twin.tables.emplace(*graph);
   for (const json::value& each : array_at(answer, "rows")) {
     const auto* row = each.if_array();
