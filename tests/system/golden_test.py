@@ -287,6 +287,7 @@ class WithoutDaemon(Golden):
             self.expect_json(name, self.run_json(*words))
         tables = f"{directory}/lfts"
         self.run_json("route", "compute", "--fabric", RING, "--engine", "updn", "--lfts", tables)
+        self.expect_json("offline/accept", self.run_json("accept", RING, "--fabric", RING))
         self.expect_json("offline/route_check", self.run_json("route", "check", "--fabric", RING, "--lfts", tables))
 
 

@@ -7,19 +7,18 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <ostream>
 
-#include "cabling/check.h"
 #include "cabling/view.h"
 #include "fabric/ibnetdiscover.h"
 #include "fabric/source.h"
 #include "heddle/cabling_output.h"
-#include "heddle/client.h"
+#include "heddle/cabling_source.h"
 #include "heddle/fabric_source.h"
 #include "heddle/json_access.h"
 #include "heddle/orders.h"
+#include "heddle/text_file.h"
 
 namespace heddle::cli {
 namespace {
@@ -32,57 +31,22 @@ struct CablingOptions {
   bool overwrite = false;
 };
 
-/// A file's or generator's, or the baseline that the daemon keeps.
-Result<cabling::CablePlan> read_plan(const std::string& source, const Context& context) {
-  if (source.empty()) {
-    const auto text = Client{context.socket}.get_text("/v1/baseline/plan");
-    if (!text) return fail(text.error());
-    return cabling::read_plan(*text, "the baseline");
-  }
-  if (!is_generator_spec(source)) {
-    const auto text = read_text_file(source);
-    if (!text) return fail(text.error());
-    if (cabling::is_cable_list(*text)) return cabling::parse_cable_list(*text, source);
-  }
-  const auto fabric = read_fabric(source, context);
-  if (!fabric) return fail(fabric.error());
-  return cabling::plan_of(**fabric, source);
-}
-
-/// As its cables lie: what is off on purpose is there.
-Result<std::shared_ptr<const Fabric>> obtain_cables(const std::string& source, const Context& context) {
-  if (!source.empty()) return obtain_fabric(source, context);
-  const auto text = Client{context.socket}.get_text("/v1/fabric?format=ibnetdiscover&off=included");
-  if (!text) return fail(text.error());
-  return read_fabric_text(*text, "the running fabric", context);
-}
-
-Result<void> write_file(const std::string& path, const std::string& text) {
-  std::ofstream file{path, std::ios::binary};
-  file << text << std::flush;
-  if (!file) return fail(ErrorCode::Io, fmt::format("{}: cannot be written", path));
-  return {};
-}
-
 Result<Status> verify(const CablingOptions& options, Context& context) {
-  const auto plan = read_plan(options.plan, context);
-  if (!plan) return fail(plan.error());
-  for (const std::string& warning : plan->warnings) *context.err << "heddle: warning: " << warning << '\n';
   const auto fabric = obtain_cables(options.fabric, context);
   if (!fabric) return fail(fabric.error());
-  const auto check = cabling::check_cables(*plan, **fabric);
-  if (!check) return fail(check.error());
+  const auto compared = compare_cables(options.plan, **fabric, context);
+  if (!compared) return fail(compared.error());
+  const cabling::CableCheck& check = compared->check;
   if (!options.junit.empty()) {
-    if (auto written = write_file(options.junit, cabling_junit(*check, plan->file)); !written) {
-      return fail(written.error());
-    }
+    const std::string report = junit_document({{suite_of_cables(compared->plan), cabling_cases(check)}});
+    if (auto written = write_text_file(options.junit, report); !written) return fail(written.error());
   }
   if (context.format == Format::Json) {
-    print_json(cabling::view(*check), context);
+    print_json(cabling::view(check), context);
   } else {
-    *context.out << cabling_text(*check);
+    *context.out << cabling_text(check);
   }
-  return check->same() ? Status::Done : Status::Failed;
+  return check.same() ? Status::Done : Status::Failed;
 }
 
 Result<void> order_baseline(boost::json::object order, Context& context) {
@@ -101,7 +65,7 @@ Result<void> hand_over_baseline(const CablingOptions& options, Context& context)
   boost::json::object order;
   const std::string& source = options.plan.empty() ? options.fabric : options.plan;
   if (!source.empty()) {
-    const auto plan = read_plan(source, context);
+    const auto plan = obtain_plan(source, context);
     if (!plan) return fail(plan.error());
     const auto text = is_generator_spec(source) ? Result<std::string>{std::string{}} : read_text_file(source);
     if (!text) return fail(text.error());
@@ -126,7 +90,8 @@ Result<void> save_baseline(const CablingOptions& options, Context& context) {
   if (!fabric) return fail(fabric.error());
   // Whole or not at all: a half baseline would find half the fabric unexpected.
   const std::string part = options.file + ".part";
-  if (auto written = write_file(part, write_ibnetdiscover(**fabric)); !written) return fail(written.error());
+  if (auto written = write_text_file(part, write_ibnetdiscover(**fabric)); !written)
+    return fail(written.error());
   std::error_code failed;
   std::filesystem::rename(part, options.file, failed);
   if (failed) return fail(ErrorCode::Io, fmt::format("{}: {}", options.file, failed.message()));

@@ -42,27 +42,8 @@ std::string line_of(const Difference& difference) {
   return difference.line == 0 ? std::string{} : fmt::format("  (line {})", difference.line);
 }
 
-std::string xml(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-std::string failed_case(const std::string& kind, const Difference& difference, const std::string& why) {
-  return fmt::format(
-      "  <testcase classname=\"cabling\" name=\"{}\">\n    <failure type=\"{}\" message=\"{}\"/>\n"
-      "  </testcase>\n",
-      xml(cable(difference)), kind, xml(why));
+TestCase failed_case(const std::string& kind, const Difference& difference, std::string why) {
+  return {"cabling", cable(difference), TestCase::End::Failed, kind, std::move(why)};
 }
 
 }  // namespace
@@ -89,23 +70,21 @@ std::string cabling_text(const CableCheck& check) {
   return text;
 }
 
-std::string cabling_junit(const CableCheck& check, const std::string& plan) {
-  const std::size_t failures =
-      check.missing.size() + check.swapped.size() + check.unexpected.size() + check.wrong_rate.size();
-  std::string text = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"cabling as in {}\" "
-      "tests=\"{}\" failures=\"{}\">\n",
-      xml(plan), check.planned + check.unexpected.size(), failures);
-  for (const CableEnd& end : check.right) {
-    text += fmt::format("  <testcase classname=\"cabling\" name=\"{}\"/>\n", xml(placed(end)));
-  }
-  for (const Difference& missing : check.missing) text += failed_case("missing", missing, truth(missing));
-  for (const Difference& swapped : check.swapped) text += failed_case("swapped", swapped, truth(swapped));
-  for (const Difference& extra : check.unexpected) text += failed_case("unexpected", extra, "not planned");
-  for (const Difference& rate : check.wrong_rate) {
-    text += failed_case("wrong_rate", rate, fmt::format("{}, planned {}", rate.actual, rate.expected));
-  }
-  return text + "</testsuite>\n";
+std::vector<TestCase> cabling_cases(const CableCheck& check) {
+  std::vector<TestCase> cases;
+  for (const CableEnd& end : check.right) cases.push_back({.of = "cabling", .name = placed(end)});
+  for (const Difference& missing : check.missing)
+    cases.push_back(failed_case("missing", missing, truth(missing)));
+  for (const Difference& swapped : check.swapped)
+    cases.push_back(failed_case("swapped", swapped, truth(swapped)));
+  for (const Difference& extra : check.unexpected)
+    cases.push_back(failed_case("unexpected", extra, "not planned"));
+  for (const Difference& rate : check.wrong_rate)
+    cases.push_back(
+        failed_case("wrong_rate", rate, fmt::format("{}, planned {}", rate.actual, rate.expected)));
+  return cases;
 }
+
+std::string suite_of_cables(const std::string& plan) { return "cabling as in " + plan; }
 
 }  // namespace heddle::cli

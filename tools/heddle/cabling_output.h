@@ -2,15 +2,18 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cabling/check.h"
+#include "heddle/junit.h"
 
 namespace heddle::cli {
 
 /// A line for each difference, then one with the counts.
 [[nodiscard]] std::string cabling_text(const cabling::CableCheck& check);
 
-/// JUnit's XML: a test case for each planned cable and each that is not planned.
-[[nodiscard]] std::string cabling_junit(const cabling::CableCheck& check, const std::string& plan);
+/// A test case for each planned cable and each that is not planned.
+[[nodiscard]] std::vector<TestCase> cabling_cases(const cabling::CableCheck& check);
+[[nodiscard]] std::string suite_of_cables(const std::string& plan);
 
 }  // namespace heddle::cli

@@ -70,6 +70,7 @@ class Program {
 void print_json(const boost::json::value& value, Context& context);
 
 /// The command groups. Each adds its subcommands; options live as long as the program.
+void add_accept_commands(Program& program);
 void add_completion_commands(Program& program);
 void add_status_commands(Program& program);
 void add_drain_commands(Program& program);

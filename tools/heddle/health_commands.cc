@@ -10,6 +10,7 @@
 
 #include "heddle/client.h"
 #include "heddle/command.h"
+#include "heddle/health_text.h"
 #include "heddle/json_access.h"
 #include "heddle/table.h"
 
@@ -17,34 +18,6 @@ namespace heddle::cli {
 namespace {
 
 using boost::json::value;
-
-void print_findings(const value& health, Context& context) {
-  const auto& findings = array_at(health, "findings");
-  for (const value& order : array_at(health, "isolated_links")) {
-    *context.out << fmt::format("out of use for {} more: {}: {}\n",
-                                human_seconds(number_at(order, "for_seconds")), text_at(order, "link"),
-                                text_at(order, "reason"));
-  }
-  if (findings.empty()) {
-    *context.out << fmt::format("well: {} ports, nothing found\n", count_at(health, "ports"));
-    return;
-  }
-  for (const value& finding : findings) {
-    *context.out << fmt::format("{:<7} {}  {}  (for {})\n", text_at(finding, "sure"),
-                                text_at(finding, "rule"), text_at(finding, "where"),
-                                human_seconds(number_at(finding, "since_seconds")));
-    *context.out << fmt::format("        {}\n", text_at(finding, "what"));
-    const std::string blame = text_at(finding, "blame");
-    const std::string first = blame.empty() ? "" : fmt::format("look at {} first: ", blame);
-    *context.out << fmt::format("        {}{}\n", first, text_at(finding, "advice"));
-  }
-  for (const value& order : array_at(health, "isolate_links")) {
-    const bool advised = text_at(health, "isolate") == "advise";
-    *context.out << fmt::format("{} {}: {}\n", advised ? "would be taken out:" : "is being taken out:",
-                                text_at(order, "link"), text_at(order, "reason"));
-  }
-  *context.out << fmt::format("{} sure, {} likely\n", count_at(health, "sure"), count_at(health, "likely"));
-}
 
 std::string ratio(const value& row, std::string_view key) {
   return at_path(row, key).is_null() ? "unknown" : fmt::format("{:.1e}", number_at(row, key));
@@ -94,7 +67,7 @@ void add_health_commands(Program& program) {
     if (context.format == Format::Json) {
       print_json(*answer, context);
     } else {
-      print_findings(*answer, context);
+      *context.out << health_text(*answer);
     }
     return truth_at(*answer, "well") ? Status::Done : Status::Failed;
   });

@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
   heddle::cli::Program program{std::cout, std::cerr};
   heddle::cli::add_status_commands(program);
   heddle::cli::add_health_commands(program);
+  heddle::cli::add_accept_commands(program);
   heddle::cli::add_link_commands(program);
   heddle::cli::add_jobs_commands(program);
   heddle::cli::add_regulation_commands(program);

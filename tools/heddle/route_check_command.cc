@@ -10,6 +10,7 @@
 #include <memory>
 #include <ostream>
 
+#include "heddle/proof_view.h"
 #include "heddle/route_commands.h"
 #include "heddle/route_inputs.h"
 #include "heddle/table.h"
@@ -32,43 +33,6 @@ struct CheckOptions {
   bool needed = false;
   unsigned samples = 50;
 };
-
-std::string_view name_of(routing::Fault fault) {
-  switch (fault) {
-    case routing::Fault::NoPath:
-      return "no_path";
-    case routing::Fault::DeadEnd:
-      return "dead_end";
-    case routing::Fault::Loop:
-      return "loop";
-    case routing::Fault::Deadlock:
-      return "deadlock";
-  }
-  return "unknown";
-}
-
-json::object to_json(const routing::Finding& finding, const routing::SwitchGraph& graph) {
-  json::array steps;
-  for (const routing::Step& step : finding.steps) {
-    steps.push_back(json::object{{"switch", to_string(graph.guid(step.sw))},
-                                 {"port", step.out.raw()},
-                                 {"table", step.table},
-                                 {"vl", step.vl},
-                                 {"lid", step.lid.raw()}});
-  }
-  return {{"fault", name_of(finding.fault)},
-          {"destination", finding.destination.raw()},
-          {"stage", finding.stage},
-          {"steps", std::move(steps)}};
-}
-
-/// A fabric without LIDs takes those of the first dump.
-Result<std::shared_ptr<const Fabric>> fabric_for(const CheckOptions& options, const routing::LftDump& dump,
-                                                 Context& context) {
-  auto fabric = fabric_as_it_is(options.fabric, context);
-  if (!fabric || has_lids(**fabric)) return fabric;
-  return routing::with_lids_of(dump, **fabric);
-}
 
 /// One dump's tables in figures.
 struct CheckedQuality {
@@ -102,8 +66,6 @@ void print(const routing::Proof& proof, const std::vector<CheckedQuality>& quali
            const CheckOptions& options, const Fabric& fabric, const routing::SwitchGraph& graph,
            Context& context) {
   if (context.format == Format::Json) {
-    json::array findings;
-    for (const routing::Finding& finding : proof.findings) findings.push_back(to_json(finding, graph));
     print_json(
         json::object{{"holds", proof.holds()},
                      {"paths", proof.paths},
@@ -113,7 +75,7 @@ void print(const routing::Proof& proof, const std::vector<CheckedQuality>& quali
                      {"effective_bisection", each_of(qualities, [](auto& q) { return q.bisection.value(); })},
                      {"shift_mean", each_of(qualities, [](auto& q) { return q.shift.mean.value(); })},
                      {"shift_worst", each_of(qualities, [](auto& q) { return q.shift.worst.value(); })},
-                     {"findings", std::move(findings)}},
+                     {"findings", findings_view(proof, graph)}},
         context);
     return;
   }
@@ -150,7 +112,9 @@ Result<void> run(const CheckOptions& options, Context& context) {
     if (!dump) return fail(dump.error());
     dumps.push_back(std::move(*dump));
   }
-  const auto fabric = fabric_for(options, dumps.front(), context);
+  const auto as_it_is = fabric_as_it_is(options.fabric, context);
+  if (!as_it_is) return fail(as_it_is.error());
+  const auto fabric = with_lids(*as_it_is, dumps.front());
   if (!fabric) return fail(fabric.error());
   const auto active = links_without(*fabric, options.without);
   if (!active) return fail(active.error());

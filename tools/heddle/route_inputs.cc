@@ -18,6 +18,12 @@ bool has_lids(const Fabric& fabric) {
                      [](const Port& port) { return port.lid != no_lid; });
 }
 
+Result<std::shared_ptr<const Fabric>> with_lids(std::shared_ptr<const Fabric> fabric,
+                                                const routing::LftDump& dump) {
+  if (has_lids(*fabric)) return fabric;
+  return routing::with_lids_of(dump, *fabric);
+}
+
 Result<std::shared_ptr<const Fabric>> fabric_as_it_is(const std::string& source, Context& context) {
   return read_fabric(source, context);
 }

@@ -26,6 +26,9 @@ namespace heddle::cli {
                                                                     Context& context);
 
 [[nodiscard]] bool has_lids(const Fabric& fabric);
+/// A fabric without LIDs takes those of the dump. Errors: of with_lids_of().
+[[nodiscard]] Result<std::shared_ptr<const Fabric>> with_lids(std::shared_ptr<const Fabric> fabric,
+                                                              const routing::LftDump& dump);
 
 /// All links but those named. Errors: of FabricNames; Invalid for a link that is named twice.
 [[nodiscard]] Result<routing::LinkSet> links_without(const std::shared_ptr<const Fabric>& fabric,

@@ -71,6 +71,21 @@ TEST_F(FabricCommands, NamesOfTheOperator) {
   EXPECT_THAT(text.out, HasSubstr("link Left/1 -- host-0 mlx5_0/1"));
 }
 
+TEST_F(FabricCommands, VerifyWritesATestReport) {
+  const std::string list = file + ".csv";
+  std::ofstream{list} << "StartDevice,StartPort,EndDevice,EndPort\nsw-0,1,host-0 mlx5_0,1\nsw-1,9,a&\"<b,1\n";
+  ASSERT_EQ(heddle({"fabric", "verify", list, "--fabric", "torus:3,hosts=1", "--junit", file}).status,
+            Status::Failed);
+  std::ifstream in{file};
+  const std::string report{std::istreambuf_iterator<char>{in}, {}};
+  EXPECT_THAT(report,
+              StartsWith("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"cabling as in "));
+  EXPECT_THAT(report, HasSubstr(".csv\" tests=\"7\" failures=\"6\">\n"));
+  EXPECT_THAT(report, HasSubstr("  <testcase classname=\"cabling\" name=\"sw-0/1\"/>\n"));
+  EXPECT_THAT(report, HasSubstr("name=\"sw-1/9 -- a&amp;&quot;&lt;b/1\">\n    <failure type=\"missing\""));
+  EXPECT_THAT(report, testing::EndsWith("</testsuite>\n"));
+}
+
 TEST_F(FabricCommands, VerifySaysWhatDiffersAndEndsAccordingly) {
   const std::string list = file + ".csv";
   ASSERT_EQ(heddle({"fabric", "baseline", "save", file, "--fabric", "torus:3,hosts=1"}).status, Status::Done);

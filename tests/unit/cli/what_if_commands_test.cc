@@ -2,17 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fmt/format.h>
-
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
 #include <fstream>
 #include <vector>
 
 #include "fabric/generators.h"
-#include "fabric/ibnetdiscover.h"
 #include "heddle/command.h"
 #include "heddle/json_access.h"
 #include "routing/engine.h"
@@ -20,6 +16,7 @@
 #include "twin/predict.h"
 #include "unit/cli/fake_daemon.h"
 #include "unit/cli/run_heddle.h"
+#include "unit/cli/twin_answer.h"
 
 namespace heddle::cli {
 namespace {
@@ -140,31 +137,7 @@ class Running {
   }
 
   [[nodiscard]] FakeDaemon::Answer answer() const {
-    namespace json = boost::json;
-    json::array ports;
-    json::array rows;
-    for (const Link& link : fabric_->links()) {
-      for (const LinkEnd& end : {link.a, link.b}) {
-        ports.push_back(json::array{to_string(fabric_->node(end.node).guid), end.port.raw(),
-                                    load_[fabric_->port_index(end).raw()] / 8});
-      }
-    }
-    for (std::uint32_t s = 0; s < routes_.graph.size(); ++s) {
-      std::string row;
-      for (const std::uint8_t port : routes_.tables.row(routing::SwitchIndex{s}))
-        row += fmt::format("{:02x}", port);
-      rows.push_back(json::array{to_string(routes_.graph.guid(routing::SwitchIndex{s})), row});
-    }
-    return {json::serialize(json::object{
-        {"fabric", write_ibnetdiscover(*fabric_)},
-        {"down", json::array{}},
-        {"order", nullptr},
-        {"plane", 0},
-        {"next_plane", 0},
-        {"watts", nullptr},
-        {"loads", json::object{{"age_seconds", 1.5}, {"ports", std::move(ports)}}},
-        {"tables", json::object{{"age_seconds", 200}, {"took_seconds", 1}, {"unread", json::array{}}}},
-        {"rows", std::move(rows)}})};
+    return twin_answer(*fabric_, routes_.graph, routes_.tables, load_);
   }
 
  private:
