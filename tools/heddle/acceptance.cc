@@ -179,12 +179,10 @@ AcceptPart judge_proof(const Routed& routed) {
   return part;
 }
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
 std::string bandwidth_summary(const twin::BandwidthRun& run, const FabricNames& known) {
   return fmt::format("each of {} hosts sends {} to {} others, {} of it arrives; {} gets least, {}", run.hosts,
-                     human(BitRate{run.each}), run.receivers, percent(run.carried / run.wanted),
-                     known.node(run.worst), percent(run.least));
+                     human(BitRate{run.each}), run.receivers, human(Ratio{run.carried / run.wanted}),
+                     known.node(run.worst), human(Ratio{run.least}));
 }
 
 json::object bandwidth_view(const twin::BandwidthRun& run, const FabricNames& known, const Fabric& fabric,
@@ -218,10 +216,10 @@ AcceptPart judge_bandwidth(const Routed& routed, const AcceptOptions& options) {
                   {},          bandwidth_view(*run, known, fabric, least), {"bandwidth", {}}};
   if (run->unroutable > 0) part.details += fmt::format("{} flows have no way\n", run->unroutable);
   if (run->least < least)
-    part.details += fmt::format("{} gets less than {}\n", known.node(run->worst), percent(least));
+    part.details += fmt::format("{} gets less than {}\n", known.node(run->worst), human(Ratio{least}));
   if (!good && run->busiest != no_port) {
-    part.details +=
-        fmt::format("busiest: {}, {}\n", known.link(fabric.port(run->busiest).link), percent(run->largest));
+    part.details += fmt::format("busiest: {}, {}\n", known.link(fabric.port(run->busiest).link),
+                                human(Ratio{run->largest}));
   }
   part.tests.cases.push_back({"bandwidth", "every host gets its share", good ? End::Passed : End::Failed,
                               "bandwidth", part.details});

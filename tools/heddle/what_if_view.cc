@@ -22,7 +22,6 @@ constexpr std::size_t most_hosts = 5;
 
 bool has_traffic(const twin::State& state) { return state.traffic && state.traffic->wanted > 0; }
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string gbits(double rate) { return fmt::format("{:.1f}", rate / 1e9); }
 
 }  // namespace
@@ -34,7 +33,7 @@ void print_twin(const twin::Run& run, Context& context) {
     out << fmt::format("tables: read back {} ago{}; {} of their entries are as {} makes them\n",
                        human_seconds(source.tables_age),
                        source.unread > 0 ? fmt::format(", {} switches did not answer", source.unread) : "",
-                       percent(run.router().agreement().value_or(0)), run.router().name());
+                       human(Ratio{run.router().agreement().value_or(0)}), run.router().name());
   } else {
     out << fmt::format("tables: nobody has read them back; as {} makes them\n", run.router().name());
   }
@@ -44,7 +43,7 @@ void print_twin(const twin::Run& run, Context& context) {
   out << fmt::format(
       "traffic: estimated from the loads of {} ago; of ten kinds of traffic the busiest link was predicted "
       "within {} in half of all cases, and within {} in all\n",
-      human_seconds(source.loads_age), percent(error.median), percent(error.worst));
+      human_seconds(source.loads_age), human(Ratio{error.median}), human(Ratio{error.worst}));
   if (run.few_flows()) {
     out << "unknown: these loads look like those of few flows; whom they go to cannot be told, and how busy "
            "links "
@@ -60,9 +59,10 @@ void print_states(const twin::State& now, const twin::State& then, const FabricN
   if (now.circles || then.circles) table.add({"circles of routes", yes(now.circles), yes(then.circles)});
   if (has_traffic(then)) {
     const twin::Prediction before = now.traffic.value_or(twin::Prediction{});
-    table.add({"busiest link between switches", percent(before.largest), percent(then.traffic->largest)});
-    table.add({"busiest link of a host", percent(before.largest_of_hosts),
-               percent(then.traffic->largest_of_hosts)});
+    table.add(
+        {"busiest link between switches", human(Ratio{before.largest}), human(Ratio{then.traffic->largest})});
+    table.add({"busiest link of a host", human(Ratio{before.largest_of_hosts}),
+               human(Ratio{then.traffic->largest_of_hosts})});
     table.add({"carried, Gbit/s", gbits(before.carried), gbits(then.traffic->carried)});
     table.add({"wanted, Gbit/s", gbits(before.wanted), gbits(then.traffic->wanted)});
   }
@@ -103,7 +103,7 @@ void print_each(const std::vector<twin::Failed>& all, const twin::State& now, st
                                  fmt::format("{:.0f}", o.pairs_without_path),
                                  fmt::format("{}", o.on_one.size()),
                                  times(o.largest, now.outage.largest)};
-    if (now.traffic) row.push_back(percent(all[i].state.traffic ? all[i].state.traffic->largest : 0));
+    if (now.traffic) row.push_back(human(Ratio{all[i].state.traffic ? all[i].state.traffic->largest : 0}));
     table.add(std::move(row));
   }
   table.print(*context.out, context.colour);
