@@ -195,6 +195,7 @@ class Standalone(OneManager):
         self.a.kill()
         self.take_over()
         self.wait(lambda: self.b.daemon.json("qos", "show")["plans"] == pushed, "knowing what was pushed")
+        self.wait(lambda: self.sets_of(self.b), "writing by the next owner")
 
     @staticmethod
     def standing(status):
