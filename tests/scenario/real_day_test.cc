@@ -155,7 +155,7 @@ TEST_P(RealDay, TrafficGetsThroughAndPowerIsSaved) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Whole, RealDay,
+    Published, RealDay,
     testing::Values(Drawn{"superpod-krskp-hdr-2022", 1}, Drawn{"superpod-krskp-hdr-2022", 2},
                     Drawn{"superpod-krskp-hdr-2022", 3}, Drawn{"selene-compute-hdr-2021", 1},
                     Drawn{"selene-compute-hdr-2021", 2}, Drawn{"selene-compute-hdr-2021", 3}));
