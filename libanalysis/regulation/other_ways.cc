@@ -1,5 +1,6 @@
 #include "regulation/other_ways.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -7,13 +8,13 @@
 
 namespace heddle::regulation {
 
-OtherWays::OtherWays(const SelectionProblem& problem, std::vector<std::uint8_t> taken)
-    : problem_{problem},
-      taken_{std::move(taken)},
-      lacks_(problem.network->graph().size()),
-      up_from_(lacks_.size()),
-      down_from_(lacks_.size()) {
-  const auto& trunks = problem.network->trunks();
+OtherWays::OtherWays(const SelectionProblem& problem)
+    : problem_{problem}, lacks_(problem.network->graph().size()) {}
+
+void OtherWays::find_trunks() {
+  up_from_.resize(lacks_.size());
+  down_from_.resize(lacks_.size());
+  const auto& trunks = problem_.network->trunks();
   for (std::uint32_t t = 0; t < trunks.size(); ++t) {
     up_from_[trunks[t].lower.raw()].push_back(t);
     down_from_[trunks[t].upper.raw()].push_back(t);
@@ -26,7 +27,10 @@ void OtherWays::lacks(routing::SwitchIndex lower, double bits, const std::string
   if (lack.reason.empty()) lack.reason = reason;
 }
 
-std::vector<LinkDecision> OtherWays::bring(Reach reach) {
+std::vector<LinkDecision> OtherWays::bring(std::vector<std::uint8_t> taken, Reach reach) {
+  if (std::ranges::none_of(lacks_, [](const Lack& lack) { return lack.bits > 0; })) return {};
+  taken_ = std::move(taken);
+  find_trunks();
   // From the top: what a switch cannot have is what those below it lack.
   for (const routing::SwitchIndex at : problem_.network->ranks().order()) {
     bring_ways_up(at);

@@ -15,19 +15,20 @@ namespace heddle::regulation {
 /// outlive it.
 class OtherWays {
  public:
-  /// `taken`: by LinkIndex, links that come back already.
-  OtherWays(const SelectionProblem& problem, std::vector<std::uint8_t> taken);
+  explicit OtherWays(const SelectionProblem& problem);
 
   /// A trunk of this lower switch is too full by so many bit/s, and why.
   void lacks(routing::SwitchIndex lower, double bits, const std::string& reason);
-  /// Links that make up for it, as far as there are any that are off.
-  [[nodiscard]] std::vector<LinkDecision> bring(Reach reach);
+  /// Links that make up for it, as far as there are any that are off. `taken`: by LinkIndex, those that come
+  /// back already.
+  [[nodiscard]] std::vector<LinkDecision> bring(std::vector<std::uint8_t> taken, Reach reach);
 
  private:
   struct Lack {
     double bits = 0;
     std::string reason;
   };
+  void find_trunks();
   [[nodiscard]] double trunk_load_of(const Trunk& trunk) const;
   /// Of these links as many as make up for it.
   void bring(const std::vector<LinkIndex>& links, Lack& lack, const char* what);

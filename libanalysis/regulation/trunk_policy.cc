@@ -197,12 +197,7 @@ std::vector<LinkDecision> needed_links(const SelectionProblem& problem, const Se
     taken[link.raw()] = 1;
     result.push_back({link, Turn::On, full_mode(problem, link), std::move(reason)});
   };
-  struct Full {
-    routing::SwitchIndex lower;
-    double lacks = 0;  ///< bit/s of capacity
-    std::string reason;
-  };
-  std::vector<Full> full;  // trunks, and what they lack with all their links on
+  OtherWays others{problem};
   for (const Trunk& trunk : network.trunks()) {
     const TrunkLoad load = trunk_load(problem, trunk);
     if (load.on.empty()) continue;
@@ -231,12 +226,10 @@ std::vector<LinkDecision> needed_links(const SelectionProblem& problem, const Se
     }
     const double lacks = first ? std::max(wanted - capacity, capacity / static_cast<double>(load.on.size()))
                                : std::max(0.0, wanted - capacity);
-    full.push_back({trunk.lower, lacks, reason});
+    others.lacks(trunk.lower, lacks, reason);
   }
   if (options.policy == SelectPolicy::Trunk) return result;
-  OtherWays others{problem, std::move(taken)};
-  for (const Full& trunk : full) others.lacks(trunk.lower, trunk.lacks, trunk.reason);
-  for (LinkDecision& decision : others.bring(reach)) result.push_back(std::move(decision));
+  for (LinkDecision& decision : others.bring(std::move(taken), reach)) result.push_back(std::move(decision));
   return result;
 }
 
