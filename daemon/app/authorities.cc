@@ -8,7 +8,6 @@
 #include <system_error>
 #include <utility>
 
-#include "app/tables_file.h"
 #include "authority/lfts/lfts_opensm.h"
 #include "authority/observer/follower.h"
 #include "authority/observer/observer.h"
@@ -187,8 +186,9 @@ AuthorityInForce beside_opensm(const AroundAuthority& around, const Config& conf
   return made;
 }
 
-/// The file, as it is there and as it goes down.
-void use_file(const AroundAuthority& around, const Config& config, lfts::LftsOptions& options) {
+/// The file, as it is there and as it goes down. `thread` is null where a run is played.
+void use_file(const AroundAuthority& around, const Config& config, const TablesThread* thread,
+              lfts::LftsOptions& options) {
   using What = record::Answer::What;
   if (around.replay != nullptr) {
     options.put = [failing = around.replay->failing(What::TablesFailed)](const std::string&) {
@@ -197,8 +197,9 @@ void use_file(const AroundAuthority& around, const Config& config, lfts::LftsOpt
     options.is_there = [failing = around.replay->failing(What::TablesGone)] { return failing().has_value(); };
     return;
   }
-  options.put = [path = config.opensm.lfts_file, reload = config.opensm.reload](const std::string& text) {
-    return put_tables(path, text, reload);
+  options.put = [path = config.opensm.lfts_file, reload = config.opensm.reload,
+                 ending = thread->ending.get_token()](const std::string& text) {
+    return put_tables(path, text, reload, ending);
   };
   options.is_there = [path = config.opensm.lfts_file] {
     std::error_code unreadable;
@@ -213,11 +214,10 @@ void use_file(const AroundAuthority& around, const Config& config, lfts::LftsOpt
   };
 }
 
-Desk tables_desk(const AroundAuthority& around, AuthorityInForce& made) {
+Desk tables_desk(const AroundAuthority& around, const AuthorityInForce& made) {
   if (around.replay != nullptr) return around.replay->desk(core::Source::Tables);
-  made.tables = std::make_unique<DiskThread>(around.io);
   Desk desk = desk_at(
-      *made.tables, [&core = around.core] { return core.now(); }, around.entering(core::Source::Tables));
+      made.tables->thread, [&core = around.core] { return core.now(); }, around.entering(core::Source::Tables));
   return around.recorder != nullptr ? around.recorder->between(std::move(desk)) : desk;
 }
 
@@ -225,8 +225,9 @@ AuthorityInForce by_file(const AroundAuthority& around, const Config& config) {
   lfts::LftsOptions options;
   options.lmc = static_cast<unsigned>(config.opensm.lmc);
   options.m_key = config.fabric.m_key;
-  use_file(around, config, options);
   AuthorityInForce made;
+  if (around.replay == nullptr) made.tables = std::make_unique<TablesThread>(around.io);
+  use_file(around, config, made.tables.get(), options);
   auto* const hosts = migrator(around, config.opensm.lmc, made);
   made.authority = std::make_unique<lfts::LftsOpenSm>(
       around.core.engine(), around.transport, around.core.seat(), around.plans, tables_desk(around, made),

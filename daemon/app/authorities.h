@@ -12,6 +12,7 @@
 #include "app/config.h"
 #include "app/disk_thread.h"
 #include "app/plugin_server.h"
+#include "app/tables_file.h"
 #include "authority/authority.h"
 #include "authority/path_migrator.h"
 #include "authority/plan_store.h"
@@ -40,7 +41,7 @@ struct AuthorityInForce {
   /// Where the daemon is beside OpenSM.
   PluginDoor plugin;
   /// Where the daemon writes OpenSM's file, and waits for `opensm.reload`: the journal does not.
-  std::unique_ptr<DiskThread> tables;
+  std::unique_ptr<TablesThread> tables;
   /// Null where no host moves its connections.
   std::unique_ptr<regulate::PathMigrator> hosts;
   /// Null where the daemon is not beside OpenSM.

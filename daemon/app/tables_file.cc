@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -21,6 +22,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto time_limit = 10s;
+/// Of all that is left of it once the daemon ends: systemd waits for the daemon, and for nothing that it runs.
+constexpr auto limit_at_the_end = 1s;
 constexpr auto look_every = 5ms;
 
 Result<pid_t> start(const std::string& command) {
@@ -47,19 +50,25 @@ Result<pid_t> start(const std::string& command) {
   return child;
 }
 
-Result<void> run(const std::string& command) {
+Result<void> run(const std::string& command, const std::stop_token& ending) {
   const auto child = start(command);
   if (!child) return fail(child.error());
-  const auto until = std::chrono::steady_clock::now() + time_limit;
+  const auto begun = std::chrono::steady_clock::now();
+  std::optional<std::chrono::steady_clock::time_point> asked_to_end;
+  const auto is_late = [&](std::chrono::steady_clock::time_point now) {
+    if (ending.stop_requested() && !asked_to_end) asked_to_end = now;
+    return now - begun > time_limit || (asked_to_end && now - *asked_to_end > limit_at_the_end);
+  };
   int status = 0;
   pid_t ended = 0;
-  while ((ended = ::waitpid(*child, &status, WNOHANG)) == 0 && std::chrono::steady_clock::now() < until) {
+  while ((ended = ::waitpid(*child, &status, WNOHANG)) == 0 && !is_late(std::chrono::steady_clock::now())) {
     std::this_thread::sleep_for(look_every);
   }
   if (ended == 0) {
     ::kill(*child, SIGKILL);
     ::waitpid(*child, &status, 0);
-    return fail(ErrorCode::Unreachable, fmt::format("opensm.reload: `{}` did not end within 10 s", command));
+    return fail(ErrorCode::Unreachable, fmt::format("opensm.reload: `{}` did not end within {} s", command,
+                                                    asked_to_end ? limit_at_the_end / 1s : time_limit / 1s));
   }
   if (ended < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     const std::string how = ended < 0           ? std::strerror(errno)
@@ -72,11 +81,12 @@ Result<void> run(const std::string& command) {
 
 }  // namespace
 
-Result<void> put_tables(const std::string& path, const std::string& text, const std::string& reload) {
+Result<void> put_tables(const std::string& path, const std::string& text, const std::string& reload,
+                        const std::stop_token& ending) {
   const auto scratch = write_beside(path, text);
   if (!scratch) return fail(scratch.error());
   if (auto placed = put_in_place(*scratch, path); !placed) return placed;
-  return reload.empty() ? Result<void>{} : run(reload);
+  return reload.empty() ? Result<void>{} : run(reload, ending);
 }
 
 }  // namespace heddle::app
