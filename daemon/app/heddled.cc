@@ -264,8 +264,14 @@ void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample
   doors_.answers().sampled();
   page_.publish(sample);
   jobs_.on_sample(sample);
-  if (const auto* regulator = core_.regulator(); regulator != nullptr && regulator->governor().reference())
-    regulation_metrics_->publish(regulation_figures(*regulator, config_.metrics.energy));
+  if (const auto* regulation = core_.regulation_control(); regulation != nullptr && regulation->reference())
+    publish(*regulation);
+}
+
+void Heddled::Parts::publish(const core::RegulationControl& regulation) {
+  const EnergyDetail detail = config_.metrics.energy;
+  const auto energy = detail == EnergyDetail::Total ? power::EnergyRecord{} : regulation.energy();
+  regulation_metrics_->publish(regulation_figures(regulation.state(), energy, regulation.drains(), detail));
 }
 
 void Heddled::Parts::on_logged(const journal::Event& event) {

@@ -56,7 +56,8 @@ class Heddled::Parts final : public control::Daemon, private core::Outside {
   [[nodiscard]] bool starts_anew() const { return starts_anew_; }
 
   [[nodiscard]] control::DaemonState state() const override;
-  void show_orders(const regulate::Regulator& regulator, control::DaemonState& state) const;
+  void publish(const core::RegulationControl& regulation);
+  void show_orders(const regulation::Memory& memory, control::DaemonState& state) const;
   [[nodiscard]] control::Answers& answers() override { return doors_.answers(); }
   [[nodiscard]] Result<Scrape> metrics(const std::map<std::string, std::string>& query,
                                        bool open_metrics) override;

@@ -91,9 +91,8 @@ void Heddled::Parts::tell_metrics_of_the_master() {
 }
 
 /// What stands in the journal because somebody ordered it.
-void Heddled::Parts::show_orders(const regulate::Regulator& regulator, control::DaemonState& state) const {
+void Heddled::Parts::show_orders(const regulation::Memory& memory, control::DaemonState& state) const {
   constexpr std::size_t most = 20;
-  const regulation::Memory& memory = regulator.governor().memory();
   state.wish_count = memory.overrides.size();
   for (const auto& [link, order] : memory.overrides) {
     if (state.wishes.size() == most) break;
@@ -125,7 +124,7 @@ control::DaemonState Heddled::Parts::state() const {
   state.shared_state = shared_state();
   if (const auto* regulator = core_.regulator()) {
     state.drains = regulator->drains();
-    show_orders(*regulator, state);
+    show_orders(regulator->governor().memory(), state);
   }
   for (auto& each : notices_.states())
     state.notify.push_back({each.name, each.what, each.queued, each.sent, each.dropped, each.trouble});
