@@ -218,6 +218,11 @@ void LftsRouter::route(Instant now) {
       in_force_.confirm(block.guid, row, other);
     }
   }
+  // Whose own switch did not answer a sweep sees none; a file without tables OpenSM does not take.
+  if (survey_->fabric->switch_count() == 0) {
+    trouble_ = "no tables for OpenSM: no switch is in sight";
+    return give_up_for_now(now);
+  }
   planned::SubnetRecords records = records_of(*survey_, routed_);
   (void)hosts_.recall(records);
   std::vector<LinkRef> absent = cables_.missing(records);

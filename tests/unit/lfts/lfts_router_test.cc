@@ -160,6 +160,24 @@ TEST_F(Router, LeadsOverNoLinkThatThePlanHasOff) {
   EXPECT_EQ(entries_over(off.a) + entries_over(off.b), 0U);
 }
 
+// OpenSM does not take a file without tables, and a sweep that the next switch does not answer sees none.
+TEST_F(Router, LeavesTheFileAsItIsWhileNoSwitchIsInSight) {
+  const auto whole = survey();
+  router_->on_survey(whole, sim_.now);
+  ASSERT_TRUE(comes(Kind::RoutingDone, 1));
+  const std::size_t files = files_.size();
+  const Fabric& truth = sim_.fabric.description();
+  for (std::uint32_t i = 0; i < truth.nodes().size(); ++i) {
+    if (truth.nodes()[i].type == NodeType::Switch) sim_.fabric.kill(NodeIndex{i}, sim_.ps());
+  }
+  const auto alone = survey();
+  ASSERT_EQ(alone->fabric->switch_count(), 0U);
+  router_->on_survey(alone, sim_.now);
+  router_->tell(opensm::PluginCommand::NewPlan);
+  sim_.run([] { return false; }, 20s);
+  EXPECT_EQ(files_.size(), files);
+}
+
 // OpenSM raises the ports after it has written the tables: while it does, a sweep finds some of them Armed.
 TEST_F(Router, LeavesTablesAsTheyAreWhileLinksBecomeActive) {
   const auto whole = survey();
