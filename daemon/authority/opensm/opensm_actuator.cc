@@ -303,8 +303,11 @@ void OpenSmActuator::take_routes(const Survey& found) {
 }
 
 std::unique_ptr<authority::PortSetter> OpenSmActuator::make_setter() {
-  return std::make_unique<provision::DrivenPorts>(engine_, seat_, runs_.closed(), provision::PortRules{},
-                                                  options_.driver);
+  // Traps go to OpenSM: until the next light sweep a survey would show as up what has gone off.
+  const auto look = [this](const std::vector<NodeGuid>& nodes, Instant at) { seat_.look_at(nodes, at); };
+  return std::make_unique<provision::DrivenPorts>(
+      engine_, seat_, runs_.closed(), provision::PortRules{.why_not = {}, .on_routes = {}, .on_set = look},
+      options_.driver);
 }
 
 }  // namespace heddle::opensm

@@ -24,6 +24,7 @@ void DrivenPorts::run(const std::vector<LinkOrder>& orders, Instant now, Done do
   done_ = std::move(done);
   failures_.assign(orders.size(), std::nullopt);
   driven_.clear();
+  nodes_.clear();
   const auto survey = seat_.survey();
   std::vector<LinkJob> jobs;
   for (std::size_t i = 0; i < orders.size(); ++i) {
@@ -49,6 +50,7 @@ void DrivenPorts::run(const std::vector<LinkOrder>& orders, Instant now, Done do
     jobs.push_back(
         {end(near), far == no_port ? std::nullopt : std::optional{end(far)}, to, order.mode, order.patience});
     driven_.push_back(i);
+    nodes_.insert(nodes_.end(), {order.port.node, other.node});
   }
   if (jobs.empty()) return answer({}, now);
   // Our own way to the ports must not end in the middle of it.
@@ -80,6 +82,7 @@ void DrivenPorts::call_off(std::size_t order) {
 
 void DrivenPorts::answer(const std::vector<std::optional<Error>>& failures, Instant now) {
   for (std::size_t i = 0; i < failures.size(); ++i) failures_[driven_[i]] = failures[i];
+  if (rules_.on_set && !nodes_.empty()) rules_.on_set(nodes_, now);
   std::exchange(done_, nullptr)(failures_, now);
 }
 

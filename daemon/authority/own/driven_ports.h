@@ -17,6 +17,8 @@ struct PortRules {
   std::function<std::optional<Error>(const regulate::LinkOrder&)> why_not;
   /// These directed routes keep off what is set.
   std::function<void(const Survey&)> on_routes;
+  /// Ports of these nodes have been set, or were about to be: once for a run.
+  std::function<void(const std::vector<NodeGuid>&, Instant now)> on_set{};
 };
 
 class DrivenPorts final : public authority::PortSetter {
@@ -43,6 +45,7 @@ class DrivenPorts final : public authority::PortSetter {
   LinkDriver driver_;
   std::vector<std::optional<Error>> failures_;  ///< of the orders
   std::vector<std::size_t> driven_;             ///< positions in the orders of what the driver has
+  std::vector<NodeGuid> nodes_;                 ///< of what the driver has
   Done done_;
 };
 

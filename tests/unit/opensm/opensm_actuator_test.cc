@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "authority/own/port_settings.h"
 #include "authority/own/table_writer.h"
 #include "authority/plan_file.h"
@@ -154,6 +156,7 @@ class World final : private PluginPort, private regulate::FabricSeat {
   std::vector<plan::Plan> plans;  ///< that the plugin was told of
   std::uint64_t epoch = 0;
   int routings = 0;
+  std::set<NodeGuid> looked_at;
   bool is_connected = true;
   bool answers = true;
   bool lies = false;
@@ -167,7 +170,9 @@ class World final : private PluginPort, private regulate::FabricSeat {
  private:
   [[nodiscard]] std::shared_ptr<const Survey> survey() const override { return current; }
   void adopt(std::shared_ptr<const Survey> survey) override { current = std::move(survey); }
-  void look_at(const std::vector<NodeGuid>&, Instant) override {}
+  void look_at(const std::vector<NodeGuid>& nodes, Instant) override {
+    looked_at.insert(nodes.begin(), nodes.end());
+  }
 
   test::Scratch directory_;
   discovery::Discovery discovery_;
@@ -288,6 +293,19 @@ TEST(OpenSmActuator, ALinkGoesOffWhenNoPacketCanBeOnItsWayThereAnyMore) {
   EXPECT_TRUE(world.run([&] { return answer.has_value(); }));
   EXPECT_FALSE(answer->failure);
   EXPECT_EQ(world.state_of(link.a), PortState::Down);
+}
+
+/// Its traps go to OpenSM. With light sweeps minutes apart each link that had gone off was taken for one that
+/// had come back, and brought back.
+TEST(OpenSmActuator, HasThePortsLookedAtThatItHasSet) {
+  World world("tree:k=3,n=2");
+  const LinkRef link = world.trunk(0);
+  ASSERT_TRUE(world.write(std::nullopt, {link}));
+  for (const LinkTo to : {LinkTo::Off, LinkTo::On}) {
+    world.looked_at.clear();
+    (void)world.set(link, to);  // nobody raises the port here
+    EXPECT_EQ(world.looked_at, (std::set{link.a.node, link.b.node}));
+  }
 }
 
 TEST(OpenSmActuator, GoesThroughTheStagesOneByOne) {
