@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "authority/own/provisioner_steps.h"
 #include "authority/own/survey_change.h"
 #include "transport/requests.h"
 
@@ -13,32 +14,6 @@ namespace {
 
 using transport::Completion;
 using transport::Outcome;
-
-std::uint64_t tag_of(LinkEnd end) { return (std::uint64_t{end.node.raw()} << 8U) | end.port.raw(); }
-LinkEnd end_of(std::uint64_t tag) {
-  return {NodeIndex{static_cast<std::uint32_t>(tag >> 8U)}, PortNum{static_cast<std::uint8_t>(tag)}};
-}
-
-/// PortInfo.CapabilityMask: the port tells its clients to register anew (IBA 14.2.5.6).
-constexpr std::uint32_t client_reregistration = 1U << 25U;
-
-/// AttributeModifier of Set(SMInfo): a master gives the fabric to one that stands by (IBA 14.4.1.2).
-constexpr std::uint32_t handover = 1;
-
-/// A source of steps from a list, one after the other; those that have no step are left out.
-template <class Item, class Make>
-Batch::Source from_list(std::vector<Item> items, Make make) {
-  return [items = std::move(items), make = std::move(make), next = std::size_t{0}]() mutable {
-    std::optional<Step> step;
-    while (!step && next < items.size()) step = make(items[next++]);
-    return step;
-  };
-}
-
-/// One port of each node after the other, so that many agents work at the same time.
-void spread(std::vector<LinkEnd>& ends) {
-  std::stable_sort(ends.begin(), ends.end(), [](LinkEnd a, LinkEnd b) { return a.port < b.port; });
-}
 
 }  // namespace
 
@@ -54,8 +29,7 @@ Provisioner::Provisioner(transport::TransactionEngine& engine, transport::Transp
 
 void Provisioner::run(std::shared_ptr<const Survey> survey, Instant now) {
   busy_ = true;
-  inactive_.clear();
-  writer_.keep_off_nothing();
+  forget_inactive(*survey);
   report_ = {};
   report_.begun = now;
   if (last_) survey = with_unheard_ports(*last_, std::move(survey));
@@ -79,6 +53,16 @@ void Provisioner::rewrite(std::shared_ptr<const Survey> survey, Instant now, Don
   failed_.assign(survey_->fabric->ports().size(), 0);
   routes_.reset();
   route(now);
+}
+
+/// What the survey says counts, and of a node that it has not nothing better is known.
+void Provisioner::forget_inactive(const Survey& survey) {
+  writer_.keep_off_nothing();
+  std::erase_if(inactive_, [&](const PortRef& port) {
+    const NodeIndex node = survey.fabric->find_node(port.node);
+    return node != no_node && survey.nodes[node.raw()].ports[port.port.raw()].known;
+  });
+  for (const PortRef& port : inactive_) writer_.keep_off(port);
 }
 
 void Provisioner::keep_off(const PortRef& port) {
@@ -161,112 +145,6 @@ std::optional<Step> Provisioner::port_step(mad::Method method, LinkEnd end, cons
   return step;
 }
 
-void Provisioner::ask_other_sms(Instant now) {
-  std::vector<LinkEnd> claimants;
-  const LinkEnd own{survey_->local, survey_->node(survey_->local).info.local_port};
-  silent_sms_.clear();
-  for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
-    const SurveyNode& node = survey_->nodes[i];
-    for (std::size_t p = node.is_switch() ? 0 : 1; p < (node.is_switch() ? 1 : node.ports.size()); ++p) {
-      const LinkEnd end{NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}};
-      const bool ours = end.node == own.node && is_sm_;
-      if ((node.ports[p].info.capability_mask & mad::port_cap::is_sm) != 0 && !ours) claimants.push_back(end);
-    }
-  }
-  batch_.start(
-      from_list(std::move(claimants),
-                [this](LinkEnd end) -> std::optional<Step> {
-                  const auto path = route_to(*survey_, end);
-                  if (!path) return std::nullopt;
-                  return Step{.packet = transport::directed_smp({.attribute = mad::SmAttr::SmInfo}, *path),
-                              .agent = transport::agent_of(survey_->node(end.node).guid()),
-                              .tag = tag_of(end)};
-                }),
-      [this](std::uint64_t tag, const Completion& completion) {
-        const LinkEnd end = end_of(tag);
-        if (completion.outcome != Outcome::Answered) {
-          silent_sms_.push_back(name_of(survey_->node(end.node), end.port));
-          trouble(end, fmt::format("{} says that a subnet manager is there, which does not answer",
-                                   silent_sms_.back()));
-          return;
-        }
-        report_.other_sms.push_back({{survey_->node(end.node).guid(), end.port},
-                                     mad::decode<mad::SmInfo>(mad::smp_data(completion.answer->mad))});
-      },
-      [this](Instant at) { elect(at); }, now);
-}
-
-LinkEnd Provisioner::own_port() const {
-  const SurveyNode& local = survey_->node(survey_->local);
-  return {survey_->local, local.is_switch() ? PortNum{0} : local.info.local_port};
-}
-
-void Provisioner::elect(Instant now) {
-  Election election{.standing = is_sm_ ? Standing::Master : Standing::Candidate,
-                    .own = survey_->port(own_port()).guid,
-                    .priority = options_.priority,
-                    .others = report_.other_sms,
-                    .silent = std::exchange(pass_over_silent_, false) ? std::vector<std::string>{}
-                                                                      : std::exchange(silent_sms_, {})};
-  report_.successors = successors(election);
-  if (auto allowed = may_be_master(election); !allowed) {
-    yield(allowed.error(), now);
-  } else if (const auto other = heir(election)) {
-    hand_over(*other, now);
-  } else {
-    plan(now);
-  }
-}
-
-void Provisioner::yield(Error why, Instant now) {
-  if (is_sm_) (void)transport_.claim_sm(transport::SmClaim::Release);
-  is_sm_ = registered_anew_ = false;
-  stop_with(std::move(why), now);
-}
-
-/// This one is master until the other has confirmed: the fabric has one at every time.
-void Provisioner::hand_over(const OtherSm& other, Instant now) {
-  const Port& port = survey_->fabric->port(survey_->fabric->find_port(other.where));
-  const LinkEnd end{port.node, port.num};
-  mad::SmInfo own;
-  own.guid = survey_->port(own_port()).guid;
-  own.sm_key = options_.sm_key;
-  own.priority = options_.priority;
-  own.state = mad::SmInfo::State::Master;
-  const auto ask = [this, own](LinkEnd at) -> std::optional<Step> {
-    const auto path = route_to(*survey_, at);
-    if (!path) return std::nullopt;
-    Step step{.packet = transport::directed_smp({.method = mad::Method::Set,
-                                                 .attribute = mad::SmAttr::SmInfo,
-                                                 .modifier = handover,
-                                                 .m_key = options_.ports.m_key},
-                                                *path),
-              .agent = transport::agent_of(survey_->node(at.node).guid()),
-              .tag = tag_of(at)};
-    mad::encode(own, mad::smp_data(step.packet.mad));
-    return step;
-  };
-  handed_over_ = false;
-  batch_.start(
-      from_list(std::vector<LinkEnd>{end}, ask),
-      [this](std::uint64_t tag, const Completion& completion) {
-        handed_over_ = completion.outcome == Outcome::Answered;
-        if (!handed_over_)
-          trouble(end_of(tag), "it stands by with a higher priority and does not take the fabric",
-                  completion);
-      },
-      [this, other](Instant at) {
-        if (report_.failure) return finish(at);
-        if (!handed_over_) return plan(at);
-        yield({ErrorCode::Refused,
-               fmt::format("handed over to the subnet manager at {} (GUID {}, priority {}): stop it, or let "
-                           "Heddle run beside it",
-                           to_string(other.where), to_string(other.info.guid), other.info.priority)},
-              at);
-      },
-      now);
-}
-
 void Provisioner::plan(Instant now) {
   const LinkEnd own = own_port();
   const SurveyNode& local = survey_->node(own.node);
@@ -292,86 +170,6 @@ void Provisioner::plan(Instant now) {
   }
   sm_lid_ = found->second;
   set_ports(now);
-}
-
-std::vector<LinkEnd> Provisioner::cabled_and_management_ports() const {
-  std::vector<LinkEnd> ends;
-  for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
-    const SurveyNode& node = survey_->nodes[i];
-    for (std::size_t p = 0; p < node.ports.size(); ++p) {
-      const LinkEnd end{NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}};
-      const bool management = p == 0 && node.is_switch();
-      const bool cabled = survey_->fabric->port(end).link != no_link;
-      if (node.ports[p].known && (management || cabled)) ends.push_back(end);
-    }
-  }
-  return ends;
-}
-
-void Provisioner::set_each(
-    std::vector<LinkEnd> ends, std::function<mad::PortInfo(LinkEnd)> what,
-    std::function<bool(LinkEnd, const mad::PortInfo& asked, const mad::PortInfo& got)> confirm,
-    Batch::Done next, Instant now) {
-  spread(ends);
-  batch_.start(
-      from_list(
-          std::move(ends),
-          [this, what](LinkEnd end) { return port_step(mad::Method::Set, end, what(end), tag_of(end)); }),
-      [this, confirm = std::move(confirm)](std::uint64_t tag, const Completion& completion) {
-        const LinkEnd end = end_of(tag);
-        if (completion.outcome != Outcome::Answered) {
-          trouble(end, "its settings were not taken", completion);
-          return;
-        }
-        const auto asked = mad::decode<mad::PortInfo>(mad::smp_data(completion.request->mad));
-        const auto got = mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad));
-        survey_->nodes[end.node.raw()].ports[end.port.raw()].info = got;
-        if (!confirm(end, asked, got)) failed_[survey_->fabric->port_index(end).raw()] = 1;
-      },
-      std::move(next), now);
-}
-
-/// What joined or subscribed at an earlier subnet administrator is known to nobody here.
-bool Provisioner::must_register_anew(LinkEnd end) const {
-  const SurveyPort& port = survey_->port(end);
-  return options_.administrator && !registered_anew_ && !survey_->node(end.node).is_switch() &&
-         (port.info.capability_mask & client_reregistration) != 0;
-}
-
-void Provisioner::set_ports(Instant now) {
-  const auto wanted = [this](LinkEnd end) {
-    mad::PortInfo info = settings(*survey_, end, lids_.lids, sm_lid_, options_.ports);
-    info.client_reregister = must_register_anew(end) ? 1 : 0;
-    return info;
-  };
-  std::vector<LinkEnd> ends = cabled_and_management_ports();
-  std::erase_if(ends, [&](LinkEnd end) {
-    return !must_register_anew(end) && fulfilled(survey_->port(end).info, wanted(end), end, *survey_);
-  });
-  // A switch that lost its LID was restarted: its table is gone too.
-  for (const LinkEnd& end : ends) {
-    const SurveyPort& port = survey_->port(end);
-    if (end.port != PortNum{0} || port.info.lid != no_lid) continue;
-    writer_.forget(survey_->node(end.node).guid());
-    multicast_.forget(survey_->node(end.node).guid());
-  }
-  set_each(
-      std::move(ends), wanted,
-      [this](LinkEnd end, const mad::PortInfo& asked, const mad::PortInfo& got) {
-        if (!accepted(got, asked, end, *survey_)) {
-          trouble(end, fmt::format("{} answers LID {} and SM LID {} after being set to {} and {}",
-                                   name_of(survey_->node(end.node), end.port), got.lid.raw(),
-                                   got.master_sm_lid.raw(), asked.lid.raw(), asked.master_sm_lid.raw()));
-          return false;
-        }
-        ++report_.ports_set;
-        return true;
-      },
-      [this](Instant at) {
-        registered_anew_ = true;
-        look_at_far_ends(at);
-      },
-      now);
 }
 
 bool Provisioner::has_lids_and_states(const Fabric& fabric) const {
@@ -489,130 +287,6 @@ bool Provisioner::has_low_multicast_top() const {
   return std::any_of(survey_->nodes.begin(), survey_->nodes.end(), [this](const SurveyNode& node) {
     return node.switch_info && multicast_top(*node.switch_info) != node.switch_info->multicast_fdb_top;
   });
-}
-
-/// Last, so that no entry counts before it is written.
-void Provisioner::set_tops(Instant now) {
-  const Lid top = routes_->tables.top();
-  std::vector<NodeIndex> nodes;
-  for (const NodeGuid guid : routes_->tables.switches()) {
-    const NodeIndex index = survey_->fabric->find_node(guid);
-    if (index == no_node || !survey_->node(index).switch_info) continue;
-    const SurveyNode& node = survey_->node(index);
-    if (top.raw() >= node.switch_info->linear_fdb_cap) {
-      trouble({index, PortNum{0}}, fmt::format("{} has room for {} LIDs, and {} are needed", name_of(node),
-                                               node.switch_info->linear_fdb_cap, top.raw() + 1));
-    } else if (node.switch_info->linear_fdb_top != top.raw() ||
-               node.switch_info->multicast_fdb_top != multicast_top(*node.switch_info)) {
-      nodes.push_back(index);
-    }
-  }
-  batch_.start(
-      from_list(std::move(nodes),
-                [this, top](NodeIndex index) -> std::optional<Step> {
-                  const SurveyNode& node = survey_->node(index);
-                  Step step{.packet = transport::directed_smp({.method = mad::Method::Set,
-                                                               .attribute = mad::SmAttr::SwitchInfo,
-                                                               .m_key = options_.ports.m_key},
-                                                              node.path),
-                            .agent = transport::agent_of(node.guid()),
-                            .tag = tag_of({index, PortNum{0}})};
-                  mad::SwitchInfo info = *node.switch_info;
-                  info.linear_fdb_top = top.raw();
-                  info.multicast_fdb_top = multicast_top(info);
-                  info.port_state_change = false;  // 0 leaves the bit as it is
-                  mad::encode(info, mad::smp_data(step.packet.mad));
-                  return step;
-                }),
-      [this, top](std::uint64_t tag, const Completion& completion) {
-        const LinkEnd end = end_of(tag);
-        if (completion.outcome != Outcome::Answered) {
-          trouble(end, "the top of its forwarding table was not taken", completion);
-          return;
-        }
-        const auto got = mad::decode<mad::SwitchInfo>(mad::smp_data(completion.answer->mad));
-        survey_->nodes[end.node.raw()].switch_info->linear_fdb_top = got.linear_fdb_top;
-        survey_->nodes[end.node.raw()].switch_info->multicast_fdb_top = got.multicast_fdb_top;
-        if (got.linear_fdb_top != top.raw()) {
-          trouble(end, fmt::format("{} answers {} as the top of its forwarding table after being set to {}",
-                                   name_of(survey_->node(end.node)), got.linear_fdb_top, top.raw()));
-        }
-      },
-      [this](Instant at) { finish(at); }, now);
-}
-
-/// A link trains at both ends. One that was Active when it was read has not been read since the other was: it
-/// bounced in between, and takes no packets until it is raised as well.
-/// And where nobody is known behind an Active port of a switch, that may have gone down since it was read:
-/// who was there is mute only if it has not.
-void Provisioner::look_at_far_ends(Instant now) {
-  std::vector<LinkEnd> ends;
-  for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
-    const std::vector<SurveyPort>& ports = survey_->nodes[i].ports;
-    for (std::size_t p = 1; p < ports.size(); ++p) {
-      if (!ports[p].known) continue;
-      const LinkEnd end{NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}};
-      const auto peer = survey_->fabric->peer(end);
-      if (!peer && ports[p].info.state == PortState::Active && survey_->nodes[i].is_switch())
-        ends.push_back(end);
-      if (ports[p].info.state != PortState::Init) continue;
-      if (peer && survey_->port(*peer).known && survey_->port(*peer).info.state == PortState::Active)
-        ends.push_back(*peer);
-    }
-  }
-  batch_.start(
-      from_list(std::move(ends),
-                [this](LinkEnd end) { return port_step(mad::Method::Get, end, {}, tag_of(end)); }),
-      [this](std::uint64_t tag, const Completion& completion) {
-        const LinkEnd end = end_of(tag);
-        if (completion.outcome == Outcome::Answered) {
-          survey_->nodes[end.node.raw()].ports[end.port.raw()].info =
-              mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad));
-        } else {
-          trouble(end, "its state could not be read", completion);
-        }
-      },
-      [this](Instant at) { raise(PortState::Init, PortState::Armed, at); }, now);
-}
-
-void Provisioner::raise(PortState from, PortState to, Instant now) {
-  std::vector<LinkEnd> ends;
-  for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
-    const std::vector<SurveyPort>& ports = survey_->nodes[i].ports;
-    for (std::size_t p = 1; p < ports.size(); ++p) {
-      if (!ports[p].known || ports[p].info.state != from) continue;
-      const LinkEnd end{NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}};
-      const auto peer = survey_->fabric->peer(end);
-      if (peer && !failed(end) && !failed(*peer)) ends.push_back(end);
-    }
-  }
-  const bool last = to == PortState::Active;
-  set_each(
-      std::move(ends),
-      [this, to](LinkEnd end) {
-        mad::PortInfo info = unchanged(survey_->port(end).info);
-        info.state = to;
-        return info;
-      },
-      [this, last](LinkEnd end, const mad::PortInfo& asked, const mad::PortInfo& got) {
-        // Armed becomes Active by itself when data comes in.
-        if (got.state < asked.state) {
-          trouble(end,
-                  fmt::format("{} stays {} after being set to {}", name_of(survey_->node(end.node), end.port),
-                              to_string(got.state), to_string(asked.state)));
-          return false;
-        }
-        if (last) ++report_.links_raised;
-        return true;
-      },
-      [this, last](Instant at) {
-        if (last) {
-          route(at);
-        } else {
-          raise(PortState::Armed, PortState::Active, at);
-        }
-      },
-      now);
 }
 
 void Provisioner::finish(Instant now) {

@@ -95,7 +95,8 @@ class Provisioner {
   void on_timer(Instant now) { writer_.on_timer(now); }
   [[nodiscard]] std::optional<Instant> next_deadline() const { return writer_.next_deadline(); }
   [[nodiscard]] Instant packets_gone() const { return writer_.packets_gone(); }
-  /// Until the next run() no table is made or written that leads out of this port, which is not Active.
+  /// Until the next run() with a survey that has it no table is made or written that leads out of this port,
+  /// which is not Active.
   void keep_off(const PortRef& port);
   /// From here on, what is under way too takes these directed routes.
   void take_routes(const Survey& from);
@@ -149,6 +150,7 @@ class Provisioner {
                 Batch::Done next, Instant now);
   [[nodiscard]] std::optional<Step> port_step(mad::Method method, LinkEnd end, const mad::PortInfo& info,
                                               std::uint64_t tag) const;
+  void forget_inactive(const Survey& survey);
   [[nodiscard]] LinkEnd own_port() const;
   [[nodiscard]] std::optional<Batch::Way> way_of(std::uint64_t tag) const;
   [[nodiscard]] FabricClock::duration packet_life() const;
@@ -190,7 +192,7 @@ class Provisioner {
 
   // What outlives a run.
   std::shared_ptr<const Survey> last_;  ///< that was configured
-  std::set<PortRef> inactive_;          ///< found since the survey that was configured
+  std::set<PortRef> inactive_;          ///< of which no survey has said more since they were found so
   LidsByPort remembered_;
   LidsGiven lids_given_;
 };

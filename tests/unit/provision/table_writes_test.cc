@@ -148,6 +148,31 @@ TEST(Provisioner, NothingIsLedOutOfAPortThatASweepUnderWayFoundDown) {
   }
 }
 
+// A sweep that saw nobody says nothing of ports (2000001655 of the swarm: tables led into a switch that had
+// died, and whose neighbours had said so before the own switch did not answer any more).
+TEST(Provisioner, NorAfterASweepThatSawNobody) {
+  KeptWorld kept{"torus:3x3,hosts=1,links=1"};
+  World& world = kept.world;
+  ASSERT_FALSE(world.bring_up().failure);
+  const Fabric& truth = world.truth();
+  const NodeIndex own =
+      truth.peer({truth.port(world.sim.port()).node, truth.port(world.sim.port()).num})->node;
+  for (std::size_t nth = 0; nth < 18; ++nth) {
+    const LinkEnd end = truth.link(kept.switch_link(nth)).a;
+    world.sm.keep_off(truth.ref(end));
+    world.sim.fabric.set_agent_faults(own, {.mute_sma = true});
+    EXPECT_TRUE(world.bring_up().failure);
+    world.sim.fabric.set_agent_faults(own, {});
+    std::optional<Result<void>> done;
+    world.sm.rewrite_tables(world.sim.now, [&](const Result<void>& result, Instant) { done = result; });
+    ASSERT_TRUE(world.sim.run([&] { return done.has_value(); }));
+    EXPECT_THAT(world.sim.fabric.forwarding_table(end.node), testing::Not(testing::Contains(end.port)));
+    world.bring_up();
+    kept.settle();
+    expect_works(world);
+  }
+}
+
 /// Asks, and does not care.
 struct Asker final : transport::TransactionClient {
   void on_completion(const transport::Completion& /*completion*/) override {}
