@@ -2,18 +2,31 @@
 // and those that work and would be taken away for nothing, or for a circle.
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "authority/own/table_writer.h"
 
 namespace heddle::provision {
+namespace {
+
+constexpr std::size_t ports = 256;
+
+// Where an entry leads, besides to a switch.
+constexpr std::uint32_t nowhere = 0xffffffffU;
+constexpr std::uint32_t the_unknown = nowhere - 1;
+constexpr std::uint32_t out_of_the_switches = nowhere - 2;  ///< to a host, or to the switch itself
+
+}  // namespace
 
 /// A cable that is in use, and nobody known at its other end; or a port that did not say whether it is.
 bool TableWriter::is_unknown_behind(LinkEnd end) const {
   const std::vector<SurveyPort>& ports = survey_->node(end.node).ports;
   if (end.port == PortNum{0} || end.port.raw() >= ports.size()) return false;
-  const Port& port = survey_->fabric->port(end);
-  return port.link == no_link && (port.state == PortState::Active || !ports[end.port.raw()].known);
+  // The snapshot's states are those of the sweep, and may be earlier.
+  const SurveyPort& port = ports[end.port.raw()];
+  return survey_->fabric->port(end).link == no_link && (!port.known || port.info.state == PortState::Active);
 }
 
 bool TableWriter::somebody_is_unknown() const {
@@ -49,17 +62,23 @@ std::vector<routing::SwitchIndex> TableWriter::way_to_the_unknown(routing::Switc
   return {};
 }
 
-/// Whoever did not answer the sweep is in no survey, and goes on sending and receiving by the tables that
-/// stand: entries of LIDs that nobody is known to have stay as they are, and so do ways to them of which
-/// nothing better is known.
-void TableWriter::keep_lids_of_the_unknown() {
-  if (!somebody_is_unknown()) return;
+/// By LID, whether some switch is to have an entry for it.
+std::vector<char> TableWriter::lids_that_are_known() const {
   const routing::ForwardingTables& wanted = routes_->tables;
   std::vector<char> is_known(wanted.stride(), 0);
   for (std::uint32_t s = 0; s < switches_.size(); ++s) {
     const auto row = wanted.row(routing::SwitchIndex{s});
     for (std::size_t lid = 0; lid < row.size(); ++lid) is_known[lid] |= row[lid] != no_path.raw() ? 1 : 0;
   }
+  return is_known;
+}
+
+/// Whoever did not answer the sweep is in no survey, and goes on sending and receiving by the tables that
+/// stand: entries of LIDs that nobody is known to have stay as they are, and so do ways to them of which
+/// nothing better is known.
+void TableWriter::keep_lids_of_the_unknown() {
+  if (!somebody_is_unknown()) return;
+  const std::vector<char> is_known = lids_that_are_known();
   auto kept = std::make_shared<Routes>(*routes_);
   for (std::uint32_t s = 0; s < switches_.size(); ++s) {
     if (tables_[s] == nullptr) continue;
@@ -73,7 +92,110 @@ void TableWriter::keep_lids_of_the_unknown() {
         kept->tables.set(on, known, standing(on, lid));
     }
   }
+  if (routes_->order) keep_all_that_may_lead_there(*kept);
   routes_ = std::move(kept);
+}
+
+/// Out of a port behind which nobody is known, and is not only mute (mute_nodes.h).
+bool TableWriter::leads_to_the_unknown(routing::SwitchIndex sw, PortNum out) const {
+  const NodeIndex node = switches_[sw.raw()];
+  if (node == no_node || out == no_path || !is_unknown_behind({node, out})) return false;
+  const auto next = hop(sw, out);
+  return !next || !routes_->up.contains(next->link);
+}
+
+/// By switch and port: the switch that it leads to, or one of those above.
+std::vector<std::uint32_t> TableWriter::onward() const {
+  std::vector<std::uint32_t> result(switches_.size() * ports, nowhere);
+  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+    const routing::SwitchIndex sw{s};
+    for (unsigned p = 0; p < no_path.raw(); ++p) {
+      const PortNum out{static_cast<std::uint8_t>(p)};
+      result[s * ports + p] = leads_to_the_unknown(sw, out) ? the_unknown : out_of_the_switches;
+    }
+    for (const routing::Hop& hop : routes_->order->graph().hops(sw)) {
+      std::uint32_t& next = result[s * ports + hop.out.raw()];
+      if (next != the_unknown) next = routes_->up.contains(hop.link) ? hop.peer.raw() : nowhere;
+    }
+  }
+  return result;
+}
+
+/// Switches that lead there by one of their ports.
+std::vector<std::uint32_t> TableWriter::beside_the_unknown(const std::vector<std::uint32_t>& onward) const {
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+    const auto first = onward.begin() + static_cast<std::ptrdiff_t>(s * ports);
+    if (std::find(first, first + ports, the_unknown) != first + ports) result.push_back(s);
+  }
+  return result;
+}
+
+/// What is known to be elsewhere is sent by one of these to where nobody is known: a switch is there, or a
+/// cable, and packets turn there as nobody can say.
+bool TableWriter::unknown_pass_packets(std::span<const std::uint32_t> beside,
+                                       const std::vector<char>& is_known,
+                                       const std::vector<std::uint32_t>& onward) const {
+  return std::any_of(beside.begin(), beside.end(), [&](std::uint32_t s) {
+    for (std::size_t lid = 1; lid < is_known.size(); ++lid) {
+      const PortNum out = standing(routing::SwitchIndex{s}, lid);
+      if (is_known[lid] != 0 && onward[s * ports + out.raw()] == the_unknown) return true;
+    }
+    return false;
+  });
+}
+
+/// By the tables that stand: there, or to the unknown.
+bool TableWriter::may_lead_there(std::uint32_t s, Lid lid, const std::vector<std::uint32_t>& onward) const {
+  for (std::size_t hops = 0; hops <= switches_.size(); ++hops) {
+    const PortNum out = standing(routing::SwitchIndex{s}, lid.raw());
+    const std::uint32_t next = onward[s * ports + out.raw()];
+    if (next == the_unknown) return true;
+    if (next == out_of_the_switches) return out == routes_->tables.port(routing::SwitchIndex{s}, lid);
+    if (next == nowhere) return false;
+    s = next;
+  }
+  return false;
+}
+
+/// What leads over a link that is to be avoided is not as it is to be, and tried again.
+void TableWriter::keep(std::uint32_t s, Lid lid, Routes& kept) {
+  const routing::SwitchIndex sw{s};
+  const PortNum out = standing(sw, lid.raw());
+  const auto next = hop(sw, out);
+  if (next && !routes_->in_all_planes.contains(next->link)) report_.left_out = true;
+  kept.tables.set(sw, lid, out);
+}
+
+/// Whoever is unknown sends packets, too: for what its neighbour is to have no path, that leads on as it
+/// does.
+void TableWriter::keep_way_on(std::uint32_t from, Lid lid, const std::vector<std::uint32_t>& onward,
+                              Routes& kept) {
+  if (!may_lead_there(from, lid, onward)) return;
+  for (std::uint32_t s = from; s < switches_.size();) {
+    const routing::SwitchIndex sw{s};
+    if (kept.tables.port(sw, lid) != no_path) return;
+    keep(s, lid, kept);
+    s = onward[s * ports + standing(sw, lid.raw()).raw()];
+  }
+}
+
+/// Where unknown ones pass packets, any change might close a circle with turns that nobody knows.
+void TableWriter::keep_all_that_may_lead_there(Routes& kept) {
+  const std::vector<std::uint32_t> onward = this->onward();
+  const std::vector<std::uint32_t> beside = beside_the_unknown(onward);
+  if (beside.empty()) return;
+  const std::vector<char> is_known = lids_that_are_known();
+  const bool pass_packets = unknown_pass_packets(beside, is_known, onward);
+  for (std::size_t lid = 1; lid < is_known.size(); ++lid) {
+    const Lid each{static_cast<std::uint16_t>(lid)};
+    if (is_known[lid] == 0) continue;
+    for (std::uint32_t s = 0; pass_packets && s < switches_.size(); ++s) {
+      if (may_lead_there(s, each, onward)) keep(s, each, kept);
+    }
+    for (std::size_t i = 0; !pass_packets && i < beside.size(); ++i)
+      keep_way_on(beside[i], each, onward, kept);
+  }
 }
 
 /// No packet is dropped for want of a path by the order that would have arrived by the tables that stand.

@@ -162,7 +162,18 @@ class TableWriter {
   [[nodiscard]] bool somebody_is_unknown() const;
   [[nodiscard]] PortNum standing(routing::SwitchIndex sw, std::size_t lid) const;
   [[nodiscard]] std::vector<routing::SwitchIndex> way_to_the_unknown(routing::SwitchIndex sw, Lid lid) const;
+  [[nodiscard]] std::vector<char> lids_that_are_known() const;
   void keep_lids_of_the_unknown();
+  [[nodiscard]] bool leads_to_the_unknown(routing::SwitchIndex sw, PortNum out) const;
+  [[nodiscard]] std::vector<std::uint32_t> onward() const;
+  [[nodiscard]] std::vector<std::uint32_t> beside_the_unknown(const std::vector<std::uint32_t>& onward) const;
+  [[nodiscard]] bool unknown_pass_packets(std::span<const std::uint32_t> beside,
+                                          const std::vector<char>& is_known,
+                                          const std::vector<std::uint32_t>& onward) const;
+  [[nodiscard]] bool may_lead_there(std::uint32_t s, Lid lid, const std::vector<std::uint32_t>& onward) const;
+  void keep(std::uint32_t s, Lid lid, Routes& kept);
+  void keep_way_on(std::uint32_t from, Lid lid, const std::vector<std::uint32_t>& onward, Routes& kept);
+  void keep_all_that_may_lead_there(Routes& kept);
   [[nodiscard]] bool is_inactive(const routing::EntryWrite& write) const;
   [[nodiscard]] bool leads_astray(BlockOf at) const;
   [[nodiscard]] bool is_mute(std::uint32_t sw) const;
