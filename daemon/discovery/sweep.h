@@ -116,6 +116,8 @@ class Sweep final : public transport::TransactionClient {
   void enquire(Index node);
   void enquire_ports(Index node);
   void lost_peer(SurveyNode& node, PortNum port);
+  void unheard_peer(SurveyNode& node, PortNum port);
+  void note_way(const SurveyNode& node, PortNum port, const SurveyNode& other, PortNum back);
   // sweep.cc
   /// Ways to all nodes over the cables that are left, after one that a way led over was lost.
   void find_ways();

@@ -73,7 +73,7 @@ void Sweep::unanswered(const Task& task, const Completion& completion) {
   switch (task.op) {
     case Op::Probe:
       node.ports[task.port.raw()].silent = true;
-      lost_peer(node, task.port);
+      unheard_peer(node, task.port);
       problems_.add(ProblemKind::SilentPort, where,
                     fmt::format("{} is up, but nothing answers behind it ({})", name_of(node, task.port),
                                 to_string(completion.outcome)));
@@ -283,6 +283,27 @@ void Sweep::on_port_info(const Task& task, const mad::PortInfo& info) {
   ask(Op::Probe, task.node, task.port);
 }
 
+/// A switch at the other end of a link that is up says itself where it leads, and so does the own port: it
+/// may only be slow, and may have said so already.
+void Sweep::unheard_peer(SurveyNode& node, PortNum port) {
+  const auto peer = node.ports[port.raw()].peer;
+  const auto it = peer ? index_.find(peer->node) : index_.end();
+  if (!partial_ || it == index_.end()) return lost_peer(node, port);
+  if (!nodes_[it->second].is_switch() && peer->node != local_) return lost_peer(node, port);
+  node.ports[port.raw()].peer.reset();
+  note_way(node, port, nodes_[it->second], peer->port);
+  suspect(it->second);
+}
+
+/// Whether directed routes lead over the cable between these, of which less is known.
+void Sweep::note_way(const SurveyNode& node, PortNum port, const SurveyNode& other, PortNum back) {
+  const auto leads_to = [](const SurveyNode& from, PortNum out, const SurveyNode& to) {
+    return to.path.size() == from.path.size() + 1 && to.path.back() == out &&
+           std::equal(from.path.begin(), from.path.end(), to.path.begin());
+  };
+  if (leads_to(node, port, other) || leads_to(other, back, node)) way_lost_ = true;
+}
+
 /// What was at the other end of a link that is gone: in a partial sweep it has something new to say, too.
 void Sweep::lost_peer(SurveyNode& node, PortNum port) {
   const auto peer = std::exchange(node.ports[port.raw()].peer, std::nullopt);
@@ -290,11 +311,7 @@ void Sweep::lost_peer(SurveyNode& node, PortNum port) {
   const auto it = index_.find(peer->node);
   if (it == index_.end()) return;
   SurveyNode& other = nodes_[it->second];
-  const auto leads_to = [](const SurveyNode& from, PortNum out, const SurveyNode& to) {
-    return to.path.size() == from.path.size() + 1 && to.path.back() == out &&
-           std::equal(from.path.begin(), from.path.end(), to.path.begin());
-  };
-  if (leads_to(node, port, other) || leads_to(other, peer->port, node)) way_lost_ = true;
+  note_way(node, port, other, peer->port);
   if (other.is_switch()) {
     other.ports[peer->port.raw()].peer.reset();
     suspect(it->second);
