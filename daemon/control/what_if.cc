@@ -193,8 +193,7 @@ Result<void> check_flows(const Question& question, const Fabric& fabric) {
 Result<void> take_traffic(const Question& question, twin::Run& run) {
   if (const auto good = check_flows(question, *run.source().fabric); !good) return fail(good.error());
   if (!question.flows) return run.estimate_traffic();
-  run.give_traffic(*question.flows, Picoseconds{0});
-  return {};
+  return run.give_traffic(*question.flows, Picoseconds{0});
 }
 
 Result<json::object> told_of(const TwinParts& parts, const Question& question) {

@@ -7,8 +7,8 @@
 #include "routing/quality.h"
 #include "sim/scenario_hosts.h"
 #include "sim/scenario_patterns.h"
+#include "twin/flow_loads.h"
 #include "twin/flows.h"
-#include "twin/predict.h"
 #include "twin/view.h"
 
 namespace heddle::twin {
@@ -71,11 +71,14 @@ Wanted evenly(const Fabric& fabric, const std::vector<PortIndex>& hosts, std::si
   return wanted;
 }
 
+/// Of hosts that get as little the first is told, whatever sums were rounded to.
+constexpr double rounding_of_shares = 1e-9;
+
 void find_worst(const Wanted& wanted, const Prediction& found, BandwidthRun& run) {
   for (std::uint32_t i = 0; i < wanted.of_host.size(); ++i) {
     if (wanted.of_host[i] <= 0) continue;
     const double gets = std::min(1.0, found.of_host[i] / wanted.of_host[i]);
-    if (run.worst == no_node || gets < run.least) {
+    if (run.worst == no_node || gets < run.least * (1 - rounding_of_shares)) {
       run.least = gets;
       run.worst = NodeIndex{i};
     }
@@ -94,13 +97,7 @@ Result<BandwidthRun> run_bandwidth(const Fabric& fabric, const routing::SwitchGr
   run.receivers = std::clamp<std::size_t>(most_flows / hosts.size(), 1, hosts.size() - 1);
   const Wanted wanted = evenly(fabric, hosts, run.receivers, balanced_share(fabric, graph, active));
   const View view{fabric, graph, tables, active, nullptr};
-  const auto fill = [&](sim::TrafficPlane& to) -> Result<void> {
-    for (const sim::TrafficFlow& flow : wanted.flows) {
-      if (const auto added = to.add(flow, Picoseconds{0}); !added) return fail(added.error());
-    }
-    return {};
-  };
-  const auto found = predict(view, fill, Picoseconds{0}, plane);
+  const auto found = predict_flows(view, wanted.flows, plane);
   if (!found) return fail(found.error());
   run.each = wanted.each;
   run.flows = found->flows;

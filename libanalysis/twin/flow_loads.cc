@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "routing/hop_map.h"
+#include "sim/flow/max_min.h"
 
 namespace heddle::twin {
 namespace {
@@ -14,8 +15,9 @@ using routing::SwitchIndex;
 using routing::Target;
 
 constexpr std::uint32_t no_target = 0xffffffffU;
+constexpr std::size_t lids = 0x10000;
 /// Sums of flows are good to this share.
-constexpr double rounding = 1e-9;
+constexpr double sums_rounding = 1e-9;
 
 class Follower {
  public:
@@ -44,10 +46,11 @@ class Follower {
     for (const sim::TrafficFlow& flow : flows_) {
       if (!known(flow.from) || !known(flow.to) || flow.from == flow.to) return std::nullopt;
     }
-    for (const std::uint32_t flow : by_lid()) {
+    const std::vector<std::uint32_t> order = by_lid();
+    for (const std::uint32_t flow : order) {
       if (!add(flows_[flow])) return std::nullopt;
     }
-    if (!all_have_room()) return std::nullopt;
+    hold_back(order);
     found_.flows = flows_.size();
     find_busiest(view_, found_);
     return std::move(found_);
@@ -64,24 +67,33 @@ class Follower {
   }
   /// All flows, so that those to one LID, and to its neighbours, come one after the other.
   [[nodiscard]] std::vector<std::uint32_t> by_lid() const {
+    std::vector<std::uint32_t> first(lids + 1, 0);  // of each, in `all`
+    for (const sim::TrafficFlow& flow : flows_) ++first[lid(flow).raw() + std::size_t{1}];
+    std::partial_sum(first.begin(), first.end(), first.begin());
     std::vector<std::uint32_t> all(flows_.size());
-    std::iota(all.begin(), all.end(), 0U);
-    std::ranges::stable_sort(all, {}, [&](std::uint32_t flow) { return lid(flows_[flow]); });
+    for (std::uint32_t i = 0; i < all.size(); ++i) all[first[lid(flows_[i]).raw()]++] = i;
     return all;
+  }
+
+  [[nodiscard]] BitRate wanted_by(const sim::TrafficFlow& flow) const {
+    return std::min(flow.demand, view_.rate(flow.from));
   }
 
   /// False where only the plane knows.
   bool add(const sim::TrafficFlow& flow) {
-    const double wanted = std::min(flow.demand, view_.rate(flow.from)).value();
+    const double wanted = wanted_by(flow).value();
     found_.wanted += wanted;
     const End end = follow(flow);
     if (end == End::NobodyKnows) return false;
     found_.unroutable += end == End::HasNoRoute ? 1 : 0;
-    if (end != End::Arrives) return true;
-    found_.carried += wanted;
-    for (const PortIndex port : way_) found_.load[port.raw()] += wanted;
-    for (const PortIndex host : {flow.from, flow.to}) found_.of_host[fabric_.port(host).node.raw()] += wanted;
+    if (end == End::Arrives) carry(flow, way_, wanted);
     return true;
+  }
+
+  void carry(const sim::TrafficFlow& flow, std::span<const PortIndex> way, double rate) {
+    found_.carried += rate;
+    for (const PortIndex port : way) found_.load[port.raw()] += rate;
+    for (const PortIndex host : {flow.from, flow.to}) found_.of_host[fabric_.port(host).node.raw()] += rate;
   }
 
   /// Leaves the ports of its way in way_.
@@ -120,11 +132,46 @@ class Follower {
     return fabric_.port_index(peer) == to ? End::Arrives : End::HasNoRoute;
   }
 
-  [[nodiscard]] bool all_have_room() const {
-    for (std::uint32_t i = 0; i < found_.load.size(); ++i) {
-      if (found_.load[i] > view_.rate(PortIndex{i}).value() * (1 + rounding)) return false;
+  /// A channel for each port that is asked for more than it carries. Nobody waits for the others.
+  std::vector<sim::ChannelId> too_full(sim::MaxMin& shares) const {
+    std::vector<sim::ChannelId> channels(found_.load.size(), sim::no_channel);
+    for (std::uint32_t i = 0; i < channels.size(); ++i) {
+      const BitRate rate = view_.rate(PortIndex{i});
+      if (found_.load[i] > rate.value() * (1 + sums_rounding)) channels[i] = shares.add_channel(rate);
     }
-    return true;
+    return channels;
+  }
+
+  /// Takes from flows what ports that are too full do not carry.
+  void hold_back(const std::vector<std::uint32_t>& order) {
+    sim::MaxMin shares;
+    const std::vector<sim::ChannelId> channels = too_full(shares);
+    if (shares.channel_count() == 0) return;
+    struct Held {
+      std::uint32_t flow;
+      sim::FlowId share;
+      std::size_t way;  ///< in `ways`, up to that of the next
+    };
+    std::vector<Held> held;
+    std::vector<PortIndex> ways;
+    std::vector<sim::ChannelId> crossed;
+    for (const std::uint32_t flow : order) {
+      if (follow(flows_[flow]) != End::Arrives) continue;
+      crossed.clear();
+      for (const PortIndex port : way_) {
+        if (channels[port.raw()] != sim::no_channel) crossed.push_back(channels[port.raw()]);
+      }
+      if (crossed.empty()) continue;
+      held.push_back({flow, shares.add(crossed, wanted_by(flows_[flow])), ways.size()});
+      ways.insert(ways.end(), way_.begin(), way_.end());
+    }
+    shares.solve();
+    held.push_back({0, {}, ways.size()});
+    for (std::size_t i = 0; i + 1 < held.size(); ++i) {
+      const sim::TrafficFlow& flow = flows_[held[i].flow];
+      const std::span way{ways.data() + held[i].way, ways.data() + held[i + 1].way};
+      carry(flow, way, (shares.rate(held[i].share) - wanted_by(flow)).value());
+    }
   }
 
   const View& view_;
@@ -143,10 +190,21 @@ class Follower {
 
 }  // namespace
 
-std::optional<Prediction> carried_as_wanted(const View& view, std::span<const sim::TrafficFlow> flows,
-                                            unsigned plane) {
+std::optional<Prediction> follow_flows(const View& view, std::span<const sim::TrafficFlow> flows,
+                                       unsigned plane) {
   if (view.qos() != nullptr) return std::nullopt;
   return Follower{view, flows, plane}.run();
+}
+
+Result<Prediction> predict_flows(const View& view, std::span<const sim::TrafficFlow> flows, unsigned plane) {
+  if (auto quick = follow_flows(view, flows, plane)) return *std::move(quick);
+  const auto fill = [&](sim::TrafficPlane& to) -> Result<void> {
+    for (const sim::TrafficFlow& flow : flows) {
+      if (const auto added = to.add(flow, Picoseconds{0}); !added) return fail(added.error());
+    }
+    return {};
+  };
+  return predict(view, fill, Picoseconds{0}, plane);
 }
 
 }  // namespace heddle::twin

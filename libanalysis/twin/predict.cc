@@ -9,6 +9,8 @@ namespace {
 
 /// What is lost less than by this share of what was got is no loss.
 constexpr double least_loss = 0.01;
+/// Of links that are full alike the first is told, whatever sums were rounded to.
+constexpr double rounding = 1e-9;
 
 bool is_switch(const Fabric& fabric, PortIndex port) {
   return fabric.node(fabric.port(port).node).type == NodeType::Switch;
@@ -33,7 +35,7 @@ void find_busiest(const View& view, Prediction& found) {
     found.share[i] = rate > 0 ? found.load[i] / rate : 0;
     if (!joins_switches(fabric, port)) {
       found.largest_of_hosts = std::max(found.largest_of_hosts, found.share[i]);
-    } else if (found.busiest == no_port || found.share[i] > found.largest) {
+    } else if (found.busiest == no_port || found.share[i] > found.largest * (1 + rounding)) {
       found.largest = found.share[i];
       found.busiest = port;
     }

@@ -8,8 +8,8 @@
 #include "power/power_model.h"
 #include "regulation/link_policy.h"
 #include "routing/proof.h"
-#include "sim/scenario_player.h"
 #include "twin/flow_loads.h"
+#include "twin/scenario_flows.h"
 
 namespace heddle::twin {
 namespace {
@@ -17,20 +17,6 @@ namespace {
 using routing::ForwardingTables;
 using routing::LinkSet;
 using routing::SwitchGraph;
-
-/// Flows and a scenario, for one prediction. Holds the player: it must not go before the plane has run.
-Fill fill_of(const TrafficUsed& traffic, const Fabric& fabric) {
-  auto player = std::make_shared<sim::ScenarioPlayer>(fabric);
-  return [&traffic, player](sim::TrafficPlane& plane) -> Result<void> {
-    for (const sim::TrafficFlow& flow : traffic.flows) {
-      if (const auto added = plane.add(flow, Picoseconds{0}); !added) return fail(added.error());
-    }
-    if (traffic.scenario.phases.empty()) return {};
-    if (const auto added = player->add(traffic.scenario); !added) return fail(added.error());
-    plane.set_schedule(player.get());
-    return {};
-  };
-}
 
 bool has_circles(const SwitchGraph& graph, const ForwardingTables& tables, const LinkSet& active) {
   routing::ProofOptions options;
@@ -84,10 +70,12 @@ Result<void> Run::estimate_traffic() {
   return {};
 }
 
-void Run::give_traffic(sim::Scenario scenario, Picoseconds at) {
+Result<void> Run::give_traffic(const sim::Scenario& scenario, Picoseconds at) {
+  auto flows = flows_at(scenario, *source_.fabric, at);
+  if (!flows) return fail("--flows", flows.error());
   traffic_.source = TrafficUsed::Source::Given;
-  traffic_.scenario = std::move(scenario);
-  traffic_.at = at;
+  traffic_.flows = *std::move(flows);
+  return {};
 }
 
 void Run::add_flows(const std::vector<sim::TrafficFlow>& flows) {
@@ -104,13 +92,7 @@ Result<State> Run::look(std::shared_ptr<const Fabric> fabric, const LinkSet& act
   state.watts = watts_over(source_, active);
   if (traffic_.source == TrafficUsed::Source::None && traffic_.flows.empty()) return state;
   const View view{*state.fabric, state.graph, state.tables, active, qos_};
-  if (traffic_.scenario.phases.empty()) {
-    if (auto quick = carried_as_wanted(view, traffic_.flows, plane)) {
-      state.traffic = *std::move(quick);
-      return state;
-    }
-  }
-  auto found = predict(view, fill_of(traffic_, *state.fabric), traffic_.at, plane);
+  auto found = predict_flows(view, traffic_.flows, plane);
   if (!found) return fail("--flows", found.error());
   state.traffic = *std::move(found);
   return state;

@@ -21,9 +21,7 @@ namespace heddle::twin {
 struct TrafficUsed {
   enum class Source : unsigned char { None, Given, Estimated };
   Source source = Source::None;
-  sim::Scenario scenario;               ///< given
-  Picoseconds at{0};                    ///< into it
-  std::vector<sim::TrafficFlow> flows;  ///< estimated; of jobs that would come
+  std::vector<sim::TrafficFlow> flows;  ///< with those of jobs that would come
   double uneven = 0;                    ///< of what was estimated: twin::unevenness()
 };
 
@@ -53,7 +51,8 @@ class Run {
   [[nodiscard]] bool few_flows() const {
     return traffic_.source == TrafficUsed::Source::Estimated && traffic_.uneven > most_uneven;
   }
-  void give_traffic(sim::Scenario scenario, Picoseconds at);
+  /// What the scenario sends at that time. Errors: its own.
+  Result<void> give_traffic(const sim::Scenario& scenario, Picoseconds at);
   [[nodiscard]] TrafficUsed::Source traffic_source() const { return traffic_.source; }
   /// Traffic, and what is measured, as of another one.
   void take_over_from(const Run& other) {

@@ -189,7 +189,7 @@ std::vector<std::size_t> by_load(const ReportData& data) {
 }
 
 /// A string of PromQL.
-std::string in_quotes(const std::string& text) {
+std::string promql_string(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -202,7 +202,7 @@ const char* label_of(const ReportNode& node) { return node.type == 's' ? "guid" 
 
 std::string selector(const ReportNode& node, const PortKey& key) {
   return fmt::format(R"(heddle_link_utilization_ratio{{{}={},port={}}})", label_of(node),
-                     in_quotes(key.first), in_quotes(key.second));
+                     promql_string(key.first), promql_string(key.second));
 }
 
 /// Of one direction, by time.

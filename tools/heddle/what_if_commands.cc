@@ -136,8 +136,7 @@ Result<void> take_traffic(const WhatIfOptions& options, twin::Run& run) {
     if (!length) return fail("--at", length.error());
     at = Picoseconds{static_cast<std::int64_t>(*length * 1e12)};
   }
-  run.give_traffic(*std::move(scenario), at);
-  return {};
+  return run.give_traffic(*scenario, at);
 }
 
 Result<twin::Change> change_of(const WhatIfOptions& options) {
