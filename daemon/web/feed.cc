@@ -14,7 +14,7 @@ namespace {
 std::string number(double figure) { return std::isfinite(figure) ? fmt::format("{:.6g}", figure) : "null"; }
 
 struct Texts {
-  std::string utilization, congestion, errors, state, locality, power, drift;
+  std::string utilization, congestion, errors, state, locality, power, drift, bits;
 };
 
 /// What a frame says besides its columns.
@@ -40,10 +40,10 @@ std::string sums_text(const load::Sample* sample) {
 std::string frame_text(const Head& head, const Texts& texts) {
   return fmt::format(R"({{"seq":{},"shape":"{}","sweep":{},"at":{:.3f},"least":{},"total":{},)"
                      R"("utilization":"{}","congestion":"{}","errors":"{}","state":"{}","locality":"{}",)"
-                     R"("power":"{}","drift":"{}"}})",
+                     R"("power":"{}","drift":"{}","bits":"{}"}})",
                      head.sequence, head.shape, head.sweep, seconds(head.at.time_since_epoch()), head.least,
                      sums_text(head.sums), texts.utilization, texts.congestion, texts.errors, texts.state,
-                     texts.locality, texts.power, texts.drift);
+                     texts.locality, texts.power, texts.drift, texts.bits);
 }
 
 Texts differences(Picture& shown, const Picture& to, std::int64_t least) {
@@ -53,7 +53,8 @@ Texts differences(Picture& shown, const Picture& to, std::int64_t least) {
           difference(shown.state, to.state),
           difference(shown.locality, to.locality),
           difference(shown.power, to.power),
-          difference(shown.drift, to.drift)};
+          difference(shown.drift, to.drift),
+          difference(shown.bits, to.bits)};
 }
 
 control::Piece event(const char* name, const std::string& data) {

@@ -83,6 +83,12 @@ Picture Page::look(const load::Sample& sample) {
     const core::QosState state = qos->state();
     if (state.verified && state.ports > 0) add_drift(picture, sample, state.drift);
   }
+  if (const auto rates = daemon_.state().bit_errors) {
+    if (rates != rates_ || sample.fabric != rates_on_) bits_ = bit_errors_of(*sample.fabric, *rates);
+    rates_ = rates;
+    rates_on_ = sample.fabric;
+    picture.bits = bits_;
+  }
   return picture;
 }
 

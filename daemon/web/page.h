@@ -6,6 +6,7 @@
 
 #include "control/api.h"
 #include "control/http.h"
+#include "health/bit_errors.h"
 #include "web/feed.h"
 #include "web/topology.h"
 
@@ -36,6 +37,9 @@ class Page {
   std::shared_ptr<const Fabric> drawn_;  ///< what topology_ is of
   std::shared_ptr<const std::vector<std::string>> sets_drawn_;
   Topology topology_;
+  std::shared_ptr<const std::vector<health::PortBitErrors>> rates_;  ///< what bits_ is of
+  std::shared_ptr<const Fabric> rates_on_;                           ///< likewise
+  Column bits_;
   Feed feed_;
 };
 

@@ -63,7 +63,8 @@ Picture blank_picture(const load::Sample& like) {
           Column(links, 0),
           Column(like.locality.size(), unknown_locality),
           Column(links, 0),
-          Column(2 * links, unknown_drift)};
+          Column(2 * links, unknown_drift),
+          Column(2 * links, unknown_bits)};
 }
 
 Picture picture_of(const load::Sample& sample) {

@@ -2,8 +2,8 @@
 /// two such pictures as text. Pure.
 ///
 /// A direction of a link has the number 2 * link + 0 from end a, + 1 from end b. Utilization and congestion
-/// are in thousandths, locality likewise (negative where other people's traffic crosses a set). Power and
-/// drift are as they stand, whatever sweep the rest is of (web/standing.h).
+/// are in thousandths, locality likewise (negative where other people's traffic crosses a set). Power, drift
+/// and bit errors are as they stand, whatever sweep the rest is of (web/standing.h).
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,7 @@ inline constexpr std::int64_t unknown_ratio = -1;
 inline constexpr std::int64_t unknown_locality = -2000;
 
 inline constexpr std::int64_t unknown_drift = -1;
+inline constexpr std::int64_t unknown_bits = -1;
 
 struct Picture {
   Column utilization;  ///< by direction
@@ -32,6 +33,7 @@ struct Picture {
   Column locality;     ///< by set, of its total
   Column power;        ///< by link: PowerState
   Column drift;        ///< by direction, of the port that it leaves: Drift
+  Column bits;         ///< by direction, as counted where it comes in: bit_errors_shown()
 };
 
 /// Of the fabric's links and sets, with nothing known.

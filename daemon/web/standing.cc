@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/object.hpp>
+#include <cmath>
 #include <set>
 
 namespace heddle::web {
@@ -46,6 +47,25 @@ void add_drift(Picture& picture, const load::Sample& sample,
   for (const auto& [port, what] : differing) {
     if (const auto direction = direction_of(*sample.fabric, port)) picture.drift[*direction] = 1;
   }
+}
+
+std::int64_t bit_errors_shown(std::optional<double> rate) {
+  if (!rate) return unknown_bits;
+  if (*rate <= 0) return 0;
+  constexpr double decades = 20;
+  return std::max<std::int64_t>(1, std::llround(100 * (std::log10(*rate) + decades)));
+}
+
+Column bit_errors_of(const Fabric& fabric, const std::vector<health::PortBitErrors>& ports) {
+  Column column(2 * fabric.links().size(), unknown_bits);
+  for (const health::PortBitErrors& port : ports) {
+    const auto leaves = direction_of(fabric, port.port);
+    if (!leaves) continue;
+    // None is less than any rate.
+    const std::optional<double> rate = std::max(port.window.effective, port.long_window.effective);
+    column[*leaves ^ 1U] = bit_errors_shown(rate);
+  }
+  return column;
 }
 
 boost::json::value routes_view(const Fabric& fabric, const std::optional<std::vector<Lid>>& lids) {

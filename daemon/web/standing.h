@@ -1,5 +1,5 @@
-/// What regulation and QoS verification say of links as they stand: columns of the picture that no sweep of
-/// counters tells, and what the view of one link says besides. Pure.
+/// What regulation, QoS verification and bit errors say of links as they stand: columns of the picture that
+/// no sweep of counters tells, and what the view of one link says besides. Pure.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control/state.h"
+#include "health/bit_errors.h"
 #include "regulation/governor.h"
 #include "web/picture.h"
 
@@ -31,6 +32,13 @@ void add_power(Picture& picture, const load::Sample& sample,
 
 /// 1 for ports whose tables differ from those pushed, 0 for all others.
 void add_drift(Picture& picture, const load::Sample& sample, const std::map<PortRef, std::string>& differing);
+
+/// 0 for none; else hundredths of decades above 10^-20, 1 at least; unknown_bits. The page's overlays.ts has
+/// the same scale.
+[[nodiscard]] std::int64_t bit_errors_shown(std::optional<double> rate);
+/// Effective bit error rates, of the window in which they are higher. Ports that the fabric has not are left
+/// out.
+[[nodiscard]] Column bit_errors_of(const Fabric& fabric, const std::vector<health::PortBitErrors>& ports);
 
 /// How many LIDs a port forwards to, and how many nodes of each kind they belong to; null for null.
 [[nodiscard]] boost::json::value routes_view(const Fabric& fabric,

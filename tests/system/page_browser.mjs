@@ -81,7 +81,7 @@ const all = {
     const got = await page.evaluate(() => ({ links: window.heddle.store.topology.linkCount, nodes: window.heddle.store.topology.nodeCount }));
     assert.equal(got.links, expected.links);
     assert.equal(got.nodes, expected.switches + expected.channel_adapters);
-    for (const overlay of ['congestion', 'locality', 'errors', 'power', 'qos']) {
+    for (const overlay of ['congestion', 'locality', 'errors', 'bits', 'power', 'qos']) {
       await visit(`#/map?overlay=${overlay}`);
       assert.equal(await page.locator('.picker [aria-checked=true]').count(), 1);
       assert.ok((await drawn()).pixels > 1000, `${overlay} draws nothing`);
@@ -335,6 +335,42 @@ const all = {
     await until('the view of its link', (name) => document.querySelector('h1').textContent.includes(name), said.findings[0].at.split('/')[0]);
     await page.keyboard.press('h');
     await until('the key of the view', () => location.hash === '#/health');
+  },
+
+  /** Bit error rates as `heddle health --bits` has them: in the table of links, in a link's view, and on the map. */
+  async bits() {
+    const worst = heddle('health', '--bits').ports.find(({ port }) => port === 'leaf-0/6');
+    const rate = Math.max(worst.effective, worst.effective_long);
+    assert.ok(rate > 0, JSON.stringify(worst));
+    await visit('#/links?q=leaf-0%2F6');
+    await until('one row', () => document.querySelectorAll('.table tr[aria-rowindex]').length === 1);
+    const near = (text) => [...text.matchAll(/\d\.\de-\d+/g)].some(([shown]) => Math.abs(Number(shown) / rate - 1) < 0.2);
+    let shown;
+    for (let tries = 0; tries < 60 && !near(shown ?? ''); ++tries, await page.waitForTimeout(100)) shown = await page.locator('.table tbody').innerText();
+    assert.ok(near(shown), `${rate} is not in '${shown}'`);
+    assert.ok(/\b0\b/.test(shown), `the other direction has none: '${shown}'`);
+    await page.locator('.table tbody a').first().click();
+    await until('its own view', () => document.querySelector('dd.bit-errors'));
+    assert.ok(near(await page.locator('dd.bit-errors').innerText()));
+    assert.ok((await page.locator('dl').innerText()).includes('heddle queues leaf-0/6') || (await page.locator('dl').innerText()).includes('heddle queues spine'));
+    await visit('#/map?overlay=bits');
+    assert.ok((await page.locator('.legend').innerText()).includes('1e-12'));
+    const coloured = await page.evaluate(() => [...window.heddle.store.live.bits].filter((bits) => bits > 0).length);
+    assert.equal(coloured, 1, 'one direction of one link');
+  },
+
+  /** The baseline, health and where notices go, as `heddle status` says it. */
+  async standing() {
+    const status = heddle('status');
+    await visit('#/status');
+    await until('the baseline', () => document.querySelector('dd.baseline')?.textContent.includes('as planned'));
+    const baseline = await page.locator('dd.baseline').innerText();
+    for (const part of [status.baseline.name, status.baseline.by, `${status.baseline.as_planned} of ${status.baseline.planned} cables as planned`, `${status.baseline.differ} differ`]) assert.ok(baseline.includes(part), `'${part}' is not in '${baseline}'`);
+    assert.ok((await page.locator('dd.health').innerText()).includes('findings at'));
+    const destinations = await page.locator('li.destination').allInnerTexts();
+    assert.equal(destinations.length, 2);
+    assert.match(destinations[0], /^log \(.*\): works; \d+ sent/);
+    assert.match(destinations[1], /^oncall \(.*\): does not work: .+; 0 sent/);
   },
 
   /** What is drained, as `heddle drain` says it, and which job loads which link, as `heddle jobs` does. */

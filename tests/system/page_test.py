@@ -26,10 +26,10 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def serving(settings):
+def serving(settings, config=""):
     """A daemon whose page is at .url."""
     port = free_port()
-    daemon = Daemon({"metrics.listen": f"127.0.0.1:{port}", "fabric.scenario": "demo", **settings})
+    daemon = Daemon({"metrics.listen": f"127.0.0.1:{port}", "fabric.scenario": "demo", **settings}, config=config)
     daemon.url = f"http://127.0.0.1:{port}"
     return daemon
 
@@ -87,11 +87,19 @@ class PageTest(unittest.TestCase):
 
     def test_a_bad_cable(self):
         name = f"heddle-page-{os.getpid()}"
-        with serving({"fabric.generate": "tree:k=4,n=2", "fabric.serve": name, "fabric.scenario": "", "sampling.interval": "500ms"}) as daemon:
+        # 20 s of the fabric in a second: bit error rates are known after half a minute.
+        with serving({"fabric.generate": "tree:k=4,n=2", "fabric.serve": name, "fabric.scenario": "", "fabric.time_scale": "20",
+                      "sampling.interval": "10s", "sampling.timeout": "10s"}) as daemon:
             daemon.wait_for_sweeps(3)
             daemon.heddle("sim", "--name", name, "fault", "errors", "leaf-0", "5", "symbol", "40")
+            daemon.heddle("sim", "--name", name, "fault", "bits", "leaf-0", "6", "--uncorrectable", "5")
             wait_until(lambda: daemon.heddle_raw("health").returncode == 1, 30, "a finding")
-            self.look_at(daemon, "health")
+
+            def rates():
+                return {each["port"]: each["effective"] for each in daemon.json("health", "--bits")["ports"]}
+            wait_until(lambda: all(rate is not None for rate in rates().values()) and rates()["leaf-0/6"] > 0, 60, "rates that are known")
+            daemon.heddle("sim", "--name", name, "fault", "bits", "leaf-0", "6")
+            self.look_at(daemon, "health,bits")
 
     def test_what_is_drained_and_who_loads_which_link(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -104,7 +112,9 @@ class PageTest(unittest.TestCase):
                 self.look_at(daemon, "drained_and_jobs")
 
     def test_what_differs_from_the_baseline(self):
-        with serving({"fabric.generate": "xgft:2;4,4;1,4", "fabric.scenario": "", "sampling.interval": "500ms"}) as daemon:
+        config = ('[[notify.destination]]\nname = "log"\ntype = "program"\nprogram = ["/bin/true"]\nevery = "100ms"\n'
+                  '[[notify.destination]]\nname = "oncall"\ntype = "webhook"\nurl = "http://127.0.0.1:1/"\nevery = "100ms"\n')
+        with serving({"fabric.generate": "xgft:2;4,4;1,4", "fabric.scenario": "", "sampling.interval": "500ms"}, config) as daemon:
             daemon.wait_for_sweeps(3)
             plan = daemon.directory / "cables.csv"
             cables = [[end[key] for end in (link["a"], link["b"]) for key in ("node", "port")] for link in daemon.json("links")["links"]]
@@ -114,7 +124,8 @@ class PageTest(unittest.TestCase):
             plan.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
             daemon.heddle("fabric", "baseline", "save", "--plan", str(plan))
             daemon.wait_for(lambda status: status["baseline"]["compared"], "the comparison")
-            self.look_at(daemon, "cabling")
+            daemon.wait_for(lambda status: status["notify"][0]["sent"] > 0 and status["notify"][1]["trouble"], "a notice, and one that does not arrive")
+            self.look_at(daemon, "cabling,standing")
 
     def test_what_if(self):
         with serving({"fabric.generate": "xgft:2;4,4;1,4", "sampling.interval": "500ms"}) as daemon:

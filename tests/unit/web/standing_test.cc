@@ -48,6 +48,29 @@ TEST(Standing, StandsAtTheLinksAndDirectionsThatItIsOf) {
   for (std::size_t i = 0; i < picture.drift.size(); ++i) EXPECT_EQ(picture.drift[i], i == 11 ? 1 : 0);
 }
 
+TEST(Standing, BitErrorsStandAtTheDirectionThatBringsThem) {
+  EXPECT_EQ(bit_errors_shown({}), unknown_bits);
+  EXPECT_EQ(bit_errors_shown(0), 0);
+  EXPECT_EQ(bit_errors_shown(1e-15), 500);
+  EXPECT_EQ(bit_errors_shown(1e-30), 1) << "not none";
+  const SampledFabric made{"torus:4x4,hosts=1"};
+  const Link& link = made.fabric->links()[5];
+  const auto at = [&](LinkEnd end) { return PortRef{made.fabric->node(end.node).guid, end.port}; };
+  const auto rates = [](const PortRef& port, std::optional<double> window,
+                        std::optional<double> long_window) {
+    health::PortBitErrors made_of;
+    made_of.port = port;
+    made_of.window = {1e-6, window};
+    made_of.long_window = {1e-6, long_window};
+    return made_of;
+  };
+  const std::vector ports{rates(at(link.a), 1e-12, 1e-13), rates(at(link.b), {}, {}),
+                          rates(PortRef{NodeGuid{0xdead}, PortNum{1}}, 1, {})};
+  const Column column = bit_errors_of(*made.fabric, ports);
+  for (std::size_t i = 0; i < column.size(); ++i)
+    EXPECT_EQ(column[i], i == 11 ? 800 : unknown_bits) << "what comes in at a was sent by b";
+}
+
 TEST(Standing, CountsWhereRoutesLeadTo) {
   FabricBuilder builder;
   const auto add = [&](std::uint64_t guid, NodeType type, std::uint8_t port, std::uint16_t lid,

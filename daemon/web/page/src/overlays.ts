@@ -50,6 +50,11 @@ function busiest(step: (direction: number) => number, topology: Topology, node: 
 
 const errorStep = (errors: number): number => (errors <= 0 ? 0 : Math.min(254, 60 + Math.round(Math.max(0, Math.log10(errors)) * 39)));
 
+/** Of a bit error rate as frames have it: from 10^-17 on, where nobody minds, to 10^-7. */
+const bitsStep = (bits: number): number => (bits < 0 ? unknownStep : bits === 0 ? 0 : Math.max(20, Math.min(254, Math.round((bits - 300) * 0.254))));
+/** As `heddle health --bits` writes it. */
+export function bitErrors(bits: number): string { return bits < 0 ? 'unknown' : bits === 0 ? '0' : (10 ** (bits / 100 - 20)).toExponential(1); }
+
 const portStates = ['unknown', 'down', 'initializing', 'armed', 'active'];
 const powerKinds = [
   { step: 4, label: 'on', dark: '#4f7fb0', light: '#4f7fb0' },
@@ -92,6 +97,13 @@ export const overlays: Overlay[] = [
     amount: { of: (frame, direction) => frame.errors[direction]!, step: errorStep },
     link: (frame, _, direction) => errorStep(frame.errors[direction]!),
     node: (frame, topology, node) => busiest((d) => errorStep(frame.errors[d]!), topology, node),
+  },
+  {
+    key: 'bits', title: 'Bit errors', unit: 'effective bit error rate of what a direction brings', scale: 'inferno',
+    ticks: [[0, '0'], [500, '1e-15'], [800, '1e-12'], [1100, '1e-9']].map(([n, label]) => ({ step: bitsStep(n as number), label: label as string })),
+    amount: { of: (frame, direction) => frame.bits[direction]!, step: bitsStep },
+    link: (frame, _, direction) => bitsStep(frame.bits[direction]!),
+    node: (frame, topology, node) => busiest((d) => bitsStep(frame.bits[d]!), topology, node),
   },
   {
     key: 'power', title: 'Power', unit: 'state of the links', ticks: [], kinds: powerKinds,

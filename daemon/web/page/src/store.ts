@@ -9,7 +9,7 @@ export interface Totals {
 }
 interface FrameText {
   seq: number; shape: string; sweep: number; at: number; least: number; total: Totals | null;
-  utilization: string; congestion: string; errors: string; state: string; locality: string; power: string; drift: string;
+  utilization: string; congestion: string; errors: string; state: string; locality: string; power: string; drift: string; bits: string;
 }
 
 /** Figures of one sweep. Ratios in thousandths, -1 for what nobody knows; directions as in Topology.leaving(). */
@@ -23,6 +23,8 @@ export class Frame {
   readonly power: Uint8Array;
   /** By direction, of the port that it leaves: 1 if its QoS tables are not those pushed, -1 if nobody has compared them. */
   readonly drift: Int8Array;
+  /** By direction, as counted where it comes in: 0 no bit errors, else hundredths of decades above 10^-20; -1 not known. Not kept either. */
+  readonly bits: Int16Array;
   at = 0;
   sweep = 0;
   /** Changes of a ratio below this many thousandths may not have been told. */
@@ -37,6 +39,7 @@ export class Frame {
     this.locality = new Int16Array(topology.sets.length).fill(-2000);
     this.power = new Uint8Array(topology.linkCount);
     this.drift = new Int8Array(2 * topology.linkCount).fill(-1);
+    this.bits = new Int16Array(2 * topology.linkCount).fill(-1);
   }
 
   take(text: FrameText): void {
@@ -47,6 +50,7 @@ export class Frame {
     advance(this.locality, text.locality);
     advance(this.power, text.power);
     advance(this.drift, text.drift);
+    advance(this.bits, text.bits);
     this.at = text.at;
     this.sweep = text.sweep;
     this.least = text.least;

@@ -1,6 +1,7 @@
 import { fill, h } from '../dom';
 import type { PowerLink } from '../extras';
 import { bits, bytes, count, duration, ratio } from '../format';
+import { bitErrors } from '../overlays';
 import { ProfileCharts } from '../profile';
 import { href } from '../router';
 import { ask } from '../store';
@@ -24,6 +25,7 @@ export const linkView: MakeView = (store, place) => {
   const charts = new ProfileCharts(store, `node=${topology.nodes.guid[a]}&port=${topology.links.a_port[link]}`,
     [`to ${topology.nodes.name[b]}`, `to ${topology.nodes.name[a]}`], topology.gbit(link) || 1);
 
+  const effective = (direction: number): string => bitErrors(store.live?.bits[direction] ?? -1);
   const show = (answer: LinkAnswer): void => {
     const power = answer.regulation;
     const row = (title: string, value: (d: Direction) => string): HTMLElement =>
@@ -42,6 +44,8 @@ export const linkView: MakeView = (store, place) => {
         h('dt', null, 'Width and speed'), h('dd', null, `${answer.width} ${answer.speed}, ${answer.gbit_per_second} Gbit/s of data`),
         h('dt', null, 'State'), h('dd', null, answer.state),
         h('dt', null, 'Regulation'), h('dd', { class: power ? undefined : 'quiet' }, power ? regulated(power) : 'not available'),
+        h('dt', null, 'Bit errors'), h('dd', { class: 'bit-errors' }, `${effective(2 * link)} to ${answer.b.node}, ${effective(2 * link + 1)} to ${answer.a.node} (effective rate)`),
+        h('dt', null, 'Queues'), h('dd', null, 'to look into them writes to the ports: ', h('code', null, `heddle queues ${answer.a.node}/${answer.a.port}`)),
         h('dt', null, 'Without it'), h('dd', null, h('a', { href: href('what-if', [], { without: answer.name }) }, 'what if it failed?'))));
     const names = [...new Set([...Object.keys(answer.a.counters ?? {}), ...Object.keys(answer.b.counters ?? {})])];
     fill(counters, names.length > 0 && h('details', null, h('summary', null, 'Counters of both ports'),

@@ -1,6 +1,6 @@
 import { h } from '../dom';
 import { percent } from '../format';
-import { stateName } from '../overlays';
+import { bitErrors, stateName } from '../overlays';
 import { amend } from '../router';
 import { Table, bar, type Column } from '../table';
 import type { MakeView } from '../view';
@@ -11,6 +11,11 @@ export const linksView: MakeView = (store, place) => {
     key, title, right: true,
     sort: (row) => store.frame?.[column][direction(row)] ?? -1,
     cell: (row) => bar(store.frame?.[column][direction(row)] ?? -1, percent(store.frame?.[column][direction(row)] ?? -1)),
+  });
+  const bits = (direction: (row: number) => number, key: string, title: string): Column => ({
+    key, title, right: true,
+    sort: (row) => store.frame?.bits[direction(row)] ?? -1,
+    cell: (row) => bitErrors(store.frame?.bits[direction(row)] ?? -1),
   });
   const errors = (row: number): number => (store.frame ? store.frame.errors[2 * row]! + store.frame.errors[2 * row + 1]! : 0);
   const most = (row: number): number => Math.max(store.frame?.utilization[2 * row] ?? -1, store.frame?.utilization[2 * row + 1] ?? -1);
@@ -38,6 +43,8 @@ export const linksView: MakeView = (store, place) => {
       figure('congestion', (row) => 2 * row, 'wait_out', 'wait a → b'),
       figure('congestion', (row) => 2 * row + 1, 'wait_in', 'wait b → a'),
       { key: 'errors', title: 'Errors', right: true, sort: errors, cell: (row) => String(errors(row)) },
+      bits((row) => 2 * row, 'ber_out', 'BER a → b'),
+      bits((row) => 2 * row + 1, 'ber_in', 'BER b → a'),
       { key: 'state', title: 'State', sort: (row) => store.frame?.state[row] ?? 0, cell: (row) => stateName(store.frame?.state[row] ?? 0) },
     ],
   });

@@ -1,5 +1,6 @@
 import { fill, h } from '../dom';
 import { bits, count, duration, ratio } from '../format';
+import { href } from '../router';
 import { ask } from '../store';
 import type { MakeView } from '../view';
 
@@ -13,7 +14,12 @@ interface Status {
   problems: string[];
   drains: Drain[];
   wishes: Wish[]; wish_count: number;
+  baseline?: { name: string; by: string; since_seconds: number; compared: boolean; trouble?: string; planned?: number; as_planned?: number; differ?: number };
+  notify?: Destination[];
+  health?: { ports: number; sure: number; likely: number; isolated_links: number };
 }
+
+interface Destination { name: string; what: string; queued: number; sent: number; dropped: number; trouble: string }
 
 interface Wish { link: string; wish: string; by: string; reason: string; ends_in_seconds: number | null }
 
@@ -26,6 +32,26 @@ interface Drain {
 function wishLine(wish: Wish): HTMLElement {
   const end = wish.ends_in_seconds === null ? '' : `, ends in ${duration(wish.ends_in_seconds)}`;
   return h('li', { class: 'wish' }, h('b', null, wish.link), `: ${wish.wish}, by ${wish.by}${end}${wish.reason && '; '}${wish.reason}`);
+}
+
+/** Whether notices arrive. */
+function destinationLine(to: Destination): HTMLElement {
+  const stand = to.trouble ? `does not work: ${to.trouble}` : to.sent > 0 ? 'works' : 'nothing has been sent yet';
+  const dropped = to.dropped > 0 ? `, ${count(to.dropped)} dropped` : '';
+  return h('li', { class: to.trouble ? 'destination problem' : 'destination' }, h('b', null, to.name), ` (${to.what}): ${stand}; ${count(to.sent)} sent, ${count(to.queued)} waiting${dropped}`);
+}
+
+function baselineText(kept: Status['baseline']): string {
+  if (!kept) return 'none is kept (heddle fabric baseline save)';
+  const stand = !kept.compared ? 'not compared yet' : kept.trouble ? kept.trouble
+    : `${count(kept.as_planned!)} of ${count(kept.planned!)} cables as planned${kept.differ! > 0 ? `, ${count(kept.differ!)} ${kept.differ === 1 ? 'differs' : 'differ'}` : ''}`;
+  return `${kept.name}, kept ${duration(kept.since_seconds)} ago by ${kept.by}; ${stand}`;
+}
+
+function healthText(health: Status['health']): string {
+  if (!health) return 'the counters have not been read yet';
+  const out = health.isolated_links > 0 ? `; bad links out of use: ${count(health.isolated_links)}` : '';
+  return `${count(health.sure)} sure and ${count(health.likely)} likely findings at ${count(health.ports)} ports${out}`;
 }
 
 /** As `heddle drain` says it. */
@@ -54,7 +80,10 @@ export const statusView: MakeView = (store) => {
       ['Load', status.load ? `${bits(status.load.injected_bytes_per_second * 8)} injected; links ${ratio(status.load.utilization_mean)} busy on average, ${ratio(status.load.utilization_max)} at most` : '–'],
       ['MADs', Object.entries(status.transactions).map(([name, n]) => `${count(n)} ${name.replaceAll('_', ' ')}`).join(', ')],
     ];
-    fill(body, h('dl', { class: 'wide' }, rows.flatMap(([title, value]) => [h('dt', null, title), h('dd', null, value)])),
+    fill(body, h('dl', { class: 'wide' }, rows.flatMap(([title, value]) => [h('dt', null, title), h('dd', null, value)]),
+      h('dt', null, h('a', { href: href('health') }, 'Health')), h('dd', { class: 'health' }, healthText(status.health)),
+      h('dt', null, h('a', { href: href('cabling') }, 'Baseline')), h('dd', { class: 'baseline' }, baselineText(status.baseline))),
+      status.notify && [h('h2', null, 'Notices to'), h('ul', null, status.notify.map(destinationLine))],
       status.drains.length > 0 && [h('h2', null, 'Drained'), h('ul', null, status.drains.map(drainLine))],
       status.wishes.length > 0 && [h('h2', null, 'Wishes'), h('ul', null, status.wishes.map(wishLine)),
         status.wish_count > status.wishes.length && h('p', { class: 'quiet' }, `And ${count(status.wish_count - status.wishes.length)} more: heddle links --power`)],
