@@ -56,7 +56,9 @@ class Terminal:
 
 class TopTest(unittest.TestCase):
     def test_on_a_terminal(self):
-        with Daemon({"fabric.generate": "tree:k=4,n=3", "fabric.scenario": "demo"}) as daemon:
+        jobs = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="heddle-top-"))) / "jobs.csv"
+        jobs.write_text("cfd,host-0,host-5\nmd,host-1,host-9\n")
+        with Daemon({"fabric.generate": "tree:k=4,n=3", "fabric.scenario": "demo", "jobs.source": jobs}) as daemon:
             daemon.wait_for_sweeps(4)
             terminal = Terminal([str(HEDDLE), "--socket", str(daemon.socket), "top", "--interval", "0.2"])
             terminal.until(r"heddle top - 48 switches")
@@ -71,6 +73,8 @@ class TopTest(unittest.TestCase):
             terminal.until("switch links by errors")
             terminal.type("n\x1b[B\x1b[B")
             terminal.until(r"by name, from 3 of")
+            terminal.type("t")
+            terminal.until(r"jobs by what they send, from 1 of 2[\s\S]*cfd +2 ")
             terminal.type("q")
             terminal.until(r"\x1b\[\?1049l")
             self.assertEqual(terminal.status(), 0)

@@ -1,4 +1,4 @@
-// heddle top: the busiest links, live, on a terminal.
+// heddle top: the busiest links, and the jobs that send most, live, on a terminal.
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -24,11 +24,11 @@ struct TopOptions {
 
 void ask(TopScreen& screen, const Client& client) {
   auto status = client.get("/v1/status");
-  auto links = status ? client.get(screen.target(RawTerminal::size())) : status;
-  if (!links) return screen.problem(links.error().message);
+  auto rows = status ? client.get(screen.target(RawTerminal::size())) : status;
+  if (!rows) return screen.problem(rows.error().message);
   screen.problem("");
   screen.status(std::move(*status));
-  screen.links(std::move(*links));
+  screen.rows(std::move(*rows));
 }
 
 Result<void> top(const TopOptions& options, Context& context) {
@@ -58,7 +58,8 @@ Result<void> top(const TopOptions& options, Context& context) {
 void add_top_commands(Program& program) {
   Context& context = program.context();
   const auto options = std::make_shared<TopOptions>();
-  auto* command = program.app().add_subcommand("top", "The busiest links, live, on a terminal; q quits");
+  auto* command =
+      program.app().add_subcommand("top", "The busiest links, live, on a terminal; t shows jobs, q quits");
   command->add_option("--sort", options->sort, "utilization, congestion, rate, errors or name")
       ->check(CLI::IsMember({"utilization", "congestion", "rate", "errors", "name"}))
       ->option_text("KEY [utilization]");

@@ -83,6 +83,32 @@ std::string link_line(std::size_t columns, const value& link) {
        fmt::format("{}", count_at(link, "a_to_b.errors_total") + count_at(link, "b_to_a.errors_total"))});
 }
 
+std::string job_row(std::size_t columns, const std::array<std::string, 7>& cells) {
+  constexpr std::array<std::size_t, 6> widths{12, 9, 6, 13, 9, 6};
+  constexpr std::size_t figures = 12 + 9 + 6 + 13 + 9 + 6;
+  std::string line;
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    line += c < 2 ? fitted(cells[c], widths[c] - 1) + ' ' : fitted(cells[c], widths[c], Side::Right);
+  }
+  return fitted(line + "  " + fitted(cells[6], std::max<std::size_t>(columns, figures + 2) - figures - 2),
+                columns);
+}
+
+std::string job_line(std::size_t columns, const value& job) {
+  constexpr double bits = 8;
+  std::string share = human(Ratio{number_at(job, "leaves_leaf")});
+  if (share != "-" && !truth_at(job, "leaves_leaf_exact")) share.insert(0, 1, '~');
+  const std::string busiest =
+      at_path(job, "worst_link").is_null()
+          ? "-"
+          : fmt::format("{} {} -> {}", human(Ratio{number_at(job, "worst_link.utilization")}),
+                        text_at(job, "worst_link.from"), text_at(job, "worst_link.to"));
+  return job_row(columns,
+                 {text_at(job, "job"), text_at(job, "user"), fmt::format("{}", count_at(job, "hosts")),
+                  human(BitRate{number_at(job, "injected_bytes_per_second") * bits}), share,
+                  fmt::format("{}", array_at(job, "neighbours").size()), busiest});
+}
+
 }  // namespace
 
 std::string fitted(std::string_view text, std::size_t width, Side side) {
@@ -103,9 +129,23 @@ std::string fitted(std::string_view text, std::size_t width, Side side) {
 
 std::string TopScreen::target(ScreenSize size) {
   page_ = size.rows > head_lines + foot_lines ? size.rows - head_lines - foot_lines : 1;
+  if (shows_ == Shows::Jobs) return fmt::format("/v1/jobs?top={}", first_ + page_);
   std::string text = fmt::format("/v1/links?sort={}&top={}", sort_, first_ + page_);
   if (!kind_.empty()) text += "&kind=" + kind_;
   return text;
+}
+
+void TopScreen::rows(value answer) {
+  const bool is_jobs = answer.is_object() && answer.get_object().contains("jobs");
+  if (is_jobs == (shows_ == Shows::Jobs)) rows_ = std::move(answer);
+}
+
+std::size_t TopScreen::matched() const {
+  const long long left_out = count_at(rows_, "left_out");
+  const auto number = shows_ == Shows::Jobs
+                          ? static_cast<long long>(array_at(rows_, "jobs").size()) + left_out
+                          : count_at(rows_, "matched");
+  return static_cast<std::size_t>(std::max(0LL, number));
 }
 
 TopScreen::Wish TopScreen::type(std::string_view input) {
@@ -138,8 +178,7 @@ TopScreen::Wish TopScreen::type(std::string_view input) {
 }
 
 void TopScreen::press(TopKey key) {
-  const auto matched = static_cast<std::size_t>(std::max(0LL, count_at(links_, "matched")));
-  const std::size_t last = matched > page_ ? matched - page_ : 0;
+  const std::size_t last = matched() > page_ ? matched() - page_ : 0;
   const auto back = [&](std::size_t by) { first_ -= std::min(first_, by); };
   switch (key) {
     case TopKey::Up:
@@ -166,15 +205,26 @@ void TopScreen::press(TopKey key) {
 
 void TopScreen::press(char key) {
   for (const Order& order : orders) {
-    if (order.key != key) continue;
+    if (order.key != key || shows_ == Shows::Jobs) continue;
     sort_ = order.sort;
     first_ = 0;
   }
-  if (key == 'k') {
+  if (key == 't') {
+    shows_ = shows_ == Shows::Links ? Shows::Jobs : Shows::Links;
+    rows_ = nullptr;
+    first_ = 0;
+  }
+  if (key == 'k' && shows_ == Shows::Links) {
     kind_ = kind_.empty() ? "switch" : kind_ == "switch" ? "host" : "";
     first_ = 0;
   }
   if (key == 'j') press(TopKey::Down);
+}
+
+std::string TopScreen::what() const {
+  if (shows_ == Shows::Links) return fmt::format("{} links by {}", kind_.empty() ? "all" : kind_, sort_);
+  const std::string trouble = text_at(rows_, "trouble");
+  return trouble.empty() ? "jobs by what they send" : "jobs, an old list: " + trouble;
 }
 
 std::vector<std::string> TopScreen::lines(ScreenSize size) const {
@@ -182,16 +232,18 @@ std::vector<std::string> TopScreen::lines(ScreenSize size) const {
   const auto add = [&](const std::string& text) { lines.push_back(fitted(text, size.columns)); };
   add(fmt::format("heddle top - {}", problem_.empty() ? first_line(status_) : problem_));
   add(problem_.empty() ? second_line(status_) : "");
-  const auto& links = array_at(links_, "links");
-  const auto matched = count_at(links_, "matched");
-  add(fmt::format("{} links by {}, from {} of {}", kind_.empty() ? "all" : kind_, sort_,
-                  matched == 0 ? 0 : first_ + 1, matched));
-  lines.push_back(row(size.columns, {"LINK", "RATE", "UTIL ->", "UTIL <-", "WAIT ->", "WAIT <-", "ERRORS"}));
-  for (std::size_t i = first_; i < links.size() && lines.size() + foot_lines < size.rows; ++i)
-    lines.push_back(link_line(size.columns, links[i]));
+  const bool is_links = shows_ == Shows::Links;
+  const auto& rows = array_at(rows_, is_links ? "links" : "jobs");
+  add(fmt::format("{}, from {} of {}", what(), matched() == 0 ? 0 : first_ + 1, matched()));
+  lines.push_back(
+      is_links ? row(size.columns, {"LINK", "RATE", "UTIL ->", "UTIL <-", "WAIT ->", "WAIT <-", "ERRORS"})
+               : job_row(size.columns, {"JOB", "USER", "HOSTS", "SENDS", "LEAVES", "WITH", "BUSIEST LINK"}));
+  for (std::size_t i = first_; i < rows.size() && lines.size() + foot_lines < size.rows; ++i)
+    lines.push_back(is_links ? link_line(size.columns, rows[i]) : job_line(size.columns, rows[i]));
   while (lines.size() + foot_lines < size.rows) add("");
   lines.resize(size.rows > foot_lines ? size.rows - foot_lines : 0);
-  add("q quit  u util  c wait  r rate  e errors  n name  k kind  arrows, page: scroll");
+  add(is_links ? "q quit  t jobs  u util  c wait  r rate  e errors  n name  k kind  arrows, page: scroll"
+               : "q quit  t links  WITH: jobs that share the busiest link  arrows, page: scroll");
   return lines;
 }
 

@@ -29,7 +29,7 @@ std::size_t characters(const std::string& text) {
 
 TEST(TopScreen, FillsTheScreenExactly) {
   TopScreen screen{"utilization"};
-  screen.links(two_links());
+  screen.rows(two_links());
   for (const ScreenSize size : {ScreenSize{80, 24}, ScreenSize{200, 60}, ScreenSize{60, 8}}) {
     const auto lines = screen.lines(size);
     ASSERT_EQ(lines.size(), size.rows);
@@ -39,7 +39,7 @@ TEST(TopScreen, FillsTheScreenExactly) {
 
 TEST(TopScreen, ShowsFiguresAndWhatIsNotKnown) {
   TopScreen screen{"utilization"};
-  screen.links(two_links());
+  screen.rows(two_links());
   const auto lines = screen.lines({80, 24});
   EXPECT_THAT(lines[4], testing::MatchesRegex("leaf-0/1 -- spine-1/2 +4xHDR +50.0 % +- +25.0 % +0.0 % +7"));
   EXPECT_THAT(lines[5], HasSubstr("Down"));
@@ -49,7 +49,7 @@ TEST(TopScreen, ShowsFiguresAndWhatIsNotKnown) {
 TEST(TopScreen, KeysSortScrollAndLeave) {
   TopScreen screen{"utilization"};
   EXPECT_EQ(screen.target({80, 24}), "/v1/links?sort=utilization&top=19");
-  screen.links(two_links());
+  screen.rows(two_links());
   EXPECT_EQ(screen.type("e"), TopScreen::Wish::Stay);
   screen.type("\033[B\033[B");
   EXPECT_EQ(screen.target({80, 24}), "/v1/links?sort=errors&top=21");
@@ -67,6 +67,34 @@ TEST(TopScreen, SaysWhatIsWrong) {
   TopScreen screen{"utilization"};
   screen.problem("heddled does not answer");
   EXPECT_THAT(screen.lines({80, 24})[0], HasSubstr("heddled does not answer"));
+}
+
+TEST(TopScreen, ShowsJobs) {
+  TopScreen screen{"utilization"};
+  screen.rows(two_links());
+  screen.type("t");
+  EXPECT_EQ(screen.target({80, 24}), "/v1/jobs?top=19");
+  screen.rows(two_links());
+  EXPECT_THAT(screen.lines({80, 24})[2], HasSubstr("jobs by what they send, from 0 of 0"))
+      << "links came late";
+  const auto jobs = boost::json::parse(R"({"left_out":7,"trouble":"","jobs":[
+    {"job":"cfd","user":"ann","hosts":8,"injected_bytes_per_second":5e10,"leaves_leaf":0.947,
+     "leaves_leaf_exact":false,"neighbours":[{"job":"md"}],
+     "worst_link":{"from":"leaf-0/9","to":"spine-0/1","utilization":1}},
+    {"job":"idle","user":"","hosts":2,"injected_bytes_per_second":0,"leaves_leaf":null,
+     "leaves_leaf_exact":true,"neighbours":[],"worst_link":null}]})");
+  screen.rows(jobs);
+  const auto lines = screen.lines({80, 24});
+  EXPECT_THAT(lines[2], HasSubstr("from 1 of 9"));
+  EXPECT_THAT(lines[3], testing::StartsWith("JOB"));
+  EXPECT_THAT(lines[4],
+              testing::MatchesRegex("cfd +ann +8 +400.0 Gbit/s +~94.7 % +1 +100.0 % leaf-0/9 -> sp.*"));
+  EXPECT_THAT(lines[5], testing::MatchesRegex("idle +2 +0 bit/s +- +0 +- +"));
+  for (const auto& line : lines) EXPECT_EQ(characters(line), 80U) << line;
+  screen.type("\033[F");
+  EXPECT_EQ(screen.target({80, 8}), "/v1/jobs?top=3") << "all of nine fit a screen of nineteen";
+  screen.type("et");
+  EXPECT_EQ(screen.target({80, 24}), "/v1/links?sort=utilization&top=19") << "e is a key of links";
 }
 
 TEST(TopScreen, CountsWhatHealthHasFound) {
