@@ -11,7 +11,7 @@ import time
 import unittest
 
 SOURCE = pathlib.Path(os.environ["HEDDLE_SOURCE"])
-PACKAGES = ["heddled", "heddle", "heddle-opensm", "heddle-grafana"]
+PACKAGES = ["heddled", "heddle", "heddle-opensm", "heddle-agent", "heddle-vef", "heddle-grafana"]
 
 
 def run(*command, **options):
@@ -75,6 +75,9 @@ class Packages(unittest.TestCase):
         self.inside("systemd-analyze", "verify", "--man=no", "heddled.service")
         self.inside("bash", "-n", "/usr/share/bash-completion/completions/heddle")
         self.assertIn("heddle", self.inside("getent", "group", "heddle-umad"))
+        self.inside("systemd-analyze", "verify", "--man=no", "heddle-agent.service")
+        self.assertIn("heddle-agent", self.inside("getent", "passwd", "heddle-agent"))
+        self.inside("sh", "-n", "/usr/share/heddle/slurm/heddle-sim")
         self.inside("systemd-tmpfiles", "--create")
         daemon = self.heddled()
         self.assertEqual(self.status(daemon)["fabric"]["switches"], 9)
@@ -95,6 +98,19 @@ class Packages(unittest.TestCase):
         self.inside("dpkg", "--purge", *PACKAGES)
         self.assertFalse(configuration.exists())
         self.assertFalse((self.root / "var/lib/heddle").exists())
+
+
+    def test_the_recorders_bring_no_mpi(self):
+        """A host has the MPI of its programs; each library names that one only."""
+        depends = run("dpkg-deb", "--field", self.debs["heddle-vef"], "Depends")
+        self.assertIn("libc6", depends)
+        self.assertNotRegex(depends, "libmpich|libopenmpi")
+        with tempfile.TemporaryDirectory() as directory:
+            run("dpkg-deb", "--extract", self.debs["heddle-vef"], directory)
+            for mpi, needed, other in (("openmpi", "libmpi.so", "libmpich.so"), ("mpich", "libmpich.so", "libmpi.so")):
+                needs = run("readelf", "--dynamic", f"{directory}/usr/lib/heddle/{mpi}/libheddle-vef.so")
+                self.assertIn(f"[{needed}", needs)
+                self.assertNotIn(f"[{other}", needs)
 
 
 if __name__ == "__main__":

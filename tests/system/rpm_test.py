@@ -17,7 +17,7 @@ UNITS = "/usr/lib/systemd/system"
 
 COMMAND_LINE = {
     "/usr/bin/heddle", "/usr/share/bash-completion/completions/heddle", "/usr/share/zsh/site-functions/_heddle",
-    "/usr/share/fish/vendor_completions.d/heddle.fish", "/usr/share/licenses/heddle/LICENSE",
+    "/usr/share/fish/vendor_completions.d/heddle.fish", "/usr/share/licenses/heddle/LICENSE", "/usr/share/heddle/slurm/heddle-sim",
     "/usr/share/man/man1/heddle.1", "/usr/share/man/man1/heddle-top.1", "/usr/share/man/man1/heddle-report.1"}
 DAEMON = {
     "/usr/sbin/heddled", "/etc/heddle/heddle.toml", "/usr/share/man/man8/heddled.8", "/usr/share/licenses/heddled/LICENSE",

@@ -218,6 +218,24 @@ class Hpcc(unittest.TestCase):
         self.assertEqual(recorded, read_counts(at / "counts", 16))
         checked = subprocess.run([HEDDLE, "trace", "check", at / "hpcc.vef"], capture_output=True, text=True, timeout=600, check=False)
         self.assertEqual((checked.returncode, checked.stdout), (0, f"{at}/hpcc.vef: can be replayed\n"))
+        self.replay_on_the_torus_of_the_paper(at)
+
+    def replay_on_the_torus_of_the_paper(self, at):
+        """All of it, with all links on and with every second one off."""
+        experiments = pathlib.Path(os.environ["HEDDLE_SOURCE"]) / "tests/experiments"
+        shutil.copytree(experiments / "planes", at / "planes")
+        shutil.copy(experiments / "regulation-trace-4x4-2links-dor.toml", at)
+        (at / "app-16.vef").symlink_to(at / "hpcc.vef")
+        subprocess.run([HEDDLE, "sim", "run", at / "regulation-trace-4x4-2links-dor.toml", "--out", at / "out", "--quiet"],
+                       stdout=subprocess.DEVNULL, check=True, timeout=1200)
+        info = json.loads(subprocess.run([HEDDLE, "--json", "trace", "info", at / "hpcc.vef"], capture_output=True, text=True, timeout=600,
+                                         check=True).stdout)
+        points = json.loads((at / "out/results.json").read_text())["points"]
+        self.assertEqual(len(points), 2)
+        for point in points:
+            (trace,) = point["traces"]
+            self.assertEqual((trace["finished"], trace["messages"], trace["bytes"]),
+                             (True, info["messages"] + info["messages_of_collectives"], info["bytes"] + info["bytes_of_collectives"]))
 
 
 class Mpich(Recording, unittest.TestCase):

@@ -32,7 +32,7 @@ struct TraceOptions {
   trace::Scale factors;
 };
 
-boost::json::object summary_json(const Trace& trace, const TraceSummary& summary) {
+boost::json::object trace_json(const Trace& trace, const TraceSummary& summary) {
   boost::json::object collectives;
   for (std::size_t i = 0; i < collective_kinds; ++i) {
     if (summary.by_collective.at(i) > 0) {
@@ -103,7 +103,7 @@ Result<void> show(const TraceOptions& options, Context& context) {
   if (!trace) return fail(trace.error());
   const TraceSummary summary = summarize(*trace);
   if (context.format == Format::Json) {
-    print_json(summary_json(*trace, summary), context);
+    print_json(trace_json(*trace, summary), context);
   } else {
     *context.out << summary_text(*trace, summary);
   }
