@@ -32,6 +32,7 @@ struct ExperimentVariant {
   std::string name;
   DataPlane plane;
   std::vector<std::string> closed{};  ///< links that are off from the beginning, as FabricNames finds them
+  std::size_t closed_per_trunk = 0;   ///< and so many of every trunk, the last ones, but never all of it
 };
 
 /// A link that is closed or opened while the run goes on.

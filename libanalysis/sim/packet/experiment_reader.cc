@@ -117,6 +117,7 @@ void read_all(Keys& keys, Experiment& experiment, const PlaneBases& bases, Compl
     ExperimentVariant variant{"", plane, {}};
     inner.text("name", variant.name);
     inner.texts("closed", variant.closed);
+    inner.integer("closed_per_trunk", variant.closed_per_trunk, 0, 255);
     if (variant.name.empty()) inner.wrong("name", "a variant needs a name");
     read_plane(inner, variant.plane, bases, complaints);
     experiment.variants.push_back(std::move(variant));

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "fabric/link_name.h"
 #include "fabric/source.h"
@@ -28,17 +30,38 @@ struct Change {
   bool reroute;
 };
 
+/// The last links of every trunk, so many of each that has one more.
+std::vector<LinkIndex> ends_of_trunks(const Fabric& fabric, std::size_t of_each) {
+  std::map<std::pair<NodeIndex, NodeIndex>, std::vector<LinkIndex>> trunks;
+  for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
+    const heddle::Link& link = fabric.link(LinkIndex{i});
+    const bool of_switches = fabric.node(link.a.node).type == NodeType::Switch &&
+                             fabric.node(link.b.node).type == NodeType::Switch;
+    if (of_switches && link.a.node != link.b.node) trunks[{link.a.node, link.b.node}].push_back(LinkIndex{i});
+  }
+  std::vector<LinkIndex> ends;
+  for (auto& [nodes, links] : trunks) {
+    const auto by_port = [&](LinkIndex link) { return fabric.link(link).a; };
+    std::ranges::sort(links, std::ranges::greater{}, by_port);
+    const auto few = static_cast<std::ptrdiff_t>(std::min(of_each, links.size() - 1));
+    ends.insert(ends.end(), links.begin(), links.begin() + few);
+  }
+  return ends;
+}
+
 /// The variant's closed links first, routed round once; then the experiment's changes in order of time.
 Result<std::vector<Change>> find_changes(const Experiment& experiment, const ExperimentVariant& variant,
                                          const Site& site) {
   std::vector<Change> changes;
-  if (experiment.changes.empty() && variant.closed.empty()) return changes;
+  if (experiment.changes.empty() && variant.closed.empty() && variant.closed_per_trunk == 0) return changes;
   const FabricNames names{site.fabric};
   for (const std::string& text : variant.closed) {
     const auto link = names.find_link(text);
     if (!link) return fail(fmt::format("variant {}: closed", variant.name), link.error());
     changes.push_back({0, *link, false, false});
   }
+  for (const LinkIndex link : ends_of_trunks(*site.fabric, variant.closed_per_trunk))
+    changes.push_back({0, link, false, false});
   if (!changes.empty()) changes.back().reroute = experiment.lfts.empty();
   for (const ExperimentLinkChange& change : experiment.changes) {
     const auto link = names.find_link(change.link);

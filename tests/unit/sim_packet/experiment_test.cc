@@ -1,5 +1,6 @@
 #include "sim/packet/experiment.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,6 +82,32 @@ TEST(Experiment, LinksCloseAndTrafficGoesRound) {
   EXPECT_EQ(t.unroutable, 0U);
   EXPECT_EQ(t.injected, t.delivered + t.broken + t.dropped() + result->in_flight);
   EXPECT_GT(t.delivered, 50U);
+}
+
+/// What comes to hosts of a 3x3 torus in 2,000 cycles, with so many links of each trunk of three off.
+std::uint64_t carried_with_closed(unsigned per_trunk) {
+  const std::string text = fmt::format(
+      "fabric = \"torus:3x3,hosts=4,links=3\"\nrouting = \"dor\"\nwarm_up = 0\nmeasure = 2000\n"
+      "[plane]\nvls = 2\nring_rule = \"date-line\"\n"
+      "[[traffic]]\nmessage = 64\npart = 1\n[[variant]]\nname = \"x\"\nclosed_per_trunk = {}\n",
+      per_trunk);
+  const auto experiment = read_experiment(text, "e.toml");
+  EXPECT_TRUE(experiment) << experiment.error().message;
+  const auto site = prepare(*experiment);
+  EXPECT_TRUE(site) << site.error().message;
+  const auto result = run_point(*experiment, *site, {});
+  EXPECT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->totals.unroutable + result->totals.dropped() + result->totals.broken, 0U);
+  return result->totals.delivered;
+}
+
+TEST(Experiment, SoManyLinksOfEachTrunkAreOff) {
+  const std::uint64_t one_off = carried_with_closed(1);
+  EXPECT_GT(carried_with_closed(0), one_off);
+  const std::uint64_t two_off = carried_with_closed(2);
+  EXPECT_GT(one_off, two_off);
+  EXPECT_GT(two_off, 0U);
+  EXPECT_EQ(carried_with_closed(3), two_off);  // never the last one
 }
 
 TEST(Experiment, WrongFilesAreRefusedWithLineAndKey) {

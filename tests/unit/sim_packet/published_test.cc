@@ -1,4 +1,5 @@
 // The published experiments as files: all are read, and chapter 6 of the thesis comes out as published.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
 #include "qos/analyzer.h"
 #include "sim/packet/experiment.h"
@@ -75,9 +77,10 @@ double greatest_deviation(const std::string& file, Cycle warm_up, Cycle measure,
   return greatest;
 }
 
-// Thesis, chapter 6: the shares in k-ary n-trees are within 0.045 percentage points of the analyzer's.
+// Thesis, chapter 6: the shares in k-ary n-trees are within 0.045 percentage points of the analyzer's, with
+// another configuration too. What is open in the switch was chosen with 4-ary trees.
 TEST(Published, SharesInTreesAreThoseOfTheAnalyzer) {
-  EXPECT_LE(greatest_deviation("thesis-6-tree-4-2.toml", 100'000, 200'000), 0.045);
+  EXPECT_LE(greatest_deviation("thesis-6-tree-6-2-b.toml", 100'000, 200'000), 0.045);
   EXPECT_LE(greatest_deviation("thesis-6-tree-2-2.toml", 1'000'000, 1'000'000), 0.045);
 }
 
@@ -178,6 +181,24 @@ TEST(Published, DTableKeepsItsSharesOnOmniPathLikeSwitches) {
   }
 }
 
+// Thesis, chapter 4: DTable carries more than SBT and round robin, whose shares are alike. At the load of the
+// links queues grow for long before that shows, and all carry the same until then.
+TEST(Published, DTableCarriesMoreWhenQueuesHaveGrown) {
+  struct Case {
+    const char* file;
+    const char* fabric;
+  };
+  for (const Case& one : {Case{"thesis-4-tree-24-2-steady.toml", "tree:k=8,n=2"},
+                          Case{"thesis-4-torus-8x8-steady.toml", "torus:4x4,hosts=4,links=5"}}) {
+    const Trial trial{one.file, one.fabric, 17, 50'000, 100'000};
+    const BySl round_robin = trial.run("RR");
+    const BySl sbt = trial.run("SBT");
+    EXPECT_GT(trial.run("DTable").all, std::max(round_robin.all, sbt.all)) << one.file;
+    for (std::size_t sl = 0; sl < 5; ++sl)
+      EXPECT_NEAR(round_robin.share[sl], sbt.share[sl], 0.5) << one.file << " SL " << sl;
+  }
+}
+
 // Thesis, chapter 5: under DTable every SL but the lowest gets what it wants up to the highest load, of
 // 0.9935 flits/cycle/NIC; round robin takes from VI and CL, which want most.
 TEST(Published, EverySlButTheLowestGetsWhatItWants) {
@@ -202,6 +223,19 @@ TEST(Published, EverySlButTheLowestGetsWhatItWants) {
     EXPECT_GT(round_robin.latency[video], 2 * dtable.latency[video]) << one.file;
     EXPECT_NEAR(dtable.all, round_robin.all, 0.02) << one.file;
   }
+}
+
+// Regulation paper: where trunks are what limits uniform traffic, it loses as much with each link that is off
+// in every trunk.
+TEST(Published, UniformTrafficLosesLinearlyWithLinksThatAreOff) {
+  const Trial trial{"regulation-even-8x8-4links-4hosts-dor-uniform.toml",
+                    "torus:6x6,hosts=4,links=4,speed=DDR,ports=24", 17, 40'000, 40'000};
+  std::vector<double> carried;
+  for (int off = 0; off < 4; ++off) carried.push_back(trial.run(fmt::format("{} of 4 off", off)).all);
+  const double step = (carried.front() - carried.back()) / 3;
+  EXPECT_GT(step, 0.2);
+  for (std::size_t off = 1; off < carried.size(); ++off)
+    EXPECT_NEAR(carried[off - 1] - carried[off], step, 0.25 * step) << off;
 }
 
 // Regulation paper: other patterns than uniform keep their throughput until many links are off.
