@@ -17,6 +17,7 @@
 /// everything.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,10 @@ class FabricWatch final : public sim::ChangeListener {
   /// Also what is written, and packets that live so long, of the LIDs that carry something.
   void judge_writes(Picoseconds life, UnderWayWatch::Carries carries) {
     under_way_.judge(life, std::move(carries));
+  }
+  /// But for ports of which that cannot be known yet.
+  void excuse_writes(std::function<bool(PortIndex)> cannot_know) {
+    under_way_.excuse(std::move(cannot_know));
   }
   /// Faults come and go without rest from here on: tables are judged as they are, without those of the last
   /// rest.

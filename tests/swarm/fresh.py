@@ -15,8 +15,8 @@ def word_of_today(source):
     return f"{commit.stdout.strip() or 'no-commit'}-{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}"
 
 
-# Of worlds with wider storms, with all kinds of storms, and of those before (plan.h).
-FIRST, FIRST_OF_ALL_KINDS, FIRST_OF_WIDER_STORMS = 1_000_000, 2_000_000_000, 4_000_000_000
+# Of worlds with calms, with wider storms, with all kinds of storms, and of those before (plan.h).
+FIRST, FIRST_OF_ALL_KINDS, FIRST_OF_WIDER_STORMS, FIRST_OF_CALMS = 1_000_000, 2_000_000_000, 4_000_000_000, 6_000_000_000
 
 
 def seeds_from(word, count, first=FIRST):

@@ -48,6 +48,19 @@ void add_wider_kinds(Plan& plan, Dice& dice) {
     plan.*kind = false;
 }
 
+/// Most that is mended in these worlds shows between two MADs of a sweep, so that links must be quick. But
+/// where MADs come late, a Set that enables one takes it down again if it has trained by then.
+void add_calms(Plan& plan, Dice& dice) {
+  plan.calms = true;
+  plan.aimed = !plan.plugin && dice.chance(0.7);
+  plan.agents = plan.agents || (!plan.plugin && dice.chance(0.4));
+  auto& life = plan.world.governor.packet_life;
+  if (plan.agents) life = std::max<std::chrono::nanoseconds>(life, 100ms);
+  const auto training = std::vector<Picoseconds>{100us, 10ms, 100ms}[dice.below(3)];
+  if (!plan.lossy && !plan.twice) plan.world.sim.training_delay = training;
+  plan.overtaken = false;
+}
+
 }  // namespace
 
 Plan plan_of(std::uint64_t seed) {
@@ -118,6 +131,7 @@ Plan plan_of(std::uint64_t seed) {
   // Others keep what they are known for.
   if (seed >= first_of_own_training) world.sim.longest_training = dice.chance(0.5) ? 3s : 0s;
   if (seed >= first_of_wider_storms) add_wider_kinds(plan, dice);
+  if (seed >= first_of_calms) add_calms(plan, dice);
   return plan;
 }
 
@@ -149,6 +163,8 @@ std::string describe(const Plan& plan) {
       {plan.overtaken, "MADs overtaken"},
       {plan.tampering, "tampering"},
       {plan.plugin, "plugin"},
+      {plan.calms, "calms"},
+      {plan.aimed, "aimed"},
       {plan.world.sim.longest_training > Picoseconds{0}, "own training"}};
   for (const auto& [is_so, word] : kinds) {
     if (is_so) words += fmt::format(", {}", word);

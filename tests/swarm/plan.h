@@ -61,6 +61,10 @@ struct Plan {
   bool tampering = false;  ///< another program writes entries of tables
   bool plugin = false;     ///< OpenSM has the fabric, with a plugin of bad manners
 
+  // Nor below six thousand millions.
+  bool calms = false;  ///< all is mended in mid-storm and judged at rest; agents and kills excuse nothing
+  bool aimed = false;  ///< faults come in the very moments in which they once did harm
+
   /// What is believed of damaged answers may be wrong at any instant, and so are tables that somebody else
   /// writes: of such a world only the end is judged.
   [[nodiscard]] bool is_judged() const { return !damage && !tampering; }
@@ -75,6 +79,8 @@ constexpr std::uint64_t first_of_own_training = 3'000'000'000;
 /// Of the first world with wider storms; what is written is judged too, and status and records before all is
 /// restored.
 constexpr std::uint64_t first_of_wider_storms = 4'000'000'000;
+/// Of the first world with calms in its storm.
+constexpr std::uint64_t first_of_calms = 6'000'000'000;
 
 [[nodiscard]] Plan plan_of(std::uint64_t seed);
 /// In words, for people.

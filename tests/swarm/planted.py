@@ -4,7 +4,7 @@
     tools/swarm --planted [NAME...] [--most 300] [--jobs N] [--built DIR]
 
 The source is copied to build/planted, and built there once with all patches: each takes its mend back in runs of its name only (planted/planted.h), so that all
-are judged beside one program. Worlds 4,000,000,001, 2,000,000,002, 4,000,000,003, 2,000,000,004, ... are played with and without: a defect is found when a kind of violation appears
+are judged beside one program. Worlds 6,000,000,001, 2,000,000,002, 4,000,000,003, 6,000,000,004, ... are played with and without: a defect is found when a kind of violation appears
 that none of these worlds has without it, or when many more of them are not well. --built: of a build folder where that was done already."""
 
 import argparse
@@ -82,8 +82,8 @@ class Worlds:
         seeds = [seed for seed in range(1, count + 1) if seed not in self.wrong]
 
         def one(number):
-            # Every second one has wider storms (plan.h).
-            seed = number + (fresh.FIRST_OF_WIDER_STORMS if number % 2 else fresh.FIRST_OF_ALL_KINDS)
+            # In turns those with calms, with all kinds of storms and with wider ones (plan.h).
+            seed = number + (fresh.FIRST_OF_WIDER_STORMS, fresh.FIRST_OF_CALMS, fresh.FIRST_OF_ALL_KINDS)[number % 3]
             done = subprocess.run([sys.executable, str(HERE / "swarm.py"), "--seeds", str(seed), "--json"], capture_output=True, text=True,
                                   env=self.environment, check=False)
             return json.loads(done.stdout.splitlines()[0])["wrong"]

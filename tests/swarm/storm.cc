@@ -47,6 +47,8 @@ Storm::Storm(const Plan& plan, std::string directory)
   world_.on_wire = [this](test::RegulatedWorld::Way way, const mad::Packet& packet) {
     const bool sent = way == test::RegulatedWorld::Way::Sent;
     if (sent) judge_sent(packet);
+    if (!sent && plan_.calms) note_state(packet);
+    if (awaited_ && !came_) came_ = awaited_(way, packet);
     recording_->record(sent ? Recording::Kind::Sent : Recording::Kind::Received, packet, world_.ps());
   };
 }
@@ -65,6 +67,7 @@ bool Storm::begin() {
   if (is_wide() && !plan_.plugin) {
     world_.watch.judge_writes(plan_.world.governor.packet_life,
                               [](const routing::Target&, Lid) { return false; });
+    if (plan_.calms) world_.watch.excuse_writes([this](PortIndex port) { return !is_told_of(port); });
   }
   world_.watch.begin();
   world_.watch.never_rests();
@@ -112,7 +115,7 @@ void Storm::write_story() const {
 
 Outcome Storm::run(FabricClock::duration length) {
   if (!begin()) return outcome_;
-  for (const Instant end = world_.now + length; world_.now < end;) {
+  for (const Instant end = world_.now + length; world_.now < end + rested_;) {
     Step step = draw();
     ++outcome_.done[step.what];
     begun_.push_back(world_.now);
@@ -140,6 +143,7 @@ Outcome Storm::repeat(const std::vector<Step>& steps, const std::set<std::size_t
 
 void Storm::start_daemon() {
   if (disk_) wait_for_journal();
+  told_.clear();
   recording_ = std::make_unique<Recording>(fmt::format("{}/{:04}.wire", directory_, daemons_++), clock_,
                                            truth(), world_.port, world_.ps());
   world_.start();
@@ -167,6 +171,8 @@ Step Storm::draw() {
   if (plan_.late) steps.emplace_back(&Storm::arrive, "arrival");
   if (plan_.tampering) steps.insert(steps.end(), 3, {&Storm::tamper, "tampering"});
   if (plan_.plugin) steps.insert(steps.end(), 2, {&Storm::trouble_opensm, "OpenSM"});
+  if (plan_.calms) steps.insert(steps.end(), 2, {&Storm::calm, "calm"});
+  if (plan_.aimed) steps.insert(steps.end(), 4, {&Storm::aim, "aimed"});
   const auto& [what, word] = dice_.one_of(steps);
   return {word, (this->*what)()};
 }
@@ -304,8 +310,7 @@ void Storm::settle() {
   world_.fabric.set_mad_faults({});
   set_disk(false, 0ms);
   if (plan_.seed >= first_of_all_kinds) end_others();
-  while (!cut_.empty()) mend(cut_.back());
-  while (!dead_.empty()) revive(dead_.back());
+  mend_all();
   // An order stands until the next start; a restore ends all of them.
   world_.run([&] { return world_.daemon->configured; }, 60s);
   if (plan_.tampering) {
@@ -313,7 +318,7 @@ void Storm::settle() {
     world_.run_for(20s);
     for (int i = 0; i < 8; ++i) tamper()(*this);
   }
-  if (is_wide()) expect_true_status();
+  if (is_wide()) expect_true_status("before the restore");
   world_.daemon->order([&](regulate::Regulator& regulator) {
     const auto adopt = forgot_ ? regulate::Regulator::Adopt::DisabledPorts : regulate::Regulator::Adopt::No;
     regulator.restore("operator", adopt, world_.now, unheard);

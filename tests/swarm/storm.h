@@ -79,6 +79,23 @@ class Storm {
   Act bounce();
   Act tamper();
   Act trouble_opensm();
+  // Of storms with calms: storm_aimed.cc.
+  Act calm();
+  Act aim();
+  Act aim_between_two_reads();
+  Act aim_at_raising();
+  Act aim_at_stages();
+  Act aim_at_new_topology();
+  Act aim_at_agents();
+  void come_to_rest();
+  [[nodiscard]] bool is_up() const;
+  void mend_all();
+  using Seen = std::function<bool(test::RegulatedWorld::Way, const mad::Packet&)>;
+  [[nodiscard]] bool wait_for(Seen seen);
+  void note_state(const mad::Packet& packet);
+  [[nodiscard]] bool is_told_of(PortIndex port) const;
+  [[nodiscard]] NodeIndex node_of(const mad::Packet& packet) const;
+  void excuse();
   void leave_out();
   void say(const char* what, LinkEnd where);
   void kill_now();
@@ -99,7 +116,7 @@ class Storm {
   void set_disk(bool full, FabricClock::duration write);
   // storm_judges.cc
   void expect_all_well();
-  void expect_true_status();
+  void expect_true_status(const char* when);
   [[nodiscard]] std::vector<std::string> untrue_problems() const;
   [[nodiscard]] std::vector<std::string> untrue_records() const;
   [[nodiscard]] std::vector<std::string> untrue_tables() const;
@@ -131,6 +148,11 @@ class Storm {
   Dice chances_;         ///< of what happens between steps
   std::unique_ptr<SecondSm> other_;
   NodeIndex odd_ = no_node;  ///< whose agent does not do as it should
+  Seen awaited_;             ///< a MAD, if one is
+  bool came_ = false;
+  /// Where there are calms: since when the daemon has been told that a port is not Active.
+  std::map<PortIndex, Instant> told_;
+  FabricClock::duration rested_{};  ///< that belongs to no storm
   bool said_two_write_ = false;
   bool said_future_ = false;
   std::vector<Step> steps_;

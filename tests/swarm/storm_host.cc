@@ -31,7 +31,7 @@ void Storm::judge_records() {
 }
 
 void Storm::kill_now() {
-  world_.watch.fault();  // what it knew of faults, it has to find anew
+  excuse();  // what it knew of faults, it has to find anew
   if (disk_) disk_->end_process();
   world_.fate.on_moment = nullptr;
   world_.kill();
@@ -69,7 +69,7 @@ Storm::Act Storm::kill_at_any_moment() {
     const std::uint64_t end = storm.world_.fate.moments + after;
     storm.world_.fate.on_moment = [&storm, end, power](test::Fate::Moment, std::uint64_t number) {
       if (number < end) return test::Fate::Life::GoesOn;
-      storm.world_.watch.fault();
+      storm.excuse();
       if (power) storm.forgot_ |= storm.plan_.lying;
       if (storm.disk_ && power) storm.disk_->lose_power();
       if (storm.disk_ && !power) storm.disk_->end_process();
@@ -99,7 +99,7 @@ Storm::Act Storm::stop_daemon() {
   const auto first = dice_.chance(0.5) ? test::WorldShell::First::Answers : test::WorldShell::First::Timers;
   const Act meanwhile = plan_.cuts && dice_.chance(0.5) ? cut_or_mend() : Act{[](Storm&) {}};
   return [half, first, meanwhile](Storm& storm) {
-    storm.world_.watch.fault();
+    storm.excuse();
     storm.world_.daemon->pause();
     storm.world_.run_for(half);
     meanwhile(storm);

@@ -38,6 +38,9 @@ std::vector<std::string> Storm::untrue_records() const {
     const bool known = std::find(recorded.begin(), recorded.end(), link) != recorded.end();
     if (!known && !forgot_) texts.push_back(text_of(link) + " is off, and no record says so");
   }
+  if (!plan_.calms) return texts;
+  for (const LinkRef& link : world_.daemon->regulator().governor().links_in(regulation::LinkState::Lost))
+    texts.push_back(text_of(link) + " counts as lost, and is not");
   return texts;
 }
 
@@ -48,7 +51,7 @@ std::string Storm::text_of(const LinkRef& link) const {
 
 /// Nobody orders anything, everything that was broken is mended: what is on, off and wrong is what status
 /// says, at some moment soon.
-void Storm::expect_true_status() {
+void Storm::expect_true_status(const char* when) {
   std::vector<std::string> untrue;
   const auto is_true = [&] {
     if (!world_.daemon->quiet()) return false;
@@ -60,7 +63,7 @@ void Storm::expect_true_status() {
   };
   if (world_.run(is_true, 120s)) return;
   if (untrue.empty()) untrue.emplace_back("the daemon does not come to rest");
-  for (const std::string& text : untrue) outcome_.wrong.push_back("before the restore: " + text);
+  for (const std::string& text : untrue) outcome_.wrong.push_back(fmt::format("{}: {}", when, text));
 }
 
 /// What the daemon knows switches to hold, beside what they hold.

@@ -78,7 +78,7 @@ Storm::Act Storm::odd_agent() {
       break;
   }
   return [node, faults](Storm& storm) {
-    storm.world_.watch.fault();
+    storm.excuse();
     if (storm.odd_ != no_node) return storm.end_odd_agent();
     storm.world_.fabric.set_agent_faults(node, faults);
     storm.odd_ = node;

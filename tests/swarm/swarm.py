@@ -32,7 +32,7 @@ WORLD = BUILD / "tests/swarm/swarm_world"
 CHECK = BUILD / "tests/wire/wire_check"
 STORM = 20  # seconds
 STORMS = ("operators", "cuts", "kills", "MADs lost", "disk", "own cable", "at any moment", "power", "failing disk", "lying disk", "stops",
-          "calendar", "other manager", "odd agents", "MADs twice", "damaged answers", "own training", "many out", "bounces", "late parts", "MADs overtaken", "tampering", "plugin")
+          "calendar", "other manager", "odd agents", "MADs twice", "damaged answers", "own training", "many out", "bounces", "late parts", "MADs overtaken", "tampering", "plugin", "calms", "aimed")
 # What nobody keeps waits for no disk: most of a world's time is its journal's.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
@@ -128,12 +128,14 @@ def main():
     options.add_argument("--word", help="which ones: those of this word, and not of the commit and the date")
     options.add_argument("--all-kinds", action="store_true", help="fresh ones with all kinds of storms")
     options.add_argument("--wider", action="store_true", help="fresh ones with wider storms")
+    options.add_argument("--calms", action="store_true", help="fresh ones with calms in their storms")
     given = options.parse_args()
     known, some = [], [*(["--only", given.only] if given.only else []), *(["--calm"] if given.calm else [])]
     if given.fresh:
         word = given.word or fresh.word_of_today(pathlib.Path(__file__).parent)
         first = fresh.FIRST_OF_ALL_KINDS if given.all_kinds else fresh.FIRST
         first = fresh.FIRST_OF_WIDER_STORMS if given.wider else first
+        first = fresh.FIRST_OF_CALMS if given.calms else first
         given.seeds, known = fresh.seeds_from(word, given.fresh, first), fresh.read_known(fresh.KNOWN.read_text())
         print(f"fresh seeds of {word}: {','.join(map(str, given.seeds))}", flush=True)
     for program in (WORLD, CHECK):

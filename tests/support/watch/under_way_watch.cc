@@ -20,6 +20,7 @@ std::string UnderWayWatch::written(std::uint32_t s, const TableColumns::Change& 
   if (!leads_on(node, PortNum{change.after})) return "";
   const PortIndex port = watched_.fabric().port_index(node, PortNum{change.after});
   if (watched_.sim().forwards(port) || watched_.faults.has(watched_.fabric().port(port).link)) return "";
+  if (cannot_know_ && cannot_know_(port)) return "";
   return fmt::format("{} is told to send LID {} to port {}, which is not Active", watched_.name(node),
                      change.lid.raw(), change.after);
 }

@@ -29,6 +29,9 @@ class UnderWayWatch {
     life_ = life;
     carries_ = std::move(carries);
   }
+  /// Ports of which whoever writes cannot know yet that they are not Active: it may write that they are led
+  /// out of.
+  void excuse(std::function<bool(PortIndex)> cannot_know) { cannot_know_ = std::move(cannot_know); }
   /// Switches and LIDs are others.
   void forget();
 
@@ -52,6 +55,7 @@ class UnderWayWatch {
   const RouteWatch& routes_;
   Picoseconds life_{0};
   Carries carries_;
+  std::function<bool(PortIndex)> cannot_know_;
   std::deque<Replaced> replaced_;
   std::size_t first_ = 0;                                           ///< number of replaced_.front()
   std::unordered_map<Column, std::vector<std::size_t>> of_column_;  ///< their numbers
