@@ -1,9 +1,17 @@
 // What the daemon's sweeps meet twice, as `heddle health` tells of it.
 
+#include <fstream>
+
+#include "fabric/ibnetdiscover.h"
+#include "mad/attributes.h"
 #include "story.h"
+#include "transport/requests.h"
 
 namespace heddle::test {
 namespace {
+
+/// By then the daemon has looked at everything anew.
+constexpr auto full_sweep = 15min;
 
 class TwiceThere : public Story {
  protected:
@@ -26,6 +34,29 @@ class TwiceThere : public Story {
     world_->fabric.revive(last, world_->ps());
     world_->run_for(60s);
   }
+  /// As a subnet manager does that knows nothing of the daemon's.
+  void given(std::size_t to, Lid lid) {
+    const PortIndex port = hosts_[to];
+    mad::PortInfo info = world_->fabric.port_info(port);
+    info.lid = lid;
+    info.state = PortState::NoChange;
+    info.physical = PhysState::NoChange;
+    auto packet = transport::directed_smp(
+        {.method = mad::Method::Set, .attribute = mad::SmAttr::PortInfo, .modifier = 1}, {});
+    mad::encode(info, mad::smp_data(packet.mad));
+    ASSERT_TRUE(world_->fabric.ask(port, packet.mad, world_->ps()));
+  }
+  /// The generated fabric, where the second host is called so.
+  void begin_with_second_host_called(const std::string& name) {
+    std::string text = write_ibnetdiscover(**generate(ring));
+    const std::string was = "host-1 mlx5_0";
+    for (auto at = text.find(was); at != std::string::npos; at = text.find(was, at + name.size()))
+      text.replace(at, was.size(), name);
+    const std::string file = directory_ / "named.ibnetdiscover";
+    std::ofstream{file} << text;
+    begin(file, usual(0));
+    world_->run_for(60s);
+  }
 };
 
 TEST_F(TwiceThere, AHostWithTheGuidOfAnother) {
@@ -45,6 +76,35 @@ TEST_F(TwiceThere, AHostWithAGuidOfItsOwn) {
   replaced_by(NodeGuid{0x1234});
   EXPECT_TRUE(findings(health::Rule::DuplicateGuid).empty());
   EXPECT_TRUE(findings(health::Rule::DuplicateLid).empty());
+}
+
+TEST_F(TwiceThere, AHostWithTheLidOfAnother) {
+  RegulatedWorld& world = begin(ring, 0);
+  world.run_for(60s);
+  EXPECT_TRUE(findings(health::Rule::DuplicateLid).empty());
+  given(2, world.fabric.port_info(hosts_[1]).lid);
+  EXPECT_TRUE(world.run([&] { return !findings(health::Rule::DuplicateLid).empty(); }, full_sweep));
+  for (const health::Finding& finding : findings(health::Rule::DuplicateLid))
+    EXPECT_EQ(finding.sureness, health::Sureness::Sure);
+}
+
+TEST_F(TwiceThere, AHostWithALidOfItsOwn) {
+  RegulatedWorld& world = begin(ring, 0);
+  world.run_for(60s);
+  given(2, Lid{0x1234});
+  EXPECT_FALSE(world.run([&] { return !findings(health::Rule::DuplicateLid).empty(); }, full_sweep));
+}
+
+TEST_F(TwiceThere, AHostWithTheNameOfAnother) {
+  begin_with_second_host_called("host-2 mlx5_0");
+  const auto found = findings(health::Rule::DuplicateDescription);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].what, ::testing::HasSubstr("2 nodes are called \"host-2 mlx5_0\""));
+}
+
+TEST_F(TwiceThere, AHostWithTwoAdapters) {
+  begin_with_second_host_called("host-2 mlx5_1");
+  EXPECT_TRUE(findings(health::Rule::DuplicateDescription).empty());
 }
 
 }  // namespace

@@ -65,11 +65,8 @@ TEST_P(Killing, AtEveryMomentOfAChangeThenLoad) {
   RecordProperty("moments", static_cast<int>(moment));
 }
 
-// With a file for OpenSM it does not hold yet (docs/testing.md).
-class KillingOnASlowDisk : public Killing {};
-
 // What the disk had not taken yet is gone with the daemon.
-TEST_P(KillingOnASlowDisk, AtEveryMomentOfAChange) {
+TEST_P(Killing, AtEveryMomentOfAChangeOnASlowDisk) {
   std::uint64_t moment = first_case(4);
   while (killed_at(moment, 1.0, 1500ms)) {
     EXPECT_GE(figures().delivered, figures().wanted * 0.99) << "moment " << moment << "\n" << events();
@@ -122,8 +119,6 @@ TEST_P(Killing, AtEveryMomentAfterAnIntentThatTheDiskRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(WrittenBy, Killing, anybody, name_of);
-INSTANTIATE_TEST_SUITE_P(WrittenBy, KillingOnASlowDisk, testing::Values(WrittenBy::Daemon, WrittenBy::Plugin),
-                         name_of);
 
 }  // namespace
 }  // namespace heddle::test
