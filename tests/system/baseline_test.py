@@ -3,12 +3,10 @@
 import os
 import re
 import signal
-import subprocess
-import time
 import unittest
 
-from daemon_under_test import HEDDLE, Daemon
-from transcript import transcript
+from daemon_under_test import Daemon
+from demo_fabric import cable_list, demo_fabric, play
 
 FABRIC = {"fabric.generate": "xgft:2;4,4;1,4", "fabric.training_delay": "500ms", "sampling.interval": "200ms",
           "regulation.drain": "1s", "sweep.light_interval": "200ms"}
@@ -17,14 +15,6 @@ FABRIC = {"fabric.generate": "xgft:2;4,4;1,4", "fabric.training_delay": "500ms",
 def differences(daemon):
     return {line.split('"')[1]: int(float(line.split()[-1])) for line in daemon.metrics().splitlines()
             if line.startswith("heddle_baseline_differences{")}
-
-
-CABLES = """StartDevice,StartPort,EndDevice,EndPort
-leaf-0,5,spine-1,1
-leaf-0,6,spine-0,1
-leaf-0,7,spine-2,1
-leaf-1,9,host-77,1
-"""
 
 
 def timeless(text):
@@ -36,35 +26,9 @@ class Page(unittest.TestCase):
 
     def test_the_page_is_a_transcript(self):
         name = f"cabling-{os.getpid()}"
-        steps = transcript("cabling.md")
-        self.assertGreater(len(steps), 8)
-        with Daemon({**FABRIC, "fabric.serve": name}) as daemon:
-            daemon.wait_for_sweeps(3)
-            plan = daemon.directory / "cables.csv"
-            plan.write_text(CABLES)
-            for command, printed in steps:
-                self.step(daemon, name, command.replace("cables.csv", str(plan)), "\n".join(printed))
-
-    def step(self, daemon, name, command, expected):
-        words = re.findall(r"\S+", command.partition("; echo ")[0].partition(" | grep ")[0])
-        if words[0] == "sim":
-            subprocess.run([HEDDLE, "sim", "--name", name, *words[1:]], check=True, capture_output=True, timeout=20)
-            return
-        end = time.monotonic() + 60
-        while True:
-            done = daemon.heddle_raw(*words)
-            said = (done.stdout + done.stderr).rstrip("\n")
-            if pattern := command.partition(" | grep -E ")[2].strip('"'):
-                said = "\n".join(line.rstrip() for line in said.splitlines() if re.search(pattern, line))
-            if "\n..." in expected:  # and more lines like these
-                said = "\n".join(said.splitlines()[:expected.splitlines().index("...")]) + "\n..."
-            if "; echo $?" in command:
-                said += f"\n{done.returncode}"
-            # What only asks may have been too early.
-            if timeless(said) == timeless(expected) or time.monotonic() > end or words[1:2] == ["baseline"]:
-                break
-            time.sleep(0.2)
-        self.assertMultiLineEqual(timeless(said), timeless(expected), f"heddle {command}")
+        with demo_fabric(name) as daemon:
+            cables = cable_list(daemon, "leaf-1-0,17,host-1024,1\n")  # a host that is not there
+            self.assertEqual(play(self, "cabling.md", daemon, name, timeless, {"cables.csv": cables}), 9)
 
 
 class Baseline(unittest.TestCase):

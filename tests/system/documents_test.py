@@ -16,6 +16,7 @@ from prometheus_test import free_port
 NAMES = ("first-hour api fabrics kernel metrics opensm packet-simulator page problems production-host qos regulation routing scenarios "
          "security simulator traces").split()
 PAGES = [SOURCE / "README.md", *(SOURCE / f"docs/{name}.md" for name in NAMES)]
+TRANSCRIPTS = [SOURCE / f"docs/{name}.md" for name in "accept cabling drain health jobs what-if".split()]  # tests of their own type them
 PROGRAMS = r"(?:(?:build|tools)/\S+|heddled?|curl|cmake|systemctl|systemd-\S+|apt-get|cp|export|ibsim-run|make|mpirun\S*|modprobe|opensm|ibnetdiscover)\b|[A-Z_]+="
 
 # What takes more than a daemon and a simulated fabric, and who types it.
@@ -39,6 +40,14 @@ ELSEWHERE = {
     "heddle sim merge DIR1 DIR2 DIR3 DIR4 DIR5 --out DIR": "experiment_test",
     "heddle sim run tests/experiments/NAME.toml --out DIR && heddle sim plot DIR": "experiment_test, tests/experiments",
     "heddle sim run tests/experiments/thesis-4-tree-8-3.toml --out DIR": "by hand, a minute of a core; experiment_test types a shorter one",
+    "mpirun.openmpi -n 16 --oversubscribe -x HEDDLE_VEF=$HOME/traces/melt.vef -x LD_PRELOAD=/usr/lib/heddle/openmpi/libheddle-vef.so "
+    "lmp -in tests/experiments/melt.lmp -var cells 10 -var steps 100": "by hand, with Debian's lammps",
+    "mpirun.openmpi -n 64 --oversubscribe -x HEDDLE_VEF=$HOME/traces/melt.vef -x LD_PRELOAD=/usr/lib/heddle/openmpi/libheddle-vef.so "
+    "lmp -in tests/experiments/melt.lmp -var cells 16 -var steps 6": "by hand, with Debian's lammps",
+    "cp $HOME/traces/melt.vef tests/experiments/app-16.vef": "by hand; vef_test does it with hpcc",
+    "heddle trace scale --time 0.02 $HOME/traces/melt.vef -o tests/experiments/app-64.vef": "by hand",
+    "heddle sim run tests/experiments/regulation-trace-4x4-4links-dor.toml --out DIR": "by hand; vef_test has that of two links",
+    "heddle sim run tests/experiments/thesis-4-traces-torus-4x4.toml --out DIR": "by hand, half a minute of a core",
     "build/release/tests/bench/regulation_curves DIR && cd DIR && gnuplot plot.gp": "tests/unit/regulation_curves",
     "tools/package && tools/package.d/root-filesystem build/container && buildah build -t heddle build/container": "container_test",
 }
@@ -88,7 +97,7 @@ def wrong_word(command):
 class Documents(unittest.TestCase):
     def test_commands_in_sentences_have_words_and_options_that_there_are(self):
         seen = 0
-        for page in PAGES:
+        for page in [*PAGES, *TRANSCRIPTS]:
             for command in named(page):
                 with self.subTest(f"{page.name}: {command}"):
                     self.assertIsNone(wrong_word(command))

@@ -5,15 +5,13 @@ import itertools
 import os
 import re
 import signal
-import subprocess
-import time
 import unittest
 
-from daemon_under_test import HEDDLE, Daemon
+from daemon_under_test import Daemon
+from demo_fabric import demo_fabric, play
 from plugin_fabric import PluginFabric
 from plugin_loop import LoopTest
 from served_fabric import ServedFabric, wait_until
-from transcript import transcript
 
 NAME = f"drain-{os.getpid()}"
 TREE = "xgft:2;2,3;1,3"  # two hosts at each of three leaves, three spines
@@ -30,34 +28,14 @@ class Page(unittest.TestCase):
     maxDiff = None
 
     def test_the_page_is_a_transcript(self):
-        steps = transcript("drain.md")
-        self.assertGreater(len(steps), 8)
-        with Daemon({"fabric.generate": "xgft:2;4,4;1,4", "fabric.serve": NAME, "fabric.training_delay": "200ms", **QUICK}) as daemon:
-            daemon.wait_for_sweeps(3)
-            for command, printed in steps:
-                self.step(daemon, command, "\n".join(printed))
-
-    def step(self, daemon, command, expected):
-        words = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', command.partition("; echo ")[0].partition(" | grep ")[0])]
-        if words[0] == "sim":
-            subprocess.run([HEDDLE, "sim", "--name", NAME, *words[1:]], check=True, capture_output=True, timeout=20)
-            return
-        if words[0] == "drain" and len(words) > 1 and words[1] != "--end":
+        with demo_fabric(NAME) as daemon:
             # What it costs is said of links that carry traffic, and of tables that were read back: those after the drain before.
-            wait_until(lambda: daemon.json("regulate")["links"] == {"active": 16}, 60, "all links")
-            wait_until(lambda: daemon.json("what-if", "--without", "spine-0")["tables"]["agreement"] == 1, 60, "tables of all links")
-        end = time.monotonic() + 60
-        while True:
-            done = daemon.heddle_raw(*words)
-            said = (done.stdout + done.stderr).rstrip("\n")
-            if pattern := command.partition(" | grep -E ")[2].strip('"'):
-                said = "\n".join(line.rstrip() for line in said.splitlines() if re.search(pattern, line))
-            if "; echo $?" in command:
-                said += f"\n{done.returncode}"
-            if timeless(said) == timeless(expected) or time.monotonic() > end or "drain" in words[0]:
-                break
-            time.sleep(0.2)
-        self.assertMultiLineEqual(timeless(said), timeless(expected), f"heddle {command}")
+            def before(command):
+                if re.match(r"drain [^-]", command):
+                    wait_until(lambda: daemon.json("regulate")["links"] == {"active": 2048}, 120, "all links")
+                    wait_until(lambda: daemon.json("what-if", "--without", "spine-0-0")["tables"]["agreement"] == 1, 120, "tables of all links")
+
+            self.assertEqual(play(self, "drain.md", daemon, NAME, timeless, before=before), 10)
 
 
 class DrainTest(LoopTest):

@@ -8,8 +8,8 @@ import time
 import unittest
 
 from daemon_under_test import HEDDLE, Daemon
+from demo_fabric import demo_fabric, play
 from served_fabric import ServedFabric
-from transcript import transcript
 
 NAME = f"health-{os.getpid()}"
 # 20 s of the fabric in a second. No traffic: what a link throws away while it trains fills 16-bit counters now and then.
@@ -26,28 +26,9 @@ class Health(unittest.TestCase):
     maxDiff = None
 
     def test_the_page_is_a_transcript(self):
-        steps = transcript("health.md")
-        self.assertEqual(len(steps), 6)
-        with Daemon(SETTINGS) as daemon:
-            daemon.wait_for_sweeps(3)
-            for command, printed in steps:
-                self.step(daemon, command, "\n".join(printed))
-
-    def step(self, daemon, command, expected):
-        if command.startswith("sim "):
-            done = subprocess.run([HEDDLE, "sim", "--name", NAME, *re.findall(r'"[^"]*"|\S+', command)[1:]], capture_output=True,
-                                  text=True, timeout=20, check=False)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            return
-        command, _, status = command.partition("; echo ")
-        end = time.monotonic() + 30
-        while True:
-            done = daemon.heddle_raw(*command.split())
-            said = done.stdout.rstrip("\n") + (f"\n{done.returncode}" if status else "")
-            if timeless(said) == timeless(expected) or time.monotonic() > end:
-                break
-            time.sleep(0.2)
-        self.assertMultiLineEqual(timeless(said), timeless(expected), f"heddle {command}: {done.stderr}")
+        # 20 s of the fabric in a second.
+        with demo_fabric(NAME, **{"fabric.time_scale": "20", "sampling.interval": "10s", "sampling.timeout": "10s"}) as daemon:
+            self.assertEqual(play(self, "health.md", daemon, NAME, timeless), 6)
 
     def test_exit_statuses_tell_ill_from_unknown(self):
         with Daemon(SETTINGS) as daemon:

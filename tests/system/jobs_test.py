@@ -1,18 +1,23 @@
 """Which job sends how much, how much of that leaves its leaf, and with whom it shares its busiest link: against traffic that is known."""
 
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
 import unittest
 
 from daemon_under_test import HEDDLE, Daemon
+from demo_fabric import demo_fabric, play, sim
 from served_fabric import wait_until
-from transcript import transcript
 
 # leaf-0 has host-0 to host-2, leaf-1 host-3 to host-5, leaf-2 the rest.
 SETTINGS = {"fabric.generate": "tree:k=3,n=2", "fabric.serve": "jobs", "sampling.interval": "100ms",
             "sweep.light_interval": "200ms"}
+PAGE_JOBS = """cfd,host-0,host-1,host-2,host-3,host-8,host-9,host-10,host-11
+md,host-4,host-5,host-16,host-17
+idle,host-1000,host-1001
+"""
 JOBS = "inside,host-0,host-1\nacross,host-2,host-3\nquiet,host-8,nowhere\n"
 
 SQUEUE = r"""#!/bin/sh
@@ -23,6 +28,17 @@ esac
 [ "$*" = "--noheader --states=running --format=%i|%u|%N|%j" ] || exit 2
 printf '11|ann|host-[0-1]|inside\n12|bob|host-[2-3]|a|cross\n'
 """
+
+
+class Page(unittest.TestCase):
+    maxDiff = None
+
+    def test_the_page_is_a_transcript(self):
+        name = f"page-of-jobs-{os.getpid()}"
+        with demo_fabric(name) as daemon:
+            for source, target, rate in ((0, 8, 80), (1, 9, 80), (2, 10, 80), (3, 11, 80), (8, 0, 80), (4, 16, 120), (5, 17, 120), (4, 5, 40)):
+                sim(name, "traffic", "add", f"host-{source} mlx5_0", f"host-{target} mlx5_0", "--rate", f"{rate}e9")
+            self.assertEqual(play(self, "jobs.md", daemon, name, str, {"jobs.csv": PAGE_JOBS}), 1)
 
 
 class Jobs(unittest.TestCase):
@@ -59,25 +75,6 @@ class Jobs(unittest.TestCase):
         text = self.daemon.heddle("jobs", "--file", str(file), "--top", "2")
         self.assertRegex(text, r"inside +2 +\S+ Gbit/s +~3\d\.\d %")
         self.assertIn("and 1 more", text)
-
-    def test_the_page_is_a_transcript(self):
-        steps = transcript("jobs.md")
-        self.assertEqual(len(steps), 1)
-        file = self.directory / "jobs.csv"
-        file.write_text("cfd,host-0,host-3\nmd,host-2,host-6\nidle,host-8\n")
-        with Daemon({**SETTINGS, "fabric.serve": "page-of-jobs"}) as daemon:
-            daemon.wait_for_sweeps()
-            for source, target in ((0, 3), (3, 0), (2, 6)):
-                subprocess.run([HEDDLE, "sim", "--name", "page-of-jobs", "traffic", "add", f"host-{source} mlx5_0", f"host-{target} mlx5_0",
-                                "--rate", "80e9"], check=True, timeout=20, stdout=subprocess.DEVNULL)
-            for command, printed in steps:
-                words = command.replace("jobs.csv", str(file)).split()
-                expected = "\n".join(printed).rstrip()
-                said = []
-                try:
-                    wait_until(lambda: said.append(daemon.heddle(*words).rstrip()) or said[-1] == expected, 30, "loads that are steady")
-                except AssertionError:
-                    self.assertMultiLineEqual(said[-1], expected)
 
     def test_of_a_file_where_each_job_has_its_leaf(self):
         file = self.directory / "jobs.csv"

@@ -1,12 +1,12 @@
 """docs/what-if.md as it stands there, on a simulated fabric under steady traffic; and that the twin of a fabric that OpenSM routes says so."""
 
-import pathlib
+import os
 import re
 import unittest
 
 from daemon_under_test import SOURCE, Daemon
+from demo_fabric import demo_fabric, play
 from served_fabric import ServedFabric
-from transcript import transcript
 
 SETTINGS = {"fabric.generate": "xgft:2;4,4;1,4", "sampling.interval": "200ms", "sweep.light_interval": "500ms"}
 TRAFFIC = '[[phase]]\npattern = "all-to-all"\nload = 0.3\ndestinations = 15\n'
@@ -21,19 +21,8 @@ class Page(unittest.TestCase):
     maxDiff = None
 
     def test_the_page_is_a_transcript(self):
-        steps = transcript("what-if.md")
-        self.assertGreater(len(steps), 4)
-        with Daemon(SETTINGS) as daemon:
-            traffic = pathlib.Path(daemon.directory) / "traffic.toml"
-            traffic.write_text(TRAFFIC)
-            daemon.wait_for_sweeps(3)
-            daemon.wait_for(lambda status: status.get("tables", {}).get("unread_switches") == 0, "tables that were read back")
-            for command, printed in steps:
-                words = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', command)]
-                done = daemon.heddle_raw(*(str(traffic) if word == "traffic.toml" else word for word in words))
-                said = (done.stdout + done.stderr).rstrip("\n")
-                self.assertMultiLineEqual(lasting("\n".join(line.rstrip() for line in said.splitlines())),
-                                          lasting("\n".join(printed).rstrip("\n")), f"heddle {command}")
+        with demo_fabric(f"what-if-{os.getpid()}") as daemon:
+            self.assertEqual(play(self, "what-if.md", daemon, "", lasting, {"traffic.toml": TRAFFIC}), 5)
 
     def test_the_error_that_is_stated_stands_on_the_page(self):
         page = (SOURCE / "docs/what-if.md").read_text()

@@ -308,6 +308,17 @@ TEST(HealthErrors, ALinkThatFlaps) {
   EXPECT_EQ(world.count(), 1U) << "what flaps is not told of a second time as fallen";
 }
 
+TEST(HealthErrors, OneFallLessOrSlowerOnesAreNoFlaps) {
+  HealthWorld world{ring};
+  world.fabric().flap(world.host_link(), {.down = 10s, .up = 50s, .times = 2}, world.ps());
+  world.pass(5min);
+  EXPECT_EQ(world.count(), 0U);
+  world.pass(15min);
+  world.fabric().flap(world.host_link(), {.down = 10s, .up = 7min, .times = 3}, world.ps());
+  world.pass(25min);
+  EXPECT_EQ(world.count(), 0U);
+}
+
 TEST(HealthErrors, CountersThatAreFull) {
   sim::Options narrow;
   narrow.traits.extended_errors = false;
