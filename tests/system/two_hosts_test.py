@@ -1,13 +1,9 @@
-"""Two heddleds on one served fabric, with three real etcds: one owns it, the other takes its place. Never two who write,
-by what each of them sent as the recorder of the wire has it."""
+"""Two heddleds, one of which is the subnet manager: it is killed, stopped or cut off, or its etcds are, and the other one takes its place."""
 
-import datetime
 import json
 import os
 import pathlib
-import re
 import signal
-import struct
 import sys
 import tempfile
 import time
@@ -15,145 +11,19 @@ import unittest
 
 from daemon_under_test import Daemon
 from etcd_cluster import EtcdCluster, EtcdHosts, certificates
-from plugin_fabric import PluginFabric
-from plugin_loop import FAST
-from served_fabric import ServedFabric, wait_until
-
-RING = "torus:2x2,hosts=1,links=2,width=4x,speed=DDR"  # four switches, four trunks of two links
-LEASE = 3
-SENT, SET = 1, 2
-
-
-class Host:
-    """A daemon with its state directory, over its restarts."""
-
-    def __init__(self, test, name, node):
-        self.test, self.name, self.node = test, name, node
-        self.ways = test.etcd.ways_in()
-        self.pids = []
-        self.start()
-
-    def start(self):
-        settings = {"fabric.backend": "umad", "metrics.listen": "",
-                    "sweep.light_interval": "200ms", "sampling.interval": "200ms", "sampling.timeout": "50ms",
-                    "regulation.mode": "advise", "regulation.drain": "200ms", "regulation.on_stop": "leave",
-                    "state.backend": "etcd", "state.etcd.name": self.name, "state.etcd.lease": f"{LEASE}s",
-                    "state.etcd.endpoints": ",".join(f"http://127.0.0.1:{way.port}" for way in self.ways), **self.test.settings_of(self)}
-        self.daemon = self.test.enterContext(Daemon(settings, self.test.served.shim(f"{self.node} mlx5_0")))
-        self.pids.append(self.daemon.process.pid)
-
-    def signal(self, what):
-        self.daemon.process.send_signal(what)
-
-    def kill(self):
-        self.signal(signal.SIGKILL)
-        self.daemon.process.wait()
-
-    def cut(self, is_cut=True):
-        for way in self.ways:
-            way.open = not is_cut
-
-    def status(self):
-        return self.daemon.json("status")
-
-    def says(self, condition):
-        """Of the status; one that is starting anew says nothing."""
-        asked = self.daemon.heddle_raw("--json", "status")
-        return asked.returncode == 0 and condition(json.loads(asked.stdout))
-
-    def owns(self):
-        return self.says(lambda status: status["shared_state"]["owns"])
-
-    def follows(self, owner):
-        return self.says(lambda status: not status["shared_state"]["owns"] and status["shared_state"]["owner"] == owner)
-
-    def complains(self, text):
-        return self.says(lambda status: any(text in problem for problem in status["problems"]))
-
-    def link(self, state):
-        return self.daemon.json("regulate")["links"].get(state, 0)
-
-    def order(self, *words):
-        return self.daemon.heddle("link", *words)
-
-
-class Hosts(unittest.TestCase):
-    """What both kinds of fabrics have in common."""
-
-    def begin(self, served, etcd=EtcdCluster):
-        self.expected = ["host-a"]  # who writes, turn by turn
-        self.etcd = self.enterContext(etcd())
-        self.served = self.enterContext(served)
-        self.recordings = pathlib.Path(self.served.watch.directory)
-        self.before_daemons()
-        self.a = Host(self, "host-a", "host-0")
-        self.wait(self.a.owns, "the first one's ownership")
-        self.b = Host(self, "host-b", "host-1")
-        self.wait(lambda: self.b.follows("host-a"), "the other one's following")
-        self.wait(lambda: self.b.status()["fabric"] is not None and self.b.status()["sampling"]["sweeps"] > 2,
-                  "the other one's picture")
-
-    def before_daemons(self):
-        pass
-
-    def tearDown(self):
-        if hasattr(self, "b"):
-            self.assert_one_writer_at_a_time()
-
-    def wait(self, condition, what, seconds=40):
-        try:
-            wait_until(condition, seconds, what)
-        except AssertionError as wrong:
-            logs = "\n".join(f"{host.name}:\n{host.daemon.log_text()[-4000:]}" for host in (self.a, getattr(self, "b", self.a)))
-            raise AssertionError(f"{wrong}\n{logs}") from None
-
-    def sets_of(self, host):
-        """When this host's daemons sent a Set, in nanoseconds."""
-        times = []
-        for pid in host.pids:
-            for file in self.recordings.glob(f"{pid}-*.wire"):
-                data, at = file.read_bytes(), 0
-                while at + 16 <= len(data):
-                    when, kind, _, size, _ = struct.unpack_from("=QBBHI", data, at)
-                    method = data[at + 16 + 32 + 3] if size > 36 else 0
-                    if kind == SENT and method == SET:
-                        times.append(when)
-                    at += 16 + size
-        return times
-
-    def assert_one_writer_at_a_time(self):
-        """Turns, by who sent: whoever wrote before has ended when the next one begins."""
-        turns = sorted((when, host.name) for host in (self.a, self.b) for when in self.sets_of(host))
-        order = [name for n, (_, name) in enumerate(turns) if n == 0 or turns[n - 1][1] != name]
-        self.assertEqual(order, self.expected, "who wrote, turn by turn")
-
-    def turn_off(self, *links):
-        for link in links:
-            self.a.order("off", link)
-        self.wait(lambda: self.a.link("off") == len(links), f"{links} off")
-
-    def take_over(self, seconds=LEASE + 3):
-        """The other one owns the fabric, and knows what is off."""
-        self.wait(self.b.owns, "the take-over", seconds)
-
-    @staticmethod
-    def links_of(host):
-        return [link["name"] for link in host.daemon.json("links", "--power")["links"]]
-
-    def links(self):
-        return self.links_of(self.a)
+from served_fabric import ServedFabric
+from two_hosts import LEASE, RING, BadLinks, Hosts
 
 
 class OneManager(Hosts):
     """One daemon at a time is the subnet manager."""
 
-    ETCD = EtcdCluster
+    ETCD, FABRIC = EtcdCluster, RING
 
     def setUp(self):
-        self.begin(ServedFabric(RING, "--training-delay", "0.2"), self.ETCD)
+        self.begin(ServedFabric(self.FABRIC, "--training-delay", "0.2"), self.ETCD)
 
-    @staticmethod
-    def settings_of(_):
+    def settings_of(self, _):
         return {"sm.mode": "auto"}
 
 
@@ -334,6 +204,10 @@ class Standalone(OneManager):
         self.wait(lambda: self.a.follows("host-b"), "following with its cable back")
 
 
+class Isolation(BadLinks, OneManager):
+    pass
+
+
 class HostsOfTheirOwn(OneManager):
     """The etcds have hosts of their own, with networks that are cut and disks that fill up."""
 
@@ -438,158 +312,6 @@ class Tls(unittest.TestCase):
             daemon.wait_for(lambda status: status["shared_state"]["owns"], "ownership")
             daemon.wait_for(lambda status: status["subnet_manager"]["role"] == "master", "mastership")
             self.assertIn("heddle_owner 1\n", daemon.metrics())
-
-
-class TwoOpenSms(Hosts):
-    """An OpenSM with the plugin on either host. Whoever's is the master owns the fabric."""
-
-    def setUp(self):
-        self.directories = {name: pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix=f"{name}-")))
-                            for name in ("host-a", "host-b")}
-        self.begin(PluginFabric(RING, "--training-delay", "0.2", plugin_socket=False))
-
-    def settings_of(self, host):
-        directory = self.directories[host.name]
-        return {"opensm.plugin": "true", "opensm.socket": directory / "plugin.sock", "state.directory": directory}
-
-    def before_daemons(self):
-        self.opensms = {}
-        self.opensm("host-a", "host-0", 7)
-        self.said("host-a", "SUBNET UP")
-        self.opensm("host-b", "host-1", 3)
-        self.said("host-b", "STANDBY")
-
-    def opensm(self, name, node, priority):
-        directory = self.directories[name]
-        settings = directory / "opensm.conf"
-        settings.write_text("\n".join([
-            "event_plugin_name heddle-opensm",
-            f"event_plugin_options heddle-opensm:plan={directory / 'plan.json'},socket={directory / 'plugin.sock'}",
-            "routing_engine heddle,no_fallback", "force_log_flush TRUE", "packet_life_time 0x0a",
-            "sminfo_polling_timeout 200", "polling_retry_number 2", f"sm_priority {priority}"]) + "\n")
-        self.opensms[name] = self.served.start("opensm", "-F", settings, "-e", "-f", directory / "osm.log", "-D", "0x03",
-                                               node=f"{node} mlx5_0")
-
-    def said(self, name, text):
-        log = self.directories[name] / "osm.log"
-        wait_until(lambda: log.exists() and text in log.read_text(errors="replace"), 60, f"{text} of the OpenSM of {name}")
-
-    def plan(self, name):
-        file = self.directories[name] / "plan.json"
-        return json.loads(file.read_text()) if file.exists() else {}
-
-    def both_plan(self, number):
-        """Both OpenSMs find the same plan, with so many links off."""
-        plans = [self.plan(name) for name in self.directories]
-        return plans[0] == plans[1] and len(plans[0].get("off", [])) == number
-
-    def goes_on(self, first):
-        """The other daemon knows what is off, and brings it back beside its own OpenSM."""
-        self.take_over(20)
-        self.said("host-b", "SUBNET UP")
-        self.wait(lambda: self.b.link("off") == 1, "knowing what is off")
-        self.assertEqual(len(self.plan("host-b")["off"]), 1)
-        self.b.order("auto", first)
-        self.wait(lambda: self.b.link("active") == 8, "the link's return")
-
-
-class BesideOpenSm(TwoOpenSms):
-    """Daemons, OpenSMs and hosts die, or freeze."""
-
-    def test_the_owners_host_dies(self):
-        self.expected = ["host-a", "host-b"]
-        first = self.links()[0]
-        self.turn_off(first)
-        self.wait(lambda: self.both_plan(1), "the same plan on both hosts")
-        self.a.kill()
-        self.opensms["host-a"].kill()
-        self.goes_on(first)
-
-    def test_the_owners_opensm_dies(self):
-        """Its daemon lives, and makes room for the one beside the master."""
-        self.expected = ["host-a", "host-b"]
-        first = self.links()[0]
-        self.turn_off(first)
-        self.wait(lambda: self.both_plan(1), "the same plan on both hosts")
-        self.opensms["host-a"].kill()
-        self.goes_on(first)
-        self.wait(lambda: self.a.follows("host-b"), "following the other one")
-        self.wait(lambda: self.both_plan(0), "the other one's plan here")
-
-    def test_the_owners_daemon_is_stopped_beside_a_master_that_goes_on(self):
-        """Nobody else can do its work: nobody takes the place, and it goes on when it has woken up."""
-        first = self.links()[0]
-        self.turn_off(first)
-        self.a.signal(signal.SIGSTOP)
-        self.wait(lambda: self.b.complains("no daemon owns this fabric"), "a problem at the other one", LEASE + 5)
-        self.a.signal(signal.SIGCONT)
-        self.wait(lambda: "starts anew" in self.a.daemon.log_text(), "its noticing")
-        self.wait(self.a.owns, "ownership again")
-        self.wait(lambda: self.a.link("off") == 1, "knowing what is off")
-        self.a.order("auto", first)
-        self.wait(lambda: self.a.link("active") == 8, "the link's return")
-
-    def test_the_owners_host_freezes_and_comes_back(self):
-        """OpenSM and daemon, as a virtual machine that is suspended: by priority its OpenSM is the master again afterwards."""
-        self.expected = ["host-a", "host-b", "host-a"]
-        first, second = self.links()[:3:2]
-        self.turn_off(first)
-        for signal_of in (self.a.signal, self.opensms["host-a"].send_signal):
-            signal_of(signal.SIGSTOP)
-        self.goes_on(first)
-        self.b.order("off", second)
-        self.wait(lambda: self.b.link("off") == 1, "another link off")
-        for signal_of in (self.a.signal, self.opensms["host-a"].send_signal):
-            signal_of(signal.SIGCONT)
-        self.wait(self.a.owns, "ownership beside the master of higher priority", 60)
-        self.wait(lambda: self.a.link("off") == 1 and self.a.link("active") == 7, "knowing what the other one did")
-        self.wait(lambda: self.both_plan(1), "the same plan on both hosts")
-        self.a.order("auto", second)
-        self.wait(lambda: self.a.link("active") == 8, "all links on")
-
-
-class ComingBack(TwoOpenSms):
-    """The owner's host dies, and in the same moment there is load for links that are off."""
-
-    BUSY = 'pattern = "all-to-all"\nload = 0.9'
-    def settings_of(self, host):
-        return {**super().settings_of(host), **FAST}
-
-    @staticmethod
-    def said_at(host, pattern, since=0.0):
-        """When this host's daemon first said so after that time, as CLOCK_MONOTONIC counts; none: it has not."""
-        for line in host.daemon.log_text().splitlines():
-            if re.search(pattern, line):
-                wall = datetime.datetime.strptime(line[:23], "%Y-%m-%d %H:%M:%S.%f").timestamp()
-                if (at := wall - time.time() + time.monotonic()) >= since:
-                    return at
-        return None
-
-    def test_links_that_load_needs_come_back(self):
-        """How long the next owner takes is printed."""
-        rounds = 6
-        self.expected, took = [], []
-        for number in range(rounds):
-            self.expected += ["host-a", "host-b"]
-            self.wait(lambda: self.a.link("off") == 4, "links off for want of load", 120)
-            self.wait(lambda: self.both_plan(4), "the same plan on both hosts")
-            load = self.served.heddle("traffic", "start", self.BUSY)["phase"]
-            killed = time.monotonic()
-            self.a.kill()
-            self.opensms["host-a"].kill()
-            self.take_over(20)
-            owned = self.said_at(self.b, "owns the fabric from here on", killed)
-            self.wait(lambda: self.said_at(self.b, r"regulation: confirmed: .*: on$", owned), "links on")
-            on = self.said_at(self.b, r"regulation: confirmed: .*: on$", owned)
-            ordered = [when / 1e9 for when in self.sets_of(self.b) if when / 1e9 >= owned]
-            took.append((owned - killed, ordered[0] - owned, on - owned))
-            self.served.heddle("traffic", "stop", load)
-            if number + 1 < rounds:
-                self.opensm("host-a", "host-0", 7)
-                self.a.start()
-                self.wait(self.a.owns, "ownership beside the master of higher priority", 60)
-        print("seconds to the take-over, from there to the first order, and until links are Active at both ends:",
-              ", ".join(f"{owned:.1f} {ordered:.2f} {on:.2f}" for owned, ordered, on in took), file=sys.stderr)
 
 
 if __name__ == "__main__":
