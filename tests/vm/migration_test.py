@@ -23,15 +23,15 @@ class Migration(unittest.TestCase):
         self.hosts = [self.enterContext(MigratingHost(number, lid)) for number, lid in enumerate((16, 0x0222))]
         self.order = 0
 
-    def with_agents(self, begin):
-        """What begin(path of the socket) returns: it starts two programs with the library; each is given an agent."""
+    def with_agents(self, begin, count=2):
+        """What begin(path of the socket) returns: it starts programs with the library, `count` of which are given an agent each."""
         path = self.at / "agent.sock"
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
             listener.bind(str(path))
             listener.listen()
             listener.settimeout(PATIENCE)
             begun = begin(path)
-            agents = [Agent(self, listener.accept()[0]) for _ in self.hosts]
+            agents = [Agent(self, listener.accept()[0]) for _ in range(count)]
         self.agents = {agent.until(connections=1)["port"][0]: agent for agent in agents}
         return begun
 
@@ -140,6 +140,25 @@ class Migration(unittest.TestCase):
         self.assertEqual([process.returncode for process in processes], [0, 0], said)
         self.assertGreater(moves, 5, said)
         print(f"{moves} moves", flush=True)
+
+    def test_a_measurement_of_bandwidth_moves_too(self):
+        """In both directions; with one only, see below."""
+        processes = self.with_agents(lambda path: self.pair(path, "ib_send_bw", "-b", "-s", "4096", "-n", "40000", "-F"))
+        moves = self.moves_until_it_ends()
+        said = [process.communicate(timeout=PATIENCE)[0] for process in processes]
+        self.assertEqual([process.returncode for process in processes], [0, 0], said)
+        self.assertGreater(moves, 5, said)
+        print(f"{moves} moves", flush=True)
+
+    def test_where_one_end_only_receives_the_other_one_cannot_move(self):
+        """It never becomes ready to send, has no alternate path, and says so in each packet."""
+        processes = self.with_agents(lambda path: self.pair(path, "ib_send_bw", "-s", "4096", "-D", "20", "-F"), count=1)
+        self.at_host(1).order(MOVE, 1, 1, self.hosts[1].device)
+        report = self.at_host(1).until(order=1, failed=1)
+        self.assertEqual((report["connections"], report["in_plane_0"], report["armed"]), (1, 1, 0), report)
+        self.assertIn("its other end has not answered", report["trouble"])
+        said = [process.communicate(timeout=PATIENCE)[0] for process in processes]
+        self.assertEqual([process.returncode for process in processes], [0, 0], said)
 
     def test_without_the_library_a_connection_ends_there(self):
         load = Load(self, self.hosts)
