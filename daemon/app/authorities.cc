@@ -217,7 +217,8 @@ void use_file(const AroundAuthority& around, const Config& config, const TablesT
 Desk tables_desk(const AroundAuthority& around, const AuthorityInForce& made) {
   if (around.replay != nullptr) return around.replay->desk(core::Source::Tables);
   Desk desk = desk_at(
-      made.tables->thread, [&core = around.core] { return core.now(); }, around.entering(core::Source::Tables));
+      made.tables->thread, [&core = around.core] { return core.now(); },
+      around.entering(core::Source::Tables));
   return around.recorder != nullptr ? around.recorder->between(std::move(desk)) : desk;
 }
 

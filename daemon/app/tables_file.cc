@@ -22,7 +22,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto time_limit = 10s;
-/// Of all that is left of it once the daemon ends: systemd waits for the daemon, and for nothing that it runs.
+/// Of all that is left of it once the daemon ends: systemd waits for the daemon, and for nothing that it
+/// runs.
 constexpr auto limit_at_the_end = 1s;
 constexpr auto look_every = 5ms;
 
