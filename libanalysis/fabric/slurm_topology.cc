@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <limits>
 #include <map>
@@ -80,18 +81,23 @@ class SlurmWriter {
  public:
   SlurmWriter(const Fabric& fabric, const NodeNames& names) : fabric_{fabric}, names_{names} {}
 
-  Result<SlurmTopology> write() {
+  Result<SlurmTopology> write(SlurmPlugin plugin) {
     find_hosts();
     if (hosts_of_.empty()) return fail(ErrorCode::Invalid, no_hosts());
     rank_switches();
-    result_.text = "# topology.conf for Slurm's topology/tree, made by heddle fabric export\n";
     for (const auto& [leaf, hosts] : hosts_of_) {
       const std::string name = switch_name(leaf);
-      result_.text += fmt::format("SwitchName={} Nodes={}\n", name, slurm_hostlist(hosts));
-      groups_.push_back({leaf, name});
+      switches_ += fmt::format("SwitchName={} Nodes={}\n", name, slurm_hostlist(hosts));
+      groups_.push_back({name, {leaf}});
     }
     for (std::uint32_t rank = 1; groups_.size() > 1 && rank <= highest_; ++rank) join_by(rank);
     if (groups_.size() > 1 && highest_ == 0) join_by(0);
+    if (plugin == SlurmPlugin::Block) {
+      write_blocks();
+      return std::move(result_);
+    }
+    result_.text =
+        "# topology.conf for Slurm's topology/tree, made by heddle fabric export\n" + std::move(switches_);
     if (groups_.size() > 1) {
       result_.warnings.push_back(
           fmt::format("the fabric is in {} pieces; Slurm starts no job on hosts of several", groups_.size()));
@@ -100,11 +106,49 @@ class SlurmWriter {
   }
 
  private:
-  /// What is one at the level that was written last, by one of its leaves.
+  /// What is one at the level that was written last.
   struct Group {
-    std::uint32_t leaf;
     std::string name;
+    std::vector<std::uint32_t> leaves;  ///< those that are near to each other beside each other
   };
+
+  /// topology.conf(5), topology/block: blocks that stand beside each other are taken together, two, four or
+  /// more of them, and no block may have fewer nodes than the first of BlockSizes.
+  void write_blocks() {
+    result_.text =
+        "# topology.conf for Slurm's topology/block, made by heddle fabric export by Slurm's documentation:\n"
+        "# not tried with Slurm itself\n";
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    std::size_t most = 0;
+    std::size_t number = 0;
+    for (const Group& group : groups_) {
+      for (const std::uint32_t leaf : group.leaves) {
+        const auto& hosts = hosts_of_.at(leaf);
+        least = std::min(least, hosts.size());
+        most = std::max(most, hosts.size());
+        result_.text += fmt::format("BlockName=block{} Nodes={}  # {}\n", ++number, slurm_hostlist(hosts),
+                                    slurm_name(names_.of(fabric_.nodes()[leaf])));
+      }
+    }
+    result_.text += fmt::format("BlockSizes={}", least);
+    for (const std::size_t blocks : even_) result_.text += fmt::format(",{}", least * blocks);
+    result_.text += '\n';
+    if (2 * least < most) {
+      result_.warnings.push_back(
+          fmt::format("blocks have {} to {} hosts, and Slurm plans by the smallest (BlockSizes): leave out "
+                      "leaves that hardly have hosts",
+                      least, most));
+    }
+  }
+
+  /// A level makes larger blocks if its groups are of the same number of leaves, and that is a power of two.
+  void note_level() {
+    const std::size_t leaves = groups_.front().leaves.size();
+    const bool is_even =
+        std::ranges::all_of(groups_, [&](const Group& group) { return group.leaves.size() == leaves; });
+    if (is_even && std::has_single_bit(leaves) && leaves > (even_.empty() ? 1 : even_.back()))
+      even_.push_back(leaves);
+  }
 
   [[nodiscard]] std::string no_hosts() const {
     const std::string why = result_.warnings.empty() ? std::string{} : ": " + result_.warnings.front();
@@ -185,7 +229,7 @@ class SlurmWriter {
       }
     }
     std::map<std::uint32_t, std::vector<Group>> joined;
-    for (Group& group : groups_) joined[sets.of(group.leaf)].push_back(std::move(group));
+    for (Group& group : groups_) joined[sets.of(group.leaves.front())].push_back(std::move(group));
     groups_.clear();
     std::size_t number = 0;
     for (auto& [set, members] : joined) {
@@ -194,11 +238,16 @@ class SlurmWriter {
         continue;
       }
       std::vector<std::string> children;
-      for (const Group& member : members) children.push_back(member.name);
-      const std::string name = new_name(fmt::format("group{}-{}", std::max(rank, 1U), number++));
-      result_.text += fmt::format("SwitchName={} Switches={}\n", name, slurm_hostlist(std::move(children)));
-      groups_.push_back({members.front().leaf, name});
+      Group whole{new_name(fmt::format("group{}-{}", std::max(rank, 1U), number++)), {}};
+      for (const Group& member : members) {
+        children.push_back(member.name);
+        whole.leaves.insert(whole.leaves.end(), member.leaves.begin(), member.leaves.end());
+      }
+      switches_ +=
+          fmt::format("SwitchName={} Switches={}\n", whole.name, slurm_hostlist(std::move(children)));
+      groups_.push_back(std::move(whole));
     }
+    note_level();
   }
 
   std::string switch_name(std::uint32_t node) {
@@ -220,6 +269,8 @@ class SlurmWriter {
   std::vector<std::uint32_t> rank_;                             ///< by node; unreached for all but switches
   std::uint32_t highest_ = 0;
   std::vector<Group> groups_;
+  std::string switches_;           ///< lines of topology/tree
+  std::vector<std::size_t> even_;  ///< leaves of each group, of levels that make larger blocks
   std::set<std::string> taken_;
 };
 
@@ -250,8 +301,8 @@ std::string slurm_hostlist(std::vector<std::string> hosts) {
   return text;
 }
 
-Result<SlurmTopology> slurm_topology(const Fabric& fabric, const NodeNames& names) {
-  return SlurmWriter{fabric, names}.write();
+Result<SlurmTopology> slurm_topology(const Fabric& fabric, SlurmPlugin plugin, const NodeNames& names) {
+  return SlurmWriter{fabric, names}.write(plugin);
 }
 
 }  // namespace heddle

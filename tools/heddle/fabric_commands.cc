@@ -33,7 +33,8 @@ const std::map<std::string, FabricFormat> formats{{"text", FabricFormat::Text},
                                                   {"json", FabricFormat::Json},
                                                   {"dot", FabricFormat::Dot},
                                                   {"ibnetdiscover", FabricFormat::Ibnetdiscover},
-                                                  {"slurm-topology", FabricFormat::SlurmTopology}};
+                                                  {"slurm-topology", FabricFormat::SlurmTopology},
+                                                  {"slurm-blocks", FabricFormat::SlurmBlocks}};
 
 /// What the subcommands' options fill in.
 struct FabricOptions {
@@ -69,8 +70,9 @@ Result<void> write(const std::shared_ptr<const Fabric>& fabric, const FabricOpti
   if (!names) return fail(names.error());
   const FabricFormat format =
       context.format == Format::Json ? FabricFormat::Json : formats.at(options.format);
-  if (format == FabricFormat::SlurmTopology) {
-    const auto topology = slurm_topology(*fabric, *names);
+  if (format == FabricFormat::SlurmTopology || format == FabricFormat::SlurmBlocks) {
+    const auto plugin = format == FabricFormat::SlurmBlocks ? SlurmPlugin::Block : SlurmPlugin::Tree;
+    const auto topology = slurm_topology(*fabric, plugin, *names);
     if (!topology) return fail(topology.error());
     for (const std::string& warning : topology->warnings)
       *context.err << "heddle: warning: " << warning << '\n';
@@ -150,7 +152,8 @@ Result<void> diff_fabrics(const FabricOptions& options, Context& context) {
 void add_output_options(CLI::App& command, FabricOptions& options) {
   command
       .add_option("--format", options.format,
-                  "text, json, dot, ibnetdiscover (which ibsim reads, too) or slurm-topology (topology.conf)")
+                  "text, json, dot, ibnetdiscover (which ibsim reads, too), slurm-topology or slurm-blocks "
+                  "(topology.conf for topology/tree, topology/block)")
       ->check(CLI::IsMember(formats))
       ->option_text("FORMAT [ibnetdiscover]");
   command.add_option("-o,--output", options.output, "Write to this file");

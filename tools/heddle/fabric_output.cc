@@ -118,7 +118,8 @@ std::string fabric_text(const std::shared_ptr<const Fabric>& fabric, FabricForma
       return write_dot(*fabric, names);
     case FabricFormat::Ibnetdiscover:
       return write_ibnetdiscover(*fabric);
-    case FabricFormat::SlurmTopology:  // has warnings besides its text: the command writes it
+    case FabricFormat::SlurmTopology:  // have warnings besides their text: the command writes them
+    case FabricFormat::SlurmBlocks:
       break;
   }
   return listing(fabric, names);

@@ -12,7 +12,7 @@
 
 namespace heddle::cli {
 
-enum class FabricFormat : unsigned char { Text, Json, Dot, Ibnetdiscover, SlurmTopology };
+enum class FabricFormat : unsigned char { Text, Json, Dot, Ibnetdiscover, SlurmTopology, SlurmBlocks };
 
 /// Text is one line per node and per link; JSON is as GET /v1/fabric answers (docs/api.md).
 [[nodiscard]] std::string fabric_text(const std::shared_ptr<const Fabric>& fabric, FabricFormat format,

@@ -59,6 +59,35 @@ TEST(SlurmTopology, AdaptersThatAreCalledByTheirChipAreLeftOutWithAWord) {
   EXPECT_THAT(result.warnings[0], testing::StartsWith("2 adapters share their names"));
 }
 
+std::string blocks(const std::string& spec) {
+  return slurm_topology(*generate(spec).value(), SlurmPlugin::Block).value().text;
+}
+
+// Hosts at one leaf; two leaves of a pod, and both pods, make larger blocks.
+TEST(SlurmTopology, BlocksOfATree) {
+  EXPECT_EQ(
+      blocks("tree:k=2,n=3"),
+      "# topology.conf for Slurm's topology/block, made by heddle fabric export by Slurm's documentation:\n"
+      "# not tried with Slurm itself\n"
+      "BlockName=block1 Nodes=host-[0-1]  # leaf-0-0\n"
+      "BlockName=block2 Nodes=host-[2-3]  # leaf-0-1\n"
+      "BlockName=block3 Nodes=host-[4-5]  # leaf-1-0\n"
+      "BlockName=block4 Nodes=host-[6-7]  # leaf-1-1\n"
+      "BlockSizes=2,4,8\n");
+}
+
+// Slurm takes two, four, eight blocks together: three are none of these.
+TEST(SlurmTopology, LevelsThatAreNoPowerOfTwoMakeNoLargerBlocks) {
+  EXPECT_THAT(blocks("tree:k=3,n=3"), testing::EndsWith("Nodes=host-[24-26]  # leaf-2-2\nBlockSizes=3\n"));
+  EXPECT_THAT(blocks("torus:4,hosts=2"), testing::EndsWith("BlockSizes=2,8\n"));
+}
+
+TEST(SlurmTopology, TheSmallestBlockIsWhatSlurmPlansBy) {
+  const auto fabric = generate("grown:seed=11,hosts=300").value();
+  const auto result = slurm_topology(*fabric, SlurmPlugin::Block).value();
+  EXPECT_THAT(result.warnings, testing::Contains(HasSubstr("Slurm plans by the smallest")));
+}
+
 TEST(SlurmTopology, HostLists) {
   EXPECT_EQ(slurm_hostlist({"n9", "n10", "n11", "n1"}), "n[1,9-11]");
   EXPECT_EQ(slurm_hostlist({"dgx001", "dgx002", "login"}), "dgx[001-002],login");
