@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <set>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "fabric/link_name.h"
+#include "load/switches_like.h"
 
 namespace heddle::regulate {
 namespace {
@@ -24,6 +26,13 @@ Result<void> find_one(const FabricNames& known, const std::string& name, Found& 
   const auto node = known.find_node(name);
   if (node) {
     if (found.nodes.insert(*node).second) found.words.push_back(known.node(*node));
+    return {};
+  }
+  if (load::is_pattern(name)) {
+    const auto switches = load::switches_like(name, known);
+    if (!switches) return fail(switches.error());
+    found.nodes.insert(switches->begin(), switches->end());
+    found.words.push_back(printable(name));
     return {};
   }
   if (node.error().code == ErrorCode::Conflict || name.find('/') == std::string::npos)

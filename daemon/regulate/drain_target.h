@@ -18,10 +18,11 @@ enum class Whole : std::uint8_t {
   Chassis  ///< all switches that are in one housing (equal SystemImageGUID) with a switch that is named
 };
 
-/// `what`, `links` and `nodes` of the drain. A switch is drained by its links to switches that stay: its
-/// hosts lose their way all the same, and links among switches that go together need not go off. A channel
-/// adapter is drained by its cables. Errors: of FabricNames; Invalid for what has no link, and for a host's
-/// Chassis.
+/// `what`, `links` and `nodes` of the drain. A name with `*`, `?` or `[` that is none of a node is a pattern
+/// of switches' names (load/switches_like.h): those that fit it as the order is given. A switch is drained by
+/// its links to switches that stay: its hosts lose their way all the same, and links among switches that go
+/// together need not go off. A channel adapter is drained by its cables. Errors: of FabricNames; Invalid for
+/// what has no link, and for a host's Chassis.
 [[nodiscard]] Result<regulation::Drain> drain_target(std::shared_ptr<const Fabric> fabric,
                                                      const std::vector<std::string>& names, Whole whole);
 

@@ -19,6 +19,7 @@ class FabricNames {
  public:
   explicit FabricNames(std::shared_ptr<const Fabric> fabric, const NodeNames& names = {});
 
+  [[nodiscard]] const Fabric& fabric() const { return *fabric_; }
   [[nodiscard]] const std::string& node(NodeIndex node) const { return texts_[node.raw()]; }
   [[nodiscard]] std::string port(LinkEnd end) const;
   [[nodiscard]] std::string link(LinkIndex link) const;

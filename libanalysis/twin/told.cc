@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "load/switches_like.h"
+
 namespace heddle::twin {
 namespace {
 
@@ -63,6 +65,10 @@ Result<routing::Failure> failure_of(const std::vector<std::string>& names, const
   for (const std::string& name : names) {
     if (const auto node = known.find_node(name)) {
       failure.nodes.push_back(*node);
+    } else if (load::is_pattern(name)) {
+      const auto switches = load::switches_like(name, known);
+      if (!switches) return fail(switches.error());
+      failure.nodes.insert(failure.nodes.end(), switches->begin(), switches->end());
     } else if (node.error().code == ErrorCode::Conflict || name.find('/') == std::string::npos) {
       return fail(node.error());
     } else if (const auto link = known.find_link(name)) {

@@ -12,7 +12,8 @@
 
 namespace heddle::twin {
 
-/// What fails, by names of nodes and links. Errors: of FabricNames, for what is neither.
+/// What fails, by names of nodes and links, or patterns of switches' names (load/switches_like.h). Errors: of
+/// FabricNames, for what is neither.
 [[nodiscard]] Result<routing::Failure> failure_of(const std::vector<std::string>& names,
                                                   const FabricNames& known);
 

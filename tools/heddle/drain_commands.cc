@@ -190,7 +190,8 @@ void add_drain_commands(Program& program) {
                                                "Take switches, links or a chassis out of service, to pull "
                                                "them out; what is drained, if none is named");
   command->add_option("WHAT", options->what,
-                      "Switches, hosts, links as in \"leaf-0/12\": one drain, all together");
+                      "Switches, hosts, links as in \"leaf-0/12\", patterns of switches' names as in "
+                      "\"spine-3-*\": one drain, all together");
   command->add_flag("--chassis", options->chassis, "All switches that are in one chassis with those named");
   command->add_option("--for", options->length,
                       "For so long, as 90s, 30min, 2h or 1d; then it ends by itself");

@@ -56,6 +56,13 @@ TEST(DrainCommands, SaysWhatItCostsAndWhenItIsSafe) {
   EXPECT_FALSE(body.as_object().contains("with_hosts"));
 }
 
+TEST(DrainCommands, WhatAPatternCostsIsWhatItsSwitchesCost) {
+  FakeDaemon daemon{{{"/v1/drain", {drained}}, {"/v1/twin", tree()}}};
+  const Ran ran = run_drain(daemon, {"drain", "spine-[1-9]"});
+  EXPECT_EQ(ran.status, Status::Done) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("busiest cable, times now  1.00  2.00"));
+}
+
 TEST(DrainCommands, TheSameInJson) {
   FakeDaemon daemon{{{"/v1/drain", {drained}}, {"/v1/twin", tree()}}};
   const Ran ran = run_drain(daemon, {"--json", "drain", "spine-1", "--with-hosts", "--chassis"});

@@ -60,6 +60,22 @@ TEST_F(DrainTarget, OfAChassisAreAllItsSwitches) {
   EXPECT_FALSE(find({"leaf-0/3"}, Whole::Chassis));
 }
 
+// Half of a director: some of its boards.
+TEST_F(DrainTarget, OfAPatternAreAllSwitchesThatFit) {
+  const auto half = find({"spine-[12]"});
+  ASSERT_TRUE(half) << half.error().message;
+  EXPECT_EQ(half->what, "spine-[12]");
+  EXPECT_THAT(half->nodes, SizeIs(2));
+  EXPECT_EQ(half->links, find({"spine-1", "spine-2"})->links);
+  EXPECT_THAT(find({"spine-*", "leaf-0"})->nodes, SizeIs(4));
+  EXPECT_FALSE(find({"*"})) << "no cable leads to what stays";
+  const auto none = find({"spine-[89]"});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::NotFound);
+  EXPECT_THAT(none.error().message, HasSubstr("no switch's name fits the pattern 'spine-[89]'"));
+  EXPECT_FALSE(find({"host-*"})) << "hosts are not taken by the dozen";
+}
+
 TEST_F(DrainTarget, WhatIsNotThereIsSaid) {
   const auto wrong = find({"spine-9"});
   ASSERT_FALSE(wrong);
