@@ -1,6 +1,8 @@
 #include "routing/outage.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/disjoint_sets.h"
 #include "base/random.h"
@@ -79,6 +81,19 @@ std::vector<NodeIndex> on_one_cable(const Fabric& fabric, const LinkSet& left) {
     if (is_switch(fabric, NodeIndex{i}) && of.hosts && of.before > 1 && of.after == 1) all.emplace_back(i);
   }
   return all;
+}
+
+std::size_t hosts_at(const Fabric& fabric, const std::vector<NodeIndex>& switches, const LinkSet& left) {
+  std::set<NodeIndex> hosts;
+  if (switches.empty()) return 0;
+  for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
+    if (!left.contains(LinkIndex{i})) continue;
+    const Link& link = fabric.links()[i];
+    for (const auto& [here, there] : {std::pair{link.a.node, link.b.node}, {link.b.node, link.a.node}}) {
+      if (is_host(fabric, there) && std::ranges::binary_search(switches, here)) hosts.insert(there);
+    }
+  }
+  return hosts.size();
 }
 
 /// Which switches reach a LID by their tables.
@@ -190,6 +205,7 @@ Outage outage_of(const Fabric& fabric, const SwitchGraph& graph, const Forwardin
   DisjointSets pieces = pieces_of(fabric, left);
   found.cut_off = cut_off(fabric, pieces);
   found.on_one = on_one_cable(fabric, left);
+  found.hosts_on_one = hosts_at(fabric, found.on_one, left);
   std::vector<double> ports(fabric.nodes().size());
   for (const Target& target : graph.targets()) {
     if (target.kind == TargetKind::Host) ++ports[pieces.find(fabric.port(target.port).node.raw())];

@@ -1,6 +1,7 @@
 /// What hosts lose when switches and links fail together: the fabric routed again without them.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Failure {
 struct Outage {
   std::vector<NodeIndex> cut_off;  ///< channel adapters outside of the piece that has the most of them
   std::vector<NodeIndex> on_one;  ///< switches with hosts that have one cable to other switches, and had more
+  std::size_t hosts_on_one = 0;   ///< channel adapters at these, which the next cable cuts off
   double pairs_cut = 0;           ///< ordered pairs of host ports that are in different pieces
   double pairs_without_path = 0;  ///< likewise in one piece, which the engine does not route
   double largest = 0;             ///< load of the busiest cable, as routing::all_to_all()

@@ -52,6 +52,7 @@ json::object outage_view(const routing::Outage& outage, const FabricNames& known
   for (const NodeIndex node : outage.on_one) on_one.emplace_back(known.node(node));
   return {{"cut_off", std::move(hosts)},
           {"switches_on_one_cable", std::move(on_one)},
+          {"hosts_on_one_cable", outage.hosts_on_one},
           {"pairs_cut", outage.pairs_cut},
           {"pairs_without_path", outage.pairs_without_path},
           {"largest_load", outage.largest},

@@ -43,7 +43,11 @@ void print_outage(const Outage& now, const Outage& then, const FabricNames& know
   if (now.bisection) table.add({"effective bisection", bisection(now), bisection(then)});
   table.print(*context.out, context.colour);
   if (!then.cut_off.empty()) *context.out << "cut off: " << named(then.cut_off, known) << '\n';
-  if (!then.on_one.empty()) *context.out << "on one cable: " << named(then.on_one, known) << '\n';
+  if (!then.on_one.empty()) {
+    *context.out << fmt::format("on one cable: {}; it is the last one of {} host{}\n",
+                                named(then.on_one, known), then.hosts_on_one,
+                                then.hosts_on_one == 1 ? "" : "s");
+  }
 }
 
 }  // namespace heddle::cli

@@ -45,8 +45,8 @@ TEST(DrainCommands, SaysWhatItCostsAndWhenItIsSafe) {
   EXPECT_THAT(
       ran.out,
       AllOf(HasSubstr("2 of its links go off"), HasSubstr("busiest cable, times now  1.00  2.00"),
-            HasSubstr("on one cable: leaf-0, leaf-1"), HasSubstr("spine-1: safe to pull, or away already"),
-            HasSubstr("ends in"), HasSubstr("a fan")));
+            HasSubstr("on one cable: leaf-0, leaf-1; it is the last one of 4 hosts"),
+            HasSubstr("spine-1: safe to pull, or away already"), HasSubstr("ends in"), HasSubstr("a fan")));
   const auto& asked = daemon.end();
   ASSERT_EQ(asked.size(), 3U);
   EXPECT_EQ(asked[1].verb, "POST");

@@ -86,6 +86,8 @@ TEST(OutageTest, ALeafTakesItsHostsAlongAndASpineHalfTheWays) {
   const Outage spine = outage(*fabric, {{switches[2]}, {}}, Engine::UpDown, {}, 0).value();
   EXPECT_THAT(spine.cut_off, IsEmpty());
   EXPECT_THAT(spine.on_one, ElementsAre(switches[0], switches[1]));
+  EXPECT_EQ(spine.hosts_on_one, 4U);
+  EXPECT_EQ(leaf.hosts_on_one, 0U);
   EXPECT_EQ(spine.largest, 4);
 }
 

@@ -6,11 +6,11 @@ import type { MakeView } from '../view';
 
 interface Traffic { wanted_bytes_per_second: number; carried_bytes_per_second: number; largest_share: number; largest_share_of_hosts: number; busiest: { from: string; share: number }[] }
 interface State {
-  cut_off: string[]; switches_on_one_cable: string[]; pairs_cut: number; pairs_without_path: number; largest_load: number;
+  cut_off: string[]; switches_on_one_cable: string[]; hosts_on_one_cable: number; pairs_cut: number; pairs_without_path: number; largest_load: number;
   effective_bisection?: number | null; circles: boolean; watts: number | null; traffic: Traffic | null;
 }
 interface Answer {
-  tables: { made_by: string; read_back: boolean; agreement: number | null; age_seconds?: number };
+  tables: { made_by: string; read_back: boolean; agreement: number | null; age_seconds?: number; outdated?: boolean };
   flows: { source: string; loads_age_seconds?: number; error?: { median: number; worst: number }; few_flows?: boolean };
   now: State; then?: State; failures?: (State & { without: string })[]; left_out?: number;
   hosts_that_lose?: { host: string; bytes_per_second_now: number; bytes_per_second_then: number }[];
