@@ -88,6 +88,7 @@ json::object view(const Run& run) {
   if (source.tables) {
     tables["age_seconds"] = source.tables_age;
     tables["unread_switches"] = source.unread;
+    tables["outdated"] = source.outdated;
   }
   json::object flows{{"source", std::string(word(run.traffic_source()))}};
   if (run.traffic_source() == Kind::Estimated) {

@@ -78,7 +78,10 @@ Result<Cost> cost_of(const DrainOptions& options, const twin::Source& source) {
   auto then = run->over(run->left(*failure), twin::Run::Tables::Anew);
   if (!then) return fail(then.error());
   Cost cost{*std::move(now), *std::move(then), {}};
-  if (run->router().agreement().value_or(1) < 1) {
+  if (source.outdated) {
+    cost.remark = fmt::format("the tables were read back {} ago, and the fabric has changed since",
+                              human_seconds(source.tables_age));
+  } else if (run->router().agreement().value_or(1) < 1) {
     cost.remark = fmt::format(
         "the tables were read back {} ago, and {} of their entries are as {} makes them",
         human_seconds(source.tables_age), human(Ratio{*run->router().agreement()}), run->router().name());

@@ -34,6 +34,11 @@ void print_twin(const twin::Run& run, Context& context) {
                        human_seconds(source.tables_age),
                        source.unread > 0 ? fmt::format(", {} switches did not answer", source.unread) : "",
                        human(Ratio{run.router().agreement().value_or(0)}), run.router().name());
+    if (source.outdated) {
+      out << "outdated: the fabric has changed since; what the tables led over cables that are gone counts "
+             "as "
+             "lost, and may be mended: ask again in a minute\n";
+    }
   } else {
     out << fmt::format("tables: nobody has read them back; as {} makes them\n", run.router().name());
   }

@@ -136,8 +136,8 @@ class Running {
     load_ = traffic.value().load;
   }
 
-  [[nodiscard]] FakeDaemon::Answer answer() const {
-    return twin_answer(*fabric_, routes_.graph, routes_.tables, load_);
+  [[nodiscard]] FakeDaemon::Answer answer(bool outdated = false) const {
+    return twin_answer(*fabric_, routes_.graph, routes_.tables, load_, {}, outdated);
   }
 
  private:
@@ -178,6 +178,19 @@ TEST(WhatIfOfTheRunningFabric, ByItsTablesAndItsLoads) {
   EXPECT_THAT(of_running({"what-if", "--without", "spine-0"}).out,
               testing::AllOf(HasSubstr("tables: read back 3 min ago"), HasSubstr("as updn makes them"),
                              HasSubstr("traffic: estimated"), HasSubstr("busiest link between switches")));
+}
+
+// A cable that has gone since leads nowhere by the old tables, and by those of now nobody may miss it.
+TEST(WhatIfOfTheRunningFabric, WhetherItsTablesAreOlderThanItsCables) {
+  const auto said = [](bool outdated, std::vector<std::string> arguments) {
+    FakeDaemon daemon{{{"/v1/twin", Running{}.answer(outdated)}}};
+    arguments.insert(arguments.begin(), {"--socket", daemon.path()});
+    return say_what_if(std::move(arguments)).out;
+  };
+  EXPECT_THAT(said(true, {"what-if", "--without", "spine-0"}),
+              HasSubstr("outdated: the fabric has changed since"));
+  EXPECT_THAT(said(false, {"what-if", "--without", "spine-0"}), testing::Not(HasSubstr("outdated")));
+  EXPECT_TRUE(truth_at(boost::json::parse(said(true, {"--json", "what-if"})), "tables.outdated"));
 }
 
 TEST(WhatIfOfTheRunningFabric, WithTrafficThatIsGiven) {

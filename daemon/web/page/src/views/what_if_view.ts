@@ -27,6 +27,7 @@ function basis({ tables, flows }: Answer): (HTMLElement | false)[] {
   const read = tables.read_back ? `read back ${duration(tables.age_seconds)} ago; ${ratio(tables.agreement)} of their entries are as ${tables.made_by} makes them` : `nobody has read them back; as ${tables.made_by} makes them`;
   return [
     h('p', { class: 'under' }, `Tables: ${read}.`),
+    tables.outdated === true && h('p', { class: 'problem' }, 'The fabric has changed since: what the tables led over cables that are gone counts as lost, and may be mended. Ask again in a minute.'),
     flows.error !== undefined && h('p', { class: 'under' }, `Traffic: estimated from the loads of ${duration(flows.loads_age_seconds)} ago; of ten kinds of traffic the busiest link was predicted within ${ratio(flows.error.median)} in half of all cases, and within ${ratio(flows.error.worst)} in all.`),
     flows.source === 'given' && h('p', { class: 'under' }, 'Traffic: as given.'),
     flows.few_flows === true && h('p', { class: 'problem' }, 'These loads look like those of few flows: what follows for single links is not known.'),
@@ -72,7 +73,7 @@ function told(answer: Answer): (HTMLElement | false)[] {
   return [
     ...basis(answer), compared(now, then),
     then.cut_off.length > 0 && h('p', { class: 'problem' }, `Cut off: ${named(then.cut_off)}`),
-    then.switches_on_one_cable.length > 0 && h('p', null, `On one cable: ${named(then.switches_on_one_cable)}`),
+    then.switches_on_one_cable.length > 0 && h('p', null, `On one cable: ${named(then.switches_on_one_cable)}; it is the last one of ${count(then.hosts_on_one_cable)} hosts`),
     sends(then) && then.traffic!.busiest.length > 0 && h('p', null, `Busiest then: ${then.traffic!.busiest[0]!.from}`),
     lose.length > 0 && h('ul', null, lose.slice(0, mostNamed).map((each) => h('li', null, `${each.host} loses: ${bits(each.bytes_per_second_then * 8)} in place of ${bits(each.bytes_per_second_now * 8)}`))),
   ];
