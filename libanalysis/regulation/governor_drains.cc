@@ -84,9 +84,7 @@ void Governor::Impl::handle(const SetDrain& event) {
     drain.since = before->second.since;
   } else {
     hosts = cut_off_without(links);
-    excuse_drained(drain.nodes);
-    const auto against = objection(drain.what, links, hosts, "say --with-hosts");
-    excuse_drained({});
+    const auto against = objection(drain.what, links, hosts, "say --with-hosts", drain.nodes);
     if (against && !drain.forced) return refuse(event.command, ErrorCode::Refused, *against);
   }
   record(DrainRecord{drain.what, drain});

@@ -149,7 +149,8 @@ class Governor::Impl {
   [[nodiscard]] std::optional<std::string> objection(const std::string& what,
                                                      const std::vector<LinkIndex>& links,
                                                      const std::vector<std::string>& hosts,
-                                                     std::string_view otherwise) const;
+                                                     std::string_view otherwise,
+                                                     const std::vector<NodeGuid>& going);
 
   // governor_drains.cc
   [[nodiscard]] bool is_part(const LinkRef& link, const Drain& drain) const;
@@ -307,6 +308,7 @@ class Governor::Impl {
   [[nodiscard]] std::size_t most_at_a_time() const;
   [[nodiscard]] bool may_take(LinkIndex link, Turn turn);
   [[nodiscard]] std::vector<Take> operator_takes();
+  [[nodiscard]] std::vector<Take> takes_of_operators();
 
   // governor_faults.cc
   void lose(LinkIndex link, const std::string& why);

@@ -71,19 +71,34 @@ std::vector<std::string> Governor::Impl::cut_off_without(const std::vector<LinkI
   return hosts;
 }
 
-/// Why the links cannot go without force, if so.
+/// Why the links cannot go without force, if so: for those that are there, and for switches that are gone,
+/// once they come back. `going`: switches that go with them.
 std::optional<std::string> Governor::Impl::objection(const std::string& what,
                                                      const std::vector<LinkIndex>& links,
                                                      const std::vector<std::string>& hosts,
-                                                     std::string_view otherwise) const {
+                                                     std::string_view otherwise,
+                                                     const std::vector<NodeGuid>& going) {
   if (!hosts.empty()) {
     return fmt::format("without {} these hosts are cut off: {}; {} to do so all the same", what,
                        list_hosts(hosts), otherwise);
   }
-  LinkSet without = available();
-  for (const LinkIndex index : links) without.erase(index);
-  const auto rule = broken_rule(*network, without);
-  if (!rule || !rules_hold(available())) return std::nullopt;
+  const auto broken_by_them = [&](const LinkSet& all) -> std::optional<std::string> {
+    LinkSet without = all;
+    for (const LinkIndex index : links) without.erase(index);
+    auto rule = broken_rule(*network, without);
+    return rule && rules_hold(all) ? rule : std::nullopt;
+  };
+  std::vector<NodeGuid> excused = going;
+  excused.insert(excused.end(), lost_switches.begin(), lost_switches.end());
+  excuse_drained(excused);
+  auto rule = broken_by_them(available());
+  excuse_drained(going);
+  if (!rule) {
+    rule =
+        broken_by_them(links_where([this](const LinkRecord& link) { return wish(link.ref) != Wish::Off; }));
+  }
+  excuse_drained({});
+  if (!rule) return std::nullopt;
   return fmt::format("without {}: {}; {} to do so all the same", what, *rule, otherwise);
 }
 
@@ -110,7 +125,7 @@ void Governor::Impl::handle(const SetOverride& event) {
   if (value.wish == Wish::Off) {
     hosts = cut_off_without({*index});
     const auto against =
-        event.force == Force::No ? objection(name(*index), {*index}, hosts, "force it") : std::nullopt;
+        event.force == Force::No ? objection(name(*index), {*index}, hosts, "force it", {}) : std::nullopt;
     if (against) return refuse(event.command, ErrorCode::Refused, *against);
     value.forced = event.force == Force::CutHostsOff;
   }

@@ -64,8 +64,18 @@ std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection&
   return takes;
 }
 
-/// Links that an operator wants off or full, as far as the rules bear it. What stands in the way comes back.
+/// Links that an operator wants off or full. Switches that are gone have no way whatever is left on: that
+/// must not keep a link that an operator takes away.
 std::vector<Governor::Impl::Take> Governor::Impl::operator_takes() {
+  if (lost_switches.empty()) return takes_of_operators();
+  excuse_drained({lost_switches.begin(), lost_switches.end()});
+  auto takes = takes_of_operators();
+  excuse_drained({});
+  return takes;
+}
+
+/// As far as the rules bear it. What stands in the way comes back.
+std::vector<Governor::Impl::Take> Governor::Impl::takes_of_operators() {
   std::vector<Take> takes;
   if (is_stopping_) return takes;
   LinkSet rest = confirmed;

@@ -1,7 +1,13 @@
 // What operators take out of service: under load, one thing after another, over a daemon that is killed, and
 // pulled out for good. Nothing may ever be led into what is drained.
 
+#include <fstream>
+#include <tuple>
+
 #include "drains.h"
+#include "fabric/generators.h"
+#include "fabric/ibnetdiscover.h"
+#include "support/rebuilt.h"
 
 namespace heddle::test {
 namespace {
@@ -76,6 +82,43 @@ TEST_P(Drains, ASpineIsPulledAndPutBackAndNobodyMissesIt) {
   expect_everything_back();
 }
 
+// Nothing that is left on gives the switch that is gone a way: that is no reason to keep the others.
+TEST_P(Drains, GoThoughAnotherSwitchIsGoneByItself) {
+  RegulatedWorld& world = begin_loaded();
+  traffic(0.3, 2);
+  world.watch.kill(node("spine-2"), world.ps());
+  world.run_for(30s);
+  for (const std::string& what : {uplinks("leaf-1").at(1), std::string{"spine-1"}}) {
+    const auto given = drain({what});
+    ASSERT_TRUE(given) << given.error().message;
+    becomes_safe();
+    EXPECT_EQ(figures().unroutable, 0U);
+    EXPECT_THAT(world.watch.violations(), ::testing::IsEmpty());
+    if (what == "spine-1") break;
+    ASSERT_TRUE(end({}));
+    world.run_for(30s);
+  }
+  EXPECT_FALSE(drain({"spine-0"})) << "the last one";
+  world.watch.revive(node("spine-2"), world.ps());
+  world.run_for(60s);
+  ASSERT_TRUE(end({"spine-1"}));
+  ASSERT_TRUE(comes_to(0)) << events();
+  world.watch.settled();
+  expect_everything_back();
+}
+
+// It may come back, and would find no way.
+TEST_P(Drains, TheOnlyCableOfASwitchThatIsGoneIsNotTakenUnasked) {
+  RegulatedWorld& world = begin("torus:2x1,hosts=1,links=1", usual(GetParam()));
+  world.run_for(5s);
+  world.watch.kill(node("sw-1-0"), world.ps());
+  world.run_for(30s);
+  const auto refused = drain(uplinks("sw-0-0"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Refused);
+  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("no path from sw-"));
+}
+
 TEST_P(Drains, TheOthersAreRegulatedWhileASpineIsAway) {
   RegulatedWorld& world = begin_loaded(regulation::SelectPolicy::General);
   traffic(0.05);
@@ -112,6 +155,30 @@ TEST_P(Drains, SeveralSwitchesGoTogether) {
   ASSERT_TRUE(comes_to(0)) << events();
   world.watch.settled();
   expect_everything_back();
+}
+
+// A director whose boards are named as vendors do: half of it by a pattern, then all of it by its housing.
+TEST_P(Drains, HalfOfADirectorAndThenTheWholeOfIt) {
+  const auto named = test::rebuilt(**generate(small_tree), [](Node& node) {
+    if (node.description != "spine-1" && node.description != "spine-2") return;
+    node.description = "MF0;big:CS7500/S" + node.description.substr(6) + "/U1";
+    node.system_image_guid = 0x77;
+  });
+  const std::string file = directory_ / "director.ibnetdiscover";
+  std::ofstream{file} << write_ibnetdiscover(*named);
+  RegulatedWorld& world = begin(file, usual(GetParam()));
+  traffic(0.3, 2);
+  world.run_for(5s);
+  for (const auto& [name, whole, off] :
+       {std::tuple{"MF0;big:CS7500/S2*", Whole::Named, 3U}, {"MF0;big:CS7500/S1/U1", Whole::Chassis, 6U}}) {
+    const auto given = drain({name}, whole);
+    ASSERT_TRUE(given) << given.error().message;
+    becomes_safe();
+    EXPECT_EQ(world.links_off().size(), off);
+    expect_well();
+    ASSERT_TRUE(end({}));
+    expect_everything_back();
+  }
 }
 
 // The order to end it comes while there is nothing at the cables' other ends.
