@@ -69,6 +69,8 @@ void DropWatch::settle(Growth& growth, Instant now) {
   }
   for (auto it = excused_.begin(); it != excused_.end();) {
     growth.forgive(it->first, load::Counter::LinkDowned);
+    // What was led to it meanwhile is no fault of the end across.
+    growth.forgive(it->first, load::Counter::XmitDiscards);
     it = it->second <= now ? excused_.erase(it) : std::next(it);
   }
   for (auto& [link, times] : drops_) {

@@ -32,7 +32,7 @@ class DropWatch {
   FabricClock::duration window_;
   std::set<LinkRef> willed_;
   std::set<LinkRef> held_;              ///< that went by will and are not back
-  std::map<PortRef, Instant> excused_;  ///< ports whose LinkDowned is excused until then
+  std::map<PortRef, Instant> excused_;  ///< ports whose LinkDowned and XmitDiscards are excused until then
   std::map<LinkRef, std::deque<Instant>> drops_;
 };
 

@@ -244,6 +244,23 @@ TEST(HealthErrors, WhatALinkThrewAwayWhileItWasDownIsNotTheOtherEndsFault) {
   EXPECT_EQ(world.count(Rule::LinkDowned), 1U);
 }
 
+TEST(HealthErrors, WhatWasThrownAwayWhileTheSwitchAcrossWasOffIsNotItsFault) {
+  HealthWorld world{ring};
+  const Link& link = world.truth().link(world.trunk_link());
+  world.fabric().kill(link.b.node, world.ps());
+  world.errors(link.a, ErrorCounter::XmitDiscards, 1000);
+  world.pass(2min);
+  world.errors(link.a, ErrorCounter::XmitDiscards, 65'000);
+  world.pass(2min);
+  world.fabric().revive(link.b.node, world.ps());
+  world.pass(5min);
+  for (const Finding& finding : world.judge().report()->findings)
+    ADD_FAILURE() << to_string(finding.rule) << ' ' << to_string(finding.at) << ' ' << finding.what;
+  world.errors(link.a, ErrorCounter::XmitDiscards, 100);
+  world.pass(1min);
+  EXPECT_EQ(world.count(Rule::XmitDiscards), 1U) << "that is another matter";
+}
+
 TEST(HealthErrors, WhatSomebodyElseFoundBrokenAlreadyIsNotThisLinksFault) {
   HealthWorld world{ring};
   world.errors(world.end(world.trunk_link()), ErrorCounter::RcvRemotePhysical, 10'000);
