@@ -299,8 +299,12 @@ void judge_falls(const std::map<LinkRef, Falls>& falls, const Options& options, 
   }
 }
 
-void judge_full(const Growth& growth, std::vector<Finding>& found) {
+void judge_full(const Fabric& fabric, const Growth& growth, std::vector<Finding>& found) {
   for (const auto& [port, counters] : growth.full()) {
+    // A port whose cable was pulled under load has thrown away as much as fits its counter, and nothing is to
+    // be seen there until it is plugged in again.
+    const PortIndex index = fabric.find_port(port);
+    if (index == no_port || fabric.port(index).link == no_link) continue;
     std::string names;
     for (const Counter counter : judged) {
       if ((counters & load::mask(counter)) == 0) continue;
@@ -348,7 +352,7 @@ std::vector<Finding> judge_errors(const Fabric& fabric, const Growth& growth, co
     judge_discards(end, growth, details, options, found);
   }
   judge_falls(falls, options, found);
-  judge_full(growth, found);
+  judge_full(fabric, growth, found);
   return found;
 }
 

@@ -351,6 +351,19 @@ TEST(HealthErrors, CountersThatAreFull) {
   EXPECT_THAT(found[0].what, HasSubstr("link_recovers"));
 }
 
+TEST(HealthErrors, OfAPortWithoutACableNoCounterIsFull) {
+  sim::Options narrow;
+  narrow.traits.extended_errors = false;
+  HealthWorld world{ring, narrow};
+  world.errors(world.end(world.trunk_link()), ErrorCounter::XmitDiscards, 70'000);
+  world.cut(world.trunk_link());
+  world.pass(2min);
+  EXPECT_EQ(world.count(Rule::FullCounters), 0U);
+  world.mend(world.trunk_link());
+  world.pass(2min);
+  EXPECT_EQ(world.count(Rule::FullCounters), 1U);
+}
+
 TEST(HealthErrors, RulesThatNobodyWantsToHearOf) {
   Options options;
   options.off = {Rule::LinkRecovery};
