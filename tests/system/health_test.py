@@ -37,6 +37,9 @@ class Health(unittest.TestCase):
             nobody = daemon.heddle_raw("health", "--host", "nobody")
             self.assertEqual(nobody.returncode, 2)
             self.assertIn("no node of the fabric is called 'nobody'", nobody.stderr)
+            nameless = daemon.heddle_raw("health", "--host", "")
+            self.assertEqual((nameless.returncode, nameless.stdout), (2, ""))
+            self.assertIn("the name of a host is wanted", nameless.stderr)
             self.assertEqual(daemon.heddle_raw("--json", "health", "--host", "host-0").returncode, 0)
             subprocess.run([HEDDLE, "sim", "--name", NAME, "fault", "errors", "host-0 mlx5_0", "1", "rcv_errors", "50"], check=True,
                            capture_output=True, timeout=20)

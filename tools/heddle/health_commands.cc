@@ -48,7 +48,8 @@ void add_health_commands(Program& program) {
   const auto host = std::make_shared<std::string>();
   auto* health =
       program.app().add_subcommand("health", "What is wrong with links, ports and nodes, and what to do");
-  health->add_option("--host", *host, "Only what concerns this host, for prologs and epilogs of jobs");
+  auto* of_host =
+      health->add_option("--host", *host, "Only what concerns this host, for prologs and epilogs of jobs");
   health->footer(
       "Exit status: 0 well, 1 something was found, 2 it cannot be asked, or there is no such host.");
   const auto bits = std::make_shared<bool>(false);
@@ -56,7 +57,10 @@ void add_health_commands(Program& program) {
   health->add_flag("--bits", *bits,
                    "Bit error rates of what comes in at each port, the worst first, in place of findings");
   health->add_option("--match", *match, "--bits: only ports whose NODE/PORT fits this pattern");
-  Program::judge(*health, [host, bits, match, &context]() -> Result<Status> {
+  Program::judge(*health, [host, of_host, bits, match, &context]() -> Result<Status> {
+    // In a prolog: of a variable that is not set the whole fabric would be judged, and the host blamed.
+    if (of_host->count() > 0 && host->empty())
+      return fail(ErrorCode::Invalid, "--host: the name of a host is wanted, not an empty text");
     if (*bits) {
       if (auto shown = show_bit_errors(*match, context); !shown) return fail(shown.error());
       return Status::Done;
