@@ -317,7 +317,6 @@ const all = {
     await until('power', () => /power at this moment/.test(document.querySelector('main').innerText));
   },
 
-  /** A port whose QoS tables somebody has changed (page_test.py) is told on the map once the tables have been compared, and no other. */
   /** Each finding of `heddle health`, its text and its link; and the bit error rates, the worst first. */
   async health() {
     // It ends with 1: something is wrong.
@@ -371,6 +370,27 @@ const all = {
     assert.equal(destinations.length, 2);
     assert.match(destinations[0], /^log \(.*\): works; \d+ sent/);
     assert.match(destinations[1], /^oncall \(.*\): does not work: .+; 0 sent/);
+  },
+
+  /** A bad link that health has taken out, and one that an operator keeps in for a while (page_test.py). */
+  async out_of_use() {
+    const { isolated_links: out } = JSON.parse(spawnSync(process.env.HEDDLE_PROGRAM, ['--json', 'health']).stdout.toString());
+    assert.equal(out.length, 1, JSON.stringify(out));
+    await visit('#/health');
+    await until('the link that is out', ({ link, reason }) => {
+      const said = document.querySelector('main').innerText;
+      return said.includes('Out of use until they are tried again') && said.includes(link) && said.includes(reason);
+    }, out[0]);
+    const { wishes } = heddle('status');
+    await visit('#/status');
+    await until('the wishes', (many) => document.querySelectorAll('li.wish').length === many, wishes.length);
+    const lines = await page.locator('li.wish').allInnerTexts();
+    for (const { link, wish, by, reason } of wishes) {
+      const line = lines.find((each) => each.startsWith(`${link}: ${wish}, by ${by}, ends in `));
+      assert.ok(line?.endsWith(reason), `${link}: ${wish}, by ${by} ... ${reason}: ${lines}`);
+    }
+    assert.deepEqual(wishes.map(({ wish }) => wish).sort(), ['off', 'pin']);
+    assert.ok((await page.locator('dd.health').innerText()).includes('bad links out of use: 1'));
   },
 
   /** What is drained, as `heddle drain` says it, and which job loads which link, as `heddle jobs` does. */
@@ -490,6 +510,7 @@ const all = {
     await compare('QoS tables', '--qos', plan);
   },
 
+  /** A port whose QoS tables somebody has changed (page_test.py) is told on the map once the tables have been compared, and no other. */
   async drift() {
     const found = heddle('qos', 'show');
     assert.equal(found.differ.length, 1, JSON.stringify(found));

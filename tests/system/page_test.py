@@ -101,6 +101,19 @@ class PageTest(unittest.TestCase):
             daemon.heddle("sim", "--name", name, "fault", "bits", "leaf-0", "6")
             self.look_at(daemon, "health,bits")
 
+    def test_bad_links_that_are_out_of_use_and_those_that_must_stay(self):
+        name = f"heddle-page-{os.getpid()}"
+        with serving({"fabric.generate": "xgft:2;4,4;1,4", "fabric.serve": name, "fabric.scenario": "", "fabric.time_scale": "20",
+                      "fabric.training_delay": "1s", "sampling.interval": "10s", "sampling.timeout": "10s", "sweep.light_interval": "10s",
+                      "health.isolate": "enforce", "regulation.drain": "50ms", "regulation.packet_life": "5ms"}) as daemon:
+            daemon.wait_for_sweeps(3)
+            daemon.heddle("link", "pin", "leaf-1/5", "--for", "40h", "--reason", "storage")
+            # leaf-0 is where the manager is: each of its cables is its only way to a spine.
+            for leaf in ("leaf-2", "leaf-1"):
+                daemon.heddle("sim", "--name", name, "fault", "errors", leaf, "5", "symbol", "100")
+            daemon.wait_for(lambda status: status["health"]["isolated_links"] == 1, "a bad link out of use", seconds=60)
+            self.look_at(daemon, "out_of_use")
+
     def test_what_is_drained_and_who_loads_which_link(self):
         with tempfile.TemporaryDirectory() as directory:
             jobs = pathlib.Path(directory) / "jobs.csv"
