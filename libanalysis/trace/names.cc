@@ -61,7 +61,8 @@ Result<Names> read_names(std::istream& in, std::string_view name) {
   }
   const auto missing = std::ranges::find(named, false);
   if (missing != named.end()) {
-    return fail(ErrorCode::Invalid, fmt::format("{}: device {} has no line", name, missing - named.begin()));
+    return fail(ErrorCode::Invalid, fmt::format("{}:1: {} devices, but device {} has no line", name, *devices,
+                                                missing - named.begin()));
   }
   return names;
 }

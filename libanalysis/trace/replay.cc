@@ -26,7 +26,8 @@ Result<std::vector<std::uint32_t>> read_mapping(std::istream& in, std::string_vi
                                                 std::uint32_t ports) {
   std::vector<std::uint32_t> result;
   std::string text;
-  for (std::size_t line = 1; std::getline(in, text); ++line) {
+  std::size_t line = 1;
+  for (; std::getline(in, text); ++line) {
     Fields fields{name, line, text};
     if (fields.at_end()) continue;
     const auto port = fields.number("end port", ports - 1);
@@ -35,9 +36,10 @@ Result<std::vector<std::uint32_t>> read_mapping(std::istream& in, std::string_vi
     result.push_back(static_cast<std::uint32_t>(*port));
   }
   if (result.size() == tasks) return result;
-  return fail(ErrorCode::Invalid,
-              fmt::format("{}: {} end ports for {} tasks: one a line is needed for each task", name,
-                          result.size(), tasks));
+  return fail(
+      ErrorCode::Invalid,
+      fmt::format("{}:{}: the file ends with {} end ports for {} tasks: one a line is needed for each", name,
+                  line, result.size(), tasks));
 }
 
 Replay::Replay(Trace trace, ReplayOptions options)
@@ -68,6 +70,14 @@ Tick Replay::base(std::uint32_t task, const When& when) const {
     }
   }
   return never;
+}
+
+std::size_t Replay::stuck_line() const {
+  for (std::uint32_t task = 0; task < trace_.tasks; ++task) {
+    const auto& program = trace_.program[task];
+    if (tasks_[task].step < program.size()) return program[tasks_[task].step].line;
+  }
+  return 0;
 }
 
 /// Takes the task to its next message, or to where it must wait. One message at a time: what is known of the

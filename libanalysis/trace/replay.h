@@ -73,6 +73,8 @@ class Replay {
   [[nodiscard]] bool finished() const { return running_ == 0 && under_way_ == 0; }
   /// Nothing is under way and yet tasks wait: the trace waits for itself.
   [[nodiscard]] bool stuck() const { return due_.empty() && under_way_ == 0 && running_ > 0; }
+  /// The line of the file at which the first task that has not ended stands; 0 if all have.
+  [[nodiscard]] std::size_t stuck_line() const;
   [[nodiscard]] const ReplaySummary& summary() const { return summary_; }
   [[nodiscard]] const Trace& trace() const { return trace_; }
 

@@ -23,6 +23,7 @@ void replay_alone(const Trace& trace, TraceSummary& summary) {
   if (replay.finished()) {
     summary.ticks_alone = replay.summary().finish;
   } else {
+    summary.stuck_line = replay.stuck_line();
     summary.messages_of_collectives = 0;
     summary.bytes_of_collectives = 0;
   }

@@ -30,6 +30,7 @@ struct TraceSummary {
   std::uint64_t messages_of_collectives = 0;     ///< that these are made of, in a replay
   std::uint64_t bytes_of_collectives = 0;
   std::optional<Tick> ticks_alone;  ///< a replay on a network that takes one tick; none if it never ends
+  std::size_t stuck_line = 0;       ///< of the file: a record that nothing lets go on, if it never ends
 };
 
 [[nodiscard]] TraceSummary summarize(const Trace& trace);

@@ -31,7 +31,12 @@ struct Unresolved {
   std::uint32_t task;
   std::uint32_t step;
   std::uint64_t id;
-  std::size_t line;
+};
+
+/// Who has entered a collective by records of their own.
+struct Entered {
+  std::size_t line;  ///< of the first of them
+  std::unordered_set<std::uint32_t> tasks;
 };
 
 class Reader {
@@ -162,8 +167,8 @@ class Reader {
 
   void add_step(std::uint32_t of, Step::Kind kind, std::size_t index, const Read& read) {
     auto& program = trace_.program[of];
-    if (read.on) unresolved_.push_back({of, static_cast<std::uint32_t>(program.size()), *read.on, line_});
-    program.push_back({kind, static_cast<std::uint32_t>(index), read.when});
+    if (read.on) unresolved_.push_back({of, static_cast<std::uint32_t>(program.size()), *read.on});
+    program.push_back({kind, static_cast<std::uint32_t>(index), read.when, line_});
   }
 
   Result<void> message(Fields& fields, std::string_view first) {
@@ -236,7 +241,7 @@ class Reader {
     for (const std::uint32_t member : trace_.communicators[made.communicator]) {
       add_step(member, Step::Kind::Enter, trace_.collectives.size(), *read);
     }
-    entered_.emplace_back();
+    entered_.push_back({line_, {}});
     trace_.collectives.push_back(made);
     trace_.collectives.back().together = true;
     return {};
@@ -251,7 +256,7 @@ class Reader {
     const auto [at, fresh] = collective_of_.emplace(made.id, trace_.collectives.size());
     if (fresh) {
       trace_.collectives.push_back(made);
-      entered_.emplace_back();
+      entered_.push_back({line_, {}});
     }
     const Collective& known = trace_.collectives[at->second];
     if (known.kind != made.kind || known.communicator != made.communicator || known.root != made.root ||
@@ -262,7 +267,7 @@ class Reader {
     if (std::ranges::find(members, *member) == members.end()) {
       return fields.wrong("task", fmt::format("{} is no member of the communicator", *member));
     }
-    if (!entered_[at->second].insert(*member).second) {
+    if (!entered_[at->second].tasks.insert(*member).second) {
       return fields.wrong("task", fmt::format("{} enters collective {} twice", *member, made.id));
     }
     ++local_;
@@ -286,9 +291,11 @@ class Reader {
       return differs("nLocalCollComm", header_.local_collectives, local_);
     for (std::size_t i = 0; i < entered_.size(); ++i) {
       const std::size_t members = trace_.communicators[trace_.collectives[i].communicator].size();
-      if (!entered_[i].empty() && entered_[i].size() != members) {
-        return fail(ErrorCode::Invalid, fmt::format("{}: collective {} is entered by {} of {} members", name_,
-                                                    trace_.collectives[i].id, entered_[i].size(), members));
+      const std::size_t entered = entered_[i].tasks.size();
+      if (entered != 0 && entered != members) {
+        return fail(ErrorCode::Invalid,
+                    fmt::format("{}:{}: collective {} is entered by {} of {} members", name_,
+                                entered_[i].line, trace_.collectives[i].id, entered, members));
       }
     }
     return {};
@@ -296,9 +303,10 @@ class Reader {
 
   Result<void> resolve() {
     for (const Unresolved& open : unresolved_) {
-      When& at = trace_.program[open.task][open.step].when;
+      Step& step = trace_.program[open.task][open.step];
+      When& at = step.when;
       const auto wrong = [&](std::string_view what) {
-        return fail(ErrorCode::Invalid, fmt::format("{}:{}: IDdep {} {}", name_, open.line, open.id, what));
+        return fail(ErrorCode::Invalid, fmt::format("{}:{}: IDdep {} {}", name_, step.line, open.id, what));
       };
       if (at.dependency == Dependency::AfterCollective) {
         const auto found = collective_of_.find(open.id);
@@ -348,7 +356,7 @@ class Reader {
   std::unordered_map<std::uint64_t, std::size_t> message_of_;
   std::unordered_map<std::uint64_t, std::size_t> communicator_of_;
   std::unordered_map<std::uint64_t, std::size_t> collective_of_;
-  std::vector<std::unordered_set<std::uint32_t>> entered_;  // by collective; local records only
+  std::vector<Entered> entered_;  // by collective; nobody of one that all enter together
   std::vector<Unresolved> unresolved_;
 };
 

@@ -75,6 +75,7 @@ struct Step {
   Kind kind = Kind::Send;
   std::uint32_t index = 0;  ///< in messages or collectives
   When when;
+  std::size_t line = 0;  ///< of the file, for what is said about it
 };
 
 struct Trace {

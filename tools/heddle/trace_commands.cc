@@ -92,10 +92,12 @@ std::string summary_text(const Trace& trace, const TraceSummary& summary) {
     text += fmt::format("{} -> {}: {} messages, {}\n", pair.source, pair.target, pair.messages,
                         human_bytes(static_cast<double>(pair.bytes)));
   }
-  return text + (summary.ticks_alone ? fmt::format("{} on a network that takes one tick\n",
-                                                   human_seconds(static_cast<double>(*summary.ticks_alone) *
-                                                                 static_cast<double>(trace.clock_ps) * 1e-12))
-                                     : "it never ends: some tasks wait for each other\n");
+  return text + (summary.ticks_alone
+                     ? fmt::format("{} on a network that takes one tick\n",
+                                   human_seconds(static_cast<double>(*summary.ticks_alone) *
+                                                 static_cast<double>(trace.clock_ps) * 1e-12))
+                     : fmt::format("it never ends: tasks wait for each other, one with line {}\n",
+                                   summary.stuck_line));
 }
 
 Result<void> show(const TraceOptions& options, Context& context) {
@@ -116,9 +118,13 @@ Result<Status> check(const TraceOptions& options, Context& context) {
   const TraceSummary summary = summarize(*trace);
   const bool ends = summary.ticks_alone.has_value();
   if (context.format == Format::Json) {
-    print_json({{"ends", ends}, {"idle_triggers", summary.idle_triggers}}, context);
+    boost::json::object json{{"ends", ends}, {"idle_triggers", summary.idle_triggers}};
+    if (!ends) json["stuck_line"] = summary.stuck_line;
+    print_json(std::move(json), context);
   } else if (!ends) {
-    *context.out << fmt::format("{}: tasks wait for each other: no replay comes to its end\n", options.file);
+    *context.out << fmt::format(
+        "{}:{}: tasks wait for each other, one of them with this record: no replay comes to its end\n",
+        options.file, summary.stuck_line);
   } else {
     *context.out << fmt::format("{}: can be replayed\n", options.file);
     if (summary.idle_triggers > 0) {

@@ -92,6 +92,7 @@ TEST(Replay, ATraceThatWaitsForItselfIsStuck) {
   network.run();
   EXPECT_FALSE(network.replay->finished());
   EXPECT_TRUE(network.replay->stuck());
+  EXPECT_EQ(network.replay->stuck_line(), 2U);
 }
 
 // Dissemination among five takes three rounds of two ticks; the last member enters at 9.
@@ -132,7 +133,8 @@ TEST(Replay, MappingsOfTasksToPorts) {
   std::istringstream bad{"1\n2\n"};
   EXPECT_THAT(read_mapping(bad, "m", 2, 2).error().message, testing::HasSubstr("m:2: end port is 2"));
   std::istringstream few{"1\n"};
-  EXPECT_THAT(read_mapping(few, "m", 2, 2).error().message, testing::HasSubstr("1 end ports for 2 tasks"));
+  EXPECT_THAT(read_mapping(few, "m", 2, 2).error().message,
+              testing::HasSubstr("m:2: the file ends with 1 end ports for 2 tasks"));
 }
 
 }  // namespace
