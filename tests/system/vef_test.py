@@ -51,6 +51,12 @@ def read_trace(path):
     return dict(pairs), dict(entered)
 
 
+def without_times(path):
+    """The records of a trace, less their dTime."""
+    records = [line.split() for line in path.read_text().splitlines()[1:]]
+    return [each if each[0][0] == "C" else each[:-2] + each[-1:] for each in records]
+
+
 def read_counts(prefix, ranks):
     pairs, entered = {}, {}
     for rank in range(ranks):
@@ -124,6 +130,15 @@ class Recording:
                     self.assertEqual((trace["finished"], trace["stuck"], trace["messages"], trace["bytes"]),
                                      (True, False, info["messages"] + info["messages_of_collectives"],
                                       info["bytes"] + info["bytes_of_collectives"]))
+
+    def test_a_program_that_does_not_depend_on_time_gives_the_same_twice(self):
+        made = []
+        for _ in range(2):
+            self.assertEqual(self.run_program("20", "alike", ranks=5), [])
+            self.assertEqual(read_trace(self.trace), read_counts(self.at / "counts", 5))
+            made.append(without_times(self.trace))
+        self.assertEqual(*made)
+        self.assertGreater(len(made[0]), 5 * 20 * 8)
 
     def test_what_does_not_fit_into_memory_is_on_disk(self):
         self.assertEqual(self.run_program("600"), [])

@@ -1,4 +1,4 @@
-/* A program that sends in each way that the recorder knows. Usage: exchange ROUNDS [multiple | put] */
+/* A program that sends in each way that the recorder knows. Usage: exchange ROUNDS [multiple | put | alike] */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,7 +141,14 @@ int main(int argc, char** argv) {
     MPI_Win_create(in, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Win_free(&window);
   }
-  for (int i = 0; i < rounds; ++i) {
+  /* What is sent, and in which order, does not depend on time. */
+  for (int i = 0; strcmp(mode, "alike") == 0 && i < rounds; ++i) {
+    halo(i % 5);
+    collectives(MPI_COMM_WORLD);
+    halo(i % 3);
+    collectives(twin);
+  }
+  for (int i = 0; strcmp(mode, "alike") != 0 && i < rounds; ++i) {
     ring(MPI_COMM_WORLD, 3);
     halo(i % 5);
     from_anywhere();
