@@ -74,6 +74,7 @@ Result<void> write_results(const packet::Experiment& experiment, std::span<const
         std::pair{"summary.csv", summary}, std::pair{"plot.gp", packet::gnuplot_script(experiment)}}) {
     if (auto ok = write(out / name, content); !ok) return ok;
   }
+  *context.err << packet::standstills(experiment, results);
   *context.out << (context.format == Format::Json ? json : summary);
   return {};
 }

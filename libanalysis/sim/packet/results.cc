@@ -175,6 +175,22 @@ std::string summary_csv(const Experiment& experiment, std::span<const PointResul
   return text;
 }
 
+std::string standstills(const Experiment& experiment, std::span<const PointResult> results) {
+  std::string text;
+  for (const PointResult& result : results) {
+    const bool arrived =
+        std::ranges::any_of(result.measurements.by_sl, [](const Flow& flow) { return flow.packets > 0; });
+    // A trace says for itself whether it is stuck.
+    if (arrived || result.in_flight == 0 || !result.workload.empty()) continue;
+    text += fmt::format(
+        "{}, load {}, seed {}: nothing arrived in {} measured cycles, and {} packets are under way: "
+        "deadlocked? (rings need ring_rule, with the date line a `least` part that holds a packet)\n",
+        experiment.variants[result.point.variant].name, experiment.loads[result.point.load],
+        experiment.seeds[result.point.seed], result.cycles, result.in_flight);
+  }
+  return text;
+}
+
 std::string gnuplot_script(const Experiment& experiment) {
   struct Figure {
     std::string_view file, label;

@@ -22,6 +22,9 @@ struct Estimate {
 [[nodiscard]] std::string runs_csv(const Experiment& experiment, std::span<const PointResult> results);
 /// A line per variant, load and SL.
 [[nodiscard]] std::string summary_csv(const Experiment& experiment, std::span<const PointResult> results);
+/// A line per run in which nothing arrived while it was measured, though packets are under way: a deadlock,
+/// or too short.
+[[nodiscard]] std::string standstills(const Experiment& experiment, std::span<const PointResult> results);
 /// Draws summary.csv into SVG files beside it; run in its directory.
 [[nodiscard]] std::string gnuplot_script(const Experiment& experiment);
 

@@ -166,6 +166,21 @@ TEST(Conservation, ARingUnderBubbleAndDateLineNeverStops) {
   }
 }
 
+// A VL that may fill a buffer but for less than a packet leaves none for those beyond the date line.
+TEST(Conservation, ADateLineNeedsRoomForAPacketInEachVl) {
+  const auto at = plant("torus:8,hosts=1,links=1");
+  for (const double least : {0.5, 0.1}) {  // of 8 flits
+    DataPlane with = plane(2, 4, 8);
+    with.ring_rule = RingRule::DateLine;
+    with.sharing = {.least = least, .greatest = 4};
+    with.sl_to_vl.fill(0);
+    PacketSim sim = simulator(at, with);
+    sim.add_traffic({.pattern = Pattern::Tornado, .message_flits = 4, .rate = 1, .stop = 3000}, 5);
+    sim.run_until_idle(100'000);
+    EXPECT_EQ(sim.packets_in_flight() == 0, least == 0.5) << least;
+  }
+}
+
 TEST(Conservation, WithoutARuleARingDeadlocks) {
   const auto at = plant("torus:8,hosts=1,links=1");
   DataPlane with = plane(1, 4, 4);

@@ -69,6 +69,42 @@ TEST(Experiment, IsTheSameOnAnyNumberOfThreads) {
   EXPECT_THAT(gnuplot_script(*experiment), HasSubstr("summary.csv"));
 }
 
+// A ring without a rule stops; which of the runs did is said, and nothing of those that carry something.
+TEST(Experiment, RunsThatStandStillAreTold) {
+  const auto experiment = read_experiment(R"(
+fabric = "torus:8,hosts=1,links=1"
+routing = "dor"
+warm_up = 5000
+measure = 1000
+loads = [0.01, 1.0]
+[plane]
+vls = 2
+flit_bytes = 64
+mtu = 256
+buffers = { input = 512, output = 512, host = 512 }
+[[traffic]]
+name = "all"
+pattern = "tornado"
+message = 256
+part = 1
+[[variant]]
+name = "no rule"
+[[variant]]
+name = "date line"
+ring_rule = "date-line"
+)",
+                                          "e.toml");
+  ASSERT_TRUE(experiment) << experiment.error().message;
+  const auto site = prepare(*experiment);
+  ASSERT_TRUE(site) << site.error().message;
+  const auto results = run_all(*experiment, *site, 1, {});
+  ASSERT_TRUE(results) << results.error().message;
+  const std::string told = standstills(*experiment, *results);
+  EXPECT_EQ(std::ranges::count(told, '\n'), 1);
+  EXPECT_THAT(told,
+              testing::StartsWith("no rule, load 1, seed 1: nothing arrived in 1000 measured cycles, and "));
+}
+
 TEST(Experiment, LinksCloseAndTrafficGoesRound) {
   std::string text = small;
   text += "[[link_change]]\nat = 700\nlink = \"leaf-0/3\"\n";
