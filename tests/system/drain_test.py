@@ -106,6 +106,8 @@ class DrainTest(LoopTest):
             self.expect_nobody_led_astray(served, before)
             daemon.heddle("drain", "--end")
             self.all_links_back(served, daemon)
+            # The predictions are of tables of all links: what comes back is written into them after it is on.
+            wait_until(lambda: daemon.json("what-if", "--without", uplink)["tables"]["agreement"] == 1, 60, "tables of all links")
 
     def expect_busiest(self, daemon, share, when):
         """Of links between switches, within 2 % of what was predicted, once it is measured so."""
