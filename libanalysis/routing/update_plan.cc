@@ -285,6 +285,7 @@ class Planner {
       if (const std::uint32_t next = died_to_[s]; next != nowhere)
         after_senders[next] = std::max(after_senders[next], stage_[s] + 1);
     }
+    if (any_broken_) gained = std::max(gained, number_mends(after_senders));
 
     std::size_t kept = 0;
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
@@ -310,6 +311,40 @@ class Planner {
       if (loses(*it) && old_[*it].way == Way::Down) lose(*it);
     }
     return all;
+  }
+
+  /// Mends turn packets up, too: whoever gains one comes after those whose packets died there, and after what
+  /// it leads to, unless the two would wait for one another. How many stages that takes.
+  std::size_t number_mends(const std::vector<std::uint32_t>& after_senders) {
+    const std::vector<std::uint32_t> first = stage_;
+    for (const bool after_next : {true, false}) {
+      stage_ = first;
+      if (raise_mends(after_next, after_senders)) break;
+    }
+    std::size_t count = 0;
+    for (const std::uint32_t s : changed_) {
+      if (gains(s)) count = std::max<std::size_t>(count, stage_[s] + 1);
+    }
+    return count;
+  }
+  /// False where that has no end.
+  bool raise_mends(bool after_next, std::vector<std::uint32_t> after_senders) {
+    bool more = true;
+    for (std::size_t round = 0; more && round <= graph_.size(); ++round) {
+      more = false;
+      for (const std::uint32_t s : changed_) {
+        if (!gains(s) || (new_[s].way != Way::Mended && new_[s].way != Way::Up)) continue;
+        std::uint32_t stage = std::max(stage_[s], after_senders[s]);
+        const std::uint32_t next = new_[s].next;
+        if (after_next && new_[s].way == Way::Mended && gains(next))
+          stage = std::max(stage, stage_[next] + 1);
+        more = more || stage != stage_[s];
+        stage_[s] = stage;
+        if (const std::uint32_t died_to = died_to_[s]; is_broken(s) && died_to != nowhere)
+          after_senders[died_to] = std::max(after_senders[died_to], stage + 1);
+      }
+    }
+    return !more;
   }
 
   const SwitchGraph& graph_;

@@ -5,6 +5,8 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "fabric/generators.h"
 #include "routing/proof.h"
@@ -338,6 +340,52 @@ TEST(Mends, WhatALossHasBrokenIsGoneBeforeItsPacketsWouldTurnUpAgain) {
       }
     }
   }
+}
+
+/// By switch, the stage in which its entry for the LID is written; none: in no stage.
+std::vector<std::optional<std::size_t>> stages_of(Lid lid, const UpdatePlan& plan, std::size_t switches) {
+  std::vector<std::optional<std::size_t>> at(switches);
+  for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) {
+    for (const EntryWrite& write : plan.stages[stage]) {
+      if (write.lid == lid) at[write.sw.raw()] = stage;
+    }
+  }
+  return at;
+}
+
+// World 6000000063 of the swarm: the mend of an earlier order led down to a switch that had lost its cable,
+// and that a mend led up again in the stage in which the earlier one was to go.
+TEST(Mends, WhoLostItsWayTurnsNoPacketsOfAnEarlierOne) {
+  std::size_t cases = 0;
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    const auto fabric =
+        *assign_lids(**generate(fmt::format("random:switches=10,hosts=20,links=20,seed={}", seed)));
+    const auto router = *UpDownRouter::make(*fabric);
+    const SwitchGraph& graph = router.graph();
+    const auto is_above = [&](SwitchIndex x, SwitchIndex y) { return router.ranks().above(x, y); };
+    for (const Mends::Mend& mend : router.mends().all()) {
+      const Lid lid = std::ranges::find(graph.targets(), mend.to, &Target::at)->base;
+      const auto hops = graph.hops(mend.at);
+      const auto on = std::ranges::find(hops, router.tables().port(mend.at, lid), &Hop::out);
+      for (const Hop& hop : hops) {
+        // Whose earlier entry led here, and packets of which may not go on as those of the mend do.
+        const SwitchIndex sender = hop.peer;
+        if (!is_above(sender, mend.at) || !is_above(on->peer, mend.at) || sender == on->peer) continue;
+        if (router.mends().turns(sender, mend.at, on->peer) || sender == mend.to) continue;
+        ForwardingTables before = router.tables();
+        before.set(mend.at, lid, no_path);
+        const auto back = std::ranges::find(graph.hops(sender), mend.at, &Hop::peer);
+        before.set(sender, lid, back->out);
+        const auto plan = plan_update(graph, router.ranks(), before, router.tables(), &router.mends());
+        ASSERT_TRUE(plan);
+        const auto at = stages_of(lid, *plan, graph.size());
+        ASSERT_TRUE(at[sender.raw()] && at[mend.at.raw()]);
+        EXPECT_LT(*at[sender.raw()], *at[mend.at.raw()]) << "seed " << seed << ", LID " << lid.raw();
+        ++cases;
+      }
+    }
+  }
+  EXPECT_GT(cases, 0U);
 }
 
 }  // namespace
