@@ -221,6 +221,16 @@ class Planted(Judged):
         self.expect("off")
         self.expect(options=("--flight", "100000"))
 
+    def test_a_late_answer_of_a_set_that_another_one_has_replaced(self):
+        """World 4000010198 of the swarm: the Set and its answer were late, each by less than a MAD can be."""
+        first = self.wire.send_table("c", UP_DOWN["c"])
+        self.wire.time += 200_000_000
+        self.without_link_cd()
+        self.wire.answer(first)
+        self.wire.disable("c", 2)
+        self.expect("off")
+        self.expect(options=("--flight", "100000"))
+
     def test_nobody_knows_how_late_a_repeated_set_may_be(self):
         self.repeated_set(70_000_000)
         self.expect("off")

@@ -17,6 +17,8 @@ void TableBlock::answered(Request request, Time asked, const Bytes& content, Tim
   const auto found = std::find_if(pending_.begin(), pending_.end(),
                                   [&](const Pending& each) { return each.request == request; });
   if (found == pending_.end()) {
+    // It can have come only before one that was sent, and answered, when it could come no more.
+    if (known_ && asked + timing_.flight <= last_asked_) return;
     // A late copy of a Set that was answered before: it has put back what it carried, and nobody knows when.
     if (!known_ || content != settled_) pending_.push_back({request, asked, now, content, -1});
     return;
@@ -32,6 +34,7 @@ void TableBlock::answered(Request request, Time asked, const Bytes& content, Tim
   drop_pending_before(asked);
   settle(content);
   last_answer_ = now;
+  last_asked_ = asked;
 }
 
 void TableBlock::timed_out(Request request, Time now) {

@@ -85,6 +85,7 @@ class TableBlock {
   Time replaced_by_ = 0;
   Bytes settled_{};
   Time last_answer_ = 0;
+  Time last_asked_ = 0;  ///< when the Set was sent that was answered last
   std::vector<Pending> pending_;
   std::vector<std::vector<Candidate>> entries_;
   std::vector<std::size_t> changed_;
