@@ -13,6 +13,7 @@ namespace {
 
 using routing::ForwardingTables;
 using routing::Hop;
+using routing::LidRounds;
 using routing::lids_per_block;
 using routing::SwitchGraph;
 using routing::SwitchIndex;
@@ -85,12 +86,13 @@ class LidPass {
       if (works_[s] == No) next[s] = wanted[s];
     }
     if (any_mixture_is_safe(target)) return Answer::Repaired;
-    bool emptied = false;
-    for (std::uint32_t s = 0; s < now.size(); ++s) {
-      next[s] = works_[s] == No ? no_port : now[s];
-      emptied = emptied || next[s] != now[s];
-    }
-    return emptied ? Answer::Repaired : Answer::NeedsStages;
+    return empty_what_is_broken() ? Answer::Repaired : Answer::NeedsStages;
+  }
+
+  /// Sets `next`: what works, and nothing else.
+  void only_what_works(const Target& target) {
+    find_working(target);
+    (void)empty_what_is_broken();
   }
 
   std::vector<std::uint8_t> now;
@@ -99,6 +101,16 @@ class LidPass {
 
  private:
   enum Works : std::uint8_t { Unknown, Yes, No, BeingFollowed };
+
+  /// Whether anything is.
+  bool empty_what_is_broken() {
+    bool emptied = false;
+    for (std::uint32_t s = 0; s < now.size(); ++s) {
+      next[s] = works_[s] == No ? no_port : now[s];
+      emptied = emptied || next[s] != now[s];
+    }
+    return emptied;
+  }
 
   void find_working(const Target& target) {
     std::fill(works_.begin(), works_.end(), Unknown);
@@ -192,7 +204,12 @@ class PassMaker {
         repair(Lid{static_cast<std::uint16_t>(block * lids_per_block + i)});
       }
     }
+    const ForwardingTables repaired = pass_.tables;
+    if (!repaired_.empty()) take_back_what_closes_a_circle(differing);
     if (!staged_.empty()) advance(differing, packets);
+    // Nothing that they could wait for is left.
+    if (packets == Packets::Gone && pass_.tables == now_) pass_.tables = repaired;
+    pass_.writes = pass_.tables != now_;
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
       if (!std::ranges::equal(pass_.tables.row(SwitchIndex{s}), wanted_->row(SwitchIndex{s}))) ++pass_.behind;
     }
@@ -227,10 +244,47 @@ class PassMaker {
       staged_.push_back(lid);
       return;
     }
-    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      pass_.tables.set(SwitchIndex{s}, lid, PortNum{lid_pass_.next[s]});
+    if (target != nullptr) repaired_.push_back(lid);
+    set(lid, lid_pass_.next);
+  }
+
+  /// Repairs turn packets as the order allows, and what stands may still turn them as an earlier one did: a
+  /// repair that closes a circle with that waits, and what is broken is taken out.
+  void take_back_what_closes_a_circle(std::span<const routing::BlockRef> differing) {
+    const std::vector<std::vector<routing::EntryWrite>> all{writes(differing, *wanted_)};
+    if (!routing::has_foreign_turns(order_, {now_, *wanted_, all, {recent_, kept_}})) return;
+    const std::vector<std::vector<routing::EntryWrite>> repairs{writes(differing, pass_.tables)};
+    routing::LidRounds rounds = routing::make_rounds(order_, {now_, pass_.tables, repairs, {}});
+    for (const routing::Stopover& stopover : rounds.stopovers)
+      for (const Lid lid : stopover.lids) rounds.of[lid.raw()] = LidRounds::never;
+    for (const Lid lid : rounds.circular) rounds.of[lid.raw()] = LidRounds::never;
+    for (const Lid lid : repaired_) {
+      if (lid.raw() >= rounds.of.size() || rounds.of[lid.raw()] == 0) continue;
+      for (std::uint32_t s = 0; s < graph_.size(); ++s)
+        lid_pass_.now[s] = now_.port(SwitchIndex{s}, lid).raw();
+      lid_pass_.only_what_works(*targets_[lid.raw()]);
+      set(lid, lid_pass_.next);
     }
-    pass_.writes = true;
+  }
+
+  /// From `now_` to these, all at once.
+  [[nodiscard]] std::vector<routing::EntryWrite> writes(std::span<const routing::BlockRef> differing,
+                                                        const ForwardingTables& to) const {
+    std::vector<routing::EntryWrite> result;
+    for (const routing::BlockRef& at : differing) {
+      for (std::size_t i = 0; i < lids_per_block; ++i) {
+        const Lid lid{static_cast<std::uint16_t>(at.block * lids_per_block + i)};
+        if (lid.raw() >= targets_.size() || targets_[lid.raw()] == nullptr) continue;
+        const PortNum port = to.port(at.sw, lid);
+        if (port != now_.port(at.sw, lid)) result.push_back({at.sw, lid, port, routing::Change::Gains});
+      }
+    }
+    return result;
+  }
+
+  void set(Lid lid, const std::vector<std::uint8_t>& entries) {
+    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+      pass_.tables.set(SwitchIndex{s}, lid, PortNum{entries[s]});
   }
 
   /// What is repaired in this pass is no part of the stages.
@@ -246,7 +300,6 @@ class PassMaker {
     for (const Lid lid : update.left_out) {
       for (std::uint32_t s = 0; s < graph_.size(); ++s)
         pass_.tables.set(SwitchIndex{s}, lid, wanted_->port(SwitchIndex{s}, lid));
-      pass_.writes = true;
     }
     if (!update.left_out.empty())
       pass_.remark = std::to_string(update.left_out.size()) +
@@ -261,7 +314,6 @@ class PassMaker {
     for (const routing::EntryWrite& write : stage) {
       if (waits[write.lid.raw()] != 0) continue;
       pass_.tables.set(write.sw, write.lid, write.port);
-      pass_.writes = true;
     }
   }
 
@@ -282,6 +334,7 @@ class PassMaker {
   LidPass lid_pass_;
   std::vector<const Target*> targets_;
   std::vector<Lid> staged_;
+  std::vector<Lid> repaired_;
   Pass pass_;
 };
 

@@ -4,7 +4,8 @@
 ///
 /// Each LID goes its own way, and every pass looks only at what is in force:
 /// - entries that lead nowhere any more, after a loss, are written in the very next pass. Where half of them
-///   could lead a packet round in a circle, they are taken out first, and written in the passes after it;
+///   could lead a packet round in a circle, they are taken out first, and written in the passes after it. So
+///   are those whose packets might wait in a circle for packets of LIDs that still follow an earlier order;
 /// - entries that work change in the stages of routing/update_plan.h, one stage a pass. Those that take a way
 ///   down, or any way, from a switch (no others: what a switch gains is there for whoever is led to it) wait
 ///   until packets that were sent there by the entries before are gone: the packet life. So do LIDs that must
