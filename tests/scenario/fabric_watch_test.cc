@@ -235,6 +235,34 @@ TEST_F(Planted, TwoPortsWithOneLidAreAViolationAndTheWatchGoesOn) {
   EXPECT_EQ(world.watch.violations().size(), 1U);
 }
 
+// World 6000010173 of the swarm: a switch was there from the start, and its cables were not.
+TEST_F(Planted, WhoComesWithACableIsNotSeenAtOnce) {
+  world_ = std::make_unique<RegulatedWorld>("torus:3x3,hosts=1", usual(0), journal_file());
+  RegulatedWorld& world = *world_;
+  const auto is_switch = [&](LinkEnd end) { return truth().node(end.node).type == NodeType::Switch; };
+  const Port& seat = truth().port(world.port);
+  NodeIndex apart{0};
+  while (!is_switch({apart, PortNum{0}}) || apart == truth().peer({seat.node, seat.num})->node)
+    apart = NodeIndex{apart.raw() + 1};
+  std::vector<LinkIndex> cables;
+  for (std::uint32_t i = 0; i < truth().links().size(); ++i) {
+    const Link& link = truth().link(LinkIndex{i});
+    const bool is_between = is_switch(link.a) && is_switch(link.b);
+    if (is_between && (link.a.node == apart || link.b.node == apart)) cables.push_back(LinkIndex{i});
+  }
+  ASSERT_EQ(cables.size(), 4U);
+  for (const LinkIndex cable : cables) world.watch.cut(cable, world.ps());
+  world.bring_up();
+  for (const LinkIndex cable : cables) {
+    world.watch.settled();
+    world.watch.mend(cable, world.ps());
+    world.run_for(10s);
+    ASSERT_TRUE(world.run([&] { return world.daemon->quiet(); }));
+  }
+  world.watch.settled();
+  EXPECT_THAT(world.watch.violations(), ::testing::IsEmpty());
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Some, FabricWatchProperty,
     testing::Values(Sketch{"torus:3x3,hosts=1",

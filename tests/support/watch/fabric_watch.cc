@@ -31,6 +31,10 @@ void FabricWatch::cut(LinkIndex link, Picoseconds at) {
 }
 
 void FabricWatch::mend(LinkIndex link, Picoseconds at) {
+  // What comes with it has not been seen yet.
+  const Link& cable = fabric_.description().link(link);
+  const auto is_apart = [&](LinkEnd end) { return !watched_.joined().contains(end.node); };
+  if (watching_ && (is_apart(cable.a) || is_apart(cable.b))) watched_.faults.open();
   fabric_.mend(link, at);
   watched_.faults.mend(link);
 }
