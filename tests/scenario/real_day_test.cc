@@ -1,7 +1,9 @@
 // Two days on whole published fabrics, with the load curve of an installation and another pattern of traffic
 // every quarter of an hour: at the start nobody knows how long links train, on the second day heddled has
-// learnt it. By night only (`scenario.real_days_night`), for an hour and more a fabric.
+// learnt it. By night only (`scenario.real_days_night`), for an hour and more a fabric. HEDDLE_DAY_HOURS=6:
+// only so many hours of each day, from midnight on.
 
+#include <cstdlib>
 #include <iostream>
 
 #include "story.h"
@@ -28,7 +30,10 @@ struct Account {
 class RealDay : public Story, public testing::WithParamInterface<Drawn> {
  protected:
   static constexpr auto step = 15s;  ///< rates count as steady for so long
-  static constexpr int quarters = 24 * 4;
+  static int quarters() {
+    const char* hours = std::getenv("HEDDLE_DAY_HOURS");
+    return 4 * (hours == nullptr ? 24 : std::atoi(hours));
+  }
 
   static WorldOptions how(regulation::Mode mode) {
     WorldOptions options;
@@ -81,7 +86,7 @@ class RealDay : public Story, public testing::WithParamInterface<Drawn> {
 
   Account pass_day() {
     Account day;
-    for (int quarter = 0; quarter < quarters && !HasFailure(); ++quarter) {
+    for (int quarter = 0; quarter < quarters() && !HasFailure(); ++quarter) {
       send(quarter);
       for (auto passed = 0s; passed < 15min; passed += step) {
         world_->run_for(step);
