@@ -95,6 +95,29 @@ TEST_F(TwiceThere, AHostWithALidOfItsOwn) {
   EXPECT_FALSE(world.run([&] { return !findings(health::Rule::DuplicateLid).empty(); }, full_sweep));
 }
 
+TEST_F(TwiceThere, ALinkOfATrunkThatCannotDoWhatItsFellowCan) {
+  for (const LinkSpeed second : {LinkSpeed::Ddr, LinkSpeed::Sdr}) {
+    const auto whole = *generate(ring);
+    FabricBuilder builder;
+    for (const Node& node : whole->nodes()) ASSERT_TRUE(builder.add_node(node));
+    bool changed = false;
+    for (const Link& link : whole->links()) {
+      const bool is_it = !changed && whole->node(link.a.node).type == NodeType::Switch &&
+                         whole->node(link.b.node).type == NodeType::Switch;
+      changed = changed || is_it;
+      ASSERT_TRUE(builder.add_link(link.a, link.b, link.width, is_it ? second : link.speed));
+    }
+    const std::string file = directory_ / "uneven.ibnetdiscover";
+    std::ofstream{file} << write_ibnetdiscover(*builder.build());
+    WorldOptions options = usual(0);
+    options.governor.mode = regulation::Mode::Advise;  // which would take one of the two
+    begin(file, options);
+    world_->run_for(60s);
+    EXPECT_EQ(findings(health::Rule::TrunkRate).size(), second == LinkSpeed::Sdr ? 1U : 0U);
+    EXPECT_TRUE(findings(health::Rule::LinkSpeed).empty()) << "it does what its ends can";
+  }
+}
+
 TEST_F(TwiceThere, AHostWithTheNameOfAnother) {
   begin_with_second_host_called("host-2 mlx5_0");
   const auto found = findings(health::Rule::DuplicateDescription);

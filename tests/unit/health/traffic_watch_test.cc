@@ -29,6 +29,17 @@ TEST(HealthTraffic, WhereLittlePassesNothingIsUnbalanced) {
   EXPECT_EQ(world.count(), 0U);
 }
 
+// Four times as busy is borne no more, less is.
+TEST(HealthTraffic, AThirdOfTheBusiestIsNotUnbalanced) {
+  for (const double least : {20e9, 12e9}) {
+    HealthWorld world{ring};
+    world.send(0, 2, BitRate{60e9});
+    world.send(1, 3, BitRate{least});
+    world.pass(25min);
+    EXPECT_EQ(world.count(Rule::UnbalancedTrunk), least > 15e9 ? 0U : 1U) << least;
+  }
+}
+
 TEST(HealthTraffic, CountersThatNeverMove) {
   HealthWorld world{ring};
   const Link& link = world.truth().link(world.host_link());
