@@ -12,48 +12,13 @@
 #include "base/random.h"
 #include "health/isolation.h"
 #include "support/night.h"
+#include "unit/health/day_score.h"
 #include "unit/health/health_world.h"
 
 namespace heddle::health {
 namespace {
 
 using sim::ErrorCounter;
-
-struct Planted {
-  std::string name;
-  LinkIndex link;
-  std::optional<NodeGuid> node;  ///< what is told of the node as a whole is this, too
-  std::set<Rule> rules;          ///< that may tell of it; the first that must is any of them
-  Instant from;
-  Instant until;
-  std::optional<PortRef> blame;
-  bool found = false;
-};
-
-struct Score {
-  std::size_t planted = 0;
-  std::size_t found = 0;
-  std::array<std::size_t, 2> right{};  ///< findings, by Sureness; each once
-  std::array<std::size_t, 2> wrong{};
-  std::size_t blamed = 0;
-  std::size_t blamed_right = 0;
-  std::size_t isolated_right = 0;
-  std::size_t isolated_wrong = 0;
-  std::vector<std::string> remarks;
-
-  void add(const Score& day) {
-    planted += day.planted;
-    found += day.found;
-    for (std::size_t i = 0; i < 2; ++i) {
-      right[i] += day.right[i];
-      wrong[i] += day.wrong[i];
-    }
-    blamed += day.blamed;
-    blamed_right += day.blamed_right;
-    isolated_right += day.isolated_right;
-    isolated_wrong += day.isolated_wrong;
-  }
-};
 
 class Day {
  public:
