@@ -33,7 +33,10 @@ class Page(unittest.TestCase):
             def before(command):
                 if re.match(r"drain [^-]", command):
                     wait_until(lambda: daemon.json("regulate")["links"] == {"active": 2048}, 120, "all links")
-                    wait_until(lambda: daemon.json("what-if", "--without", "spine-0-0")["tables"]["agreement"] == 1, 120, "tables of all links")
+                    def is_read():
+                        tables = daemon.json("what-if", "--without", "spine-0-0")["tables"]
+                        return tables["agreement"] == 1 and not tables["outdated"]
+                    wait_until(is_read, 120, "tables of all links")
 
             self.assertEqual(play(self, "drain.md", daemon, NAME, timeless, before=before), 10)
 
