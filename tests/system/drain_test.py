@@ -105,21 +105,28 @@ class DrainTest(LoopTest):
             self.expect_busiest(daemon, said["now"]["traffic"]["largest_share"], f"before {what}")
             before = self.dead_ends(served)
             self.drain(daemon, *what)
-            self.expect_busiest(daemon, said["then"]["traffic"]["largest_share"], f"without {what}")
+            self.expect_predicted(daemon, said["then"]["traffic"]["largest_share"], what)
             self.expect_nobody_led_astray(served, before)
             daemon.heddle("drain", "--end")
             self.all_links_back(served, daemon)
             # The predictions are of tables of all links: what comes back is written into them after it is on.
             wait_until(lambda: daemon.json("what-if", "--without", uplink)["tables"]["agreement"] == 1, 60, "tables of all links")
 
+    def expect_predicted(self, daemon, share, what):
+        self.expect_busiest(daemon, share, f"without {what}")
+
+    def busiest(self, daemon):
+        """Of links between switches."""
+        links = daemon.json("links", "--kind", "switch")["links"]
+        return max(link[way]["utilization"] or 0 for link in links for way in ("a_to_b", "b_to_a") if link[way])
+
     def expect_busiest(self, daemon, share, when):
-        """Of links between switches, within 2 % of what was predicted, once it is measured so."""
+        """Within 2 % of what was predicted, once it is measured so."""
         measured = None
 
         def is_near():
             nonlocal measured
-            links = daemon.json("links", "--kind", "switch")["links"]
-            measured = max(link[way]["utilization"] or 0 for link in links for way in ("a_to_b", "b_to_a") if link[way])
+            measured = self.busiest(daemon)
             return abs(measured - share) <= 0.02 * share
         try:
             wait_until(is_near, 60, "the predicted load")
@@ -175,6 +182,13 @@ class BesideOpenSm(DrainTest):
             with self.heddled(served, **{"opensm.lmc": str(lmc), "regulation.mode": "advise"}) as daemon, self.told(served, daemon):
                 daemon.wait_for_sweeps(5)
                 story(served, daemon)
+
+    def expect_predicted(self, daemon, share, what):
+        """A switch that is drained is soon gone for OpenSM, and the plugin deals LIDs as if it had never been (docs/what-if.md)."""
+        if not any(each.startswith("spine") for each in what):
+            return super().expect_predicted(daemon, share, what)
+        wait_until(lambda: 0 < self.busiest(daemon) <= 1.02 * share, 60, f"no more than {share}")
+        return None
 
     kill_9 = Standalone.kill_9
     turns = Standalone.turns
