@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +19,7 @@
 #include "fabric/source.h"
 #include "sim/scenario_player.h"
 #include "sim/training.h"
+#include "support/day_of_loads.h"
 #include "support/regulated_flows.h"
 
 namespace heddle::testing_support {
@@ -114,15 +114,9 @@ class Day {
   }
 
   void send(int quarter) {
-    constexpr double hours[24] = {0.10, 0.08, 0.05, 0.05, 0.05, 0.08, 0.15, 0.30, 0.55, 0.80, 0.90, 0.95,
-                                  0.85, 0.90, 1.00, 0.95, 0.90, 0.75, 0.55, 0.40, 0.30, 0.25, 0.20, 0.15};
-    constexpr std::array patterns{sim::Pattern::Uniform,       sim::Pattern::Permutation,
-                                  sim::Pattern::Neighbour,     sim::Pattern::AllToAll,
-                                  sim::Pattern::BitComplement, sim::Pattern::Hotspot,
-                                  sim::Pattern::Tornado};
     sim::Phase phase;
-    phase.pattern = patterns.at((arguments_.seed + static_cast<std::uint64_t>(quarter)) % patterns.size());
-    phase.load = hours[quarter / 4 % 24];
+    phase.pattern = test::pattern_of_day(arguments_.seed, quarter);
+    phase.load = test::load_of_day(quarter);
     phase.destinations = 16;
     phase.hot = 0.05;
     phase.targets = 8;

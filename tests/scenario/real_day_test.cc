@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "story.h"
+#include "support/day_of_loads.h"
 #include "support/places.h"
 
 namespace heddle::test {
@@ -32,7 +33,7 @@ class RealDay : public Story, public testing::WithParamInterface<Drawn> {
   static constexpr auto step = 15s;  ///< rates count as steady for so long
   static int quarters() {
     const char* hours = std::getenv("HEDDLE_DAY_HOURS");
-    return 4 * (hours == nullptr ? 24 : std::atoi(hours));
+    return quarters_an_hour * (hours == nullptr ? 24 : std::atoi(hours));
   }
 
   static WorldOptions how(regulation::Mode mode) {
@@ -60,21 +61,14 @@ class RealDay : public Story, public testing::WithParamInterface<Drawn> {
     return shared_data() / "fabrics" / (std::string{GetParam().fabric} + ".ibnetdiscover");
   }
 
-  /// Of a host's link, on average; the pattern is drawn anew for each quarter of an hour.
   void send(int quarter) {
-    constexpr double hours[24] = {0.10, 0.08, 0.05, 0.05, 0.05, 0.08, 0.15, 0.30, 0.55, 0.80, 0.90, 0.95,
-                                  0.85, 0.90, 1.00, 0.95, 0.90, 0.75, 0.55, 0.40, 0.30, 0.25, 0.20, 0.15};
-    constexpr std::array patterns{sim::Pattern::Uniform,       sim::Pattern::Permutation,
-                                  sim::Pattern::Neighbour,     sim::Pattern::AllToAll,
-                                  sim::Pattern::BitComplement, sim::Pattern::Hotspot,
-                                  sim::Pattern::Tornado};
     if (phase_) {
       ASSERT_TRUE(world_->player.remove(*phase_, world_->plane, world_->ps()));
     }
     sim::Phase phase;
     const std::uint64_t draw = GetParam().seed * 1000 + static_cast<std::uint64_t>(quarter);
-    phase.pattern = patterns.at((GetParam().seed + static_cast<std::uint64_t>(quarter)) % patterns.size());
-    phase.load = hours[quarter / 4];
+    phase.pattern = pattern_of_day(GetParam().seed, quarter);
+    phase.load = load_of_day(quarter);
     phase.destinations = 16;
     phase.hot = 0.05;
     phase.targets = 8;
