@@ -73,7 +73,7 @@ class Slurm:
         (self.at / "topology.conf").write_text(self.topology)
         self.env = {**os.environ, "SLURM_CONF": str(self.at / "slurm.conf"), "PATH": f"{self.at}/bin:{os.environ['PATH']}"}
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-        subprocess.run(["ip", "addr", "add", f"{HERE}/32", "dev", "lo"], check=True)
+        subprocess.run(["ip", "addr", "replace", f"{HERE}/32", "dev", "lo"], check=True)
         self.programs = [self.start("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.at}/munge.sock",
                                     f"--pid-file={self.at}/munge.pid", f"--log-file={self.at}/munged.log", f"--seed-file={self.at}/seed")]
         wait_until(lambda: (self.at / "munge.sock").exists(), 20, "munged")
