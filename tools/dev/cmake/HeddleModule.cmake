@@ -23,6 +23,7 @@ function(heddle_module name)
     target_include_directories(heddle_${name}_rest PRIVATE ${root})
     target_link_libraries(heddle_${name}_rest PRIVATE ${ARG_DEPENDS} ${ARG_LINKS} ${ARG_PRIVATE_LINKS})
     heddle_less_optimized(heddle_${name}_rest)
+    heddle_precompiled(heddle_${name}_rest)
     list(APPEND sources $<TARGET_OBJECTS:heddle_${name}_rest>)
   endif()
   if(sources)
@@ -30,6 +31,7 @@ function(heddle_module name)
     heddle_larger_units(heddle_${name})
     target_include_directories(heddle_${name} PUBLIC ${root})
     target_link_libraries(heddle_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS})
+    heddle_precompiled(heddle_${name})
   else()
     add_library(heddle_${name} INTERFACE)
     target_include_directories(heddle_${name} INTERFACE ${root})
@@ -47,6 +49,30 @@ endfunction()
 # For what waits for others, or runs once: less optimized, which takes a third off the time to compile it.
 function(heddle_less_optimized target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+# What most sources include is parsed once for all libraries that are compiled alike: it is a seventh of the time of a unit. Only
+# where sources are compiled together: the dev preset has each include by itself what it needs. g++ only, whose time was measured.
+function(heddle_precompiled target)
+  if(NOT CMAKE_UNITY_BUILD OR NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    return()
+  endif()
+  get_target_property(options ${target} COMPILE_OPTIONS)
+  string(MD5 alike "${options}")
+  set(owner heddle_precompiled_${alike})
+  if(NOT TARGET ${owner})
+    set(nothing ${CMAKE_BINARY_DIR}/precompiled.cc)
+    file(CONFIGURE OUTPUT ${nothing} CONTENT "// Of this target only the headers are used.\n" @ONLY)
+    add_library(${owner} OBJECT EXCLUDE_FROM_ALL ${nothing})
+    set_target_properties(${owner} PROPERTIES COMPILE_OPTIONS "${options}" UNITY_BUILD OFF)
+    target_link_libraries(${owner} PRIVATE fmt::fmt)
+    target_precompile_headers(${owner} PRIVATE
+      <algorithm> <array> <bit> <charconv> <chrono> <cmath> <cstdint> <cstring> <deque> <functional> <limits> <map> <memory>
+      <numeric> <optional> <ostream> <set> <span> <string> <string_view> <tuple> <unordered_map> <unordered_set> <utility> <variant>
+      <vector> <fmt/format.h>)
+  endif()
+  target_link_libraries(${target} PRIVATE fmt::fmt)
+  target_precompile_headers(${target} REUSE_FROM ${owner})
 endfunction()
 
 # One test program per module: `heddle_test(fabric LINKS heddle_fabric)` in tests/unit/fabric. Test sources are
