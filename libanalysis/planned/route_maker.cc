@@ -12,6 +12,7 @@ namespace heddle::planned {
 namespace {
 
 using routing::LinkSet;
+using routing::SwitchGraph;
 
 bool same_node(const Node& x, const Node& y) {
   return x.guid == y.guid && x.type == y.type && x.port_count == y.port_count &&
@@ -51,10 +52,10 @@ LinkSet permitted(const Subnet& subnet, const plan::Plan* plan, const std::vecto
 
 /// Why a plane is not routed as the plan wants it: whom it would part, and what OpenSM does not see as
 /// Active.
-std::string relaxed_remark(unsigned plane, const Subnet& subnet, const routing::UpDownRouter& router) {
-  const auto apart = router.unconnected(plane);
+std::string relaxed_remark(unsigned plane, const Subnet& subnet, const SwitchGraph& graph,
+                           const std::vector<std::pair<routing::SwitchIndex, routing::SwitchIndex>>& apart) {
   const auto name = [&](routing::SwitchIndex sw) {
-    const NodeGuid guid = router.graph().guid(sw);
+    const NodeGuid guid = graph.guid(sw);
     return fmt::format("\"{}\" ({})",
                        printable(subnet.fabric->node(subnet.fabric->find_node(guid)).description),
                        to_string(guid));
@@ -134,18 +135,29 @@ void RouteMaker::route_staged(unsigned plane, const LinkSet& to, const Subnet& s
   }
 }
 
+/// Who is away misses nobody.
+std::vector<RouteMaker::Pair> RouteMaker::apart(unsigned plane, const Subnet& subnet) const {
+  auto pairs = router_->unconnected(plane);
+  const auto is_away = [&](routing::SwitchIndex sw) {
+    return std::ranges::binary_search(subnet.away, router_->graph().guid(sw));
+  };
+  if (!subnet.away.empty())
+    std::erase_if(pairs, [&](const Pair& pair) { return is_away(pair.first) || is_away(pair.second); });
+  return pairs;
+}
+
 void RouteMaker::route_plane(unsigned plane, const Subnet& subnet, const plan::Plan* plan, Routes& routes) {
   LinkSet to = permitted(subnet, plan, plan != nullptr ? &plane_of(*plan, plane).avoid : nullptr);
   (void)router_->update(plane, to);
-  std::size_t unconnected = router_->unconnected(plane).size();
+  const std::vector<Pair> without = apart(plane, subnet);
+  std::size_t unconnected = without.size();
   LinkSet open = subnet.usable;
   if (plan != nullptr) erase(open, *subnet.fabric, plan->forced);
   if (unconnected != 0 && to != open) {
-    std::string remark = relaxed_remark(plane, subnet, *router_);
     (void)router_->update(plane, open);
-    const std::size_t left = router_->unconnected(plane).size();
+    const std::size_t left = apart(plane, subnet).size();
     if (left < unconnected) {
-      routes.remarks.push_back(std::move(remark));
+      routes.remarks.push_back(relaxed_remark(plane, subnet, router_->graph(), without));
       routes.relaxed = true;
       to = std::move(open);
       unconnected = left;
@@ -176,6 +188,10 @@ Result<Routes> RouteMaker::make(const Subnet& subnet, const plan::Plan* plan, un
     if (!plane_of(*plan, plane).staged || routes.relaxed) continue;
     const LinkSet to = router_->active(plane);
     route_staged(plane, to, subnet, *plan, routes);
+  }
+  for (const NodeGuid guid : subnet.away) {
+    const auto sw = router_->graph().find(subnet.fabric->find_node(guid));
+    std::ranges::fill(routes.tables.row(sw), no_path.raw());
   }
   return routes;
 }

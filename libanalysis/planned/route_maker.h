@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -21,12 +22,13 @@ namespace heddle::planned {
 struct Routes {
   /// Of the subnet that was routed; null before the first.
   std::shared_ptr<const Fabric> fabric;
+  /// Of switches that are away, no entry.
   routing::ForwardingTables tables;
   /// Links that every plane may use: for multicast, and for nobody else to be surprised.
   routing::LinkSet permitted;
   /// Per plane, the stages of its update; 0 where it has none.
   std::vector<std::uint32_t> stages;
-  /// Pairs of host switches without a path in some plane.
+  /// Pairs of host switches without a path in some plane, of those that are in sight.
   std::size_t unconnected = 0;
   /// A plane goes on using links that the plan wants to avoid, because without them hosts would be cut off.
   bool relaxed = false;
@@ -56,6 +58,8 @@ class RouteMaker {
   Result<void> renew(const std::shared_ptr<const Fabric>& fabric, const plan::Plan* plan, unsigned planes,
                      const TablesInForce* in_force);
   void allow_turns(const TablesInForce& in_force, routing::UpDownOptions options);
+  using Pair = std::pair<routing::SwitchIndex, routing::SwitchIndex>;
+  [[nodiscard]] std::vector<Pair> apart(unsigned plane, const Subnet& subnet) const;
   void route_plane(unsigned plane, const Subnet& subnet, const plan::Plan* plan, Routes& routes);
   void route_staged(unsigned plane, const routing::LinkSet& to, const Subnet& subnet, const plan::Plan& plan,
                     Routes& routes);

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "planned/taken_lids.h"
+
 namespace heddle::planned {
 namespace {
 
@@ -20,6 +22,7 @@ class SubnetMaker {
     for (const Cable& cable : records_.cables) add_cable(cable.link);
     for (const LinkRef& link : absent) add_absent(link);
     subnet_.fabric = builder_.build();
+    subnet_.away = std::move(records_.away);
     mark_usable();
     return std::move(subnet_);
   }
@@ -77,15 +80,21 @@ class SubnetMaker {
     remark(builder_.add_link(a, b, LinkWidth::None, LinkSpeed::None));
   }
 
-  [[nodiscard]] bool is_free_switch_port(const PortRef& ref) const {
+  [[nodiscard]] bool is_switch(const PortRef& ref) const {
     const NodeIndex node = builder_.find_node(ref.node);
-    if (node == no_node || builder_.node(node).type != NodeType::Switch) return false;
+    return node != no_node && builder_.node(node).type == NodeType::Switch;
+  }
+
+  [[nodiscard]] bool is_free(const PortRef& ref) const {
+    const NodeIndex node = builder_.find_node(ref.node);
+    if (node == no_node) return false;
     if (ref.port.raw() == 0 || ref.port.raw() > builder_.node(node).port_count) return false;
     return builder_.port(node, ref.port).link == no_link;
   }
 
   void add_absent(const LinkRef& link) {
-    if (is_free_switch_port(link.a) && is_free_switch_port(link.b) && link.a != link.b) add_cable(link);
+    if (!is_switch(link.a) && !is_switch(link.b)) return;
+    if (is_free(link.a) && is_free(link.b) && link.a != link.b) add_cable(link);
   }
 
   void mark_usable() {
@@ -131,6 +140,15 @@ Subnet make_subnet(SubnetRecords records, std::span<const LinkRef> absent) {
   return SubnetMaker(std::move(records)).make(absent);
 }
 
+std::vector<NodeGuid> switches_in_sight(const Subnet& subnet) {
+  std::vector<NodeGuid> result;
+  for (const Node& node : subnet.fabric->nodes()) {
+    const bool is_away = std::ranges::binary_search(subnet.away, node.guid);
+    if (node.type == NodeType::Switch && !is_away) result.push_back(node.guid);
+  }
+  return result;
+}
+
 std::size_t HostMemory::recall(SubnetRecords& records) {
   std::unordered_set<NodeGuid> switches;
   std::unordered_map<NodeGuid, const Node*> hosts;
@@ -142,13 +160,8 @@ std::size_t HostMemory::recall(SubnetRecords& records) {
     }
   }
   std::unordered_map<PortRef, const PortLids*> lids;
-  std::vector<bool> taken(last_unicast_lid.raw() + 1U);
-  for (const PortLids& each : records.lids) {
-    lids.emplace(each.port, &each);
-    for (unsigned lid = each.base.raw(); lid < each.base.raw() + (1U << std::min<unsigned>(each.lmc, 7));
-         ++lid)
-      if (lid < taken.size()) taken[lid] = true;
-  }
+  for (const PortLids& each : records.lids) lids.emplace(each.port, &each);
+  const TakenLids taken(records.lids);
   std::map<PortRef, Host> known;
   for (const Cable& cable : records.cables) {
     if (cable.joins_switches) continue;
@@ -157,8 +170,7 @@ std::size_t HostMemory::recall(SubnetRecords& records) {
     const PortRef port = a_is_switch ? cable.link.b : cable.link.a;
     const auto node = hosts.find(port.node);
     const auto its = lids.find(port);
-    const bool whole = its != lids.end() && its->second->lmc <= 7 && its->second->base != no_lid &&
-                       its->second->base.raw() + (1U << its->second->lmc) <= taken.size();
+    const bool whole = its != lids.end() && TakenLids::are_lids(*its->second);
     if (node != hosts.end() && whole) known.emplace(at, Host{*node->second, *its->second, cable.link});
   }
   std::unordered_set<NodeGuid> added;
@@ -167,8 +179,7 @@ std::size_t HostMemory::recall(SubnetRecords& records) {
     const auto found = known_.find(at);
     if (found == known_.end() || hosts.contains(found->second.node.guid)) continue;
     const Host& host = found->second;
-    const auto first = taken.begin() + host.lids.base.raw();
-    if (std::find(first, first + (1 << host.lids.lmc), true) != first + (1 << host.lids.lmc)) continue;
+    if (!taken.are_free(host.lids)) continue;
     known.emplace(at, host);
     ++count;
     if (added.insert(host.node.guid).second) records.nodes.push_back(host.node);

@@ -37,6 +37,8 @@ struct SubnetRecords {
   std::vector<Cable> cables;
   /// Ports of switches that are Active and lead to nobody whom OpenSM knows.
   std::vector<PortRef> open;
+  /// Switches among the nodes that OpenSM does not see (away.h), sorted.
+  std::vector<NodeGuid> away;
 };
 
 /// Of a fabric, all of its cables Active.
@@ -48,14 +50,19 @@ struct Subnet {
   routing::LinkSet usable;
   /// Cables between switches that are there and do not forward yet: another routing is due when they do.
   std::size_t waiting = 0;
+  /// Switches that OpenSM does not see, sorted: they hold no entry that anybody could write.
+  std::vector<NodeGuid> away;
   /// What OpenSM says that cannot be: for its log.
   std::vector<std::string> remarks;
 };
 
-/// `absent`: cables that OpenSM does not see; those whose ports are gone or taken are left out. Where no
-/// cable between switches is Active the fabric is being brought up, and all of them are usable; where one is,
-/// only those that are (facts/opensm.md).
+/// `absent`: cables of switches that OpenSM does not see; those whose ports are gone or taken are left out.
+/// Where no cable between switches is Active the fabric is being brought up, and all of them are usable;
+/// where one is, only those that are (facts/opensm.md).
 [[nodiscard]] Subnet make_subnet(SubnetRecords records, std::span<const LinkRef> absent);
+
+/// Whose tables OpenSM writes: all of the subnet's but those that are away.
+[[nodiscard]] std::vector<NodeGuid> switches_in_sight(const Subnet& subnet);
 
 /// Cables between switches that were seen once. One per OpenSM; its routing thread.
 class CableMemory {

@@ -232,7 +232,8 @@ Result<std::shared_ptr<const Fabric>> with_lids_of(const LftDump& dump, const Fa
   return builder.build(fabric.epoch());
 }
 
-std::string write_lft_dump(const Fabric& fabric, const SwitchGraph& graph, const ForwardingTables& tables) {
+std::string write_lft_dump(const Fabric& fabric, const SwitchGraph& graph, const ForwardingTables& tables,
+                           std::span<const NodeGuid> leave_out) {
   std::vector<std::string> remarks(tables.stride());
   for (const Target& target : graph.targets()) {
     const Node& node = fabric.node(fabric.port(target.port).node);
@@ -250,6 +251,7 @@ std::string write_lft_dump(const Fabric& fabric, const SwitchGraph& graph, const
   for (std::uint32_t i = 0; i < graph.size(); ++i) {
     const SwitchIndex s{i};
     const Node& node = fabric.node(graph.node(s));
+    if (std::ranges::binary_search(leave_out, node.guid)) continue;
     append_to(text, "Unicast lids [0-{}] of switch Lid {} guid {} ('{}'):\n", tables.top().raw(),
               fabric.port(fabric.port_index(graph.node(s), PortNum{0})).lid.raw(), to_string(node.guid),
               printable(node.description));

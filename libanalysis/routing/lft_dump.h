@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,7 +52,9 @@ struct LftDump {
 /// Errors: Conflict for a LID of two ports, or for LIDs of one port that are no power of two in a row.
 [[nodiscard]] Result<std::shared_ptr<const Fabric>> with_lids_of(const LftDump& dump, const Fabric& fabric);
 
+/// Without the switches of `leave_out`, which is sorted.
 [[nodiscard]] std::string write_lft_dump(const Fabric& fabric, const SwitchGraph& graph,
-                                         const ForwardingTables& tables);
+                                         const ForwardingTables& tables,
+                                         std::span<const NodeGuid> leave_out = {});
 
 }  // namespace heddle::routing

@@ -52,6 +52,7 @@ int Engine::prepare() {
   const std::size_t mute = hosts_.recall(records);
   std::vector<LinkRef> absent = cables_.missing(records);
   const plan::Plan* plan = keeper_.plan();
+  away_.recall(records, absent, plan);
   if (plan != nullptr) absent.insert(absent.end(), plan->off.begin(), plan->off.end());
   const planned::Subnet subnet = planned::make_subnet(std::move(records), absent);
   auto routes = maker_.make(subnet, plan, opensm_.subn.opt.lmc, &in_force_);

@@ -22,6 +22,7 @@
 #include "core/timings.h"
 #include "opensm_headers.h"
 #include "opensm_log.h"
+#include "planned/away.h"
 #include "planned/route_maker.h"
 #include "planned/transition.h"
 
@@ -97,6 +98,7 @@ class Engine {
   PlanKeeper keeper_;
   planned::CableMemory cables_;
   planned::HostMemory hosts_;
+  planned::AwayMemory away_;
   planned::RouteMaker maker_;
   std::optional<planned::Routes> routes_;
   planned::TablesInForce in_force_;

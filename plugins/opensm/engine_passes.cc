@@ -11,12 +11,11 @@ namespace heddle::plugin {
 
 /// OpenSM's own record of a switch is no answer: it holds zeroes where a block was not confirmed.
 void Engine::choose_pass(const planned::Subnet& subnet) {
-  const routing::SwitchGraph& graph = maker_.router().graph();
   if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) {
     const std::lock_guard lock(groups_mutex_);
     stages_.forget();
   }
-  in_force_.keep(graph.guids());
+  in_force_.keep(planned::switches_in_sight(subnet));
   if (in_force_.empty()) {
     pass_ = planned::Pass{};
     pass_.tables = routes_->tables;

@@ -2,6 +2,7 @@
 // pulled out for good. Nothing may ever be led into what is drained.
 
 #include <fstream>
+#include <map>
 #include <tuple>
 
 #include "drains.h"
@@ -246,6 +247,53 @@ TEST_P(Drains, ItsTimeEndsIt) {
   EXPECT_EQ(world_->links_off().size(), 3U);
   world_->run_for(60s);
   expect_everything_back();
+}
+
+class DrainsBesidePlugin : public Drains {
+ protected:
+  [[nodiscard]] WrittenBy written_by() const override { return WrittenBy::Plugin; }
+  /// Of all switches but one, read from them.
+  [[nodiscard]] std::map<NodeGuid, std::vector<std::uint8_t>> tables_but_of(const std::string& name) const {
+    std::map<NodeGuid, std::vector<std::uint8_t>> tables;
+    for (const Node& each : truth().nodes()) {
+      if (each.type == NodeType::Switch && each.description != name)
+        tables[each.guid] = world_->opensm->read_table(each.guid);
+    }
+    return tables;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Lmc, DrainsBesidePlugin, ::testing::Values(0, 1));
+
+// OpenSM drops whatever has no link that is on.
+TEST_P(DrainsBesidePlugin, ChangeNoTableWhenOpenSmForgetsWhatIsDrained) {
+  for (const std::string& what :
+       {std::string{"spine-1"}, std::string{"leaf-1"}, std::string{"host-2 mlx5_0"}}) {
+    RegulatedWorld& world = begin_loaded();
+    traffic(0.3, 2);
+    SCOPED_TRACE(what);
+    if (what != "spine-1") world.watch.fault();  // hosts without a way are what is asked for
+    const auto given = drain({what}, Whole::Named, regulation::Force::CutHostsOff);
+    ASSERT_TRUE(given) << given.error().message;
+    ASSERT_TRUE(world.run([&] { return !world.links_off().empty(); }, 2min)) << events();
+    const auto before = tables_but_of(what);
+    becomes_safe();
+    world.opensm->ask_for_heavy_sweep();  // no switch tells of a host whose link its own port has left
+    world.run_for(60s);
+    ASSERT_FALSE(world.opensm->is_in_sight(truth().node(node(what)).guid));
+    EXPECT_EQ(tables_but_of(what), before);
+    world.watch.kill(node(what), world.ps());
+    world.run_for(60s);
+    EXPECT_EQ(tables_but_of(what), before);
+    EXPECT_THAT(problems(), ::testing::IsEmpty()) << events();
+    world.watch.revive(node(what), world.ps());
+    world.run_for(30s);
+    EXPECT_EQ(tables_but_of(what), before);
+    ASSERT_TRUE(end({}));
+    ASSERT_TRUE(comes_to(0)) << events();
+    world.run_for(60s);
+    world.watch.settled();
+    expect_everything_back();
+  }
 }
 
 // At each moment of a drain, in turn.

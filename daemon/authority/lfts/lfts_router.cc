@@ -227,6 +227,7 @@ void LftsRouter::route(Instant now) {
   (void)hosts_.recall(records);
   std::vector<LinkRef> absent = cables_.missing(records);
   const plan::Plan& plan = store_.plan();
+  away_.recall(records, absent, &plan);
   absent.insert(absent.end(), plan.off.begin(), plan.off.end());
   const planned::Subnet subnet = planned::make_subnet(std::move(records), absent);
   auto routes = maker_.make(subnet, plan.epoch != 0 ? &plan : nullptr, options_.lmc, &in_force_);
@@ -241,8 +242,8 @@ void LftsRouter::route(Instant now) {
     const LinkIndex index = subnet.fabric->port(subnet.fabric->port_index(link.a)).link;
     if (subnet.usable.contains(index)) routed_.insert(link_ref(*subnet.fabric, link));
   }
-  const routing::SwitchGraph& graph = maker_.router().graph();
-  in_force_.keep(graph.guids());
+  unseen_ = subnet.away;
+  in_force_.keep(planned::switches_in_sight(subnet));
   const auto packets = now < packets_gone_ ? planned::Packets::UnderWay : planned::Packets::Gone;
   if (packets == planned::Packets::Gone) in_force_.forget_packets();
   pass_ = maker_.next_pass(subnet, *routes_, in_force_, packets);
@@ -256,8 +257,8 @@ void LftsRouter::hand_over() {
   doing_ = Doing::Handing;
   const auto result = std::make_shared<Result<void>>();
   const auto graph = std::make_shared<const routing::SwitchGraph>(maker_.router().graph());
-  desk_.run([put = options_.put, graph, fabric = routes_->fabric, tables = pass_.tables,
-             result] { *result = put(routing::write_lft_dump(*fabric, *graph, tables)); },
+  desk_.run([put = options_.put, graph, fabric = routes_->fabric, tables = pass_.tables, unseen = unseen_,
+             result] { *result = put(routing::write_lft_dump(*fabric, *graph, tables, unseen)); },
             [this, alive = std::weak_ptr(alive_), result] {
               if (!alive.expired()) handed_over(*result, desk_.now());
             });
@@ -303,6 +304,7 @@ void LftsRouter::checked(Instant now) {
   const routing::SwitchGraph& graph = maker_.router().graph();
   std::size_t behind = 0;
   for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    if (is_away(graph.guid(SwitchIndex{s}))) continue;
     const auto asked = pass_.tables.row(SwitchIndex{s});
     std::vector<std::uint8_t> has(asked.begin(), asked.end());
     bool differs = false;
@@ -379,7 +381,7 @@ void LftsRouter::look(Instant now) {
   std::vector<Block> blocks;
   for (const NodeGuid guid : graph.guids()) {
     const NodeIndex node = survey_->fabric->find_node(guid);
-    if (node != no_node) blocks.push_back({node, guid, looks_at_});
+    if (node != no_node && !is_away(guid)) blocks.push_back({node, guid, looks_at_});
   }
   read(std::move(blocks), &LftsRouter::looked, now);
 }
@@ -422,6 +424,8 @@ void LftsRouter::looked(Instant now) {
   }
   begin(now);
 }
+
+bool LftsRouter::is_away(NodeGuid guid) const { return std::ranges::binary_search(unseen_, guid); }
 
 FabricClock::duration LftsRouter::packet_life() const {
   if (const auto& said = store_.plan().packet_life) return *said;

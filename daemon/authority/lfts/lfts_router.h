@@ -33,6 +33,7 @@
 #include "authority/plan_store.h"
 #include "base/desk.h"
 #include "mad/survey.h"
+#include "planned/away.h"
 #include "planned/route_maker.h"
 #include "planned/subnet.h"
 #include "planned/transition.h"
@@ -112,6 +113,8 @@ class LftsRouter final : public opensm::PluginPort {
   using Then = void (LftsRouter::*)(Instant);
   void read(std::vector<Block> blocks, Then then, Instant now);
   [[nodiscard]] FabricClock::duration packet_life() const;
+  /// Nobody writes its tables, and what it holds when it comes back is to be read.
+  [[nodiscard]] bool is_away(NodeGuid guid) const;
 
   transport::Transport& transport_;
   opensm::PlanStore& store_;
@@ -131,8 +134,10 @@ class LftsRouter final : public opensm::PluginPort {
   std::optional<Instant> half_until_;   ///< of the first one in a row
   planned::CableMemory cables_;
   planned::HostMemory hosts_;
+  planned::AwayMemory away_;
   planned::RouteMaker maker_;
-  std::set<LinkRef> routed_;  ///< cables that routes_ may use
+  std::set<LinkRef> routed_;      ///< cables that routes_ may use
+  std::vector<NodeGuid> unseen_;  ///< switches of routes_ that are away, sorted
   std::optional<planned::Routes> routes_;
   planned::TablesInForce in_force_;
   bool knows_tables_ = false;

@@ -157,6 +157,7 @@ std::optional<routing::ForwardingTables> ScriptedPlugin::route() {
   if (opensm_.first_sweep()) hosts_.forget();
   (void)hosts_.recall(records);
   std::vector<LinkRef> absent = cables_.missing(records);
+  away_.recall(records, absent, plan_ ? &*plan_ : nullptr);
   if (plan_) absent.insert(absent.end(), plan_->off.begin(), plan_->off.end());
   const planned::Subnet subnet = planned::make_subnet(std::move(records), absent);
   auto routes = maker_.make(subnet, plan_ ? &*plan_ : nullptr, opensm_.options().lmc, &in_force_);
@@ -174,9 +175,8 @@ std::optional<routing::ForwardingTables> ScriptedPlugin::route() {
 }
 
 void ScriptedPlugin::choose_pass(const planned::Subnet& subnet) {
-  const routing::SwitchGraph& graph = maker_.router().graph();
   if (opensm_.first_sweep()) stages_.forget();
-  in_force_.keep(graph.guids());
+  in_force_.keep(planned::switches_in_sight(subnet));
   if (in_force_.empty()) {
     pass_ = planned::Pass{};
     pass_.tables = routes_->tables;

@@ -16,6 +16,7 @@
 #include "core/group_stages.h"
 #include "core/kept_tree.h"
 #include "core/second_look.h"
+#include "planned/away.h"
 #include "planned/route_maker.h"
 #include "planned/subnet.h"
 #include "planned/transition.h"
@@ -118,6 +119,7 @@ class ScriptedPlugin final : public RoutingEngine {
   std::optional<plan::Plan> plan_;
   planned::CableMemory cables_;
   planned::HostMemory hosts_;
+  planned::AwayMemory away_;
   planned::RouteMaker maker_;
   std::optional<planned::Routes> routes_;
   planned::TablesInForce in_force_;
