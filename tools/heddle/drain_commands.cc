@@ -196,8 +196,9 @@ void add_drain_commands(Program& program) {
                       "Switches, hosts, links as in \"leaf-0/12\", patterns of switches' names as in "
                       "\"spine-3-*\": one drain, all together");
   command->add_flag("--chassis", options->chassis, "All switches that are in one chassis with those named");
-  command->add_option("--for", options->length,
-                      "For so long, as 90s, 30min, 2h or 1d; then it ends by itself");
+  command
+      ->add_option("--for", options->length, "For so long, as 90s, 30min, 2h or 1d; then it ends by itself")
+      ->check(wrong_length);
   command->add_flag("--with-hosts", options->with_hosts, "Also when hosts are cut off by it");
   command->add_option("--reason", options->reason, "Why, for the log of decisions");
   command

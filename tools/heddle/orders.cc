@@ -4,7 +4,9 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 
+#include "base/printable.h"
 #include "heddle/accounts.h"
 #include "heddle/client.h"
 
@@ -13,12 +15,12 @@ namespace heddle::cli {
 Result<double> length_from(const std::string& text) {
   const auto wrong = [&] {
     return fail(ErrorCode::Invalid,
-                fmt::format("--for must be a time such as 90s, 30min, 2h or 1d, not '{}'", text));
+                fmt::format("must be a time such as 90s, 30min, 2h or 1d, not '{}'", printable(text)));
   };
   double number = 0;
   const char* end = text.data() + text.size();
   const auto [unit, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || !(number > 0)) return wrong();
+  if (error != std::errc{} || !(number > 0) || !std::isfinite(number)) return wrong();
   const std::string_view name{unit, static_cast<std::size_t>(end - unit)};
   constexpr std::array<std::pair<std::string_view, double>, 6> units{
       {{"", 1}, {"s", 1}, {"min", 60}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
@@ -26,6 +28,11 @@ Result<double> length_from(const std::string& text) {
     if (known == name) return number * factor;
   }
   return wrong();
+}
+
+std::string wrong_length(const std::string& text) {
+  const auto length = length_from(text);
+  return length ? std::string{} : length.error().message;
 }
 
 Result<boost::json::value> post_order(const Context& context, const std::string& target,

@@ -8,8 +8,11 @@
 
 namespace heddle::cli {
 
-/// Seconds, of --for: "90s", "30min", "2h", "1d"; a bare number counts seconds. Errors: Invalid.
+/// Seconds: "90s", "30min", "2h", "1d"; a bare number counts seconds. Errors: Invalid, without the option's
+/// name.
 [[nodiscard]] Result<double> length_from(const std::string& text);
+/// As the check of an option: what is wrong with it, so that no time is wrong usage. Empty: nothing.
+[[nodiscard]] std::string wrong_length(const std::string& text);
 
 /// Tells the daemon, and by whom.
 [[nodiscard]] Result<boost::json::value> post_order(const Context& context, const std::string& target,

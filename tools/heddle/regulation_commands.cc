@@ -62,7 +62,8 @@ void add_link_wish(CLI::App& parent, Context& context, const std::string& wish, 
       ->required();
   command->add_option("--reason", options->reason, "Why, for the log of decisions");
   if (wish != "auto") {
-    command->add_option("--for", options->length, "For so long, as 90s, 30min, 2h or 1d; then auto again");
+    command->add_option("--for", options->length, "For so long, as 90s, 30min, 2h or 1d; then auto again")
+        ->check(wrong_length);
   }
   if (wish == "off") {
     command->add_flag("--force", options->force, "Also when hosts are cut off by it");

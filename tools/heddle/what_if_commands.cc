@@ -134,7 +134,8 @@ Result<void> take_traffic(const WhatIfOptions& options, twin::Run& run) {
   if (!options.at.empty()) {
     const auto length = length_from(options.at);
     if (!length) return fail("--at", length.error());
-    at = Picoseconds{static_cast<std::int64_t>(*length * 1e12)};
+    constexpr double longest = 100.0 * 86'400;  // no scenario is as long, and more than this does not fit
+    at = Picoseconds{static_cast<std::int64_t>(std::min(*length, longest) * 1e12)};
   }
   return run.give_traffic(*scenario, at);
 }
@@ -228,7 +229,9 @@ void add_what_if_commands(Program& program) {
       ->add_option("--flows", options->flows,
                    "The traffic, as a scenario's file; else estimated from the loads of the running fabric")
       ->option_text("FILE");
-  command->add_option("--at", options->at, "So far into the scenario, as 90s or 5min")->needs("--flows");
+  command->add_option("--at", options->at, "So far into the scenario, as 90s or 5min")
+      ->needs("--flows")
+      ->check(wrong_length);
   command->add_option("--qos", options->qos, "Then with these QoS tables at all ports, as for qos push")
       ->option_text("PLAN");
   command->add_option("--regulate", options->regulate, "Then with only the links on that this policy keeps")

@@ -92,8 +92,17 @@ TEST(DrainCommands, RefusalsAreTheDaemonsWords) {
   const Ran ran = run_drain(daemon, {"drain", "leaf-0"});
   EXPECT_EQ(ran.status, Status::Failed);
   EXPECT_THAT(ran.err, HasSubstr("these hosts are cut off: host-0"));
-  EXPECT_EQ(run_drain(daemon, {"drain", "leaf-0", "--for", "soon"}).status, Status::Failed);
   EXPECT_EQ(run_drain(daemon, {"drain", "leaf-0", "--end", "--for", "2h"}).status, Status::Usage);
+}
+
+TEST(DrainCommands, WhatIsNoTimeIsWrongUsage) {
+  FakeDaemon daemon{{{"/v1/drain", {drained}}, {"/v1/twin", tree()}}};
+  for (const char* wrong : {"soon", "-2h", "0", "2 fortnights", "inf", "nan", "2hh", ""}) {
+    const Ran ran = run_drain(daemon, {"drain", "spine-1", "--for", wrong});
+    EXPECT_EQ(ran.status, Status::Usage) << wrong;
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("--for"), HasSubstr("must be a time such as 90s"))) << wrong;
+  }
+  EXPECT_TRUE(daemon.end().empty()) << "nothing is asked for";
 }
 
 TEST(DrainCommands, ListsAndEnds) {

@@ -174,7 +174,8 @@ TEST(RegulationCommands, LinkSaysWhatIsWantedWhyAndHowLong) {
   EXPECT_THAT(off.out, HasSubstr("cuts off host-2/1"));
   run(daemon, {"link", "auto", "a/1"});
   EXPECT_THAT(run(daemon, {"restore"}).out, HasSubstr("comes back on"));
-  EXPECT_EQ(run(daemon, {"link", "off", "a/1", "--for", "soon"}).status, Status::Failed);
+  EXPECT_EQ(run(daemon, {"link", "off", "a/1", "--for", "soon"}).status, Status::Usage);
+  EXPECT_EQ(run(daemon, {"link", "off", "a/1", "--for", "-2h"}).status, Status::Usage);
   EXPECT_EQ(run(daemon, {"link", "on", "a/1", "--force"}).status, Status::Usage);
   EXPECT_EQ(run(daemon, {"link", "off"}).status, Status::Usage);
   const auto asked = daemon.end();

@@ -206,6 +206,12 @@ TEST(WhatIfOfTheRunningFabric, WithTrafficThatIsGiven) {
   EXPECT_NEAR(number_at(answer, "then.traffic.largest_share"), 0.25, 1e-6);
   EXPECT_THAT(of_running({"what-if", "--without", "spine-1", "--flows", "/nowhere"}).err,
               HasSubstr("--flows"));
+  const auto at = [&](const char* when) {
+    return of_running({"what-if", "--without", "spine-1", "--flows", file, "--at", when}).status;
+  };
+  EXPECT_EQ(at("-1s"), Status::Usage);
+  EXPECT_EQ(at("1s"), Status::Done);
+  EXPECT_EQ(at("1e300d"), Status::Done) << "its end";
 }
 
 TEST(WhatIfOfTheRunningFabric, WithAJobMore) {
