@@ -56,6 +56,8 @@ class Authority {
   virtual std::optional<mad::Notice> on_unsolicited(const mad::Packet& /*packet*/, Instant /*now*/) {
     return std::nullopt;
   }
+  /// An answer that nobody waits for.
+  virtual void on_unmatched(const mad::Packet& /*packet*/, Instant /*now*/) {}
   virtual void on_timer(Instant /*now*/) {}
   [[nodiscard]] virtual std::optional<Instant> next_deadline() const { return std::nullopt; }
 

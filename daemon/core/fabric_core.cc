@@ -86,6 +86,8 @@ FabricCore::FabricCore(Around around, const CoreOptions& options)
   engine_.unsolicited_to([this](const mad::Packet& packet, Instant at) {
     if (const auto notice = authority_->on_unsolicited(packet, at)) discovery_.on_notice(*notice, at);
   });
+  engine_.unmatched_to(
+      [this](const mad::Packet& packet, Instant at) { authority_->on_unmatched(packet, at); });
 }
 
 void FabricCore::regulate_with(journal::Journal& journal) {

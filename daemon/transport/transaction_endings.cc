@@ -29,6 +29,8 @@ void TransactionEngine::Impl::on_packet(const mad::Packet& packet, Instant at, I
   if (transaction == nullptr || transaction->stage != Stage::Sent ||
       transaction->generation != tid.generation || tid.attempt > transaction->attempt) {
     ++statistics_.unmatched;
+    if (unmatched_ && !stopped_) unmatched_(packet, at);
+    announce();
     return;
   }
   const mad::Header asked = mad::read_header(transaction->packet.mad);

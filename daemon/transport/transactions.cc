@@ -199,6 +199,7 @@ TransactionEngine::TransactionEngine(Transport& transport, const EngineOptions& 
 TransactionEngine::~TransactionEngine() = default;
 
 void TransactionEngine::unsolicited_to(Unsolicited handler) { impl_->unsolicited_ = std::move(handler); }
+void TransactionEngine::unmatched_to(Unsolicited handler) { impl_->unmatched_ = std::move(handler); }
 void TransactionEngine::wake_with(WakeUp wake_up) { impl_->wake_up_ = std::move(wake_up); }
 Result<void> TransactionEngine::submit(const Request& request, TransactionClient& client,
                                        std::uint64_t context, Instant now) {

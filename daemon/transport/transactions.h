@@ -141,6 +141,8 @@ class TransactionEngine {
 
   /// Traps, SMInfo requests and whatever else is no answer.
   void unsolicited_to(Unsolicited handler);
+  /// Answers that nobody waits for: late ones, second ones, foreign ones.
+  void unmatched_to(Unsolicited handler);
   /// Called when on_timer() is due earlier than next_deadline() said before.
   void wake_with(WakeUp wake_up);
 

@@ -35,6 +35,7 @@ class TransactionEngine::Impl {
   AgentTable agents_;
   TransactionStatistics statistics_;
   Unsolicited unsolicited_;
+  Unsolicited unmatched_;
   WakeUp wake_up_;
   std::size_t queued_ = 0;
 

@@ -51,6 +51,7 @@ class OwnFabric final : public authority::Authority {
   std::optional<mad::Notice> on_unsolicited(const mad::Packet& packet, Instant now) override {
     return manager_.on_unsolicited(packet, now);
   }
+  void on_unmatched(const mad::Packet& packet, Instant now) override { manager_.on_unmatched(packet, now); }
   void on_inactive(const PortRef& port) override;
   void on_timer(Instant now) override;
   [[nodiscard]] std::optional<Instant> next_deadline() const override;

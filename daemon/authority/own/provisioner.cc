@@ -15,6 +15,18 @@ namespace {
 using transport::Completion;
 using transport::Outcome;
 
+/// Of its first switch on, by the cables of the survey; no_node where these end.
+NodeIndex end_of(const Survey& survey, const mad::DirectedRoute& route) {
+  NodeIndex at = survey.local;
+  for (std::size_t hop = 1; at != no_node && hop <= route.hop_count; ++hop) {
+    const PortNum out = route.initial_path[hop];
+    if (out.raw() > survey.fabric->node(at).port_count) return no_node;
+    const auto peer = survey.fabric->peer({at, out});
+    at = peer ? peer->node : no_node;
+  }
+  return at;
+}
+
 }  // namespace
 
 Provisioner::Provisioner(transport::TransactionEngine& engine, transport::Transport& transport,
@@ -96,6 +108,19 @@ std::optional<Batch::Way> Provisioner::way_of(std::uint64_t tag) const {
   auto path = survey_ ? route_to(*survey_, end) : std::nullopt;
   if (!path) return std::nullopt;
   return Batch::Way{transport::agent_of(survey_->node(end.node).guid()), *std::move(path)};
+}
+
+bool Provisioner::doubt(const mad::Packet& answer) {
+  const mad::Header header = mad::read_header(answer.mad);
+  const bool is_block = header.mgmt_class == mad::MgmtClass::SubnDirected &&
+                        mad::SmAttr{header.attribute} == mad::SmAttr::LinearForwardingTable;
+  const Survey* const survey = survey_ ? survey_.get() : last_.get();
+  if (!is_block || survey == nullptr) return false;
+  const mad::DirectedRoute route = mad::read_directed_route(answer.mad);
+  if (route.hop_count > mad::DirectedRoute::max_hops) return false;
+  const NodeIndex node = end_of(*survey, route);
+  return node != no_node &&
+         writer_.doubt(survey->node(node).guid(), header.modifier, mad::smp_data(answer.mad));
 }
 
 FabricClock::duration Provisioner::packet_life() const {

@@ -100,6 +100,8 @@ class Provisioner {
   void keep_off(const PortRef& port);
   /// From here on, what is under way too takes these directed routes.
   void take_routes(const Survey& from);
+  /// An answer that nobody waits for: whether it puts a block of a table in doubt (TableWriter::doubt).
+  bool doubt(const mad::Packet& answer);
   /// Compares some blocks with what their switches hold (TableWriter::verify). Not while busy().
   void verify(std::shared_ptr<const Survey> survey, std::size_t count, Instant now,
               TableWriter::Verified done) {

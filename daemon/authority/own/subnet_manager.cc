@@ -206,6 +206,13 @@ std::optional<mad::Notice> SubnetManager::on_unsolicited(const mad::Packet& pack
   return std::nullopt;
 }
 
+void SubnetManager::on_unmatched(const mad::Packet& packet, Instant now) {
+  if (!is_master() || !provisioner_.doubt(packet)) return;
+  if (rewrites_.empty()) rewrites_.emplace_back();
+  if (rewriting_) provisioner_.overtake(now);
+  next(now);
+}
+
 void SubnetManager::answer_sm_info(const mad::Packet& packet, const mad::Header& header) {
   if (state_ == mad::SmInfo::State::NotActive) return;
   mad::Packet answer = packet;

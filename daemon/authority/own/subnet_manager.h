@@ -67,6 +67,9 @@ class SubnetManager {
   /// What the engine hands over unsolicited. A trap is acknowledged and given back as its notice; SMInfo and
   /// requests of the subnet administration are answered while master.
   std::optional<mad::Notice> on_unsolicited(const mad::Packet& packet, Instant now);
+  /// An answer that nobody waits for. Where it says that a copy of a Set of a table came late, the block is
+  /// read, and what differs is written.
+  void on_unmatched(const mad::Packet& packet, Instant now);
 
   /// Null where the options say so.
   [[nodiscard]] const Administration* administration() const {

@@ -96,9 +96,10 @@ void TableWriter::read(Instant now) {
     if (node == nullptr) continue;
     const std::size_t lids = readable_lids(*node);
     for (std::size_t b = 0; b < routes_->tables.blocks() && b * routing::lids_per_block < lids; ++b) {
-      if (tables_[s]->known[b]) continue;
+      const bool is_doubted = doubted_.contains({node->guid(), b});
+      if (tables_[s]->known[b] && !is_doubted) continue;
       // What it answers may be overwritten by a Set that is still on its way.
-      if (tables_[s]->settled_at[b] > now) {
+      if (tables_[s]->settled_at[b] > now && !is_doubted) {
         tables_[s]->silent[b] = report_.left_out = true;
         continue;
       }
@@ -133,6 +134,7 @@ void TableWriter::take(BlockOf at, const Completion& completion) {
     return;
   }
   const auto data = mad::smp_data(completion.answer->mad);
+  doubted_.erase({routes_->tables.switches()[at.sw], at.block});
   note_replaced(at, data, Instant::min(), completion.now);
   std::copy(data.begin(), data.end(),
             table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * routing::lids_per_block));
@@ -230,6 +232,15 @@ void TableWriter::finish(Instant now) {
   const Done done = std::exchange(done_, nullptr);
   const WriteReport report = std::exchange(report_, {});
   done(report, now);
+}
+
+bool TableWriter::doubt(NodeGuid sw, std::size_t block, std::span<const std::uint8_t> said) {
+  const auto it = known_.find(sw);
+  if (it == known_.end() || block >= it->second.known.size()) return false;
+  const Table& table = it->second;
+  const auto held = table.bytes.begin() + static_cast<std::ptrdiff_t>(block * routing::lids_per_block);
+  if (table.known[block] && std::equal(said.begin(), said.end(), held)) return false;
+  return doubted_.emplace(sw, block).second;
 }
 
 std::optional<std::vector<Lid>> TableWriter::lids_through(const PortRef& port) const {

@@ -15,7 +15,8 @@
 /// A Set that was given up, or repeated before its answer came, may arrive late: the block is not changed
 /// again before that is as old as a packet can be. Nor are blocks that were found: whoever wrote them before
 /// may have been killed with such Sets under way. And until the switch has said which entries it holds, LIDs
-/// for which that makes a difference change nowhere: there is no order that suits both.
+/// for which that makes a difference change nowhere: there is no order that suits both. What a second answer
+/// says has come late all the same, as where the fabric delivers a Set twice, is read before the next plan.
 ///
 /// A state machine over the transaction engine, on its thread. One run at a time. Unicast only:
 /// multicast tables are MulticastWriter's.
@@ -115,6 +116,9 @@ class TableWriter {
     known_.erase(sw);
     empty_.insert(sw);
   }
+  /// The switch said once more that its block holds this, since a copy of a Set came late: what it holds is
+  /// read by the next write. False where that is what it is known to hold.
+  bool doubt(NodeGuid sw, std::size_t block, std::span<const std::uint8_t> said);
   /// That the last run left as they are (routing/safe_update.h).
   [[nodiscard]] const std::vector<Lid>& staying() const { return staying_; }
   /// Whether some switch holds, or may hold, an entry that leaves by one of these ports. Port numbers of
@@ -201,8 +205,10 @@ class TableWriter {
   std::uint64_t m_key_;
   Batch batch_;
   std::map<NodeGuid, Table> known_;  ///< what switches confirmed
-  std::set<NodeGuid> empty_;         ///< restarted; of those that have a top since, it means nothing
-  std::optional<Instant> began_;     ///< the first write
+  /// Blocks that are to be read though they are known.
+  std::set<std::pair<NodeGuid, std::size_t>> doubted_;
+  std::set<NodeGuid> empty_;      ///< restarted; of those that have a top since, it means nothing
+  std::optional<Instant> began_;  ///< the first write
 
   // Of the run.
   std::shared_ptr<const Survey> survey_;
@@ -219,9 +225,9 @@ class TableWriter {
   routing::UpdatePlan plan_;
   std::size_t stage_ = 0;
   bool rest_is_written_ = false;
-  bool is_writing_ = false;    ///< Sets of a stage, or of the rest, are under way or wait for their turn
-  std::vector<char> held_;     ///< by block number: LIDs whose later stages are left out
-  std::vector<Lid> kept_;      ///< with entries that stay though the order has none
+  bool is_writing_ = false;  ///< Sets of a stage, or of the rest, are under way or wait for their turn
+  std::vector<char> held_;   ///< by block number: LIDs whose later stages are left out
+  std::vector<Lid> kept_;    ///< with entries that stay though the order has none
   std::vector<Lid> staying_;   ///< ascending
   std::vector<bool> is_idle_;  ///< by LID: carries nothing
   Waits waits_ = Waits::Leave;

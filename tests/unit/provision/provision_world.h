@@ -48,6 +48,7 @@ class World {
         discovery.on_notice(*notice, at);
       }
     });
+    sim.engine.unmatched_to([this](const mad::Packet& packet, Instant at) { sm.on_unmatched(packet, at); });
   }
 
   const ProvisionReport& bring_up() {

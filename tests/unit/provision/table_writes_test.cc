@@ -289,6 +289,42 @@ TEST(Provisioner, ABlockIsNotChangedAgainWhileAnEarlierSetMayArrive) {
   EXPECT_GT(repeated, 0U);
 }
 
+// 2000010161 of the swarm: the fabric delivered a Set twice, and the second copy put a block back that had
+// been changed meanwhile. It is answered, too.
+TEST(Provisioner, WhatALateCopyOfASetPutsBackIsMendedOnceItIsAnswered) {
+  KeptWorld kept{"torus:3x3,hosts=1,links=1"};
+  World& world = kept.world;
+  ASSERT_FALSE(world.bring_up().failure);
+  kept.settle();
+  std::vector<mad::Packet> sets;
+  world.sim.on_send = [&](const mad::Packet& packet) {
+    if (table_set(packet)) sets.push_back(packet);
+  };
+  const auto keep_off = [&](std::vector<LinkRef> links) {
+    kept.keeper.avoid(0, std::move(links));
+    world.sm.rewrite_tables(world.sim.now, [](const Result<void>&, Instant) {});
+    kept.settle();
+  };
+  keep_off({link_ref(world.truth(), world.truth().link(kept.switch_link(0)))});
+  world.sim.on_send = nullptr;
+  ASSERT_FALSE(sets.empty());
+  keep_off({});
+  const auto tables = [&] {
+    std::vector<std::vector<PortNum>> all;
+    for (std::size_t nth = 0; nth < 9; ++nth) {
+      const auto held = world.sim.fabric.forwarding_table(world.switch_at(nth));
+      all.emplace_back(held.begin(), held.end());
+    }
+    return all;
+  };
+  const auto wanted = tables();
+  for (const mad::Packet& late : sets) {
+    world.sim.fabric.send(world.sim.ps(), world.sim.client(), late);
+    ASSERT_TRUE(world.sim.run([&] { return tables() != wanted; }, 1ms));
+    EXPECT_TRUE(world.sim.run([&] { return tables() == wanted; }, 1s));
+  }
+}
+
 // Whoever managed the fabric before was killed, perhaps with Sets under way (20124, 1020, 1050220 and others
 // of the swarm: switches had entries back that were changed already).
 TEST(Provisioner, ABlockThatWasFoundIsNotChangedWhileASetOfBeforeMayArrive) {
