@@ -77,6 +77,7 @@ std::vector<char> TableWriter::lids_that_are_known() const {
 /// stand: entries of LIDs that nobody is known to have stay as they are, and so do ways to them of which
 /// nothing better is known.
 void TableWriter::keep_lids_of_the_unknown() {
+  kept_beside_the_unknown_.clear();
   if (!somebody_is_unknown()) return;
   const std::vector<char> is_known = lids_that_are_known();
   auto kept = std::make_shared<Routes>(*routes_);
@@ -96,12 +97,20 @@ void TableWriter::keep_lids_of_the_unknown() {
   routes_ = std::move(kept);
 }
 
-/// Out of a port behind which nobody is known, and is not only mute (mute_nodes.h).
+/// Somebody whom the order knows, and to whom the link is up (mute_nodes.h).
+bool TableWriter::is_mute_behind(routing::SwitchIndex sw, PortNum out) const {
+  if (const auto next = hop(sw, out)) return routes_->up.contains(next->link);
+  const routing::SwitchGraph& graph = routes_->order->graph();
+  return std::ranges::any_of(graph.targets_at(sw), [&](std::uint32_t position) {
+    const routing::Target& target = graph.targets()[position];
+    return target.link != no_link && target.out == out && routes_->up.contains(target.link);
+  });
+}
+
+/// Out of a port behind which nobody is known, and is not only mute.
 bool TableWriter::leads_to_the_unknown(routing::SwitchIndex sw, PortNum out) const {
   const NodeIndex node = switches_[sw.raw()];
-  if (node == no_node || out == no_path || !is_unknown_behind({node, out})) return false;
-  const auto next = hop(sw, out);
-  return !next || !routes_->up.contains(next->link);
+  return node != no_node && out != no_path && is_unknown_behind({node, out}) && !is_mute_behind(sw, out);
 }
 
 /// By switch and port: the switch that it leads to, or one of those above.
@@ -164,6 +173,7 @@ void TableWriter::keep(std::uint32_t s, Lid lid, Routes& kept) {
   const PortNum out = standing(sw, lid.raw());
   const auto next = hop(sw, out);
   if (next && !routes_->in_all_planes.contains(next->link)) report_.left_out = true;
+  if (kept.tables.port(sw, lid) != out) kept_beside_the_unknown_.push_back(lid);
   kept.tables.set(sw, lid, out);
 }
 
@@ -200,7 +210,7 @@ void TableWriter::keep_all_that_may_lead_there(Routes& kept) {
 
 /// No packet is dropped for want of a path by the order that would have arrived by the tables that stand.
 void TableWriter::keep_ways_that_work(routing::Keep which) {
-  kept_.clear();
+  kept_ = kept_beside_the_unknown_;
   const auto ways = routing::ways_to_keep(update_order(), working_, routes_->tables, differing_,
                                           routes_->in_all_planes, which);
   if (ways.empty()) return;

@@ -168,6 +168,7 @@ class TableWriter {
   [[nodiscard]] std::vector<routing::SwitchIndex> way_to_the_unknown(routing::SwitchIndex sw, Lid lid) const;
   [[nodiscard]] std::vector<char> lids_that_are_known() const;
   void keep_lids_of_the_unknown();
+  [[nodiscard]] bool is_mute_behind(routing::SwitchIndex sw, PortNum out) const;
   [[nodiscard]] bool leads_to_the_unknown(routing::SwitchIndex sw, PortNum out) const;
   [[nodiscard]] std::vector<std::uint32_t> onward() const;
   [[nodiscard]] std::vector<std::uint32_t> beside_the_unknown(const std::vector<std::uint32_t>& onward) const;
@@ -227,7 +228,9 @@ class TableWriter {
   bool rest_is_written_ = false;
   bool is_writing_ = false;  ///< Sets of a stage, or of the rest, are under way or wait for their turn
   std::vector<char> held_;   ///< by block number: LIDs whose later stages are left out
-  std::vector<Lid> kept_;    ///< with entries that stay though the order has none
+  std::vector<Lid> kept_;    ///< with entries that stay though the order has none, or others
+  /// Those of them that may lead to who is unknown.
+  std::vector<Lid> kept_beside_the_unknown_;
   std::vector<Lid> staying_;   ///< ascending
   std::vector<bool> is_idle_;  ///< by LID: carries nothing
   Waits waits_ = Waits::Leave;

@@ -86,6 +86,31 @@ TEST(Provisioner, NothingChangesAroundASwitchThatIsSilentAtAStart) {
   EXPECT_GT(tried, 10U);
 }
 
+// 4000010416 of the swarm: a host that the daemon knows did not answer, what led to it stayed as it was with
+// all else, and a switch that came back closed a circle with that.
+TEST(Provisioner, AHostThatIsKnownAndSilentHoldsUpNothing) {
+  KeptWorld kept{"torus:4x4,hosts=1,links=1"};
+  World& world = kept.world;
+  ASSERT_FALSE(world.bring_up().failure);
+  kept.settle();
+  const Fabric& truth = world.truth();
+  NodeIndex host = no_node;
+  for (std::uint32_t i = 0; i < truth.nodes().size(); ++i) {
+    const bool is_host = truth.node(NodeIndex{i}).type != NodeType::Switch;
+    if (is_host && NodeIndex{i} != truth.port(world.sim.port()).node) host = NodeIndex{i};
+  }
+  world.sim.fabric.set_agent_faults(host, {.mute_sma = true});
+  world.discovery.full(world.sim.now);
+  world.finish();
+  kept.settle();
+  kept.keeper.close({link_ref(truth, truth.link(kept.switch_link(0)))});
+  std::optional<Result<void>> done;
+  world.sm.rewrite_tables(world.sim.now, [&](const Result<void>& result, Instant) { done = result; });
+  ASSERT_TRUE(world.sim.run([&] { return done.has_value(); }));
+  EXPECT_TRUE(*done);
+  expect_works(world);
+}
+
 // A leaf passes nothing on, and its hosts send (6000000165 of the swarm: a spine had no path any more for
 // what a silent leaf sent over it).
 TEST(Provisioner, WhatASwitchThatIsSilentAtAStartSendsGoesOn) {
