@@ -89,6 +89,7 @@ class Storm {
   Act aim_at_agents();
   void come_to_rest();
   [[nodiscard]] bool is_up() const;
+  [[nodiscard]] bool some_link_trains() const;
   void mend_all();
   using Seen = std::function<bool(test::RegulatedWorld::Way, const mad::Packet&)>;
   [[nodiscard]] bool wait_for(Seen seen);

@@ -87,6 +87,17 @@ Storm::Act Storm::tamper() {
   };
 }
 
+/// One that nobody turned off, and that is not up.
+bool Storm::some_link_trains() const {
+  const auto is = [&](LinkEnd end, PhysState state) {
+    return world_.fabric.port_info(truth().port_index(end)).physical == state;
+  };
+  return std::ranges::any_of(truth().links(), [&](const Link& link) {
+    const bool off = is(link.a, PhysState::Disabled) || is(link.b, PhysState::Disabled);
+    return !off && !(is(link.a, PhysState::LinkUp) && is(link.b, PhysState::LinkUp));
+  });
+}
+
 /// It is late, dumb, deaf or says things twice; or OpenSM is gone for a while, or looks at everything anew.
 Storm::Act Storm::trouble_opensm() {
   switch (dice_.below(4)) {
@@ -97,8 +108,9 @@ Storm::Act Storm::trouble_opensm() {
     case 1: {
       const auto away = std::chrono::milliseconds{dice_.below(3000)};
       return [away](Storm& storm) {
-        // Who is out of sight when it starts loses its LID to somebody else, as with the real one.
-        if (!storm.cut_.empty() || !storm.dead_.empty()) return;
+        // Who is out of sight when it starts loses its LID to somebody else, as with the real one: also who
+        // is behind a link that trains.
+        if (!storm.cut_.empty() || !storm.dead_.empty() || storm.some_link_trains()) return;
         storm.world_.watch.fault();
         storm.world_.stop_opensm();
         storm.world_.run_for(away);

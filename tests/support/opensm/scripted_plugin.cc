@@ -38,13 +38,19 @@ void ScriptedPlugin::connect() {
 void ScriptedPlugin::disconnect() {
   connected_ = false;
   lines_.clear();
+  unsaid_.clear();
 }
 
 void ScriptedPlugin::say(const std::string& line) {
-  if (!connected_ || manners_.is_dumb) return;
-  const auto event = opensm::parse_plugin_event(std::string_view{line}.substr(0, line.size() - 1)).value();
-  for (unsigned i = 0; i < manners_.times; ++i) {
-    send([this, event] { daemon_->hear(event); });
+  if (!connected_) return;
+  unsaid_.push_back(opensm::parse_plugin_event(std::string_view{line}.substr(0, line.size() - 1)).value());
+  say_what_waits();
+}
+
+void ScriptedPlugin::say_what_waits() {
+  if (manners_.is_dumb) return;
+  for (const opensm::PluginEvent& event : std::exchange(unsaid_, {})) {
+    for (unsigned i = 0; i < manners_.times; ++i) send([this, event] { daemon_->hear(event); });
   }
 }
 
@@ -93,6 +99,7 @@ std::optional<Instant> ScriptedPlugin::next_deadline() const {
 void ScriptedPlugin::on_timer() {
   const Instant now = opensm_.now();
   if (connects_at_ && *connects_at_ <= now) connect();
+  say_what_waits();
   while (!lines_.empty() && lines_.front().at <= now) {
     const Underway line = std::move(lines_.front());
     lines_.erase(lines_.begin());

@@ -28,7 +28,8 @@ namespace heddle::test {
 struct PluginManners {
   /// Until a line is at its other end.
   FabricClock::duration latency = std::chrono::microseconds{200};
-  /// It is connected, and says nothing.
+  /// It is connected, and says nothing. As the connection is a stream, what it had to say comes later, unless
+  /// the connection ends before.
   bool is_dumb = false;
   /// It does not hear what it is told.
   bool is_deaf = false;
@@ -82,6 +83,7 @@ class ScriptedPlugin final : public RoutingEngine {
 
   // The channel.
   void say(const std::string& line);
+  void say_what_waits();
   void send(std::function<void()> arrives);
   void connect();
   void disconnect();
@@ -111,6 +113,7 @@ class ScriptedPlugin final : public RoutingEngine {
   std::optional<Instant> connects_at_;
   bool connected_ = false;
   std::vector<Underway> lines_;  ///< both ways, in the order of time
+  std::vector<opensm::PluginEvent> unsaid_;
   bool window_ = false;
   plugin::Confirmation last_;
 
