@@ -79,7 +79,7 @@ std::optional<Stopover> LidMixtures::clear(std::span<const Lid> lids) {
     for (std::uint32_t s = 0; s < order_.graph.size(); ++s) {
       const SwitchIndex sw{s};
       if (s == targets_[lid.raw()]->at.raw() || before_->port(sw, lid) == no_path ||
-          leads_there(*before_, lid, s))
+          leads_there(*before_, lid, s) || leads_out(lid, s))
         continue;
       writes.push_back({sw, lid, no_path, Change::Gains});
       if (stopover.lids.empty() || stopover.lids.back() != lid) stopover.lids.push_back(lid);
@@ -92,6 +92,19 @@ std::optional<Stopover> LidMixtures::clear(std::span<const Lid> lids) {
   stopover.onward = outward_stages(order_, between, change_.after, stopover.lids).stages;
   go_by(std::move(between), stopover);
   return stopover;
+}
+
+/// By entries that do not change, to a port that leads to no switch of the graph.
+bool LidMixtures::leads_out(Lid lid, std::uint32_t s) const {
+  for (std::size_t hops = 0; hops <= order_.graph.size(); ++hops) {
+    const PortNum out = before_->port(SwitchIndex{s}, lid);
+    if (out == no_path || out != change_.after.port(SwitchIndex{s}, lid)) return false;
+    const std::uint32_t by = map_.hop(s, out.raw());
+    if (by == HopMap::none) return true;
+    if (forwards_[by] == 0) return false;
+    s = map_.peer(by);
+  }
+  return false;
 }
 
 void LidMixtures::go_by(ForwardingTables between, const Stopover& stopover) {

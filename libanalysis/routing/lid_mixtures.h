@@ -47,7 +47,8 @@ class LidMixtures {
   /// These LIDs have the entries of `between` when they begin to change, all others those that they have.
   Stopover stop_over(std::vector<Lid> lids, ForwardingTables between);
 
-  /// Likewise, but these LIDs lose the entries that lead nowhere, at once; none where there are none.
+  /// Likewise, but these LIDs lose the entries that lead nowhere, at once; none where there are none. Not
+  /// what is to go on leading out of a port behind which the graph has nobody: somebody may be there.
   std::optional<Stopover> clear(std::span<const Lid> lids);
 
   [[nodiscard]] bool has_past() const { return !past_.waits().empty(); }
@@ -76,6 +77,7 @@ class LidMixtures {
     std::uint16_t stage = 0;  ///< the first one where it is not at all
     bool waits = false;
   };
+  [[nodiscard]] bool leads_out(Lid lid, std::uint32_t s) const;
   void go_by(ForwardingTables between, const Stopover& stopover);
   void note(std::span<const std::vector<EntryWrite>> stages);
   void note(const EntryWrite& write, std::uint16_t stage);

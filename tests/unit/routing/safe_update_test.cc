@@ -123,6 +123,43 @@ TEST(SafeUpdate, WhatLeadsNowhereIsInNobodysWay) {
   }
 }
 
+// World 6000000038 of the swarm: some of that leads out of a port behind which a switch is that did not
+// answer when the daemon started, and that passes packets.
+TEST(SafeUpdate, WhatLeadsToWhoIsNotKnownStays) {
+  constexpr PortNum unknown{200};
+  const auto [fabric, earlier, router] =
+      cables_that_came(75, "random:switches=10,hosts=20,links=20,seed=75", 1);
+  const SwitchGraph& graph = router.graph();
+  const UpdateOrder order{graph, router.ranks(), router.mends()};
+  Random random(1075);
+  ForwardingTables emptied = earlier.tables();
+  std::set<std::uint32_t> empty;
+  for (unsigned i = 0; i < 2; ++i) {
+    const auto s = static_cast<std::uint32_t>(random.below(graph.size()));
+    const auto row = emptied.row(SwitchIndex{s});
+    std::fill(row.begin(), row.end(), no_path.raw());
+    empty.insert(s);
+  }
+  for (std::uint32_t beside = 0; beside < graph.size(); ++beside) {
+    if (empty.contains(beside)) continue;
+    ForwardingTables before = emptied;
+    ForwardingTables wanted = router.tables();
+    for (const Target& target : graph.targets()) {
+      for (unsigned i = 0; i < target.lid_count() && target.at.raw() != beside; ++i) {
+        const Lid lid{static_cast<std::uint16_t>(target.base.raw() + i)};
+        before.set(SwitchIndex{beside}, lid, unknown);
+        wanted.set(SwitchIndex{beside}, lid, unknown);
+      }
+    }
+    const auto update =
+        plan_safe_update(order, before, wanted, differing_blocks(before, wanted), {.may_stay = MayStay::Yes});
+    for (const auto& stage : update.plan.stages) {
+      for (const EntryWrite& write : stage)
+        EXPECT_FALSE(write.sw == SwitchIndex{beside} && write.port == no_path) << "LID " << write.lid.raw();
+    }
+  }
+}
+
 // World 55441728 of the swarm: a switch has died, and one that the order has no path for any more had one
 // while a LID went its third way.
 TEST(SafeUpdate, NobodyLosesWhatAThirdWayGave) {
