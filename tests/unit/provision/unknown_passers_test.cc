@@ -103,12 +103,15 @@ TEST(Provisioner, AHostThatIsKnownAndSilentHoldsUpNothing) {
   world.discovery.full(world.sim.now);
   world.finish();
   kept.settle();
-  kept.keeper.close({link_ref(truth, truth.link(kept.switch_link(0)))});
+  const LinkRef link = link_ref(truth, truth.link(kept.switch_link(0)));
+  ASSERT_TRUE(world.sm.may_use(link.a));
+  kept.keeper.close({link});
   std::optional<Result<void>> done;
   world.sm.rewrite_tables(world.sim.now, [&](const Result<void>& result, Instant) { done = result; });
   ASSERT_TRUE(world.sim.run([&] { return done.has_value(); }));
   EXPECT_TRUE(*done);
-  expect_works(world);
+  EXPECT_FALSE(world.sm.may_use(link.a));
+  EXPECT_FALSE(world.sm.may_use(link.b));
 }
 
 // A leaf passes nothing on, and its hosts send (6000000165 of the swarm: a spine had no path any more for
