@@ -86,6 +86,7 @@ void ScriptedPlugin::mastership_changed() {
 }
 
 std::optional<Instant> ScriptedPlugin::next_deadline() const {
+  if (!unsaid_.empty() && !manners_.is_dumb) return opensm_.now();
   std::optional<Instant> first = next_pass_at_;
   for (const auto& at : {connects_at_, groups_at_}) {
     if (at && (!first || *at < *first)) first = at;
