@@ -68,6 +68,9 @@ struct Plan {
   /// What is believed of damaged answers may be wrong at any instant, and so are tables that somebody else
   /// writes: of such a world only the end is judged.
   [[nodiscard]] bool is_judged() const { return !damage && !tampering; }
+  /// Links go and come between a sweep's reading and a write: nobody can know that one is not Active before a
+  /// port has said so.
+  [[nodiscard]] bool has_moments() const { return calms || bounces; }
   /// What OpenSM writes is in no recording.
   [[nodiscard]] bool is_recorded() const { return !plugin; }
 };

@@ -47,7 +47,7 @@ Storm::Storm(const Plan& plan, std::string directory)
   world_.on_wire = [this](test::RegulatedWorld::Way way, const mad::Packet& packet) {
     const bool sent = way == test::RegulatedWorld::Way::Sent;
     if (sent) judge_sent(packet);
-    if (!sent && plan_.calms) note_state(packet);
+    if (!sent && plan_.has_moments()) note_state(packet);
     if (awaited_ && !came_) came_ = awaited_(way, packet);
     recording_->record(sent ? Recording::Kind::Sent : Recording::Kind::Received, packet, world_.ps());
   };
@@ -67,7 +67,7 @@ bool Storm::begin() {
   if (is_wide() && !plan_.plugin) {
     world_.watch.judge_writes(plan_.world.governor.packet_life,
                               [](const routing::Target&, Lid) { return false; });
-    if (plan_.calms) world_.watch.excuse_writes([this](PortIndex port) { return !is_told_of(port); });
+    if (plan_.has_moments()) world_.watch.excuse_writes([this](PortIndex port) { return !is_told_of(port); });
   }
   world_.watch.begin();
   world_.watch.never_rests();
