@@ -322,7 +322,7 @@ TEST(Provisioner, WhatALateCopyOfASetPutsBackIsMendedOnceItIsAnswered) {
   for (const mad::Packet& late : sets) {
     world.sim.fabric.send(world.sim.ps(), world.sim.client(), late);
     ASSERT_TRUE(world.sim.run([&] { return tables() != wanted; }, 1ms));
-    EXPECT_TRUE(world.sim.run([&] { return tables() == wanted; }, 1s));
+    EXPECT_TRUE(world.sim.run([&] { return tables() == wanted; }, 10s));
   }
 }
 
