@@ -231,6 +231,15 @@ std::vector<Key> first_keys() {
            [](Config& c) -> regulation::SelectPolicy& { return c.regulation.governor.select.policy; },
            std::array{Choice<regulation::SelectPolicy>{"trunk", regulation::SelectPolicy::Trunk},
                       Choice<regulation::SelectPolicy>{"general", regulation::SelectPolicy::General}})},
+      {"regulation.for",
+       "What the general policy chooses links for. \"present\": the traffic of the moment, as far as it can "
+       "be\n"
+       "told. \"any\": whatever hosts could send to one another that send as much as they do.",
+       "\"present\"",
+       choice_key<regulation::ChosenFor>(
+           [](Config& c) -> regulation::ChosenFor& { return c.regulation.governor.chosen_for; },
+           std::array{Choice<regulation::ChosenFor>{"present", regulation::ChosenFor::Present},
+                      Choice<regulation::ChosenFor>{"any", regulation::ChosenFor::Any}})},
       {"regulation.u_off", "Links may go while those that stay are less busy than this share.", "0.30",
        ratio_key([](Config& c) -> Ratio& { return c.regulation.governor.select.thresholds.u_off; })},
       {"regulation.u_on", "Links come back when one is busier than this share.", "0.70",

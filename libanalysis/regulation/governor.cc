@@ -91,7 +91,7 @@ Result<void> check(const GovernorOptions& options) {
 }
 
 Governor::Impl::Impl(GovernorOptions given)
-    : options{std::move(given)}, mode{options.mode}, window_{options.quiet} {}
+    : options{std::move(given)}, mode{options.mode}, window_{options.quiet}, rates_{options.quiet} {}
 
 std::vector<Action> Governor::Impl::on(const Event& event) {
   now_ = std::max(now_, event.at);

@@ -28,6 +28,10 @@ bool brings(const Selection& selection) {
 
 /// While predictions are not trusted, the trunk rule goes on, which hardly needs any.
 void Governor::Impl::carry_out(Choice choice) {
+  if (choice.chosen_for == ChosenFor::Any) {
+    take_of(std::move(choice));
+    return;
+  }
   if (holds_back()) {
     if (auto fewer = without_bringing(choice, SelectPolicy::Trunk)) take_of(*std::move(fewer));
     return;
@@ -60,7 +64,7 @@ std::optional<Governor::Impl::Choice> Governor::Impl::without_bringing(const Cho
   const SelectionProblem now = problem(confirmed, choice.loads, &*traffic_);
   auto selection = select_links(now, select_options(policy));
   if (!selection) return std::nullopt;
-  return Choice{policy, confirmed, choice.loads, *std::move(selection), {}};
+  return Choice{ChosenFor::Present, policy, confirmed, choice.loads, *std::move(selection), {}};
 }
 
 void Governor::Impl::bring_of(const Choice& choice) {
@@ -89,6 +93,7 @@ Governor::Impl::Took Governor::Impl::take_of(Choice choice) {
 /// Part of a selection may load links more than all of it: halves of what does not fit are tried by
 /// themselves, as many links as may leave at a time.
 std::vector<Governor::Impl::Take> Governor::Impl::what_fits(const Choice& choice, std::vector<Take> takes) {
+  if (choice.chosen_for == ChosenFor::Any) return what_any_traffic_spares(choice, std::move(takes));
   const SelectionProblem now = problem(choice.available, choice.loads, &*traffic_);
   const SelectOptions select = select_options(choice.policy);
   Crowding crowding{now, select, on_links()};
@@ -126,8 +131,11 @@ bool Governor::Impl::is_crowded(const Choice& choice) {
 
 void Governor::Impl::begin_chosen(const Choice& choice, std::vector<Take> takes) {
   expected_ = choice.selection.predicted;
-  if (choice.policy == SelectPolicy::General) sent_then_ = sent_by_all(choice.loads);
-  is_proving_ = true;
+  const bool is_estimate = choice.chosen_for == ChosenFor::Present;
+  // What one pattern of the sample brings to a link another may bring to any other.
+  if (!is_estimate) std::ranges::fill(expected_, choice.selection.busiest);
+  if (is_estimate && choice.policy == SelectPolicy::General) sent_then_ = sent_by_all(choice.loads);
+  is_proving_ = is_estimate;
   sent_when_wrong_ = 0;
   begin(std::move(takes));
 }

@@ -114,6 +114,8 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   refresh_wakes();
   refresh_exemptions();
   window_.clear();
+  rates_.clear();
+  any_.reset();
   planned_at_.reset();
   latest_.reset();
   advised_.clear();

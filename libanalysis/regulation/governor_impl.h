@@ -251,6 +251,7 @@ class Governor::Impl {
 
   // governor_choosing.cc: what is done of a choice
   struct Choice {
+    ChosenFor chosen_for = ChosenFor::Present;
     SelectPolicy policy = SelectPolicy::Trunk;  ///< by which it was made
     routing::LinkSet available;
     MeasuredLoads loads;
@@ -277,6 +278,26 @@ class Governor::Impl {
   [[nodiscard]] bool is_crowded(const Choice& choice);
   /// Whether another choice of links, that brings some so that others can leave, is due.
   [[nodiscard]] bool may_swap(const MeasuredLoads& loads);
+
+  // governor_any.cc: links for whatever the hosts could send at their rates
+  struct AnySet {
+    MeasuredLoads rates;  ///< that it is for, by target; of links it has none
+    routing::LinkSet active;
+    std::vector<double> loads;   ///< bit/s by hop that are expected at most
+    routing::LinkSet available;  ///< when it was chosen
+    std::vector<Exempt> exempt;  ///< likewise
+  };
+  [[nodiscard]] bool is_for_any() const;
+  void note_rates();
+  /// What more traffic of any kind needs, before any link is full.
+  void bring_for_rates();
+  void follow_rates(const routing::LinkSet& available);
+  void choose_for_any(const routing::LinkSet& available, const MeasuredLoads& rates);
+  void bring_for_any();
+  /// Of the set for any traffic, or the one for the present if there is none.
+  [[nodiscard]] Selection for_any(const SelectionProblem& now, Selection present);
+  [[nodiscard]] bool send_more(const MeasuredLoads& rates, const MeasuredLoads& than) const;
+  [[nodiscard]] std::vector<Take> what_any_traffic_spares(const Choice& choice, std::vector<Take> takes);
 
   // governor_unused.cc: switches none of whose links is on
   [[nodiscard]] bool is_switch(NodeIndex node) const;
@@ -357,6 +378,8 @@ class Governor::Impl {
   Instant moved_at_ = Instant::min();        ///< traffic, for the last time
   double judged_sent_ = 0;                   ///< bit/s of all hosts in the last sample that was judged
   LoadWindow window_;                        ///< of steady samples
+  LoadWindow rates_;                         ///< of hosts alone, under whatever tables
+  std::optional<AnySet> any_;
   std::optional<Instant> planned_at_;
   std::optional<MeasuredLoads> latest_;
   std::optional<Traffic> traffic_;  ///< as last estimated

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/units.h"
@@ -22,10 +23,18 @@ enum class AfterLoss : std::uint8_t {
   Leave,      ///< nothing is touched
 };
 
+/// What the general policy chooses links for.
+enum class ChosenFor : std::uint8_t {
+  Present,  ///< the flows of the moment, as estimated
+  Any,      ///< whatever the hosts could send to one another at their rates (any_links.h)
+};
+[[nodiscard]] std::string_view to_string(ChosenFor chosen_for);
+
 struct GovernorOptions {
   Mode mode = Mode::Advise;
   SelectOptions select;
   PolicyOptions policy;
+  ChosenFor chosen_for = ChosenFor::Present;
   power::PowerModel power;
   Movement movement = Movement::Planes;
   unsigned planes = 2;

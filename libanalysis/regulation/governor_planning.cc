@@ -18,6 +18,7 @@ void Governor::Impl::handle(const LoadsMeasured& event) {
   measured_since_ = std::exchange(sample_began_, event.sample->began);
   if (!network || mode == Mode::Off || is_stopping_) return;
   latest_ = measured_loads(*network, *event.sample);
+  note_rates();
   const bool steady = is_steady();
   // What the links carry while traffic moves says nothing about the tables that it moves to.
   if (!steady && !hosts_send_more()) return;
@@ -55,6 +56,7 @@ void Governor::Impl::bring_what_is_needed() {
   for (const LinkRecord& link : records) modes_.push_back(link.mode);
   unavoidable_.judge(sent_by_all(*latest_));
   unavoidable_shares_ = unavoidable_.shares();
+  bring_for_rates();
   const LinkSet can_be = available();
   const SelectionProblem now = problem(can_be, *latest_, nullptr);
   const std::vector<LinkDecision> needed = needed_links(now, options.select, options.waiting, reach());
@@ -143,6 +145,8 @@ void Governor::Impl::choose() {
   }
   unavoidable_.predicted(selection->ceilings, sent_by_all(loads));
   now.ceilings = unavoidable_.ceilings();
+  follow_rates(can_be);
+  *selection = for_any(now, std::move(*selection));
   Plan next;
   next.at = now_;
   for (const LinkDecision& decision : selection->decisions) {
@@ -163,7 +167,12 @@ void Governor::Impl::choose() {
   if (mode == Mode::Advise) return advise(*selection);
   if (stage != Stage::Idle || !opening_.empty() || !is_master_ || !window_.full(now_)) return;
   if (look_) return;  // into queues, for the choice before
-  carry_out({options.select.policy, can_be, loads, *std::move(selection), {}});
+  carry_out({any_ ? ChosenFor::Any : ChosenFor::Present,
+             options.select.policy,
+             can_be,
+             loads,
+             *std::move(selection),
+             {}});
 }
 
 SelectOptions Governor::Impl::select_options(SelectPolicy policy) const {

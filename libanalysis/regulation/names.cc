@@ -33,6 +33,7 @@ constexpr std::array<std::string_view, 10> exempts{"regulated",
                                                    "took minutes to come back"};
 constexpr std::array<std::string_view, 3> modes{"off", "advise", "enforce"};
 constexpr std::array<std::string_view, 2> policies{"trunk", "general"};
+constexpr std::array<std::string_view, 2> aims{"present", "any"};
 constexpr std::array<std::string_view, 12> reports{"advice", "decided",   "confirmed", "called-off",
                                                    "failed", "excluded",  "operator",  "lost",
                                                    "back",   "recovered", "unused",    "needed"};
@@ -52,6 +53,7 @@ std::string_view to_string(SelectPolicy policy) { return word(policies, policy);
 std::optional<SelectPolicy> select_policy_from(std::string_view text) {
   return find<SelectPolicy>(policies, text);
 }
+std::string_view to_string(ChosenFor chosen_for) { return word(aims, chosen_for); }
 std::string_view to_string(ReportKind kind) { return word(reports, kind); }
 std::string_view to_string(LinkState state) { return word(states, state); }
 std::string_view to_string(Stage stage) { return word(stages, stage); }

@@ -163,6 +163,19 @@ std::vector<double> ceilings(const SelectionProblem& problem, const SelectOption
   return shares;
 }
 
+/// What is to change, by the general policy.
+void decide_links(const SelectionProblem& problem, const SelectOptions& options,
+                  const std::vector<double>& loads, Selection& selection) {
+  LinkSet::for_each_difference(*problem.current, selection.active, [&](LinkIndex link) {
+    if (problem.network->trunk_of(link) == Network::no_trunk) return;
+    const bool on = selection.active.contains(link);
+    const double load =
+        std::max(loads[problem.network->up_hop(link)], loads[problem.network->down_hop(link)]);
+    selection.decisions.push_back({link, on ? Turn::On : Turn::Off, selection.modes[link.raw()],
+                                   general_reason(problem, options, link, on, selection.busiest, load)});
+  });
+}
+
 Result<Selection> select_general(const SelectionProblem& problem, const SelectOptions& options) {
   GeneralSearch search{problem, options};
   auto found = search.run();
@@ -176,15 +189,7 @@ Result<Selection> select_general(const SelectionProblem& problem, const SelectOp
   decide_modes(problem, options, found->loads, selection);
   sum_up(problem, options, found->loads, search.evaluation().ceilings(), selection);
   selection.ceilings = ceilings(problem, options, search.with_all());
-  LinkSet::for_each_difference(*problem.current, selection.active, [&](LinkIndex link) {
-    if (problem.network->trunk_of(link) == Network::no_trunk) return;
-    const bool on = selection.active.contains(link);
-    const std::uint32_t up = problem.network->up_hop(link);
-    const std::uint32_t down = problem.network->down_hop(link);
-    selection.decisions.push_back({link, on ? Turn::On : Turn::Off, selection.modes[link.raw()],
-                                   general_reason(problem, options, link, on, selection.busiest,
-                                                  std::max(found->loads[up], found->loads[down]))});
-  });
+  decide_links(problem, options, found->loads, selection);
   selection.note = full_with_all(problem, options, selection) +
                    held_by(problem, options, search.evaluation(), selection.active, found->loads,
                            search.evaluation().own_loads(selection.active, found->loads));
@@ -214,6 +219,16 @@ Result<Selection> select_by_trunks(const SelectionProblem& problem, const Select
 }
 
 }  // namespace
+
+Selection selection_of(const SelectionProblem& problem, const SelectOptions& options, LinkSet active,
+                       const std::vector<double>& loads) {
+  Selection selection;
+  selection.active = std::move(active);
+  decide_modes(problem, options, loads, selection);
+  sum_up(problem, options, loads, {}, selection);
+  decide_links(problem, options, loads, selection);
+  return selection;
+}
 
 double current_capacity(const SelectionProblem& problem, LinkIndex link) {
   if (problem.modes.empty() || !problem.modes[link.raw()].on()) return problem.network->capacity(link);

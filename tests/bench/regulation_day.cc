@@ -1,7 +1,8 @@
 // A day on a published fabric by the governor alone: no MADs, no daemon, nobody who looks on, and so in
 // minutes what scenario.real_days_night takes hours for. Traffic at flow level, links that train for 2 to 180
 // s each, loads by the hour, another pattern every quarter of an hour, as there.
-//   regulation_day [--seed=N] [--hours=FROM-TO] [--quiet=SECONDS] [--policy=trunk|general] [--quarters]
+//   regulation_day [--seed=N] [--hours=FROM-TO] [--quiet=SECONDS] [--policy=trunk|general] [--for=any]
+//     [--quarters]
 //   FABRIC
 // Prints by the hour what was saved, what the bound allows, what arrived beside what arrives with all links
 // on, and why links came back.
@@ -354,6 +355,8 @@ bool take(Arguments& arguments, std::string_view text) {
     governor.plan_every = std::chrono::seconds{std::stol(*every)};
   } else if (const auto policy = value("--policy=")) {
     governor.select.policy = *regulation::select_policy_from(*policy);
+  } else if (text == "--for=any") {
+    governor.chosen_for = regulation::ChosenFor::Any;
   } else if (text == "--quarters") {
     arguments.quarters = true;
   } else if (text.starts_with("--")) {

@@ -1,0 +1,197 @@
+#include "regulation/any_links.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+namespace heddle::regulation {
+
+using routing::Hop;
+using routing::LinkSet;
+using routing::SwitchIndex;
+
+namespace {
+
+/// What may get through less of a pattern than with all links on, as a share of what is sent.
+constexpr double hardly_less = 0.002;
+/// How often links are put back, and what all trials of a set without some more may follow (switches x hosts
+/// x patterns): about half a second.
+constexpr unsigned most_reliefs = 60;
+constexpr double most_entries_followed = 4e8;
+constexpr unsigned most_thinnings = 150;
+constexpr std::size_t first_thinned = 16;
+
+}  // namespace
+
+AnyLinks::AnyLinks(const SelectionProblem& problem, const SelectOptions& options, const MeasuredLoads& rates,
+                   const LinkSet& all)
+    : problem_{problem},
+      options_{options},
+      network_{*problem.network},
+      rates_{rates},
+      any_{*problem.network, rates},
+      limit_(network_.graph().hop_count(), 0) {
+  for (const Trunk& trunk : network_.trunks()) {
+    for (const LinkIndex link : trunk.links) {
+      for (const std::uint32_t hop : {network_.up_hop(link), network_.down_hop(link)})
+        limit_[hop] = options.thresholds.u_on.value() * network_.capacity(link);
+    }
+  }
+  with_all_ = loads_over(all);
+  for (const AnyTraffic::Loads& loads : with_all_) {
+    for (std::size_t h = 0; h < limit_.size(); ++h) limit_[h] = std::max(limit_[h], loads.mean[h]);
+  }
+}
+
+AnyLinks::Loads AnyLinks::loads_over(const LinkSet& active) {
+  Loads result{any_.loads(problem_.network->tables(active, options_.plane), options_.plane)};
+  if (options_.next_plane && *options_.next_plane != options_.plane)
+    result.push_back(
+        any_.loads(problem_.network->tables(active, *options_.next_plane), *options_.next_plane));
+  return result;
+}
+
+bool AnyLinks::is_borne(const Loads& loads) const {
+  for (std::size_t p = 0; p < loads.size(); ++p) {
+    for (std::size_t i = 0; i < loads[p].shed.size(); ++i) {
+      if (loads[p].shed[i] > with_all_[p].shed[i] + hardly_less) return false;
+    }
+    for (std::size_t h = 0; h < limit_.size(); ++h) {
+      if (loads[p].mean[h] > limit_[h] * (1 + 1e-9)) return false;
+    }
+  }
+  return true;
+}
+
+std::vector<double> AnyLinks::most(const LinkSet& active) {
+  const Loads loads = loads_over(active);
+  std::vector<double> most = loads.front().most;
+  for (const AnyTraffic::Loads& more : loads) {
+    for (std::size_t h = 0; h < most.size(); ++h) most[h] = std::max(most[h], more.most[h]);
+  }
+  return most;
+}
+
+std::optional<LinkSet> AnyLinks::choose() {
+  std::optional<LinkSet> active = for_gravity();
+  if (!active) return std::nullopt;
+  for (unsigned i = 0; i < most_reliefs; ++i) {
+    const Loads loads = loads_over(*active);
+    if (is_borne(loads)) {
+      thin_out(*active);
+      return active;
+    }
+    if (!relieve(*active, loads)) break;
+  }
+  return *problem_.available;
+}
+
+/// What links carry at present is of one pattern only, and left out.
+std::optional<LinkSet> AnyLinks::for_gravity() const {
+  MeasuredLoads loads = rates_;
+  loads.hop.assign(network_.graph().hop_count(), std::numeric_limits<double>::quiet_NaN());
+  loads.waiting = loads.hop;
+  EstimateOptions how;
+  how.passes = 0;
+  const auto& tables = problem_.network->tables(*problem_.available, options_.plane);
+  const Traffic traffic = estimate_traffic(network_, loads, tables, how);
+  SelectionProblem problem = problem_;
+  problem.loads = &loads;
+  problem.traffic = &traffic;
+  SelectOptions options = options_;
+  options.policy = SelectPolicy::General;
+  auto selection = select_links(problem, options);
+  if (!selection) return std::nullopt;
+  return std::move(selection->active);
+}
+
+bool AnyLinks::is_above(const Loads& loads, std::uint32_t hop) const {
+  for (std::size_t p = 0; p < loads.size(); ++p) {
+    if (loads[p].mean[hop] > limit_[hop] * (1 + 1e-9)) return true;
+    if (loads[p].sheds[hop] != 0 && with_all_[p].sheds[hop] == 0) return true;
+  }
+  return false;
+}
+
+/// A way up more for every switch below a link that is too full. False where there is none.
+bool AnyLinks::relieve(LinkSet& active, const Loads& loads) const {
+  std::vector<unsigned> links_on(network_.graph().size(), 0);
+  std::vector<std::uint8_t> is_crowded(network_.graph().size(), 0);
+  for (const Trunk& trunk : network_.trunks()) {
+    for (const LinkIndex link : trunk.links) {
+      if (!active.contains(link)) continue;
+      ++links_on[trunk.lower.raw()];
+      ++links_on[trunk.upper.raw()];
+      if (is_above(loads, network_.up_hop(link)) || is_above(loads, network_.down_hop(link)))
+        is_crowded[trunk.lower.raw()] = 1;
+    }
+  }
+  bool added = false;
+  for (std::uint32_t i = 0; i < is_crowded.size(); ++i) {
+    if (is_crowded[i] != 0) added = add_way_up(active, SwitchIndex{i}, links_on) || added;
+  }
+  return added;
+}
+
+/// To where most links are on: from there it goes on.
+bool AnyLinks::add_way_up(LinkSet& active, SwitchIndex from, const std::vector<unsigned>& links_on) const {
+  const Hop* best = nullptr;
+  for (const Hop& hop : network_.graph().hops(from)) {
+    if (!network_.ranks().above(hop.peer, from) || active.contains(hop.link) ||
+        !problem_.available->contains(hop.link))
+      continue;
+    if (best == nullptr || links_on[hop.peer.raw()] > links_on[best->peer.raw()]) best = &hop;
+  }
+  if (best == nullptr) return false;
+  active.insert(best->link);
+  return true;
+}
+
+unsigned AnyLinks::trials() const {
+  const auto& graph = network_.graph();
+  const double followed = static_cast<double>(graph.size()) * static_cast<double>(graph.host_count()) *
+                          static_cast<double>(std::max<std::size_t>(1, any_.patterns().size()));
+  return static_cast<unsigned>(
+      std::min<double>(most_thinnings, most_entries_followed / std::max(1.0, followed)));
+}
+
+/// Many at a time while that goes well. Precondition: it bears the sample.
+void AnyLinks::thin_out(LinkSet& active) {
+  std::vector<std::uint8_t> stays(problem_.exempt.size(), 0);
+  std::vector<LinkIndex> candidates = least_loaded_first(active, stays);
+  std::size_t size = first_thinned;
+  for (unsigned left = trials(); left > 0 && !candidates.empty(); --left) {
+    size = std::min(size, candidates.size());
+    LinkSet fewer = active;
+    for (const LinkIndex link : std::span(candidates).first(size)) fewer.erase(link);
+    if (!broken_rule(network_, fewer) && bears(fewer)) {
+      active = std::move(fewer);
+      candidates = least_loaded_first(active, stays);
+      size *= 2;
+    } else if (size == 1) {
+      stays[candidates.front().raw()] = 1;
+      candidates.erase(candidates.begin());
+    } else {
+      size /= 2;
+    }
+  }
+}
+
+std::vector<LinkIndex> AnyLinks::least_loaded_first(const LinkSet& active,
+                                                    const std::vector<std::uint8_t>& stays) {
+  const std::vector<double> loads = most(active);
+  std::vector<std::pair<double, LinkIndex>> candidates;
+  for (const Trunk& trunk : network_.trunks()) {
+    for (const LinkIndex link : trunk.links) {
+      if (!active.contains(link) || problem_.exempt[link.raw()] != Exempt::No || stays[link.raw()] != 0)
+        continue;
+      candidates.emplace_back(std::max(loads[network_.up_hop(link)], loads[network_.down_hop(link)]), link);
+    }
+  }
+  std::ranges::sort(candidates);
+  std::vector<LinkIndex> links;
+  for (const auto& [load, link] : candidates) links.push_back(link);
+  return links;
+}
+
+}  // namespace heddle::regulation

@@ -1,0 +1,184 @@
+#include "regulation/any_traffic.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "base/random.h"
+#include "routing/quality.h"
+
+namespace heddle::regulation {
+
+using routing::SwitchIndex;
+using routing::Target;
+
+namespace {
+
+constexpr unsigned permutations = 8;
+constexpr unsigned random_shifts = 4;
+constexpr unsigned spread_patterns = 2;
+constexpr unsigned hot_patterns = 3;
+/// Destinations of a host at a time where it has many.
+constexpr unsigned destinations = 4;
+/// Hosts that are hot at a time, and what of everybody's traffic goes to them.
+constexpr std::size_t hot_hosts = 8;
+constexpr double hot_share = 0.05;
+/// Longer than any path: tables that are being tried out are whole, and lead nobody in circles.
+constexpr unsigned most_hops = 64;
+
+double or_nothing(double value) { return std::isnan(value) ? 0 : value; }
+
+std::vector<std::uint32_t> in_order(std::size_t count) {
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0U);
+  return order;
+}
+
+std::vector<std::uint32_t> rotated(std::vector<std::uint32_t> order, std::size_t by) {
+  if (!order.empty())
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(by % order.size()), order.end());
+  return order;
+}
+
+/// Those whose number with its bits reversed is smaller first.
+std::vector<std::uint32_t> bits_reversed(std::size_t count) {
+  const auto bits = static_cast<unsigned>(std::bit_width(count));
+  std::vector<std::uint32_t> order;
+  for (std::size_t i = 0; i < std::size_t{1} << bits; ++i) {
+    std::size_t number = 0;
+    for (unsigned bit = 0; bit < bits; ++bit) number |= (i >> bit & 1U) << (bits - 1 - bit);
+    if (number < count) order.push_back(static_cast<std::uint32_t>(number));
+  }
+  return order;
+}
+
+}  // namespace
+
+AnyTraffic::AnyTraffic(const Network& network, const MeasuredLoads& loads)
+    : network_{network}, hosts_{routing::host_targets(network.graph())} {
+  const auto& graph = network.graph();
+  double all_sent = 0;
+  double all_received = 0;
+  for (const std::uint32_t target : hosts_) {
+    sent_.push_back(or_nothing(loads.sent[target]));
+    received_.push_back(or_nothing(loads.received[target]));
+    all_sent += sent_.back();
+    all_received += received_.back();
+  }
+  // What is lost on the way is received by somebody once there is room for it.
+  for (double& rate : received_)
+    rate = all_received > 0 ? rate * all_sent / all_received : all_sent / static_cast<double>(hosts_.size());
+  for (std::uint32_t i = 0; i < graph.size(); ++i) {
+    for (const routing::Hop& hop : graph.hops(SwitchIndex{i}))
+      ports_ = std::max<std::size_t>(ports_, hop.out.raw() + 1U);
+  }
+  steps_.resize(graph.size() * ports_);
+  for (std::uint32_t i = 0; i < graph.size(); ++i) {
+    auto at = static_cast<std::uint32_t>(graph.first_hop(SwitchIndex{i}));
+    for (const routing::Hop& hop : graph.hops(SwitchIndex{i})) {
+      steps_[i * ports_ + hop.out.raw()] = {at++, hop.peer};
+      capacity_.push_back(network.capacity(hop.link));
+    }
+  }
+  if (all_sent <= 0) return;
+
+  for (unsigned i = 0; i < permutations; ++i) add_permutations(i, 1, 1, patterns_.emplace_back());
+  const std::vector<std::uint32_t> order = in_order(hosts_.size());
+  std::vector<std::size_t> distances{1, hosts_.size() / 2, (hosts_.size() + 1) / 2 - 1};
+  Random random{permutations};
+  for (unsigned i = 0; i < random_shifts; ++i) distances.push_back(1 + random.below(hosts_.size()));
+  for (const std::size_t distance : distances)
+    add(order, rotated(order, distance), 1, patterns_.emplace_back());
+  add(order, {order.rbegin(), order.rend()}, 1, patterns_.emplace_back());
+  add(order, bits_reversed(hosts_.size()), 1, patterns_.emplace_back());
+  for (unsigned i = 0; i < spread_patterns; ++i)
+    add_permutations(permutations + i, destinations, 1, patterns_.emplace_back());
+  for (unsigned i = 0; i < hot_patterns; ++i) add_hot_spots(i, patterns_.emplace_back());
+}
+
+/// The n-th of the senders to the n-th of the receivers, if all rates are alike; else as much as each has
+/// left, in these orders.
+void AnyTraffic::add(const std::vector<std::uint32_t>& senders, const std::vector<std::uint32_t>& receivers,
+                     double part, std::vector<HostFlow>& flows) const {
+  constexpr double rest = 1e-6;  // of a host's rate: rounding
+  std::size_t to = 0;
+  double room = receivers.empty() ? 0 : received_[receivers.front()];
+  for (const std::uint32_t from : senders) {
+    double left = sent_[from];
+    while (left > rest * sent_[from] && to < receivers.size()) {
+      const double rate = std::min(left, room);
+      if (rate > 0 && from != receivers[to]) flows.push_back({from, receivers[to], part * rate});
+      left -= rate;
+      room -= rate;
+      if (room > rest * received_[receivers[to]]) continue;
+      if (++to < receivers.size()) room = received_[receivers[to]];
+    }
+  }
+}
+
+void AnyTraffic::add_permutations(std::uint64_t seed, unsigned count, double part,
+                                  std::vector<HostFlow>& flows) const {
+  Random random{seed};
+  for (unsigned i = 0; i < count; ++i) {
+    std::vector<std::uint32_t> senders = in_order(hosts_.size());
+    std::vector<std::uint32_t> receivers = senders;
+    random.shuffle(senders);
+    random.shuffle(receivers);
+    add(senders, receivers, part / count, flows);
+  }
+}
+
+void AnyTraffic::add_hot_spots(std::uint64_t seed, std::vector<HostFlow>& flows) const {
+  Random random{permutations + spread_patterns + seed};
+  std::vector<std::uint32_t> targets = in_order(hosts_.size());
+  random.shuffle(targets);
+  targets.resize(std::min(targets.size(), hot_hosts));
+  for (std::uint32_t from = 0; from < hosts_.size(); ++from) {
+    const std::uint32_t to = targets[from % targets.size()];
+    if (from != to && sent_[from] > 0) flows.push_back({from, to, hot_share * sent_[from]});
+  }
+  add_permutations(random(), destinations, 1 - hot_share, flows);
+}
+
+void AnyTraffic::follow(const std::vector<HostFlow>& flows, const routing::ForwardingTables& tables,
+                        unsigned plane, std::vector<double>& loads) const {
+  const auto& graph = network_.graph();
+  loads.assign(capacity_.size(), 0);
+  for (const HostFlow& flow : flows) {
+    const Target& target = graph.targets()[hosts_[flow.to]];
+    const Lid lid{static_cast<std::uint16_t>(target.base.raw() + plane % target.lid_count())};
+    SwitchIndex at = graph.targets()[hosts_[flow.from]].at;
+    for (unsigned hops = 0; at != target.at && hops < most_hops; ++hops) {
+      const std::size_t port = tables.port(at, lid).raw();
+      const Step step = port < ports_ ? steps_[at.raw() * ports_ + port] : Step{};
+      if (step.hop == none) break;
+      loads[step.hop] += flow.rate;
+      at = step.to;
+    }
+  }
+}
+
+AnyTraffic::Loads AnyTraffic::loads(const routing::ForwardingTables& tables, unsigned plane) const {
+  const double sent = std::accumulate(sent_.begin(), sent_.end(), 0.0);
+  Loads result{std::vector<double>(capacity_.size(), 0), {}, {}, {}};
+  result.most = result.mean;
+  result.sheds.assign(capacity_.size(), 0);
+  std::vector<double> loads;
+  for (const std::vector<HostFlow>& flows : patterns_) {
+    follow(flows, tables, plane, loads);
+    double shed = 0;
+    for (std::size_t h = 0; h < loads.size(); ++h) {
+      if (loads[h] <= 0) continue;
+      result.mean[h] += loads[h] / static_cast<double>(patterns_.size());
+      result.most[h] = std::max(result.most[h], loads[h]);
+      if (loads[h] <= capacity_[h]) continue;
+      shed += (loads[h] - capacity_[h]) / sent;
+      result.sheds[h] = 1;
+    }
+    result.shed.push_back(shed);
+  }
+  return result;
+}
+
+}  // namespace heddle::regulation

@@ -1,0 +1,94 @@
+#include "regulation/any_links.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "fabric/generators.h"
+#include "routing/quality.h"
+
+namespace heddle::regulation {
+namespace {
+
+class AnyLinksTest : public testing::Test {
+ protected:
+  AnyLinksTest() {
+    NetworkOptions make;
+    make.planes = 2;
+    network_ = *Network::make(*assign_lids(**generate("xgft:2;8,8;1,8"), 1), make);
+    all_ = routing::LinkSet::all(network_->fabric());
+    for (std::uint32_t i = 0; i < network_->fabric().links().size(); ++i)
+      exempt_.push_back(network_->trunk_of(LinkIndex{i}) == Network::no_trunk ? Exempt::HostLink
+                                                                              : Exempt::No);
+    problem_.network = network_.get();
+    problem_.power = &power_;
+    problem_.exempt = exempt_;
+    problem_.available = &all_;
+    problem_.current = &all_;
+    options_.policy = SelectPolicy::General;
+    options_.next_plane = 1;
+  }
+  [[nodiscard]] MeasuredLoads all_send(double share) const {
+    MeasuredLoads rates;
+    rates.sent.assign(network_->graph().targets().size(), 0);
+    for (const std::uint32_t host : routing::host_targets(network_->graph()))
+      rates.sent[host] = share * network_->capacity(LinkIndex{0});
+    rates.received = rates.sent;
+    return rates;
+  }
+  [[nodiscard]] std::size_t off(const routing::LinkSet& active) const {
+    return all_.count() - active.count();
+  }
+
+  power::PowerModel power_;
+  std::unique_ptr<Network> network_;
+  routing::LinkSet all_;
+  std::vector<Exempt> exempt_;
+  SelectionProblem problem_;
+  SelectOptions options_;
+};
+
+TEST_F(AnyLinksTest, TheLessHostsSendTheMoreLinksLeave) {
+  std::size_t last = 0;
+  for (const double share : {0.5, 0.2, 0.1, 0.02}) {
+    AnyLinks any{problem_, options_, all_send(share), all_};
+    const auto active = any.choose();
+    ASSERT_TRUE(active) << share;
+    EXPECT_TRUE(any.bears(*active)) << share;
+    EXPECT_FALSE(broken_rule(*network_, *active)) << share;
+    EXPECT_GE(off(*active), last) << share;
+    last = off(*active);
+  }
+  EXPECT_GT(last, 40U);  // of 64
+}
+
+// Patterns that it was not chosen by.
+TEST_F(AnyLinksTest, OtherPermutationsFindRoom) {
+  const double share = 0.1;
+  AnyLinks any{problem_, options_, all_send(share), all_};
+  const auto active = any.choose();
+  ASSERT_TRUE(active);
+  ASSERT_GT(off(*active), 16U);
+  const double capacity = network_->capacity(LinkIndex{0});
+  Random random{4711};
+  for (int i = 0; i < 50; ++i) {
+    std::vector<std::uint32_t> to(network_->graph().host_count());
+    for (std::uint32_t h = 0; h < to.size(); ++h) to[h] = h;
+    random.shuffle(to);
+    std::vector<HostFlow> flows;
+    for (std::uint32_t h = 0; h < to.size(); ++h) flows.push_back({h, to[h], share * capacity});
+    for (const double load :
+         predicted_loads(*network_, network_->tables(*active), traffic_of(*network_, flows)))
+      EXPECT_LE(load, capacity) << "permutation " << i;
+  }
+}
+
+// What nearly fills links with all of them on leaves none to spare.
+TEST_F(AnyLinksTest, AllStayWhereAllAreNeeded) {
+  AnyLinks any{problem_, options_, all_send(0.9), all_};
+  const auto active = any.choose();
+  ASSERT_TRUE(active);
+  EXPECT_LE(off(*active), 8U);
+}
+
+}  // namespace
+}  // namespace heddle::regulation

@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include "regulation/governor.h"
+#include "unit/regulation/governor_world.h"
+
+namespace heddle::regulation {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing_support::World;
+
+const char* const tree = "xgft:2;8,8;1,8";
+
+GovernorOptions for_any() {
+  GovernorOptions options = World::default_options();
+  options.select.policy = SelectPolicy::General;
+  options.chosen_for = ChosenFor::Any;
+  return options;
+}
+
+// Nothing is estimated, so that nothing has to prove right first.
+TEST(GovernorForAny, AllThatCanBeSparedLeavesAtOnce) {
+  World world{tree, for_any()};
+  world.start();
+  world.shift_traffic(1, 0.05);
+  world.run(seconds{55});
+  EXPECT_EQ(world.off(), 0U);
+  world.run(seconds{40});
+  EXPECT_GT(world.off(), 2 * world.options.first_closing);
+  world.expect_settled();
+}
+
+TEST(GovernorForAny, OtherPatternsAtTheSameRatesBringNothingBack) {
+  World world{tree, for_any()};
+  world.start();
+  world.shift_traffic(1, 0.05);
+  world.run(minutes{5});
+  const std::size_t before = world.off();
+  ASSERT_GT(before, 32U);
+  for (const std::uint32_t shift : {8U, 31U, 17U, 40U}) {
+    world.shift_traffic(shift, 0.05);
+    world.run(minutes{3});
+    EXPECT_EQ(world.off(), before) << shift;
+  }
+  world.expect_settled();
+}
+
+// By what hosts send: no link needs to be too full for that.
+TEST(GovernorForAny, LinksComeBackWhenHostsSendMore) {
+  World world{tree, for_any()};
+  world.start();
+  world.shift_traffic(1, 0.05);  // seven of eight stay within their switch
+  world.run(minutes{5});
+  const std::size_t before = world.off();
+  ASSERT_GT(before, 32U);
+  world.shift_traffic(1, 0.4);
+  world.run(seconds{30});
+  EXPECT_LT(world.off(), before / 2);
+  // And leave again when they send less, after a quiet time.
+  world.shift_traffic(1, 0.05);
+  world.run(seconds{40});
+  EXPECT_LT(world.off(), before / 2);
+  world.run(minutes{15});
+  EXPECT_EQ(world.off(), before);
+  world.expect_settled();
+}
+
+TEST(GovernorForAny, NeverMoreAtATimeThanIsConfigured) {
+  GovernorOptions options = for_any();
+  options.most_closing = 5;
+  World world{tree, options};
+  world.start();
+  world.shift_traffic(1, 0.05);
+  world.run(seconds{95});
+  EXPECT_EQ(world.off(), options.most_closing);
+  world.expect_settled();
+}
+
+// What is lost is made up for by others.
+TEST(GovernorForAny, AnotherSetIsChosenWhenALinkBreaks) {
+  World world{tree, for_any()};
+  world.start();
+  world.shift_traffic(8, 0.05);
+  world.run(minutes{5});
+  ASSERT_GT(world.off(), 32U);
+  for (std::uint32_t i = 0; i < world.fabric->links().size(); ++i) {
+    const LinkIndex link{i};
+    if (world.network->trunk_of(link) == Network::no_trunk || !world.up.contains(link)) continue;
+    world.break_link(link);
+    break;
+  }
+  world.run(minutes{5});
+  world.expect_settled();
+  EXPECT_FALSE(broken_rule(*world.network, world.up));
+}
+
+TEST(GovernorForAny, TheTrunkRuleDoesNotAsk) {
+  GovernorOptions options = for_any();
+  options.select.policy = SelectPolicy::Trunk;
+  World world{"torus:3x3,hosts=1,links=4,speed=DDR,ports=24", options};
+  world.start();
+  world.shift_traffic(1, 0.05);
+  world.run(seconds{95});
+  EXPECT_EQ(world.off(), world.options.first_closing);
+}
+
+}  // namespace
+}  // namespace heddle::regulation
