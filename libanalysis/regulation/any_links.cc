@@ -1,22 +1,24 @@
 #include "regulation/any_links.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 
 namespace heddle::regulation {
 
-using routing::Hop;
 using routing::LinkSet;
-using routing::SwitchIndex;
 
 namespace {
 
-/// What may get through less of a pattern than with all links on, as a share of what is sent.
-constexpr double hardly_less = 0.002;
-/// How often links are put back, and what all trials of a set without some more may follow (switches x hosts
-/// x patterns): about half a second.
-constexpr unsigned most_reliefs = 60;
+/// What may get through less than with all links on, as a share of what is sent: of the sample on average,
+/// and of one pattern of it.
+constexpr double hardly_less = 0.003;
+constexpr double hardly_less_of_one = 0.015;
+/// What the search for gravity may reckon with more than that, in steps of this factor.
+constexpr double room_step = 1.12;
+constexpr unsigned room_steps = 8;
+/// What all trials of a set without some more may follow (switches x hosts x patterns): about half a second.
 constexpr double most_entries_followed = 4e8;
 constexpr unsigned most_thinnings = 150;
 constexpr std::size_t first_thinned = 16;
@@ -53,9 +55,13 @@ AnyLinks::Loads AnyLinks::loads_over(const LinkSet& active) {
 
 bool AnyLinks::is_borne(const Loads& loads) const {
   for (std::size_t p = 0; p < loads.size(); ++p) {
+    double sum = 0;
     for (std::size_t i = 0; i < loads[p].shed.size(); ++i) {
-      if (loads[p].shed[i] > with_all_[p].shed[i] + hardly_less) return false;
+      const double more = std::max(0.0, loads[p].shed[i] - with_all_[p].shed[i]);
+      if (more > hardly_less_of_one) return false;
+      sum += more;
     }
+    if (sum > hardly_less * static_cast<double>(loads[p].shed.size())) return false;
     for (std::size_t h = 0; h < limit_.size(); ++h) {
       if (loads[p].mean[h] > limit_[h] * (1 + 1e-9)) return false;
     }
@@ -72,23 +78,32 @@ std::vector<double> AnyLinks::most(const LinkSet& active) {
   return most;
 }
 
+/// More room keeps more links, about so: by halves.
 std::optional<LinkSet> AnyLinks::choose() {
-  std::optional<LinkSet> active = for_gravity();
-  if (!active) return std::nullopt;
-  for (unsigned i = 0; i < most_reliefs; ++i) {
-    const Loads loads = loads_over(*active);
-    if (is_borne(loads)) {
-      thin_out(*active);
-      return active;
+  LinkSet best = *problem_.available;
+  unsigned low = 0;
+  unsigned high = room_steps;
+  while (low < high) {
+    const unsigned middle = (low + high) / 2;
+    std::optional<LinkSet> active = for_gravity(std::pow(room_step, middle));
+    if (!active) return std::nullopt;
+    if (bears(*active)) {
+      best = *std::move(active);
+      high = middle;
+    } else {
+      low = middle + 1;
     }
-    if (!relieve(*active, loads)) break;
   }
-  return *problem_.available;
+  thin_out(best);
+  return best;
 }
 
 /// What links carry at present is of one pattern only, and left out.
-std::optional<LinkSet> AnyLinks::for_gravity() const {
+std::optional<LinkSet> AnyLinks::for_gravity(double room) const {
   MeasuredLoads loads = rates_;
+  for (auto* rates : {&loads.sent, &loads.received}) {
+    for (double& rate : *rates) rate *= room;
+  }
   loads.hop.assign(network_.graph().hop_count(), std::numeric_limits<double>::quiet_NaN());
   loads.waiting = loads.hop;
   EstimateOptions how;
@@ -103,48 +118,6 @@ std::optional<LinkSet> AnyLinks::for_gravity() const {
   auto selection = select_links(problem, options);
   if (!selection) return std::nullopt;
   return std::move(selection->active);
-}
-
-bool AnyLinks::is_above(const Loads& loads, std::uint32_t hop) const {
-  for (std::size_t p = 0; p < loads.size(); ++p) {
-    if (loads[p].mean[hop] > limit_[hop] * (1 + 1e-9)) return true;
-    if (loads[p].sheds[hop] != 0 && with_all_[p].sheds[hop] == 0) return true;
-  }
-  return false;
-}
-
-/// A way up more for every switch below a link that is too full. False where there is none.
-bool AnyLinks::relieve(LinkSet& active, const Loads& loads) const {
-  std::vector<unsigned> links_on(network_.graph().size(), 0);
-  std::vector<std::uint8_t> is_crowded(network_.graph().size(), 0);
-  for (const Trunk& trunk : network_.trunks()) {
-    for (const LinkIndex link : trunk.links) {
-      if (!active.contains(link)) continue;
-      ++links_on[trunk.lower.raw()];
-      ++links_on[trunk.upper.raw()];
-      if (is_above(loads, network_.up_hop(link)) || is_above(loads, network_.down_hop(link)))
-        is_crowded[trunk.lower.raw()] = 1;
-    }
-  }
-  bool added = false;
-  for (std::uint32_t i = 0; i < is_crowded.size(); ++i) {
-    if (is_crowded[i] != 0) added = add_way_up(active, SwitchIndex{i}, links_on) || added;
-  }
-  return added;
-}
-
-/// To where most links are on: from there it goes on.
-bool AnyLinks::add_way_up(LinkSet& active, SwitchIndex from, const std::vector<unsigned>& links_on) const {
-  const Hop* best = nullptr;
-  for (const Hop& hop : network_.graph().hops(from)) {
-    if (!network_.ranks().above(hop.peer, from) || active.contains(hop.link) ||
-        !problem_.available->contains(hop.link))
-      continue;
-    if (best == nullptr || links_on[hop.peer.raw()] > links_on[best->peer.raw()]) best = &hop;
-  }
-  if (best == nullptr) return false;
-  active.insert(best->link);
-  return true;
 }
 
 unsigned AnyLinks::trials() const {

@@ -1,9 +1,9 @@
 /// Which links carry any traffic that the hosts could offer at their rates (any_traffic.h): on an average of
 /// the sample none is above u_on, and of no pattern noticeably less gets through than with all links on.
 ///
-/// The general policy's search finds a set for gravity at these rates; then links are put back beside those
-/// that a pattern of the sample fills, and taken away where all patterns do without, in both LID planes.
-/// Everything it is given must outlive it. One thread.
+/// The general policy's search finds sets for gravity at these rates, with more and more room; from the first
+/// that bears the sample in both LID planes, links are taken away as long as it does. Everything it is given
+/// must outlive it. One thread.
 #pragma once
 
 #include <optional>
@@ -31,11 +31,7 @@ class AnyLinks {
   using Loads = std::vector<AnyTraffic::Loads>;
   [[nodiscard]] Loads loads_over(const routing::LinkSet& active);
   [[nodiscard]] bool is_borne(const Loads& loads) const;
-  [[nodiscard]] bool is_above(const Loads& loads, std::uint32_t hop) const;
-  [[nodiscard]] std::optional<routing::LinkSet> for_gravity() const;
-  bool relieve(routing::LinkSet& active, const Loads& loads) const;
-  bool add_way_up(routing::LinkSet& active, routing::SwitchIndex from,
-                  const std::vector<unsigned>& links_on) const;
+  [[nodiscard]] std::optional<routing::LinkSet> for_gravity(double room) const;
   void thin_out(routing::LinkSet& active);
   [[nodiscard]] std::vector<LinkIndex> least_loaded_first(const routing::LinkSet& active,
                                                           const std::vector<std::uint8_t>& stays);
