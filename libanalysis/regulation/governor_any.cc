@@ -19,6 +19,7 @@ namespace {
 /// What hosts of a switch send or get more before that is other traffic: a share of what their links carry,
 /// above what single hosts' rates vary by.
 constexpr double rise_of_switch = 0.01;
+constexpr double quiet_times = 6;
 
 void raise_rates(std::vector<double>& rates, const std::vector<double>& by) {
   for (std::size_t t = 0; t < rates.size() && t < by.size(); ++t) {
@@ -32,72 +33,105 @@ bool Governor::Impl::is_for_any() const {
   return options.chosen_for == ChosenFor::Any && options.select.policy == SelectPolicy::General;
 }
 
-/// Hosts' own links say the same whatever tables are in force.
+/// Hosts' own links say the same whatever tables are in force. What each gets is taken as a mean over six
+/// quiet times: what is hot for minutes only is in the sample of patterns anyway, wherever it is.
 void Governor::Impl::note_rates() {
-  if (is_for_any()) rates_.add(now_, {{}, {}, latest_->sent, latest_->received});
+  if (!is_for_any()) return;
+  rates_.add(now_, {{}, {}, latest_->sent, {}});
+  const std::vector<double>& received = latest_->received;
+  double part = 1.0 / ++received_samples_;
+  if (received_.size() == received.size())
+    part = std::max(part, seconds(now_ - received_at_) / (quiet_times * seconds(options.quiet)));
+  else
+    received_.assign(received.size(), 0);
+  part = std::min(part, 1.0);
+  for (std::size_t t = 0; t < received.size(); ++t)
+    received_[t] += part * ((std::isnan(received[t]) ? 0 : received[t]) - received_[t]);
+  received_at_ = now_;
 }
 
-/// All hosts, or those of a switch.
+MeasuredLoads Governor::Impl::host_rates() const {
+  MeasuredLoads rates = rates_.peak();
+  rates.received = received_;
+  return rates;
+}
+
+/// All hosts, or those of a switch. What they receive says who sends to whom, and that may change anyway.
 bool Governor::Impl::send_more(const MeasuredLoads& rates, const MeasuredLoads& than) const {
   const auto& graph = network->graph();
   if (sent_by_all(rates) > (1 + other_load) * sent_by_all(than)) return true;
-  const auto rises = [&](routing::SwitchIndex s, std::vector<double> MeasuredLoads::*side) {
+  return std::ranges::any_of(network->host_switches(), [&](routing::SwitchIndex s) {
     double now = 0;
     double before = 0;
     double all = 0;
     for (const std::uint32_t t : graph.targets_at(s)) {
       const routing::Target& target = graph.targets()[t];
       if (target.kind != routing::TargetKind::Host) continue;
-      now += std::isnan((rates.*side)[t]) ? 0 : (rates.*side)[t];
-      before += std::isnan((than.*side)[t]) ? 0 : (than.*side)[t];
+      now += std::isnan(rates.sent[t]) ? 0 : rates.sent[t];
+      before += std::isnan(than.sent[t]) ? 0 : than.sent[t];
       const Port& port = network->fabric().port(target.port);
       all += data_rate(port.width, port.speed).value();
     }
     return now > (1 + other_load) * before + rise_of_switch * all;
-  };
-  return std::ranges::any_of(network->host_switches(), [&](routing::SwitchIndex s) {
-    return rises(s, &MeasuredLoads::sent) || rises(s, &MeasuredLoads::received);
   });
 }
 
 void Governor::Impl::bring_for_rates() {
   if (!is_for_any() || !any_ || !send_more(*latest_, any_->rates)) return;
-  MeasuredLoads rates = rates_.peak();
+  MeasuredLoads rates = host_rates();
   raise_rates(rates.sent, any_->rates.sent);
-  raise_rates(rates.received, any_->rates.received);
   choose_for_any(available(), rates);
 }
 
 /// Less only once all of a quiet time was so.
 void Governor::Impl::follow_rates(const LinkSet& available) {
   if (!is_for_any() || rates_.empty()) return;
-  const MeasuredLoads rates = rates_.peak();
-  const bool is_other = !any_ || any_->available != available || any_->exempt != exempt_;
-  const bool is_less =
-      any_ && rates_.full(now_) && (1 + other_load) * sent_by_all(rates) < sent_by_all(any_->rates);
-  if (is_other || is_less) choose_for_any(available, rates);
+  const MeasuredLoads rates = host_rates();
+  if (!any_ || any_->available != available || any_->exempt != exempt_) {
+    choose_for_any(available, rates);
+  } else if (rates_.full(now_) && now_ >= any_->fewer_from &&
+             (1 + other_load) * sent_by_all(rates) < sent_by_all(any_->rates)) {
+    any_->fewer_from = now_ + options.quiet;
+    choose_fewer(available, rates);
+  }
 }
 
-/// What is on, or part of it, as long as that bears it: links are not exchanged for others that would do as
-/// well.
-void Governor::Impl::choose_for_any(const LinkSet& available, const MeasuredLoads& rates) {
-  const SelectOptions select = select_options(SelectPolicy::General);
-  LinkSet coming = links_where([this](const LinkRecord& link) {
+LinkSet Governor::Impl::coming_links() const {
+  return links_where([this](const LinkRecord& link) {
     return is_on(link) || link.wanted || link.state == LinkState::Opening;
   });
-  const SelectionProblem of_all = problem(available, *latest_, nullptr);
-  const SelectionProblem of_coming = problem(coming, *latest_, nullptr);
-  AnyLinks fewer{of_coming, select, rates, available};
-  AnyLinks any{of_all, select, rates, available};
-  std::optional<LinkSet> active;
-  if (any_ && rules_hold(any_->active) && any_->available == available && any_->exempt == exempt_ &&
-      sent_by_all(rates) * (1 + other_load) >= sent_by_all(any_->rates) && any.bears(any_->active))
-    active = any_->active;
-  if (!active && rules_hold(coming) && any.bears(coming)) active = fewer.choose();
-  if (!active) active = any.choose();
+}
+
+/// What is on, or part of it, if that bears it: links are not exchanged for others that would do as well.
+bool Governor::Impl::choose_fewer(const LinkSet& available, const MeasuredLoads& rates) {
+  const LinkSet coming = coming_links();
+  const SelectionProblem now = problem(coming, *latest_, nullptr);
+  const SelectOptions select = select_options(SelectPolicy::General);
+  AnyLinks any{now, select, rates, available};
+  if (!rules_hold(coming) || !any.bears(coming)) return false;
+  std::optional<LinkSet> active = any.choose();
+  if (!active) return false;
+  keep_for_any(any, rates, *std::move(active), available);
+  return true;
+}
+
+/// Links may come back for it.
+void Governor::Impl::choose_for_any(const LinkSet& available, const MeasuredLoads& rates) {
+  const bool is_same = any_ && any_->available == available && any_->exempt == exempt_;
+  const SelectionProblem now = problem(available, *latest_, nullptr);
+  const SelectOptions select = select_options(SelectPolicy::General);
+  AnyLinks any{now, select, rates, available};
+  if (is_same && any.bears(any_->active)) return keep_for_any(any, rates, any_->active, available);
+  if (choose_fewer(available, rates)) return;
+  std::optional<LinkSet> active = any.choose();
   if (!active) return any_.reset();
-  std::vector<double> loads = any.most(*active);
-  any_ = AnySet{rates, *std::move(active), std::move(loads), available, exempt_};
+  keep_for_any(any, rates, *std::move(active), available);
+}
+
+void Governor::Impl::keep_for_any(AnyLinks& any, const MeasuredLoads& rates, LinkSet active,
+                                  const LinkSet& available) {
+  std::vector<double> loads = any.most(active);
+  any_ = AnySet{rates, std::move(active), std::move(loads), available, exempt_, now_};
   bring_for_any();
 }
 

@@ -115,6 +115,8 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   refresh_exemptions();
   window_.clear();
   rates_.clear();
+  received_.clear();
+  received_samples_ = 0;
   any_.reset();
   planned_at_.reset();
   latest_.reset();

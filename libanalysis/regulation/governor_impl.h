@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "regulation/any_links.h"
 #include "regulation/governor.h"
 #include "regulation/load_window.h"
 #include "regulation/unavoidable_loads.h"
@@ -286,13 +287,20 @@ class Governor::Impl {
     std::vector<double> loads;   ///< bit/s by hop that are expected at most
     routing::LinkSet available;  ///< when it was chosen
     std::vector<Exempt> exempt;  ///< likewise
+    Instant fewer_from;          ///< not before that a set with fewer links is looked for
   };
   [[nodiscard]] bool is_for_any() const;
   void note_rates();
+  [[nodiscard]] MeasuredLoads host_rates() const;
   /// What more traffic of any kind needs, before any link is full.
   void bring_for_rates();
   void follow_rates(const routing::LinkSet& available);
+  /// On, or on their way.
+  [[nodiscard]] routing::LinkSet coming_links() const;
+  bool choose_fewer(const routing::LinkSet& available, const MeasuredLoads& rates);
   void choose_for_any(const routing::LinkSet& available, const MeasuredLoads& rates);
+  void keep_for_any(AnyLinks& any, const MeasuredLoads& rates, routing::LinkSet active,
+                    const routing::LinkSet& available);
   void bring_for_any();
   /// Of the set for any traffic, or the one for the present if there is none.
   [[nodiscard]] Selection for_any(const SelectionProblem& now, Selection present);
@@ -380,6 +388,9 @@ class Governor::Impl {
   LoadWindow window_;                        ///< of steady samples
   LoadWindow rates_;                         ///< of hosts alone, under whatever tables
   std::optional<AnySet> any_;
+  std::vector<double> received_;  ///< bit/s by target, as a mean
+  Instant received_at_;
+  unsigned received_samples_ = 0;
   std::optional<Instant> planned_at_;
   std::optional<MeasuredLoads> latest_;
   std::optional<Traffic> traffic_;  ///< as last estimated
