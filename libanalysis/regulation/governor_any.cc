@@ -146,11 +146,12 @@ void Governor::Impl::bring_for_any() {
   }
 }
 
-Selection Governor::Impl::for_any(const SelectionProblem& now, Selection present) {
-  if (!is_for_any() || !any_) return present;
-  Selection selection = selection_of(now, select_options(SelectPolicy::General), any_->active, any_->loads);
-  selection.least_watts = present.least_watts;
-  selection.ceilings = std::move(present.ceilings);
+Result<Selection> Governor::Impl::select_now(const SelectionProblem& now) {
+  const SelectOptions select = select_options(options.select.policy);
+  if (is_for_any()) follow_rates(*now.available);
+  if (!any_) return select_links(now, select);
+  Selection selection = selection_of(now, select, any_->active, any_->loads);
+  selection.note = "chosen for any traffic at the rates of the hosts";
   return selection;
 }
 

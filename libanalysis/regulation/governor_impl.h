@@ -302,8 +302,8 @@ class Governor::Impl {
   void keep_for_any(AnyLinks& any, const MeasuredLoads& rates, routing::LinkSet active,
                     const routing::LinkSet& available);
   void bring_for_any();
-  /// Of the set for any traffic, or the one for the present if there is none.
-  [[nodiscard]] Selection for_any(const SelectionProblem& now, Selection present);
+  /// For any traffic, if there is a set for that; else for the present.
+  [[nodiscard]] Result<Selection> select_now(const SelectionProblem& now);
   [[nodiscard]] bool send_more(const MeasuredLoads& rates, const MeasuredLoads& than) const;
   [[nodiscard]] std::vector<Take> what_any_traffic_spares(const Choice& choice, std::vector<Take> takes);
 

@@ -134,7 +134,7 @@ void Governor::Impl::choose() {
   unavoidable_shares_ = unavoidable_.shares();
   estimate(loads);
   SelectionProblem now = problem(can_be, loads, &*traffic_);
-  auto selection = select_links(now, select_options(options.select.policy));
+  auto selection = select_now(now);
   if (!selection) {
     if (!plan || plan->note != selection.error().message)
       report(ReportKind::CalledOff, {}, "nothing is turned off: " + selection.error().message);
@@ -145,8 +145,6 @@ void Governor::Impl::choose() {
   }
   unavoidable_.predicted(selection->ceilings, sent_by_all(loads));
   now.ceilings = unavoidable_.ceilings();
-  follow_rates(can_be);
-  *selection = for_any(now, std::move(*selection));
   Plan next;
   next.at = now_;
   for (const LinkDecision& decision : selection->decisions) {

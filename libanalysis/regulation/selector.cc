@@ -222,10 +222,17 @@ Result<Selection> select_by_trunks(const SelectionProblem& problem, const Select
 
 Selection selection_of(const SelectionProblem& problem, const SelectOptions& options, LinkSet active,
                        const std::vector<double>& loads) {
+  Evaluation evaluation{problem, options};
+  if (const auto spread = evaluation.loads(*problem.available))
+    evaluation.allow(fullest_of_trunk(*problem.network, *spread));
+  const std::vector<double> with_all =
+      fullest_of_trunk(*problem.network, evaluation.table_loads(*problem.available));
+  evaluation.allow(with_all);
   Selection selection;
   selection.active = std::move(active);
   decide_modes(problem, options, loads, selection);
-  sum_up(problem, options, loads, {}, selection);
+  sum_up(problem, options, loads, evaluation.ceilings(), selection);
+  selection.ceilings = ceilings(problem, options, with_all);
   decide_links(problem, options, loads, selection);
   return selection;
 }

@@ -111,8 +111,8 @@ struct Selection {
 /// Errors: Refused when even all available links together break a rule, with the rule.
 [[nodiscard]] Result<Selection> select_links(const SelectionProblem& problem, const SelectOptions& options);
 
-/// For a set of links that was chosen already. `loads`: bit/s by hop that are reckoned with; `ceilings` and
-/// `least_watts` are left to the caller.
+/// For a set of links that was chosen already. `loads`: bit/s by hop that are reckoned with over it; ceilings
+/// and the least watts are those for `problem.traffic`.
 [[nodiscard]] Selection selection_of(const SelectionProblem& problem, const SelectOptions& options,
                                      routing::LinkSet active, const std::vector<double>& loads);
 

@@ -30,7 +30,7 @@ class AnyTrafficTest : public testing::Test {
   MeasuredLoads rates_;
 };
 
-// Less only by what a host would send to itself.
+// Less only by what hosts would send to themselves: one in eight, where bits are reversed.
 TEST_F(AnyTrafficTest, HostsSendTheirRatesInEveryPattern) {
   make("xgft:2;8,8;1,8");
   all_send(0.1);
@@ -48,7 +48,7 @@ TEST_F(AnyTrafficTest, HostsSendTheirRatesInEveryPattern) {
       EXPECT_LE(rate, 0.1 * capacity() * (1 + 1e-6));
       sum += rate;
     }
-    EXPECT_GT(sum, 0.9 * 0.1 * capacity() * static_cast<double>(hosts_.size()));
+    EXPECT_GT(sum, 0.85 * 0.1 * capacity() * static_cast<double>(hosts_.size()));
   }
 }
 
