@@ -161,9 +161,8 @@ void AnyTraffic::follow(const std::vector<HostFlow>& flows, const routing::Forwa
 
 AnyTraffic::Loads AnyTraffic::loads(const routing::ForwardingTables& tables, unsigned plane) const {
   const double sent = std::accumulate(sent_.begin(), sent_.end(), 0.0);
-  Loads result{std::vector<double>(capacity_.size(), 0), {}, {}, {}};
+  Loads result{std::vector<double>(capacity_.size(), 0), {}, {}};
   result.most = result.mean;
-  result.sheds.assign(capacity_.size(), 0);
   std::vector<double> loads;
   for (const std::vector<HostFlow>& flows : patterns_) {
     follow(flows, tables, plane, loads);
@@ -172,9 +171,7 @@ AnyTraffic::Loads AnyTraffic::loads(const routing::ForwardingTables& tables, uns
       if (loads[h] <= 0) continue;
       result.mean[h] += loads[h] / static_cast<double>(patterns_.size());
       result.most[h] = std::max(result.most[h], loads[h]);
-      if (loads[h] <= capacity_[h]) continue;
-      shed += (loads[h] - capacity_[h]) / sent;
-      result.sheds[h] = 1;
+      shed += std::max(0.0, loads[h] - capacity_[h]) / sent;
     }
     result.shed.push_back(shed);
   }

@@ -32,7 +32,6 @@ class AnyTraffic {
     std::vector<double> most;  ///< likewise: what the pattern brings that brings most
     std::vector<double>
         shed;  ///< by pattern: what is above capacity anywhere, as a share of all that is sent
-    std::vector<std::uint8_t> sheds;  ///< by hop: above capacity in some pattern
   };
   /// For the LIDs of `plane`.
   [[nodiscard]] Loads loads(const routing::ForwardingTables& tables, unsigned plane) const;

@@ -88,7 +88,6 @@ TEST_F(AnyTrafficTest, WhatIsAboveCapacityIsShed) {
   EXPECT_NEAR(std::ranges::max(loads.most), 1.2 * capacity(), 1e-3 * capacity());
   // 0.2 of a link too much each way, of 2.4 that are sent.
   EXPECT_NEAR(std::ranges::max(loads.shed), 0.4 / 2.4, 1e-3);
-  EXPECT_EQ(std::ranges::count(loads.sheds, 1), 2);
   EXPECT_LT(std::ranges::max(loads.mean), 1.2 * capacity());
   EXPECT_GT(std::ranges::max(loads.mean), 0.3 * capacity());
 }
