@@ -58,8 +58,6 @@ json::object order_view(const DaemonState& state, const health::IsolationOrder& 
           {"reason", order.reason}};
 }
 
-json::value ratio(const std::optional<double>& rate) { return rate ? json::value(*rate) : json::value(); }
-
 }  // namespace
 
 Result<void> write_bit_errors(const DaemonState& state, const Query& query, const TextSink& out) {
@@ -82,10 +80,10 @@ Result<void> write_bit_errors(const DaemonState& state, const Query& query, cons
     const health::PortBitErrors& port = *rows[i].second;
     if (i > 0) out(",");
     out(json::serialize(json::object{{"port", rows[i].first},
-                                     {"raw", ratio(port.window.raw)},
-                                     {"effective", ratio(port.window.effective)},
-                                     {"raw_long", ratio(port.long_window.raw)},
-                                     {"effective_long", ratio(port.long_window.effective)}}));
+                                     {"raw", number(port.window.raw)},
+                                     {"effective", number(port.window.effective)},
+                                     {"raw_long", number(port.long_window.raw)},
+                                     {"effective_long", number(port.long_window.effective)}}));
   }
   out("]}");
   return {};

@@ -38,6 +38,14 @@ std::optional<Measure> measure_named(const std::string& name) {
                                  (row.b != nullptr ? errors_of(*row.b) : 0));
     };
   }
+  if (name == "ber") {
+    return [](const Row& row) {
+      const auto effective = [](const health::PortBitErrors* bits) {
+        return bits == nullptr ? -1 : health::worse_window(*bits).effective.value_or(-1);
+      };
+      return std::max(effective(row.bits_a), effective(row.bits_b));
+    };
+  }
   return std::nullopt;
 }
 
@@ -116,12 +124,13 @@ struct LinkChoice {
 std::vector<Row> chosen(const DaemonState& state, const LinkChoice& choice) {
   const Measure utilization = *measure_named("utilization");
   const Fabric& fabric = *state.fabric;
+  const BitErrorsByPort bits{state};
   std::vector<Row> rows;
   for (const Link& link : fabric.links()) {
     const bool between_switches = fabric.node(link.a.node).type == NodeType::Switch &&
                                   fabric.node(link.b.node).type == NodeType::Switch;
     if (choice.kind != nullptr && between_switches != (*choice.kind == "switch")) continue;
-    Row row = row_of(state, link);
+    Row row = row_of(state, link, bits);
     if (choice.match != nullptr && !link_matches(state, link, row.name, *choice.match)) continue;
     if (utilization(row) < choice.least) continue;
     rows.push_back(std::move(row));
@@ -140,8 +149,9 @@ Result<void> write_links(const DaemonState& state, const Query& query, const Tex
   const auto* sort = find(query, "sort");
   const auto measure = sort == nullptr ? std::nullopt : measure_named(*sort);
   if (sort != nullptr && *sort != "name" && !measure) {
-    return fail(ErrorCode::Invalid,
-                fmt::format("sort must be name, utilization, congestion, rate or errors, not '{}'", *sort));
+    return fail(
+        ErrorCode::Invalid,
+        fmt::format("sort must be name, utilization, congestion, rate, errors or ber, not '{}'", *sort));
   }
   const auto* kind = find(query, "kind");
   if (kind != nullptr && *kind != "switch" && *kind != "host") {

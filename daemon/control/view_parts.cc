@@ -2,11 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace heddle::control {
 
 namespace json = boost::json;
+
+namespace {
+
+/// Of a direction, by the port where it comes in.
+void add_bit_errors(const health::PortBitErrors* bits, json::object& direction) {
+  const auto rates = bits == nullptr ? health::BitErrorRates{} : health::worse_window(*bits);
+  direction["raw_ber"] = number(rates.raw);
+  direction["effective_ber"] = number(rates.effective);
+}
+
+}  // namespace
 
 json::value number(double figure) { return std::isnan(figure) ? json::value(nullptr) : json::value(figure); }
 
@@ -98,8 +110,27 @@ json::object direction_view(const load::PortSample* sample) {
           {"errors_total", errors_of(*sample)}};
 }
 
-Row row_of(const DaemonState& state, const Link& link) {
-  return {&link, link_name(state, link), sample_of(state, link.a), sample_of(state, link.b)};
+BitErrorsByPort::BitErrorsByPort(const DaemonState& state) : of_(state.fabric->ports().size()) {
+  if (!state.bit_errors) return;
+  for (const health::PortBitErrors& port : *state.bit_errors) {
+    if (const PortIndex index = state.fabric->find_port(port.port); index != no_port)
+      of_[index.raw()] = &port;
+  }
+}
+
+const health::PortBitErrors* bit_errors_of(const DaemonState& state, LinkEnd end) {
+  if (!state.bit_errors) return nullptr;
+  const auto it = std::ranges::find(*state.bit_errors, state.fabric->ref(end), &health::PortBitErrors::port);
+  return it == state.bit_errors->end() ? nullptr : &*it;
+}
+
+Row row_of(const DaemonState& state, const Link& link, const BitErrorsByPort& bits) {
+  return {&link,
+          link_name(state, link),
+          sample_of(state, link.a),
+          sample_of(state, link.b),
+          bits.of(state.fabric->port_index(link.a)),
+          bits.of(state.fabric->port_index(link.b))};
 }
 
 json::object row_view(const DaemonState& state, const Row& row) {
@@ -115,6 +146,8 @@ json::object row_view(const DaemonState& state, const Row& row) {
                     {"state", std::string(to_string(std::min(a.state, b.state)))},
                     {"a_to_b", direction_view(row.a)},
                     {"b_to_a", direction_view(row.b)}};
+  add_bit_errors(row.bits_b, view["a_to_b"].as_object());
+  add_bit_errors(row.bits_a, view["b_to_a"].as_object());
   add_plane(state, a.link, view);
   return view;
 }

@@ -3,8 +3,10 @@
 
 #include <boost/json/object.hpp>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "control/state.h"
@@ -14,6 +16,9 @@ namespace heddle::control {
 
 /// A figure, or null for one that nobody knows.
 [[nodiscard]] boost::json::value number(double figure);
+[[nodiscard]] inline boost::json::value number(std::optional<double> figure) {
+  return figure ? boost::json::value(*figure) : boost::json::value(nullptr);
+}
 [[nodiscard]] inline double gbits(BitRate rate) { return rate.value() / 1e9; }
 [[nodiscard]] Error no_fabric();
 
@@ -36,14 +41,29 @@ namespace heddle::control {
 /// "plane" and "planes", for a link that is one of several in a cable.
 void add_plane(const DaemonState& state, LinkIndex link, boost::json::object& view);
 
-/// A link with what it is sorted by.
+/// Bit error rates of the state's ports, by PortIndex of its fabric. As long as the state.
+class BitErrorsByPort {
+ public:
+  explicit BitErrorsByPort(const DaemonState& state);
+  /// Null where nothing is known.
+  [[nodiscard]] const health::PortBitErrors* of(PortIndex port) const { return of_[port.raw()]; }
+
+ private:
+  std::vector<const health::PortBitErrors*> of_;
+};
+/// Of one port: quicker than to make BitErrorsByPort for it.
+[[nodiscard]] const health::PortBitErrors* bit_errors_of(const DaemonState& state, LinkEnd end);
+
+/// A link with what it is sorted by. Null: not known.
 struct Row {
   const Link* link;
   std::string name;
   const load::PortSample* a;
   const load::PortSample* b;
+  const health::PortBitErrors* bits_a;  ///< of what comes in at a
+  const health::PortBitErrors* bits_b;
 };
-[[nodiscard]] Row row_of(const DaemonState& state, const Link& link);
+[[nodiscard]] Row row_of(const DaemonState& state, const Link& link, const BitErrorsByPort& bits);
 [[nodiscard]] boost::json::object row_view(const DaemonState& state, const Row& row);
 
 [[nodiscard]] boost::json::object node_summary(const DaemonState& state, NodeIndex index);

@@ -257,7 +257,8 @@ Result<json::value> link_view(const DaemonState& state, const Query& query) {
   const Link& link = state.fabric->link(*index);
   json::object view =
       row_view(state, {&link, fmt::format("{} -- {}", end_name(state, link.a), end_name(state, link.b)),
-                       sample_of(state, link.a), sample_of(state, link.b)});
+                       sample_of(state, link.a), sample_of(state, link.b), bit_errors_of(state, link.a),
+                       bit_errors_of(state, link.b)});
   for (const auto& [key, at] : {std::pair{"a", link.a}, std::pair{"b", link.b}}) {
     if (const auto* sample = sample_of(state, at)) view[key].as_object()["counters"] = counters_view(*sample);
   }

@@ -61,9 +61,7 @@ Column bit_errors_of(const Fabric& fabric, const std::vector<health::PortBitErro
   for (const health::PortBitErrors& port : ports) {
     const auto leaves = direction_of(fabric, port.port);
     if (!leaves) continue;
-    // None is less than any rate.
-    const std::optional<double> rate = std::max(port.window.effective, port.long_window.effective);
-    column[*leaves ^ 1U] = bit_errors_shown(rate);
+    column[*leaves ^ 1U] = bit_errors_shown(health::worse_window(port).effective);
   }
   return column;
 }

@@ -3,6 +3,7 @@
 /// nothing; what could not be corrected is what counts (NVIDIA/NVSentinel#642).
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -28,6 +29,13 @@ struct PortBitErrors {
   std::uint64_t uncorrectable = 0;       ///< in the window
   std::uint64_t uncorrectable_long = 0;  ///< in the long one
 };
+
+/// Each rate of the window in which it is higher; one that is known in neither is not known.
+[[nodiscard]] inline BitErrorRates worse_window(const PortBitErrors& port) {
+  // None is less than any rate.
+  return {std::max(port.window.raw, port.long_window.raw),
+          std::max(port.window.effective, port.long_window.effective)};
+}
 
 class BitErrorWatch {
  public:

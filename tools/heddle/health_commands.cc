@@ -1,7 +1,5 @@
 // heddle health: what is wrong with the fabric itself, or with what concerns one host.
 
-#include <fmt/format.h>
-
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -19,10 +17,6 @@ namespace {
 
 using boost::json::value;
 
-std::string ratio(const value& row, std::string_view key) {
-  return at_path(row, key).is_null() ? "unknown" : fmt::format("{:.1e}", number_at(row, key));
-}
-
 Result<void> show_bit_errors(const std::string& match, Context& context) {
   const std::string query = match.empty() ? "" : "?match=" + query_escape(match);
   const auto answer = Client{context.socket}.get("/v1/health/bit-errors" + query);
@@ -34,8 +28,9 @@ Result<void> show_bit_errors(const std::string& match, Context& context) {
   constexpr auto right = Align::Right;
   Table table{{{"COMES IN AT"}, {"EFFECTIVE", right}, {"LONG", right}, {"RAW", right}, {"LONG", right}}};
   for (const value& row : array_at(*answer, "ports")) {
-    table.add({text_at(row, "port"), ratio(row, "effective"), ratio(row, "effective_long"), ratio(row, "raw"),
-               ratio(row, "raw_long")});
+    const auto rate = [&](const char* key) { return human_ber(number_at(row, key)); };
+    table.add(
+        {text_at(row, "port"), rate("effective"), rate("effective_long"), rate("raw"), rate("raw_long")});
   }
   table.print(*context.out, context.colour);
   return {};

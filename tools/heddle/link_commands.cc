@@ -67,7 +67,9 @@ void print_links(const value& answer, Context& context) {
                {"UTIL <-", Align::Right},
                {"WAIT ->", Align::Right},
                {"WAIT <-", Align::Right},
-               {"ERRORS", Align::Right}}};
+               {"ERRORS", Align::Right},
+               {"BER ->", Align::Right},
+               {"BER <-", Align::Right}}};
   for (const auto& link : array_at(answer, "links")) {
     table.add(
         {text_at(link, "name"), rate_of(link), text_at(link, "state"),
@@ -77,7 +79,9 @@ void print_links(const value& answer, Context& context) {
          human(Ratio{number_at(link, "b_to_a.utilization")}),
          human(Ratio{number_at(link, "a_to_b.congestion")}),
          human(Ratio{number_at(link, "b_to_a.congestion")}),
-         fmt::format("{}", count_at(link, "a_to_b.errors_total") + count_at(link, "b_to_a.errors_total"))});
+         fmt::format("{}", count_at(link, "a_to_b.errors_total") + count_at(link, "b_to_a.errors_total")),
+         human_ber(number_at(link, "a_to_b.effective_ber")),
+         human_ber(number_at(link, "b_to_a.effective_ber"))});
   }
   table.print(*context.out, context.colour);
   const auto matched = count_at(answer, "matched");
@@ -184,10 +188,11 @@ void add_link_commands(Program& program) {
   };
   auto options = std::make_shared<Options>();
 
-  auto* links = program.app().add_subcommand("links", "Links with their load, wait and errors");
+  auto* links = program.app().add_subcommand(
+      "links", "Links with their load, wait, errors and effective bit error rates");
   links->add_option("match", options->match, "Glob over the link's name, as 'leaf-0-*'");
   links->add_option("--sort", options->sort, "What comes first")
-      ->check(CLI::IsMember({"name", "utilization", "congestion", "rate", "errors"}));
+      ->check(CLI::IsMember({"name", "utilization", "congestion", "rate", "errors", "ber"}));
   links->add_option("--top", options->top, "So many links at most")->check(CLI::NonNegativeNumber);
   links
       ->add_option("--min-utilization", options->least,

@@ -80,4 +80,9 @@ std::string human_seconds(double seconds) {
   return fmt::format("{} days", whole / 86400);
 }
 
+std::string human_ber(double rate) {
+  if (std::isnan(rate)) return "unknown";
+  return rate == 0 ? "0" : fmt::format("{:.1e}", rate);
+}
+
 }  // namespace heddle::cli

@@ -37,5 +37,7 @@ class Table {
 [[nodiscard]] std::string human(Ratio ratio);
 [[nodiscard]] std::string human_bytes(double bytes);
 [[nodiscard]] std::string human_seconds(double seconds);
+/// A bit error rate: "1.2e-12", "0"; "unknown" for what is not a number.
+[[nodiscard]] std::string human_ber(double rate);
 
 }  // namespace heddle::cli

@@ -60,8 +60,8 @@ void add_top_commands(Program& program) {
   const auto options = std::make_shared<TopOptions>();
   auto* command =
       program.app().add_subcommand("top", "The busiest links, live, on a terminal; t shows jobs, q quits");
-  command->add_option("--sort", options->sort, "utilization, congestion, rate, errors or name")
-      ->check(CLI::IsMember({"utilization", "congestion", "rate", "errors", "name"}))
+  command->add_option("--sort", options->sort, "utilization, congestion, rate, errors, ber or name")
+      ->check(CLI::IsMember({"utilization", "congestion", "rate", "errors", "ber", "name"}))
       ->option_text("KEY [utilization]");
   command->add_option("--interval", options->interval, "Seconds between two screens")
       ->check(CLI::Range(0.1, 3600.0))

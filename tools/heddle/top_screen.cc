@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
 #include <utility>
 
 #include "heddle/json_access.h"
@@ -16,13 +19,15 @@ using boost::json::value;
 
 constexpr std::size_t head_lines = TopScreen::title_line + 1;
 constexpr std::size_t foot_lines = 1;
+/// Names as long as without bit errors on a terminal of 80.
+constexpr std::size_t columns_for_bits = 89;
 
 struct Order {
   char key;
   const char* sort;
 };
 constexpr std::array orders{Order{'u', "utilization"}, Order{'c', "congestion"}, Order{'r', "rate"},
-                            Order{'e', "errors"}, Order{'n', "name"}};
+                            Order{'e', "errors"},      Order{'b', "ber"},        Order{'n', "name"}};
 
 bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }
 
@@ -56,23 +61,32 @@ std::string second_line(const value& status) {
   return line;
 }
 
-/// What is left of a line of `columns` for the link's name.
-std::size_t name_width(std::size_t columns) {
-  constexpr std::size_t figures = 6 + 2 * 8 + 2 * 8 + 7;
-  return std::max<std::size_t>(columns, figures + 12) - figures;
-}
+/// Cells of a link: its name, and figures. The last one, of bit errors, gives way to names where both do not
+/// fit.
+using Cells = std::array<std::string, 8>;
+enum class BitErrors : std::uint8_t { Hidden, Shown };
 
-std::string row(std::size_t columns, const std::array<std::string, 7>& cells) {
-  constexpr std::array<std::size_t, 6> widths{6, 8, 8, 8, 8, 7};
-  std::string line = fitted(cells[0], name_width(columns) - 1) + ' ';
-  for (std::size_t c = 0; c < widths.size(); ++c)
+std::string row(std::size_t columns, BitErrors bits, const Cells& cells) {
+  constexpr std::array<std::size_t, 7> widths{6, 8, 8, 8, 8, 7, 9};
+  constexpr std::size_t least_name = 12;
+  const std::size_t shown = widths.size() - (bits == BitErrors::Shown ? 0 : 1);
+  const std::size_t figures =
+      std::accumulate(widths.begin(), widths.begin() + static_cast<std::ptrdiff_t>(shown), std::size_t{0});
+  std::string line = fitted(cells[0], std::max(columns, figures + least_name) - figures - 1) + ' ';
+  for (std::size_t c = 0; c < shown; ++c)
     line += c == 0 ? fitted(cells[c + 1], widths[c]) : fitted(cells[c + 1], widths[c], Side::Right);
   return fitted(line, columns);
 }
 
-std::string link_line(std::size_t columns, const value& link) {
+/// Of both directions the higher one; unknown where neither is known.
+std::string worse_ber(const value& link) {
+  return human_ber(
+      std::fmax(number_at(link, "a_to_b.effective_ber"), number_at(link, "b_to_a.effective_ber")));
+}
+
+std::string link_line(std::size_t columns, BitErrors bits, const value& link) {
   return row(
-      columns,
+      columns, bits,
       {text_at(link, "name"),
        text_at(link, "state") == "Active"
            ? fmt::format("{}{}", text_at(link, "width"), text_at(link, "speed"))
@@ -80,7 +94,8 @@ std::string link_line(std::size_t columns, const value& link) {
        human(Ratio{number_at(link, "a_to_b.utilization")}),
        human(Ratio{number_at(link, "b_to_a.utilization")}),
        human(Ratio{number_at(link, "a_to_b.congestion")}), human(Ratio{number_at(link, "b_to_a.congestion")}),
-       fmt::format("{}", count_at(link, "a_to_b.errors_total") + count_at(link, "b_to_a.errors_total"))});
+       fmt::format("{}", count_at(link, "a_to_b.errors_total") + count_at(link, "b_to_a.errors_total")),
+       worse_ber(link)});
 }
 
 std::string job_row(std::size_t columns, const std::array<std::string, 7>& cells) {
@@ -235,14 +250,17 @@ std::vector<std::string> TopScreen::lines(ScreenSize size) const {
   const bool is_links = shows_ == Shows::Links;
   const auto& rows = array_at(rows_, is_links ? "links" : "jobs");
   add(fmt::format("{}, from {} of {}", what(), matched() == 0 ? 0 : first_ + 1, matched()));
+  const BitErrors bits =
+      size.columns >= columns_for_bits || sort_ == "ber" ? BitErrors::Shown : BitErrors::Hidden;
   lines.push_back(
-      is_links ? row(size.columns, {"LINK", "RATE", "UTIL ->", "UTIL <-", "WAIT ->", "WAIT <-", "ERRORS"})
+      is_links ? row(size.columns, bits,
+                     {"LINK", "RATE", "UTIL ->", "UTIL <-", "WAIT ->", "WAIT <-", "ERRORS", "BER"})
                : job_row(size.columns, {"JOB", "USER", "HOSTS", "SENDS", "LEAVES", "WITH", "BUSIEST LINK"}));
   for (std::size_t i = first_; i < rows.size() && lines.size() + foot_lines < size.rows; ++i)
-    lines.push_back(is_links ? link_line(size.columns, rows[i]) : job_line(size.columns, rows[i]));
+    lines.push_back(is_links ? link_line(size.columns, bits, rows[i]) : job_line(size.columns, rows[i]));
   while (lines.size() + foot_lines < size.rows) add("");
   lines.resize(size.rows > foot_lines ? size.rows - foot_lines : 0);
-  add(is_links ? "q quit  t jobs  u util  c wait  r rate  e errors  n name  k kind  arrows, page: scroll"
+  add(is_links ? "q quit  t jobs  u util  c wait  r rate  e errors  b ber  n name  k kind  arrows"
                : "q quit  t links  WITH: jobs that share the busiest link  arrows, page: scroll");
   return lines;
 }

@@ -46,6 +46,22 @@ TEST(TopScreen, ShowsFiguresAndWhatIsNotKnown) {
   EXPECT_THAT(lines[2], HasSubstr("from 1 of 50"));
 }
 
+TEST(TopScreen, ShowsBitErrorsWhereThereIsRoomOrTheyAreAskedFor) {
+  TopScreen screen{"utilization"};
+  auto links = two_links();
+  links.at("links").at(0).at("a_to_b").as_object()["effective_ber"] = nullptr;
+  links.at("links").at(0).at("b_to_a").as_object()["effective_ber"] = 1.21e-13;
+  screen.rows(links);
+  EXPECT_THAT(screen.lines({80, 24})[3], Not(HasSubstr("BER")));
+  EXPECT_THAT(screen.lines({89, 24})[3], testing::EndsWith("ERRORS      BER"));
+  EXPECT_THAT(screen.lines({89, 24})[4], testing::EndsWith(" 7  1.2e-13"));
+  EXPECT_THAT(screen.lines({89, 24})[5], testing::EndsWith(" 0  unknown"));
+  screen.type("b");
+  EXPECT_EQ(screen.target({80, 24}), "/v1/links?sort=ber&top=19");
+  EXPECT_THAT(screen.lines({80, 24})[4], testing::StartsWith("leaf-0/1 -- spine-1/2 "));
+  EXPECT_THAT(screen.lines({80, 24})[4], testing::EndsWith(" 1.2e-13"));
+}
+
 TEST(TopScreen, KeysSortScrollAndLeave) {
   TopScreen screen{"utilization"};
   EXPECT_EQ(screen.target({80, 24}), "/v1/links?sort=utilization&top=19");

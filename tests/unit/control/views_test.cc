@@ -1,5 +1,6 @@
 #include "control/views.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -119,6 +120,31 @@ TEST_F(ViewsTest, LinksSortedByUtilizationBeginWithTheBusyOne) {
   EXPECT_DOUBLE_EQ(links[0].at("a_to_b").at("utilization").as_double(), 0.75);
   EXPECT_EQ(links[0].at("a_to_b").at("errors_total").to_number<int>(), 7);
   EXPECT_TRUE(links[1].at("a_to_b").at("utilization").is_null());
+}
+
+TEST_F(ViewsTest, BitErrorsAreThoseWhereADirectionComesIn) {
+  const Link& link = state.fabric->links()[2];
+  health::PortBitErrors at_b;
+  at_b.port = state.fabric->ref(link.b);
+  at_b.window = {1e-6, 0};
+  at_b.long_window = {2e-6, 3e-15};
+  health::PortBitErrors full = at_b;  // its counter of what could be corrected is full
+  full.port = state.fabric->ref(link.a);
+  full.window = full.long_window = {std::nullopt, 0};
+  state.bit_errors = std::make_shared<const std::vector<health::PortBitErrors>>(
+      std::vector<health::PortBitErrors>{at_b, full});
+  const auto view = links_view(state, {{"sort", "ber"}, {"top", "2"}});
+  ASSERT_TRUE(view) << view.error().message;
+  const auto& worst = view->at("links").at(0);
+  EXPECT_EQ(worst.at("b").at("guid").as_string(), to_string(state.fabric->node(link.b.node).guid));
+  EXPECT_DOUBLE_EQ(worst.at("a_to_b").at("effective_ber").as_double(), 3e-15) << "the higher window";
+  EXPECT_DOUBLE_EQ(worst.at("a_to_b").at("raw_ber").as_double(), 2e-6);
+  EXPECT_DOUBLE_EQ(worst.at("b_to_a").at("effective_ber").as_double(), 0);
+  EXPECT_TRUE(worst.at("b_to_a").at("raw_ber").is_null()) << "not known is not 0";
+  EXPECT_TRUE(view->at("links").at(1).at("a_to_b").at("effective_ber").is_null());
+  const std::string name =
+      state.name(state.fabric->node(link.a.node)) + fmt::format("/{}", link.a.port.raw());
+  EXPECT_EQ(link_view(state, {{"name", name}})->at("a_to_b"), worst.at("a_to_b"));
 }
 
 TEST_F(ViewsTest, LinksCanBeChosen) {
