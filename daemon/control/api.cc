@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "control/accept_api.h"
 #include "control/cabling_api.h"
 #include "control/health_view.h"
 #include "control/jobs_view.h"
@@ -149,6 +150,10 @@ Handler api_handler(Daemon& daemon) {
     if (request.path == "/v1/what-if") {
       if (request.post) return wrong();
       return answer_what_if(daemon, request, respond);
+    }
+    if (request.path == "/v1/accept") {
+      if (request.post) return wrong();
+      return answer_accept(daemon, request, respond);
     }
     if (request.path == "/v1/sm/take") {
       return answer_sm_take(

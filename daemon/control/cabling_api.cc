@@ -30,11 +30,7 @@ std::string name_of(const DaemonState& state, const PortRef& port) {
 
 Result<BaselineShown> kept(const Daemon& daemon) {
   auto baseline = daemon.state().baseline;
-  if (!baseline) {
-    return fail(ErrorCode::NotFound,
-                "no baseline is kept: 'heddle fabric baseline save' keeps the fabric as it is, and with "
-                "--plan what it is to be");
-  }
+  if (!baseline) return fail(no_baseline());
   return *std::move(baseline);
 }
 
@@ -151,6 +147,13 @@ Result<void> keep(Daemon& daemon, const Request& request, const Respond& respond
 }
 
 }  // namespace
+
+Error no_baseline() {
+  return {
+      ErrorCode::NotFound,
+      "no baseline is kept: 'heddle fabric baseline save' keeps the fabric as it is, and with --plan what "
+      "it is to be"};
+}
 
 json::object baseline_summary(const BaselineShown& baseline, Instant now) {
   json::object view{{"name", printable(baseline.kept.name)},

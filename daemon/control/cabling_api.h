@@ -4,6 +4,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include "base/result.h"
 #include "control/http.h"
 #include "control/state.h"
 
@@ -14,6 +15,8 @@ class Daemon;
 /// Answers requests for the baseline; false for all others. `daemon` must outlive the answers.
 bool answer_cabling(Daemon& daemon, const Request& request, const Respond& respond);
 
+/// What is said where none is kept.
+[[nodiscard]] Error no_baseline();
 /// Whose it is, how old, and how many cables differ.
 [[nodiscard]] boost::json::object baseline_summary(const BaselineShown& baseline, Instant now);
 /// The first ones of DaemonState.

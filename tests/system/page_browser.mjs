@@ -203,7 +203,7 @@ const all = {
 
   async keyboard() {
     await visit('#/map');
-    for (const [key, view] of [['l', 'links'], ['n', 'nodes'], ['s', 'sets'], ['h', 'health'], ['c', 'cabling'], ['w', 'what-if'], ['j', 'jobs'], ['t', 'status'], ['p', 'plan'], ['e', 'events'], ['?', 'help'], ['m', 'map']]) {
+    for (const [key, view] of [['l', 'links'], ['n', 'nodes'], ['s', 'sets'], ['h', 'health'], ['c', 'cabling'], ['w', 'what-if'], ['a', 'accept'], ['j', 'jobs'], ['t', 'status'], ['p', 'plan'], ['e', 'events'], ['?', 'help'], ['m', 'map']]) {
       await page.keyboard.press(key);
       await until(`the view of ${key}`, (wanted) => location.hash.startsWith(`#/${wanted}`), view);
       if (view !== 'help') await until('its tab', (wanted) => document.querySelector('nav [aria-current=page]')?.dataset.view === wanted, view);
@@ -527,6 +527,57 @@ const all = {
     await page.getByLabel('QoS plan of all ports, from a file').setInputFiles(plan);
     await page.waitForFunction(() => document.querySelectorAll('.what-if-form textarea')[3].value !== '');
     await compare('QoS tables', '--qos', plan);
+  },
+
+  /** The report of `heddle accept`, part by part: of a plan with a cable too many (page_test.py), of the fabric as it is, without a baseline. */
+  async accept() {
+    const ask = (...args) => JSON.parse(spawnSync(process.env.HEDDLE_PROGRAM, ['--json', 'accept', ...args]).stdout.toString());
+    const shown = async () => {
+      await until('a report', () => document.querySelector('table.accept'));
+      const cells = await page.locator('table.accept tbody tr:not(.details)').evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
+      return { sentence: await page.locator('p.sentence').innerText(), parts: Object.fromEntries(cells.map(([name, verdict, summary]) => [name, { verdict, summary }])), details: await page.locator('table.accept pre').allInnerTexts() };
+    };
+    // Tables grow older, and a finding says for how long it has been seen.
+    const settled = (text) => text.replaceAll(/read back [\d.]+ \w+ ago|\(for [^)]*\)/g, '…');
+    const compare = (report, said) => {
+      assert.equal(report.sentence, said.accepted ? 'Accepted.' : said.judged ? 'Not accepted.' : 'Not accepted: not all of it could be judged.');
+      assert.deepEqual(Object.keys(report.parts), Object.keys(said.parts));
+      for (const [name, { verdict, summary }] of Object.entries(said.parts)) {
+        assert.equal(report.parts[name].verdict, verdict.replace('_', ' '), name);
+        assert.equal(settled(report.parts[name].summary), settled(summary), name);
+      }
+      const details = Object.values(said.parts).map((part) => part.details).filter((lines) => lines.length > 0);
+      assert.deepEqual(report.details.map(settled), details.map((lines) => settled(lines.join('\n'))));
+    };
+    await visit('#/accept');
+    assert.equal(await page.locator('table.accept').count(), 0, 'nothing is asked before somebody wants it');
+    await page.locator('.what-if-form button').click();
+    const report = await shown();
+    assert.ok(page.url().endsWith('#/accept?least=50'), page.url());
+    compare(report, ask());
+    assert.equal(report.parts.cables.verdict, 'failed');
+    assert.ok(report.details[0].includes('host-77'), report.details[0]);
+    assert.equal(report.parts.routes.verdict, 'passed');
+    assert.equal(report.parts.bandwidth.verdict, 'passed');
+    // More is asked of the tables than they give.
+    await page.getByLabel('Least share of each host, in per cent').fill('101');
+    assert.equal(await page.evaluate(() => document.querySelector('.what-if-form input').checkValidity()), false);
+    // As right as it is: the plan is the fabric itself.
+    execFileSync(process.env.HEDDLE_PROGRAM, ['fabric', 'baseline', 'save']);
+    const end = Date.now() + 20000;
+    while (!heddle('status').baseline.compared) assert.ok(Date.now() < end, 'the baseline is not compared');
+    await visit('#/accept?least=60');
+    const now = await shown();
+    compare(now, ask('--least', '60'));
+    assert.equal(now.sentence, 'Accepted.');
+    await page.locator('table.accept a', { hasText: 'cables' }).click();
+    await until('the view of the cabling', () => location.hash === '#/cabling');
+    // Nobody keeps a baseline: that is no yes.
+    execFileSync(process.env.HEDDLE_PROGRAM, ['fabric', 'baseline', 'forget']);
+    await visit('#/accept?least=50');
+    const without = await shown();
+    compare(without, ask());
+    assert.equal(without.parts.cables.verdict, 'not judged');
   },
 
   /** A port whose QoS tables somebody has changed (page_test.py) is told on the map once the tables have been compared, and no other. */

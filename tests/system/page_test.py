@@ -149,6 +149,18 @@ class PageTest(unittest.TestCase):
             plan, _ = qos_drift.design(daemon.directory)
             self.look_at(daemon, "what_if", HEDDLE_FLOWS=str(flows), HEDDLE_QOS_PLAN=str(plan))
 
+    def test_accept(self):
+        with serving({"fabric.generate": "xgft:2;4,4;1,4", "fabric.scenario": "", "sampling.interval": "500ms"}) as daemon:
+            daemon.wait_for_sweeps(3)
+            daemon.wait_for(lambda status: "tables" in status, "the tables in force")
+            plan = daemon.directory / "cables.csv"
+            cables = [[end[key] for end in (link["a"], link["b"]) for key in ("node", "port")] for link in daemon.json("links")["links"]]
+            rows = [["StartDevice", "StartPort", "EndDevice", "EndPort"], *cables, ["leaf-1", 9, "host-77", 1]]
+            plan.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+            daemon.heddle("fabric", "baseline", "save", "--plan", str(plan))
+            daemon.wait_for(lambda status: status["baseline"]["compared"], "the comparison")
+            self.look_at(daemon, "accept")
+
     def test_qos_tables_that_somebody_else_writes(self):
         name = f"heddle-page-{os.getpid()}"
         with serving({"fabric.generate": "tree:k=2,n=2", "fabric.serve": name, "sweep.light_interval": "200ms"}) as daemon:

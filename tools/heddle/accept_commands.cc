@@ -12,12 +12,14 @@
 #include <string_view>
 
 #include "heddle/acceptance.h"
+#include "heddle/junit.h"
 #include "heddle/text_file.h"
 
 namespace heddle::cli {
 namespace {
 
-namespace json = boost::json;
+using acceptance::Part;
+using acceptance::Verdict;
 
 std::string indented(std::string_view lines) {
   std::string text;
@@ -40,25 +42,12 @@ std::string in_words(Verdict verdict) {
   return words;
 }
 
-void print_report(const std::vector<AcceptPart>& parts, Context& context) {
-  for (const AcceptPart& part : parts) {
+void print_report(const std::vector<Part>& parts, Context& context) {
+  for (const Part& part : parts) {
     *context.out << fmt::format("{:<10} {:<10} {}\n{}", part.name, in_words(part.verdict), part.summary,
                                 indented(part.details));
   }
-  *context.out << sentence(judge_all(parts)) << '\n';
-}
-
-json::object view(const std::vector<AcceptPart>& parts) {
-  json::object each;
-  for (const AcceptPart& part : parts) {
-    json::object found{{"verdict", to_string(part.verdict)}, {"summary", part.summary}};
-    for (const auto& [key, value] : part.view) found[key] = value;
-    each[part.name] = std::move(found);
-  }
-  const Verdict verdict = judge_all(parts);
-  return {{"accepted", verdict == Verdict::Passed},
-          {"judged", verdict != Verdict::NotJudged},
-          {"parts", std::move(each)}};
+  *context.out << sentence(acceptance::judge_all(parts)) << '\n';
 }
 
 Result<Status> run(const AcceptOptions& options, const std::string& junit, Context& context) {
@@ -66,18 +55,18 @@ Result<Status> run(const AcceptOptions& options, const std::string& junit, Conte
     return fail(ErrorCode::Invalid, "a plan is wanted: heddled's baseline is of the running fabric");
   if (options.fabric.empty() && !options.lfts.empty())
     return fail(ErrorCode::Invalid, "--lfts is of a fabric in a file: of the running one they are read back");
-  const std::vector<AcceptPart> parts = judge_acceptance(options, context);
+  const std::vector<Part> parts = judge_acceptance(options, context);
   if (!junit.empty()) {
     std::vector<TestSuite> suites;
-    for (const AcceptPart& part : parts) suites.push_back(part.tests);
+    for (const Part& part : parts) suites.push_back(part.tests);
     if (auto written = write_text_file(junit, junit_document(suites)); !written) return fail(written.error());
   }
   if (context.format == Format::Json) {
-    print_json(view(parts), context);
+    print_json(acceptance::view(parts), context);
   } else {
     print_report(parts, context);
   }
-  const Verdict verdict = judge_all(parts);
+  const Verdict verdict = acceptance::judge_all(parts);
   if (verdict == Verdict::NotJudged) return Status::Usage;
   return verdict == Verdict::Passed ? Status::Done : Status::Failed;
 }

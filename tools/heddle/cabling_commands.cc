@@ -10,13 +10,13 @@
 #include <memory>
 #include <ostream>
 
+#include "acceptance/cabling_report.h"
+#include "base/json_access.h"
 #include "cabling/view.h"
 #include "fabric/ibnetdiscover.h"
 #include "fabric/source.h"
-#include "heddle/cabling_output.h"
 #include "heddle/cabling_source.h"
 #include "heddle/fabric_source.h"
-#include "heddle/json_access.h"
 #include "heddle/orders.h"
 #include "heddle/text_file.h"
 
@@ -38,13 +38,14 @@ Result<Status> verify(const CablingOptions& options, Context& context) {
   if (!compared) return fail(compared.error());
   const cabling::CableCheck& check = compared->check;
   if (!options.junit.empty()) {
-    const std::string report = junit_document({{suite_of_cables(compared->plan), cabling_cases(check)}});
+    const std::string report =
+        junit_document({{acceptance::suite_of_cables(compared->plan), acceptance::cabling_cases(check)}});
     if (auto written = write_text_file(options.junit, report); !written) return fail(written.error());
   }
   if (context.format == Format::Json) {
     print_json(cabling::view(check), context);
   } else {
-    *context.out << cabling_text(check);
+    *context.out << acceptance::cabling_text(check);
   }
   return check.same() ? Status::Done : Status::Failed;
 }

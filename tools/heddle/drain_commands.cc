@@ -13,9 +13,9 @@
 #include <ostream>
 #include <thread>
 
+#include "base/json_access.h"
 #include "heddle/client.h"
 #include "heddle/drain_text.h"
-#include "heddle/json_access.h"
 #include "heddle/orders.h"
 #include "heddle/outage_view.h"
 #include "heddle/table.h"

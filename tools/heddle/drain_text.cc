@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/json_access.h"
 #include "heddle/accounts.h"
-#include "heddle/json_access.h"
 #include "heddle/table.h"
 
 namespace heddle::cli {

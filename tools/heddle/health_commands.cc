@@ -6,10 +6,10 @@
 #include <memory>
 #include <ostream>
 
+#include "acceptance/health_text.h"
+#include "base/json_access.h"
 #include "heddle/client.h"
 #include "heddle/command.h"
-#include "heddle/health_text.h"
-#include "heddle/json_access.h"
 #include "heddle/table.h"
 
 namespace heddle::cli {
@@ -66,7 +66,7 @@ void add_health_commands(Program& program) {
     if (context.format == Format::Json) {
       print_json(*answer, context);
     } else {
-      *context.out << health_text(*answer);
+      *context.out << acceptance::health_text(*answer);
     }
     return truth_at(*answer, "well") ? Status::Done : Status::Failed;
   });

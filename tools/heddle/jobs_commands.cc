@@ -13,11 +13,11 @@
 #include <memory>
 #include <ostream>
 
+#include "base/json_access.h"
 #include "batch/squeue.h"
 #include "fabric/link_name.h"
 #include "heddle/client.h"
 #include "heddle/fabric_source.h"
-#include "heddle/json_access.h"
 #include "heddle/table.h"
 #include "jobs/report.h"
 

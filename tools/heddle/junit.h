@@ -4,21 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "acceptance/test_case.h"
+
 namespace heddle::cli {
 
-struct TestCase {
-  enum class End : unsigned char { Passed, Failed, Skipped, Error };
-  std::string of;    ///< its class
-  std::string name;  ///< printable, as all texts here
-  End end = End::Passed;
-  std::string kind{};  ///< of what failed
-  std::string why{};   ///< for all but Passed
-};
-
-struct TestSuite {
-  std::string name;
-  std::vector<TestCase> cases;
-};
+using acceptance::TestCase;
+using acceptance::TestSuite;
 
 /// One suite is the document's root, several stand in it.
 [[nodiscard]] std::string junit_document(const std::vector<TestSuite>& suites);

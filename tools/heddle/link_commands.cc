@@ -9,9 +9,9 @@
 #include <memory>
 #include <ostream>
 
+#include "base/json_access.h"
 #include "heddle/client.h"
 #include "heddle/command.h"
-#include "heddle/json_access.h"
 #include "heddle/regulation_output.h"
 #include "heddle/table.h"
 #include "heddle/watch.h"

@@ -16,8 +16,8 @@
 #include <chrono>
 #include <limits>
 
+#include "base/json_access.h"
 #include "heddle/client.h"
-#include "heddle/json_access.h"
 
 namespace heddle::cli {
 

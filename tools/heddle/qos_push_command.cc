@@ -9,8 +9,8 @@
 #include <memory>
 #include <ostream>
 
+#include "base/json_access.h"
 #include "heddle/client.h"
-#include "heddle/json_access.h"
 #include "heddle/qos_commands.h"
 #include "heddle/qos_options.h"
 #include "heddle/table.h"

@@ -7,9 +7,9 @@
 #include <boost/json/object.hpp>
 #include <thread>
 
+#include "base/json_access.h"
 #include "fabric/source.h"
 #include "fabric/unique_names.h"
-#include "heddle/json_access.h"
 #include "mad/header.h"
 #include "mad/port_set.h"
 #include "qos/fit.h"

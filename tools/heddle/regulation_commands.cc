@@ -11,9 +11,9 @@
 #include <ostream>
 #include <thread>
 
+#include "base/json_access.h"
 #include "heddle/client.h"
 #include "heddle/command.h"
-#include "heddle/json_access.h"
 #include "heddle/orders.h"
 #include "heddle/regulation_output.h"
 #include "heddle/table.h"

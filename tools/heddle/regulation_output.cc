@@ -6,9 +6,9 @@
 #include <ostream>
 #include <vector>
 
+#include "base/json_access.h"
 #include "base/printable.h"
 #include "heddle/accounts.h"
-#include "heddle/json_access.h"
 #include "heddle/table.h"
 
 namespace heddle::cli {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <set>
 
-#include "heddle/json_access.h"
+#include "base/json_access.h"
 #include "heddle/prometheus_client.h"
 #include "heddle/report_places.h"
 #include "heddle/table.h"

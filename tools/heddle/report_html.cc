@@ -6,9 +6,9 @@
 #include <array>
 #include <utility>
 
+#include "base/json_access.h"
 #include "base/text.h"
 #include "heddle/accounts.h"
-#include "heddle/json_access.h"
 #include "heddle/table.h"
 
 namespace heddle::cli {

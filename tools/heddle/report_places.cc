@@ -5,7 +5,7 @@
 #include <map>
 #include <numbers>
 
-#include "heddle/json_access.h"
+#include "base/json_access.h"
 
 namespace heddle::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <ostream>
 
-#include "heddle/proof_view.h"
+#include "acceptance/proof_view.h"
 #include "heddle/route_commands.h"
 #include "heddle/route_inputs.h"
 #include "heddle/table.h"
@@ -75,7 +75,7 @@ void print(const routing::Proof& proof, const std::vector<CheckedQuality>& quali
                      {"effective_bisection", each_of(qualities, [](auto& q) { return q.bisection.value(); })},
                      {"shift_mean", each_of(qualities, [](auto& q) { return q.shift.mean.value(); })},
                      {"shift_worst", each_of(qualities, [](auto& q) { return q.shift.worst.value(); })},
-                     {"findings", findings_view(proof, graph)}},
+                     {"findings", acceptance::findings_view(proof, graph)}},
         context);
     return;
   }

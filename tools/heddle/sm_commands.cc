@@ -7,10 +7,10 @@
 #include <memory>
 #include <ostream>
 
+#include "base/json_access.h"
 #include "heddle/accounts.h"
 #include "heddle/client.h"
 #include "heddle/command.h"
-#include "heddle/json_access.h"
 
 namespace heddle::cli {
 namespace {

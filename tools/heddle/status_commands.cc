@@ -7,10 +7,10 @@
 #include <CLI/Formatter.hpp>
 #include <ostream>
 
+#include "base/json_access.h"
 #include "heddle/client.h"
 #include "heddle/command.h"
 #include "heddle/drain_text.h"
-#include "heddle/json_access.h"
 #include "heddle/table.h"
 
 namespace heddle::cli {

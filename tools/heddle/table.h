@@ -1,4 +1,4 @@
-/// Aligned tables for a terminal, and quantities as a person reads them.
+/// Aligned tables for a terminal.
 #pragma once
 
 #include <iosfwd>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/units.h"
+#include "base/human.h"
 #include "heddle/command.h"
 
 namespace heddle::cli {
@@ -31,13 +31,5 @@ class Table {
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
-
-/// "12.3 Gbit/s", "45.1 %", "3.2 GB", "1.5 ms"; "-" for what is not a number.
-[[nodiscard]] std::string human(BitRate rate);
-[[nodiscard]] std::string human(Ratio ratio);
-[[nodiscard]] std::string human_bytes(double bytes);
-[[nodiscard]] std::string human_seconds(double seconds);
-/// A bit error rate: "1.2e-12", "0"; "unknown" for what is not a number.
-[[nodiscard]] std::string human_ber(double rate);
 
 }  // namespace heddle::cli

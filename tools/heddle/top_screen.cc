@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "heddle/json_access.h"
+#include "base/json_access.h"
 #include "heddle/table.h"
 
 namespace heddle::cli {

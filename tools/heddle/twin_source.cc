@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "base/json_access.h"
 #include "fabric/generators.h"
 #include "heddle/client.h"
 #include "heddle/fabric_source.h"
-#include "heddle/json_access.h"
 #include "heddle/route_inputs.h"
 #include "routing/switch_graph.h"
 

@@ -6,7 +6,7 @@
 #include <boost/json/array.hpp>
 #include <ostream>
 
-#include "heddle/json_access.h"
+#include "base/json_access.h"
 #include "heddle/outage_view.h"
 #include "heddle/table.h"
 #include "twin/told.h"

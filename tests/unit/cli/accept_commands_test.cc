@@ -8,9 +8,9 @@
 #include <map>
 #include <vector>
 
+#include "base/json_access.h"
 #include "fabric/generators.h"
 #include "heddle/command.h"
-#include "heddle/json_access.h"
 #include "routing/engine.h"
 #include "routing/lft_dump.h"
 #include "support/scratch.h"

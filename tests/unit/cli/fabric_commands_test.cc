@@ -7,8 +7,8 @@
 #include <fstream>
 #include <vector>
 
+#include "base/json_access.h"
 #include "heddle/command.h"
-#include "heddle/json_access.h"
 #include "support/scratch.h"
 #include "unit/cli/run_heddle.h"
 

@@ -3,8 +3,8 @@
 
 #include <boost/json/parse.hpp>
 
+#include "base/json_access.h"
 #include "heddle/command.h"
-#include "heddle/json_access.h"
 #include "support/scratch.h"
 #include "unit/cli/fake_daemon.h"
 #include "unit/cli/run_heddle.h"

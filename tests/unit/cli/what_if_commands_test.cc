@@ -8,9 +8,9 @@
 #include <fstream>
 #include <vector>
 
+#include "base/json_access.h"
 #include "fabric/generators.h"
 #include "heddle/command.h"
-#include "heddle/json_access.h"
 #include "routing/engine.h"
 #include "support/scratch.h"
 #include "twin/predict.h"

@@ -9,6 +9,7 @@ import { Store } from './store';
 import { startTheme, toggle } from './theme';
 import { TimeBar } from './timebar';
 import type { MakeView, View } from './view';
+import { acceptView } from './views/accept_view';
 import { cablingView } from './views/cabling_view';
 import { eventsView } from './views/events_view';
 import { healthView } from './views/health_view';
@@ -27,10 +28,10 @@ import { whatIfView } from './views/what_if_view';
 
 const views: Record<string, MakeView> = {
   map: mapView, links: linksView, link: linkView, nodes: nodesView, node: nodeView, sets: setsView, set: setView,
-  health: healthView, cabling: cablingView, 'what-if': whatIfView, jobs: jobsView, plan: planView, events: eventsView, status: statusView, help: helpView,
+  health: healthView, cabling: cablingView, 'what-if': whatIfView, accept: acceptView, jobs: jobsView, plan: planView, events: eventsView, status: statusView, help: helpView,
 };
 const tabs: [string, string, string][] = [
-  ['map', 'Map', 'm'], ['links', 'Links', 'l'], ['nodes', 'Nodes', 'n'], ['sets', 'Sets', 's'], ['health', 'Health', 'h'], ['cabling', 'Cabling', 'c'], ['what-if', 'What if', 'w'], ['jobs', 'Jobs', 'j'], ['plan', 'Plan', 'p'], ['events', 'Events', 'e'], ['status', 'Status', 't'],
+  ['map', 'Map', 'm'], ['links', 'Links', 'l'], ['nodes', 'Nodes', 'n'], ['sets', 'Sets', 's'], ['health', 'Health', 'h'], ['cabling', 'Cabling', 'c'], ['what-if', 'What if', 'w'], ['accept', 'Accept', 'a'], ['jobs', 'Jobs', 'j'], ['plan', 'Plan', 'p'], ['events', 'Events', 'e'], ['status', 'Status', 't'],
 ];
 /** Views that make sense without a fabric. */
 const bare = new Set(['status', 'help']);

@@ -2,7 +2,7 @@ import { h } from '../dom';
 import type { MakeView } from '../view';
 
 const keys: [string, string][] = [
-  ['/', 'search'], ['m  l  n  s  h  c  w  j  p  e  t', 'map, links, nodes, sets, health, cabling, what if, jobs, plan, events, status'], ['o', 'next overlay of the map'],
+  ['/', 'search'], ['m  l  n  s  h  c  w  a  j  p  e  t', 'map, links, nodes, sets, health, cabling, what if, accept, jobs, plan, events, status'], ['o', 'next overlay of the map'],
   ['arrows, + − 0', 'move the map, zoom, show all'], ['Enter', 'open what is selected'], ['[  ]', 'one sweep back, forward'], ['.', 'back to live'], ['d', 'dark or light'], ['?', 'this list'],
 ];
 

@@ -1,11 +1,11 @@
-#include "heddle/health_text.h"
+#include "acceptance/health_text.h"
 
 #include <fmt/format.h>
 
-#include "heddle/json_access.h"
-#include "heddle/table.h"
+#include "base/human.h"
+#include "base/json_access.h"
 
-namespace heddle::cli {
+namespace heddle::acceptance {
 namespace {
 
 using boost::json::value;
@@ -41,4 +41,4 @@ std::string health_text(const value& health) {
   return text + fmt::format("{} sure, {} likely\n", count_at(health, "sure"), count_at(health, "likely"));
 }
 
-}  // namespace heddle::cli
+}  // namespace heddle::acceptance

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "acceptance/test_case.h"
 #include "cabling/check.h"
-#include "heddle/junit.h"
 
-namespace heddle::cli {
+namespace heddle::acceptance {
 
 /// A line for each difference, then one with the counts.
 [[nodiscard]] std::string cabling_text(const cabling::CableCheck& check);
@@ -16,4 +16,4 @@ namespace heddle::cli {
 [[nodiscard]] std::vector<TestCase> cabling_cases(const cabling::CableCheck& check);
 [[nodiscard]] std::string suite_of_cables(const std::string& plan);
 
-}  // namespace heddle::cli
+}  // namespace heddle::acceptance

@@ -4,9 +4,9 @@
 #include <boost/json/value.hpp>
 #include <string>
 
-namespace heddle::cli {
+namespace heddle::acceptance {
 
 /// Some lines for each finding; in the last line of all how many there are.
 [[nodiscard]] std::string health_text(const boost::json::value& health);
 
-}  // namespace heddle::cli
+}  // namespace heddle::acceptance

@@ -5,9 +5,9 @@
 
 #include "routing/proof.h"
 
-namespace heddle::cli {
+namespace heddle::acceptance {
 
 [[nodiscard]] boost::json::array findings_view(const routing::Proof& proof,
                                                const routing::SwitchGraph& graph);
 
-}  // namespace heddle::cli
+}  // namespace heddle::acceptance

@@ -1,4 +1,5 @@
-/// Reads the daemon's answers without trusting them: what is missing or of another type is the default.
+/// Reads JSON without trusting it, answers of a daemon for instance: what is missing or of another type is
+/// the default. For those who link Boost.JSON.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -9,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace heddle::cli {
+namespace heddle {
 
 /// A member by path, "a.b.c"; null where there is none.
 [[nodiscard]] inline const boost::json::value& at_path(const boost::json::value& value,
@@ -58,4 +59,4 @@ namespace heddle::cli {
   return array == nullptr ? none : *array;
 }
 
-}  // namespace heddle::cli
+}  // namespace heddle

@@ -1,10 +1,10 @@
-#include "heddle/proof_view.h"
+#include "acceptance/proof_view.h"
 
 #include <boost/json/object.hpp>
 #include <string_view>
 #include <utility>
 
-namespace heddle::cli {
+namespace heddle::acceptance {
 namespace {
 
 namespace json = boost::json;
@@ -46,4 +46,4 @@ json::array findings_view(const routing::Proof& proof, const routing::SwitchGrap
   return findings;
 }
 
-}  // namespace heddle::cli
+}  // namespace heddle::acceptance

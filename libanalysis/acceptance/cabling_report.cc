@@ -1,10 +1,10 @@
-#include "heddle/cabling_output.h"
+#include "acceptance/cabling_report.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-namespace heddle::cli {
+namespace heddle::acceptance {
 namespace {
 
 using cabling::CableCheck;
@@ -87,4 +87,4 @@ std::vector<TestCase> cabling_cases(const CableCheck& check) {
 
 std::string suite_of_cables(const std::string& plan) { return "cabling as in " + plan; }
 
-}  // namespace heddle::cli
+}  // namespace heddle::acceptance
