@@ -49,6 +49,11 @@ class Growth {
  public:
   Growth(FabricClock::duration window, FabricClock::duration long_window);
 
+  /// Makes room ahead of the first sweep, which is likely to be of this fabric. No more than that: which
+  /// sweeps there are is told by read().
+  void prepare(const std::shared_ptr<const Fabric>& fabric) {
+    if (!fabric_) rebase(fabric);
+  }
   /// What this sweep read. Ports go on by PortRef where the snapshot is another one.
   void read(const load::Sample& sample);
 

@@ -67,6 +67,9 @@ void Judge::on_survey(std::shared_ptr<const Survey> survey, std::vector<Duplicat
   if (survey_ && survey_->fabric != survey->fabric) drops_.on_fabric(*survey_->fabric, *survey->fabric, now);
   survey_ = std::move(survey);
   duplicates_ = std::move(duplicates);
+  growth_.prepare(survey_->fabric);
+  traffic_.prepare(survey_->fabric);
+  receivers_.prepare(survey_->fabric);
   look_at_survey();
   if (sampled_) judge(now);
 }

@@ -20,6 +20,10 @@ bool is_host(const Node& node) { return node.type == NodeType::ChannelAdapter; }
 ReceiverWatch::ReceiverWatch(const Options& options)
     : window_{options.window}, limit_{static_cast<float>(options.slow_receiver.value())} {}
 
+void ReceiverWatch::prepare(const std::shared_ptr<const Fabric>& fabric) {
+  if (!fabric_ && limit_ > 0) look_at(fabric);
+}
+
 void ReceiverWatch::look_at(const std::shared_ptr<const Fabric>& fabric) {
   if (fabric_) {
     carry_over(*fabric_, *fabric, times_);
@@ -38,7 +42,7 @@ void ReceiverWatch::look_at(const std::shared_ptr<const Fabric>& fabric) {
 
 void ReceiverWatch::on_sample(const load::Sample& sample) {
   if (limit_ <= 0) return;
-  if (!fabric_) began_ = last_ = sample.ended;
+  if (!std::exchange(sampled_, true)) began_ = last_ = sample.ended;
   if (sample.fabric != fabric_) look_at(sample.fabric);
   const auto passed = static_cast<float>(seconds(sample.ended - std::exchange(last_, sample.ended)));
   for (const Seat& seat : seats_) {

@@ -17,6 +17,8 @@ class ReceiverWatch {
  public:
   explicit ReceiverWatch(const Options& options);
 
+  /// Looks at the fabric ahead of the first sample, which is likely to be of it.
+  void prepare(const std::shared_ptr<const Fabric>& fabric);
   void on_sample(const load::Sample& sample);
   /// Of the last window that has ended. `since` is not filled in.
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
@@ -43,6 +45,7 @@ class ReceiverWatch {
   std::shared_ptr<const Fabric> fabric_;
   std::vector<Seat> seats_;
   std::vector<Times> times_;  ///< by PortIndex of fabric_
+  bool sampled_ = false;
   Instant began_{};
   Instant last_{};                    ///< sample
   std::map<PortRef, unsigned> slow_;  ///< windows one after the other

@@ -28,16 +28,25 @@ TrafficWatch::TrafficWatch(const Options& options)
       unbalance_{options.unbalance},
       unbalance_from_{options.unbalance_from.value()} {}
 
+void TrafficWatch::look_at(const std::shared_ptr<const Fabric>& fabric) {
+  fabric_ = fabric;
+  find_trunks();
+}
+
+void TrafficWatch::prepare(const std::shared_ptr<const Fabric>& fabric) {
+  if (fabric_) return;
+  look_at(fabric);
+  bases_.assign(fabric->ports().size(), {});
+}
+
 void TrafficWatch::on_sample(const load::Sample& sample) {
-  if (!fabric_) {
-    fabric_ = sample.fabric;
-    find_trunks();
+  if (!std::exchange(sampled_, true)) {
+    if (sample.fabric != fabric_) look_at(sample.fabric);
     return begin(sample);
   }
   if (sample.fabric != fabric_) {
     carry_over(*fabric_, *sample.fabric, bases_);
-    fabric_ = sample.fabric;
-    find_trunks();
+    look_at(sample.fabric);
     // What was down in between has not been there for the whole window.
     for (std::size_t i = 0; i < bases_.size(); ++i) {
       if (!is_active(*fabric_, PortIndex{static_cast<std::uint32_t>(i)})) bases_[i].holds = false;
@@ -125,15 +134,21 @@ void TrafficWatch::find_trunks() {
   const Fabric& fabric = *fabric_;
   trunks_.clear();
   std::vector<std::pair<NodeIndex, LinkEnd>> to;
+  std::vector<std::uint32_t> met_by(fabric.nodes().size(),
+                                    no_node.raw());  // the last switch that leads there
   for (std::uint32_t i = 0; i < fabric.nodes().size(); ++i) {
     const Node& node = fabric.nodes()[i];
     if (node.type != NodeType::Switch) continue;
     to.clear();
+    bool twice = false;
     for (unsigned p = 1; p <= node.port_count; ++p) {
       const LinkEnd from{NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}};
       const auto peer = fabric.peer(from);
-      if (peer && fabric.node(peer->node).type == NodeType::Switch) to.emplace_back(peer->node, from);
+      if (!peer || fabric.node(peer->node).type != NodeType::Switch) continue;
+      twice = std::exchange(met_by[peer->node.raw()], i) == i || twice;
+      to.emplace_back(peer->node, from);
     }
+    if (!twice) continue;
     std::ranges::stable_sort(to, {}, [](const auto& each) { return each.first; });
     for (std::size_t first = 0, last = 0; first < to.size(); first = last) {
       while (last < to.size() && to[last].first == to[first].first) ++last;

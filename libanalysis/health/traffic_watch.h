@@ -18,6 +18,8 @@ class TrafficWatch {
  public:
   explicit TrafficWatch(const Options& options);
 
+  /// Looks at the fabric ahead of the first sample, which is likely to be of it.
+  void prepare(const std::shared_ptr<const Fabric>& fabric);
   void on_sample(const load::Sample& sample);
   /// `since` is not filled in.
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
@@ -32,6 +34,7 @@ class TrafficWatch {
     bool holds = false;  ///< it was Active, and was read
   };
 
+  void look_at(const std::shared_ptr<const Fabric>& fabric);
   void begin(const load::Sample& sample);
   void judge(const load::Sample& sample);
   void judge_counters(const load::Sample& sample, std::map<PortRef, unsigned>& silent);
@@ -47,6 +50,7 @@ class TrafficWatch {
   double unbalance_from_;
   std::shared_ptr<const Fabric> fabric_;
   std::vector<std::vector<LinkEnd>> trunks_;  ///< of fabric_: a list for each direction between two switches
+  bool sampled_ = false;
   Instant began_{};
   std::vector<Base> bases_;             ///< by PortIndex of fabric_
   std::map<PortRef, unsigned> silent_;  ///< windows one after the other in which they did not move
