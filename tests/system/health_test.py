@@ -71,7 +71,8 @@ class Health(unittest.TestCase):
             self.assertRegex(daemon.heddle("status"), "health .*1 bad link is out of use until the next trial")
             self.assertRegex(daemon.heddle_raw("health").stdout, "out of use for .* more: leaf-0-1/7 -- spine-0-2/2: symbol-errors")
             self.wait_for_state(daemon, "leaf-0-1/7 -- spine-0-2/2", "active")
-            self.assertEqual(daemon.heddle_raw("health").returncode, 0, "that it went was no fault of its own")
+            said = daemon.heddle_raw("health")
+            self.assertEqual(said.returncode, 0, "that it went was no fault of its own: " + said.stdout)
             said = [event["text"] for event in map(json.loads, daemon.heddle("--json", "events").splitlines())]
             self.assertTrue(any("symbol-errors: 100 symbol errors" in text and "by health" in text for text in said), said)
 
