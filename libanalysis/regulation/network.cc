@@ -73,6 +73,7 @@ Result<std::unique_ptr<Network>> Network::make(std::shared_ptr<const Fabric> ref
   up_down.roots = options.roots;
   up_down.ranks = options.ranks;
   up_down.turns = options.turns;
+  up_down.tables = options.tables;
   auto router = routing::UpDownRouter::make(*reference, up_down);
   if (!router) return fail(router.error());
   std::unique_ptr<Network> network{new Network(std::move(reference), std::move(*router))};

@@ -25,6 +25,8 @@ struct NetworkOptions {
   /// LIDs of the daemon and of every subnet manager: each switch keeps a path to and from them.
   std::vector<Lid> managers{};
   std::vector<routing::KeptTurn> turns{};  ///< as UpDownOptions
+  /// With No, Network::tables() must not be called.
+  routing::TablesWanted tables = routing::TablesWanted::Yes;
 };
 
 /// All cables between two switches.

@@ -10,11 +10,12 @@ Dependencies::Dependencies(const SwitchGraph& graph, unsigned vls) : graph_{&gra
     const auto hops = graph.hops(SwitchIndex{s});
     width_ = std::max(width_, hops.size() * vls);
     for (std::uint32_t h = 0; h < hops.size(); ++h) {
-      local_.push_back(h);
+      local_.push_back(static_cast<std::uint8_t>(h));
       peer_.push_back(hops[h].peer.raw());
     }
   }
   witness_.assign(graph.hop_count() * vls * width_, 0);
+  known_.assign(witness_.size() / word_bits + 1, 0);
 }
 
 bool Dependencies::leads(std::uint32_t from, std::uint32_t to, std::size_t& budget) const {

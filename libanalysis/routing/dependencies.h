@@ -18,11 +18,9 @@ class Dependencies {
   explicit Dependencies(const SwitchGraph& graph, unsigned vls = 1);
 
   /// A packet to `lid` holds `before` and waits for `after`, a hop of the switch that `before` leads to.
-  void add(std::uint32_t before, std::uint32_t after, Lid lid) {
-    witness_[before * width_ + local_[after]] = lid.raw();
-  }
+  void add(std::uint32_t before, std::uint32_t after, Lid lid) { note(before * width_ + local_[after], lid); }
   void add(std::uint32_t before, unsigned vl_before, std::uint32_t after, unsigned vl_after, Lid lid) {
-    witness_[(before * vls_ + vl_before) * width_ + local_[after] * vls_ + vl_after] = lid.raw();
+    note((before * vls_ + vl_before) * width_ + local_[after] * vls_ + vl_after, lid);
   }
 
   /// Of one VL: whether some packet does; whether dependencies lead from one channel to another, which costs
@@ -41,11 +39,22 @@ class Dependencies {
   [[nodiscard]] std::vector<Edge> find_cycle() const;
 
  private:
+  /// Nearly always of an edge that is known: that is looked up where there is room for it in a cache.
+  void note(std::size_t edge, Lid lid) {
+    std::uint64_t& word = known_[edge / word_bits];
+    const std::uint64_t bit = std::uint64_t{1} << edge % word_bits;
+    if ((word & bit) != 0) return;
+    word |= bit;
+    witness_[edge] = lid.raw();
+  }
+
+  static constexpr std::size_t word_bits = 64;
   const SwitchGraph* graph_;
   unsigned vls_;
-  std::size_t width_;  ///< edges that a channel can have
-  std::vector<std::uint32_t> local_;
+  std::size_t width_;                ///< edges that a channel can have
+  std::vector<std::uint8_t> local_;  ///< a switch has fewer than 256 hops
   std::vector<std::uint32_t> peer_;
+  std::vector<std::uint64_t> known_;  ///< a bit for each edge that has a witness
   std::vector<std::uint16_t> witness_;
 };
 

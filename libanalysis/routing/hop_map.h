@@ -1,6 +1,7 @@
 /// What lies behind each port, for following packets through tables: by array, whoever made the tables.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -16,25 +17,37 @@ class HopMap {
   /// Behind the port is no cable to another switch.
   static constexpr std::uint32_t none = 0xffffffffU;
 
-  explicit HopMap(const SwitchGraph& graph) : hop_(graph.size() * ports, none) {
+  explicit HopMap(const SwitchGraph& graph) {
+    for (std::uint32_t s = 0; s < graph.size(); ++s) {
+      for (const Hop& hop : graph.hops(SwitchIndex{s})) ports_ = std::max(ports_, hop.out.raw() + 1U);
+    }
+    ways_.assign(graph.size() * ports_, {});
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
       const auto hops = graph.hops(SwitchIndex{s});
       for (std::uint32_t h = 0; h < hops.size(); ++h) {
-        hop_[s * ports + hops[h].out.raw()] = static_cast<std::uint32_t>(graph.first_hop(SwitchIndex{s})) + h;
+        ways_[s * ports_ + hops[h].out.raw()] = {
+            static_cast<std::uint32_t>(graph.first_hop(SwitchIndex{s})) + h, hops[h].peer.raw()};
         peer_.push_back(hops[h].peer.raw());
         from_.push_back(s);
       }
     }
   }
 
-  /// Position among all hops of the graph.
-  [[nodiscard]] std::uint32_t hop(std::uint32_t s, std::uint8_t port) const { return hop_[s * ports + port]; }
+  struct Way {
+    std::uint32_t hop = none;  ///< position among all hops of the graph
+    std::uint32_t peer = 0;    ///< switch that it leads to
+  };
+  [[nodiscard]] Way way(std::uint32_t s, std::uint8_t port) const {
+    return port < ports_ ? ways_[s * ports_ + port] : Way{};
+  }
+  [[nodiscard]] std::uint32_t hop(std::uint32_t s, std::uint8_t port) const { return way(s, port).hop; }
   [[nodiscard]] std::uint32_t peer(std::uint32_t hop) const { return peer_[hop]; }
   [[nodiscard]] std::uint32_t from(std::uint32_t hop) const { return from_[hop]; }
 
  private:
-  static constexpr std::size_t ports = 256;
-  std::vector<std::uint32_t> hop_;
+  /// One more than the largest port that leads to a switch: rows of 256 would fall into few sets of a cache.
+  std::uint32_t ports_ = 0;
+  std::vector<Way> ways_;
   std::vector<std::uint32_t> peer_;
   std::vector<std::uint32_t> from_;
 };

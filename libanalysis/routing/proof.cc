@@ -29,7 +29,8 @@ class Prover {
         dependencies_{graph, options.vls == nullptr ? 1 : options.vls->vl_count()},
         must_reach_(graph.size(), 0),
         excused_(graph.size(), 0),
-        state_(graph.size(), 0) {
+        state_(graph.size(), 0),
+        onward_(graph.size(), HopMap::none) {
     for (const SwitchIndex s : options.excused) excused_[s.raw()] = 1;
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
       if (excused_[s] == 0 && graph.hosts_at(SwitchIndex{s}) != 0) host_switches_.push_back(s);
@@ -148,6 +149,7 @@ class Prover {
       std::uint32_t came_by = HopMap::none;
       while (state_[s] == Unseen) {
         const Next way = next(target, s, column[s]);
+        onward_[s] = way.hop;
         if (way.kind != Next::Hop) {
           state_[s] = way.kind == Next::Arrived ? Good : Bad;
           break;
@@ -159,11 +161,8 @@ class Prover {
         s = map_.peer(way.hop);
       }
       std::uint8_t end = state_[s];
-      if (came_by != HopMap::none && s != target.at.raw()) {
-        // Also where it ends later on: who is to be dropped there waits for buffers until then.
-        const Next way = next(target, s, column[s]);
-        if (way.kind == Next::Hop) dependencies_.add(came_by, way.hop, lid);
-      }
+      // Also where it ends later on: who is to be dropped there waits for buffers until then.
+      if (came_by != HopMap::none && onward_[s] != HopMap::none) dependencies_.add(came_by, onward_[s], lid);
       if (end == OnPath) {
         note(Fault::Loop, lid, steps(std::find(path_.begin(), path_.end(), s), path_.end(), column, lid));
         end = Bad;
@@ -300,6 +299,8 @@ class Prover {
   std::vector<std::uint8_t> must_reach_;
   std::vector<std::uint8_t> excused_;
   std::vector<std::uint8_t> state_;
+  std::vector<std::uint32_t>
+      onward_;  ///< the hop by which each switch that was met goes on; none where it ends
   std::vector<std::uint32_t> path_;
   unsigned stage_ = 0;
   Proof proof_;

@@ -32,15 +32,10 @@ namespace {
 class Sums {
  public:
   Sums(const SwitchGraph& graph, std::vector<double>& loads)
-      : graph_{graph},
-        map_{graph},
-        loads_{loads},
-        hop_(graph.size()),
-        incoming_(graph.size(), 0),
-        flow_(graph.size()),
-        seen_(graph.size(), 0) {
+      : map_{graph}, loads_{loads}, met_(graph.size()) {
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
-      if (graph.hosts_at(SwitchIndex{s}) > 0) sources_.push_back(s);
+      own_.push_back(graph.hosts_at(SwitchIndex{s}));
+      if (own_.back() > 0) sources_.push_back(s);
     }
   }
 
@@ -50,44 +45,53 @@ class Sums {
     for (const std::uint32_t source : sources_) pass(source, target.at.raw(), column, part);
     ready_.clear();
     for (const std::uint32_t s : passed_) {
-      if (incoming_[s] == 0) ready_.push_back(s);
+      if (met_[s].incoming == 0) ready_.push_back(s);
     }
     for (std::size_t r = 0; r < ready_.size(); ++r) {
-      const std::uint32_t s = ready_[r];
-      if (hop_[s] == HopMap::none) continue;
-      loads_[hop_[s]] += flow_[s];
-      const std::uint32_t peer = map_.peer(hop_[s]);
-      flow_[peer] += flow_[s];
-      if (--incoming_[peer] == 0) ready_.push_back(peer);
+      const Met& here = met_[ready_[r]];
+      if (here.hop == HopMap::none) continue;
+      loads_[here.hop] += here.flow;
+      Met& peer = met_[here.peer];
+      peer.flow += here.flow;
+      if (--peer.incoming == 0) ready_.push_back(here.peer);
     }
     const bool delivers = column[target.at.raw()] == target.out.raw();
-    const bool all_came = seen_[target.at.raw()] != 0 && incoming_[target.at.raw()] == 0;
-    const double arrives = delivers && all_came ? flow_[target.at.raw()] : 0;
-    for (const std::uint32_t s : passed_) seen_[s] = incoming_[s] = 0;
+    const Met& end = met_[target.at.raw()];
+    const double arrives = delivers && end.seen && end.incoming == 0 ? end.flow : 0;
+    for (const std::uint32_t s : passed_) met_[s] = {};
     return arrives;
   }
 
  private:
+  /// A switch that is passed: in one place, for a LID passes many, and each in another order.
+  struct Met {
+    double flow = 0;
+    std::uint32_t hop = HopMap::none;
+    std::uint32_t peer = 0;  ///< behind it
+    std::uint32_t incoming = 0;
+    bool seen = false;
+  };
+
   void pass(std::uint32_t s, std::uint32_t end, const std::uint8_t* column, double part) {
-    while (seen_[s] == 0) {
-      seen_[s] = 1;
+    while (!met_[s].seen) {
+      const HopMap::Way way = s == end ? HopMap::Way{} : map_.way(s, column[s]);
+      Met& here = met_[s];
+      here.seen = true;
+      here.flow = part * own_[s];
+      here.hop = way.hop;
+      here.peer = way.peer;
       passed_.push_back(s);
-      flow_[s] = part * graph_.hosts_at(SwitchIndex{s});
-      hop_[s] = s == end ? HopMap::none : map_.hop(s, column[s]);
-      if (hop_[s] == HopMap::none) return;
-      s = map_.peer(hop_[s]);
-      ++incoming_[s];
+      if (way.hop == HopMap::none) return;
+      s = way.peer;
+      ++met_[s].incoming;
     }
   }
 
-  const SwitchGraph& graph_;
   const HopMap map_;
   std::vector<double>& loads_;
+  std::vector<double> own_;  ///< hosts of each switch
   std::vector<std::uint32_t> sources_;
-  std::vector<std::uint32_t> hop_;
-  std::vector<std::uint32_t> incoming_;
-  std::vector<double> flow_;
-  std::vector<std::uint32_t> seen_;
+  std::vector<Met> met_;
   std::vector<std::uint32_t> passed_;
   std::vector<std::uint32_t> ready_;
 };

@@ -56,14 +56,17 @@ struct UpDownRouter::State {
   ForwardingTables tables;
   std::vector<Plane> planes;
 
-  State(SwitchGraph g, Destinations d, ChosenOrder order, const std::vector<KeptTurn>& turns)
+  State(SwitchGraph g, Destinations d, ChosenOrder order, const UpDownOptions& options)
       : graph{std::move(g)},
         destinations{std::move(d)},
         ranks{std::move(order.ranks)},
         full{graph, ranks, nullptr},
         mends{order.made ? std::move(order.made->mends)
-                         : mends_with(graph, ranks, full, turns_of(graph, turns))},
-        home{order.made ? std::move(order.made->chains) : home_by_chains(graph, destinations, ranks, full)} {}
+                         : mends_with(graph, ranks, full, turns_of(graph, options.turns))},
+        home{graph} {
+    if (options.tables == TablesWanted::No) return;
+    home = order.made ? std::move(order.made->chains) : home_by_chains(graph, destinations, ranks, full);
+  }
 
   void make_home(const LinkSet& all) {
     if (is_regular_tree(graph, ranks)) return mend_home(topology(), all, home);
@@ -95,8 +98,8 @@ Result<UpDownRouter> UpDownRouter::make(const Fabric& fabric, const UpDownOption
   auto order = make_ranks(*graph, destinations, all, options);
   if (!order) return fail(order.error());
   auto state =
-      std::make_unique<State>(std::move(*graph), std::move(destinations), std::move(*order), options.turns);
-  state->make_home(all);
+      std::make_unique<State>(std::move(*graph), std::move(destinations), std::move(*order), options);
+  if (options.tables == TablesWanted::Yes) state->make_home(all);
   state->tables = state->home;
   for (unsigned p = 0; p < options.planes; ++p) state->planes.push_back({all, state->full});
   return UpDownRouter(std::move(state));

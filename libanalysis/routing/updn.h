@@ -25,6 +25,12 @@
 
 namespace heddle::routing {
 
+/// Whether a router is asked for tables.
+enum class TablesWanted : std::uint8_t {
+  Yes,
+  No  ///< only for what tables are made of, which is much less work: ranks, legal paths, mends
+};
+
 struct UpDownOptions {
   /// Roots by GUID; none: chosen automatically.
   std::vector<NodeGuid> roots;
@@ -33,6 +39,8 @@ struct UpDownOptions {
   unsigned planes = 1;
   /// With ranks: by what packets turn as tables stand, and may turn by these too if that can be.
   std::vector<KeptTurn> turns{};
+  /// With No, tables() lead nowhere, and route() and update() must not be called.
+  TablesWanted tables = TablesWanted::Yes;
 };
 
 /// A block that was rewritten, and what it held.

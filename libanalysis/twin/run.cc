@@ -58,7 +58,9 @@ Result<Run> Run::make(Source source, std::optional<routing::Engine> engine, std:
 
 Result<void> Run::estimate_traffic() {
   if (source_.leaving.empty()) return {};
-  const auto network = regulation::Network::make(source_.fabric, source_.order);
+  auto order = source_.order;
+  order.tables = routing::TablesWanted::No;
+  const auto network = regulation::Network::make(source_.fabric, order);
   if (!network) return fail(network.error());
   const auto loads = loads_of(**network, source_.leaving);
   const auto tables =
