@@ -258,7 +258,7 @@ void Heddled::Parts::on_sample(const std::shared_ptr<const load::Sample>& sample
   tell_problems();
   const health::Judge& health = core_.health();
   if (health.report()) health_metrics_->set(*health.report(), health.bit_errors());
-  const auto& cables = core_.cabling();
+  const auto cables = core_.cabling();
   health_metrics_->set_cables(cables && cables->trouble.empty() ? &cables->check : nullptr);
   metrics_.publish(sample, core_.sampler().statistics(), core_.engine());
   doors_.answers().sampled();

@@ -32,6 +32,11 @@ std::set<LinkRef> off_on_purpose(const regulation::Memory& memory) {
   return links;
 }
 
+std::shared_ptr<const CablingFound> CablingWatch::found(const regulation::Memory& memory) const {
+  const bool stands = found_ && memory.baseline && found_->baseline == *memory.baseline;
+  return stands ? found_ : nullptr;
+}
+
 void CablingWatch::look(const Desk& desk, const regulation::Memory& memory,
                         const std::shared_ptr<const Fabric>& reference,
                         const std::shared_ptr<const Fabric>& seen) {

@@ -29,7 +29,7 @@ class CablingWatch {
   void look(const Desk& desk, const regulation::Memory& memory,
             const std::shared_ptr<const Fabric>& reference, const std::shared_ptr<const Fabric>& seen);
   /// Of the baseline that stands; null before that was compared, and where there is none.
-  [[nodiscard]] const std::shared_ptr<const CablingFound>& found() const { return found_; }
+  [[nodiscard]] std::shared_ptr<const CablingFound> found(const regulation::Memory& memory) const;
 
  private:
   std::shared_ptr<const CablingFound> found_;

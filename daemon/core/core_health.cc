@@ -62,6 +62,10 @@ void FabricCore::look_at_cables() {
   cabling_.look(desk_, governor.memory(), governor.reference(), survey_->fabric);
 }
 
+std::shared_ptr<const CablingFound> FabricCore::cabling() const {
+  return regulation_ ? cabling_.found(regulation_->regulator().governor().memory()) : nullptr;
+}
+
 /// Proved where it keeps nobody waiting. What is not whole is not judged, nor is what was judged already.
 void FabricCore::on_tables(const std::shared_ptr<const discovery::TablesRead>& read) {
   if (!read->unread.empty()) return;

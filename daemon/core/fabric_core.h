@@ -119,7 +119,7 @@ class FabricCore final : private authority::Seat {
   /// Taken out by orders of this core, or of one before it.
   [[nodiscard]] std::vector<health::IsolationOrder> isolated() const;
   /// Against the baseline; null where there is none, or it has not been compared yet.
-  [[nodiscard]] const std::shared_ptr<const CablingFound>& cabling() const { return cabling_.found(); }
+  [[nodiscard]] std::shared_ptr<const CablingFound> cabling() const;
   [[nodiscard]] const SmObserver& master() const { return master_; }
   /// As it was found, or as it was configured after that; null before the first sweep.
   [[nodiscard]] const std::shared_ptr<const Survey>& seen() const { return survey_; }
