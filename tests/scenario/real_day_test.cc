@@ -13,11 +13,17 @@
 namespace heddle::test {
 namespace {
 
+using regulation::ChosenFor;
+
 struct Drawn {
   const char* fabric;
   std::uint64_t seed;
+  ChosenFor chosen_for;
 };
-void PrintTo(const Drawn& site, std::ostream* out) { *out << site.fabric << ", seed " << site.seed; }
+void PrintTo(const Drawn& site, std::ostream* out) {
+  *out << site.fabric << ", seed " << site.seed;
+  if (site.chosen_for == ChosenFor::Any) *out << ", for any traffic";
+}
 
 /// Of a day, or of what has passed of it.
 struct Account {
@@ -53,6 +59,7 @@ class RealDay : public Story, public testing::WithParamInterface<Drawn> {
 
   void begin_day(regulation::Mode mode) {
     WorldOptions options = how(mode);
+    options.governor.chosen_for = GetParam().chosen_for;
     options.sim.seed = GetParam().seed;
     phase_.reset();
     begin(file(), options);
@@ -153,11 +160,15 @@ TEST_P(RealDay, TrafficGetsThroughAndPowerIsSaved) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Published, RealDay,
-    testing::Values(Drawn{"superpod-krskp-hdr-2022", 1}, Drawn{"superpod-krskp-hdr-2022", 2},
-                    Drawn{"superpod-krskp-hdr-2022", 3}, Drawn{"selene-compute-hdr-2021", 1},
-                    Drawn{"selene-compute-hdr-2021", 2}, Drawn{"selene-compute-hdr-2021", 3}));
+INSTANTIATE_TEST_SUITE_P(Published, RealDay,
+                         testing::Values(Drawn{"superpod-krskp-hdr-2022", 1, ChosenFor::Present},
+                                         Drawn{"selene-compute-hdr-2021", 1, ChosenFor::Present},
+                                         Drawn{"superpod-krskp-hdr-2022", 1, ChosenFor::Any},
+                                         Drawn{"superpod-krskp-hdr-2022", 2, ChosenFor::Any},
+                                         Drawn{"superpod-krskp-hdr-2022", 3, ChosenFor::Any},
+                                         Drawn{"selene-compute-hdr-2021", 1, ChosenFor::Any},
+                                         Drawn{"selene-compute-hdr-2021", 2, ChosenFor::Any},
+                                         Drawn{"selene-compute-hdr-2021", 3, ChosenFor::Any}));
 
 }  // namespace
 }  // namespace heddle::test
