@@ -224,7 +224,9 @@ void Growth::join_islands() {
     for (std::size_t i = 1; i < islands_.size(); ++i) {
       const unsigned links = between(1, 8);
       for (unsigned l = 0; l < links; ++l) {
-        spread(any_of(islands_[i].tops), islands_[below(i)].tops, 1, below(64));
+        const unsigned first = below(64);
+        const std::vector<Place>& others = islands_[below(i)].tops;
+        spread(any_of(islands_[i].tops), others, 1, first);
       }
     }
     return;
@@ -271,7 +273,8 @@ void Growth::add_management(unsigned hosts) {
   if (random_.chance(0.5)) {
     for (unsigned s = 0; s < 2; ++s) {
       spines.push_back(plain_switch(generation, name(true, generation, "MSPINE", s)));
-      spread(spines.back(), above, between(1, 4), below(above.size()));
+      const unsigned first = below(above.size());
+      spread(spines.back(), above, between(1, 4), first);
     }
   }
   const unsigned leaves = 1 + below(2) + hosts / 20;
@@ -280,7 +283,8 @@ void Growth::add_management(unsigned hosts) {
     const unsigned here = hosts / (leaves - l);
     put_hosts(leaf, here, generation, "mgmt", " mlx5_0");
     hosts -= here;
-    spread(leaf, spines.empty() ? above : spines, between(2, 4), below(above.size()));
+    const unsigned first = below(above.size());
+    spread(leaf, spines.empty() ? above : spines, between(2, 4), first);
   }
 }
 
