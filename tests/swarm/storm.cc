@@ -209,7 +209,7 @@ Storm::Act Storm::order() {
   }
   return [wishes](Storm& storm) {
     for (const auto& [link, wish] : wishes) {
-      storm.world_.daemon->order([&](regulate::Regulator& regulator) {
+      storm.world_.daemon->order([&storm, link = link, wish = wish](regulate::Regulator& regulator) {
         regulator.set_override(link_ref(storm.truth(), storm.truth().link(link)),
                                {wish, "a storm", "operator", std::nullopt}, regulation::Force::No,
                                storm.world_.now, unheard);

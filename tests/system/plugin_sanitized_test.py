@@ -3,6 +3,7 @@ everything that it does once. What is OpenSM's own is not watched; leaks are val
 
 import glob
 import pathlib
+import re
 import signal
 import subprocess
 import unittest
@@ -10,11 +11,14 @@ import unittest
 from plugin_fabric import PLUGIN, PluginFabric, plan_text
 from served_fabric import wait_until
 
+# g++'s, or clang++'s
+RUNTIME = re.compile(r"libasan|libclang_rt\.asan")
+
 
 def runtime():
     """The sanitizer's library that the plugin was linked with, None for a plain build."""
     text = subprocess.run(["ldd", PLUGIN / "libheddle-opensm.so"], capture_output=True, text=True, check=True).stdout
-    return next((line.split()[2] for line in text.splitlines() if "libasan" in line), None)
+    return next((line.split()[2] for line in text.splitlines() if RUNTIME.search(line)), None)
 
 
 @unittest.skipUnless(runtime(), "the plugin is built without AddressSanitizer")
@@ -35,7 +39,7 @@ class Sanitized(unittest.TestCase):
                                   UBSAN_OPTIONS=f"print_stacktrace=1:log_path={found}")
             try:
                 wait_until(lambda: served.sweeps() > 0 or opensm.poll() is not None, 60, "SUBNET UP")
-                self.assertIn("libasan", pathlib.Path(f"/proc/{opensm.pid}/maps").read_text())
+                self.assertRegex(pathlib.Path(f"/proc/{opensm.pid}/maps").read_text(), RUNTIME)
                 self.do_everything(served, tables)
                 opensm.send_signal(signal.SIGTERM)
                 self.assertEqual(opensm.wait(60), 0)

@@ -43,7 +43,8 @@ void ScriptedOpenSm::write_block(std::size_t number, Routing how) {
     if (table.has.size() >= first + block_size &&
         std::ranges::equal(std::span(table.has).subspan(first, block_size), wanted))
       continue;
-    requests.emplace_back([this, guid, first] {
+    // By name: C++20 takes structured bindings, clang++ 14 does not yet.
+    requests.emplace_back([this, guid = guid, first] {
       const NodeIndex node = description_.find_node(guid);
       Table& written = tables_.at(guid);
       mad::LftBlock block;

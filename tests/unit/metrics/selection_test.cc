@@ -154,7 +154,7 @@ TEST_F(SelectionTest, EveryFamilyThatAnyPartMakesIsKnownByName) {
   const auto master = std::make_shared<SubnetManagerMetrics>();
   SubnetManagerFigures managed;
   managed.role = "master";
-  managed.master.emplace();
+  managed.master = SubnetManagerFigures::Master{};
   master->set(managed);
   const auto regulation = std::make_shared<RegulationMetrics>();
   RegulationFigures regulated;

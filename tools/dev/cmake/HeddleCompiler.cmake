@@ -13,8 +13,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 if(CMAKE_UNITY_BUILD)
   # What one source keeps to itself is no concern of the next one: the dev preset, where each is by itself, warns of it.
-  add_compile_options(-Wno-shadow -Wno-subobject-linkage)
+  add_compile_options(-Wno-shadow)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    add_compile_options(-Wno-subobject-linkage)
     # Told, but no errors: the more g++ 12 inlines, the more it sees what is not there.
     add_compile_options(-Wno-error=dangling-pointer -Wno-error=use-after-free -Wno-error=stringop-overread
       -Wno-error=mismatched-new-delete)
@@ -29,6 +30,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_compile_options(--param=ggc-min-heapsize=524288)
 endif()
 
+if(HEDDLE_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  link_libraries(atomic)  # at -O0 clang++ calls it for an atomic of two bytes that g++ expands
+endif()
 if(HEDDLE_SANITIZE)
   add_compile_options(-fsanitize=${HEDDLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${HEDDLE_SANITIZE})
