@@ -13,6 +13,7 @@
 #include "sim/scenario_hosts.h"
 #include "support/night.h"
 #include "support/regulated_world.h"
+#include "support/sanitized.h"
 #include "support/scratch.h"
 
 namespace heddle::test {
@@ -27,11 +28,6 @@ inline constexpr std::string_view ring = "torus:2x2,hosts=1,links=2,width=4x,spe
 
 /// Exhaustive tests take every case; under sanitizers, where each takes many times as long, one of `stride`,
 /// begun at another one in each test.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
 inline constexpr std::uint64_t stride = sanitized ? 5 : 1;
 [[nodiscard]] constexpr std::uint64_t first_case(std::uint64_t test) { return sanitized ? test % stride : 0; }
 

@@ -68,7 +68,7 @@ TEST_F(Server, TakesLinesInWhateverPiecesTheyCome) {
 }
 
 // See HttpTest.WithoutFileDescriptorsItPausesAndGoesOn.
-#ifndef __SANITIZE_ADDRESS__
+#ifndef HEDDLE_ADDRESS_SANITIZER
 TEST_F(Server, WithoutFileDescriptorsItPausesAndGoesOn) {
   auto plugin = connect();
   asio::write(plugin, asio::buffer(std::string(hello)));

@@ -244,7 +244,7 @@ TEST_F(HttpTest, AHeadThatIsTooSlowIsCutOff) {
 // Without file descriptors a connection stays in the queue of the kernel, which says so again and again.
 // The sanitizer opens a pipe to see whether memory can be read, and takes having no descriptor for an invalid
 // object.
-#ifndef __SANITIZE_ADDRESS__
+#ifndef HEDDLE_ADDRESS_SANITIZER
 TEST_F(HttpTest, WithoutFileDescriptorsItPausesAndGoesOn) {
   const auto server =
       serve_unix(io, {path, "", false}, echo(), {.accept_pause = std::chrono::milliseconds{1}});

@@ -56,7 +56,10 @@ TEST(Grown, TablesOfSitesOfTheirOwnSizeAreAsGood) {
 }
 
 // Of the orders that are crowned, the evenest joins all hosts only after some twenty crowns.
+// (Ten seconds; a sanitizer's build, where they are two minutes, has the same on smaller sites.)
+#ifndef HEDDLE_SANITIZED
 TEST(Grown, OrdersAreCrownedUntilMendsJoinAllHosts) { expect_sound_tables("grown:seed=87"); }
+#endif
 
 // Mends led up over a switch on either side of it, where packets come down again by another way.
 TEST(Grown, MendsThatLeadBothWaysOverASwitchCloseNoCircle) { expect_sound_tables("grown:seed=29"); }
@@ -91,7 +94,8 @@ TEST(LowerBound, IsWhatTheNarrowestSetMustPass) {
 }
 
 TEST(Grown, AnyHostMayManageEverySwitchByLid) {
-  for (unsigned seed = 1; seed <= 20; ++seed) {
+  const unsigned last = test::last_of({.always = 20, .by_night = 20});
+  for (unsigned seed = 1; seed <= last; ++seed) {
     SCOPED_TRACE(source_of(seed));
     const auto fabric = made(source_of(seed));
     const auto router = UpDownRouter::make(*fabric).value();
@@ -109,7 +113,8 @@ TEST(Grown, AnyHostMayManageEverySwitchByLid) {
 // What a trunk keeps is nobody else's business, as for other paths.
 TEST(Grown, AMendThatLosesACableStaysWithTheRestOfItsTrunk) {
   std::size_t tried = 0;
-  for (unsigned seed = 1; seed <= 40; ++seed) {
+  const unsigned last = test::last_of({.always = 40, .by_night = 40});
+  for (unsigned seed = 1; seed <= last; ++seed) {
     SCOPED_TRACE(source_of(seed));
     const auto fabric = made(source_of(seed));
     auto router = UpDownRouter::make(*fabric).value();
