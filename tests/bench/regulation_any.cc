@@ -1,10 +1,13 @@
 // What a set of links saves that is chosen for any traffic at the rates of the hosts (any_traffic.h), and
 // what it delivers of patterns that it was not chosen by:
-//   regulation_any [--seeds=N] [--loads=0.05,0.1] FABRIC
+//   regulation_any [--seeds=N] [--loads=0.05,0.1] [--choice | --governor] FABRIC
 // By load; every host sends that share of its link. Patterns are those of the day (day_of_loads.h).
+// --choice: what it takes to choose, and nothing delivered. --governor: what the longest events take of a
+// governor that chooses, takes links away, and then sees the hosts send twice as much.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <string>
@@ -13,6 +16,7 @@
 
 #include "fabric/source.h"
 #include "regulation/any_links.h"
+#include "regulation/governor.h"
 #include "sim/scenario_player.h"
 #include "support/day_of_loads.h"
 #include "support/regulated_flows.h"
@@ -20,8 +24,11 @@
 namespace heddle::testing_support {
 namespace {
 
+enum class What { Deliver, Choice, Governor };
+
 struct Arguments {
   std::string fabric;
+  What what = What::Deliver;
   unsigned seeds = 1;
   std::vector<double> loads{0.05, 0.08, 0.10, 0.15, 0.20, 0.25, 0.30, 0.40};
 };
@@ -37,6 +44,7 @@ class Trial {
           port.lid != no_lid)
         make.managers = {port.lid};
     }
+    managers_ = make.managers;
     network_ = *regulation::Network::make(fabric_, make);
     all_ = routing::LinkSet::all(*fabric_);
     modes_ = power::all_on(*fabric_);
@@ -49,6 +57,10 @@ class Trial {
 
   void run() {
     for (const double load : arguments_.loads) {
+      if (arguments_.what == What::Governor) {
+        govern(load);
+        continue;
+      }
       const auto loads = at(load);
       regulation::EstimateOptions gravity;
       gravity.passes = 0;
@@ -74,7 +86,7 @@ class Trial {
                  100 * (1 - watts(*active) / all),
                  100 * (1 - regulation::least_power(problem, options).value() / all),
                  all_.count() - active->count(), took);
-      deliver(load, *active);
+      if (arguments_.what == What::Deliver) deliver(load, *active);
       fmt::print("\n");
       std::fflush(stdout);
     }
@@ -93,6 +105,63 @@ class Trial {
     }
     loads.received = loads.sent;
     return loads;
+  }
+
+  /// Hosts' own links tell; of the others nobody knows.
+  [[nodiscard]] std::shared_ptr<const load::Sample> sample(double load, Instant began) const {
+    auto result = std::make_shared<load::Sample>();
+    result->fabric = fabric_;
+    result->began = began;
+    result->ports.resize(fabric_->ports().size());
+    const auto& graph = network_->graph();
+    for (const std::uint32_t t : routing::host_targets(graph)) {
+      const routing::Target& target = graph.targets()[t];
+      const Port& port = fabric_->port(target.port);
+      for (const PortIndex end : {target.port, fabric_->port_index(graph.node(target.at), target.out)}) {
+        load::PortSample& seen = result->ports[end.raw()];
+        seen.xmit_bytes_per_second =
+            static_cast<float>(load * data_rate(port.width, port.speed).value() / 8);
+        seen.congestion = 0;
+        seen.status = load::PortStatus::Fresh;
+      }
+    }
+    return result;
+  }
+
+  /// Processor time of the longest event: while links leave, and when the hosts send twice as much.
+  void govern(double load) {
+    using std::chrono::seconds;
+    regulation::GovernorOptions options;
+    options.mode = regulation::Mode::Enforce;
+    options.select.policy = regulation::SelectPolicy::General;
+    options.chosen_for = regulation::ChosenFor::Any;
+    options.power = model_;
+    options.queue_looks = 0;
+    regulation::Governor governor{options};
+    Instant now{};
+    double longest = 0;
+    const auto tell = [&](regulation::Event event) {
+      const std::clock_t began = std::clock();
+      auto actions = governor.on(event);
+      longest = std::max(longest, static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC);
+      return actions;
+    };
+    (void)tell({now, regulation::TopologyChanged{fabric_, managers_, network_->ranks_by_guid()}});
+    longest = 0;
+    bool leaves = false;
+    for (const Instant end = now + 4 * options.quiet; now < end && !leaves;) {
+      now += seconds{30};
+      for (const regulation::Action& action :
+           tell({now, regulation::LoadsMeasured{sample(load, now - seconds{1})}}))
+        leaves = leaves || std::holds_alternative<regulation::WriteTables>(action);
+    }
+    const std::size_t off = governor.plan() ? governor.plan()->off.size() : 0;
+    fmt::print("load {:.2f}: {} links leave, {:.2f} s the longest event", load, off, longest);
+    longest = 0;
+    now += seconds{30};
+    (void)tell({now, regulation::LoadsMeasured{sample(2 * load, now - seconds{1})}});
+    fmt::print("; {:.2f} s when hosts send twice as much\n", longest);
+    std::fflush(stdout);
   }
 
   [[nodiscard]] double watts(const routing::LinkSet& links) const {
@@ -151,6 +220,7 @@ class Trial {
   const Arguments& arguments_;
   const power::PowerModel model_{power::shipped_models(), power::Unmatched::Unknown, power::Cable::Aoc};
   std::shared_ptr<const Fabric> fabric_;
+  std::vector<Lid> managers_;
   std::unique_ptr<regulation::Network> network_;
   routing::LinkSet all_;
   std::vector<power::LinkMode> modes_;
@@ -179,6 +249,10 @@ int main(int argc, char** argv) {
       arguments.seeds = static_cast<unsigned>(std::atoi(argv[i] + 8));
     } else if (text.starts_with("--loads=")) {
       arguments.loads = numbers(text.substr(8));
+    } else if (text == "--choice") {
+      arguments.what = What::Choice;
+    } else if (text == "--governor") {
+      arguments.what = What::Governor;
     } else {
       arguments.fabric = text;
     }
