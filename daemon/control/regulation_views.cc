@@ -179,6 +179,24 @@ json::value host_agents_view(const HostAgentsShown& shown) {
                       {"trouble", shown.trouble}};
 }
 
+namespace {
+
+json::array held_view(const std::vector<regulation::Holding>& held, const Fabric& reference,
+                      const FabricNames& names) {
+  json::array view;
+  for (const regulation::Holding& each : held) {
+    if (each.example.raw() >= reference.links().size()) continue;
+    view.push_back(json::object{{"rule", each.rule},
+                                {"links", each.links},
+                                {"watts", each.watts.value()},
+                                {"example", names.link(each.example)},
+                                {"busiest", each.busiest.value()}});
+  }
+  return view;
+}
+
+}  // namespace
+
 PlanShown plan(const RegulationState& state, core::RegulationPlan planned, Instant now) {
   return {state.mode,        std::move(planned.plan), state.reference,
           slow_links(state), std::move(planned.idle), now};
@@ -207,6 +225,7 @@ void write_plan(const PlanShown& shown, const TextSink& out) {
                                 {"watts_then", plan.watts_then.value()},
                                 {"watts_least", plan.watts_least.value()},
                                 {"note", plan.note},
+                                {"held", held_view(plan.held, *shown.reference, names)},
                                 {"idle_switches", idle_view(shown.idle, LinkNames{shown.reference})}};
   }
   out(json::serialize(view) + "\n");

@@ -1,9 +1,14 @@
 #include "regulation/any_links.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
+
+#include "regulation/holding.h"
 
 namespace heddle::regulation {
 
@@ -69,13 +74,48 @@ bool AnyLinks::is_borne(const Loads& loads) const {
   return true;
 }
 
-std::vector<double> AnyLinks::most(const LinkSet& active) {
-  const Loads loads = loads_over(active);
-  std::vector<double> most = loads.front().most;
-  for (const AnyTraffic::Loads& more : loads) {
-    for (std::size_t h = 0; h < most.size(); ++h) most[h] = std::max(most[h], more.most[h]);
+AnyTraffic::Loads AnyLinks::greater(Loads loads) {
+  AnyTraffic::Loads all = std::move(loads.front());
+  for (const AnyTraffic::Loads& more : std::span(loads).subspan(1)) {
+    for (std::size_t h = 0; h < all.most.size(); ++h) {
+      all.mean[h] = std::max(all.mean[h], more.mean[h]);
+      if (more.most[h] <= all.most[h]) continue;
+      all.most[h] = more.most[h];
+      all.most_by[h] = more.most_by[h];
+    }
   }
-  return most;
+  return all;
+}
+
+AnyLinks::Outcome AnyLinks::outcome(const LinkSet& active) {
+  AnyTraffic::Loads loads = greater(loads_over(active));
+  std::vector<Holding> held = held_over(active, loads);
+  return {std::move(loads.most), std::move(held)};
+}
+
+/// A link may carry of a pattern what it can, or what it would with all links on.
+std::vector<Holding> AnyLinks::held_over(const LinkSet& active, const AnyTraffic::Loads& loads) const {
+  std::vector<double> of_mean(limit_.size(), 0);
+  std::vector<double> of_one(limit_.size(), 0);
+  for (const Trunk& trunk : network_.trunks()) {
+    for (const LinkIndex link : trunk.links) {
+      for (const std::uint32_t hop : {network_.up_hop(link), network_.down_hop(link)}) {
+        double most = network_.capacity(link);
+        for (const AnyTraffic::Loads& all : with_all_) most = std::max(most, all.most[hop]);
+        of_mean[hop] = loads.mean[hop] / limit_[hop];
+        of_one[hop] = loads.most[hop] / most;
+      }
+    }
+  }
+  return held(problem_, active, of_mean, of_one, loads.most, [&](const WaysUp& ways) -> std::string {
+    if (ways.without_one(ways.first) > 1)
+      return fmt::format("on an average of the patterns no link is to carry more than {:.0f} %",
+                         100 * options_.thresholds.u_on.value());
+    if (ways.without_one(ways.second) > 1)
+      return fmt::format("hardly less is to get through than with all links on, of {}",
+                         any_.kind(loads.most_by[ways.second.hop]));
+    return std::string{nothing_found};
+  });
 }
 
 /// More room keeps more links, about so: by halves.
@@ -152,7 +192,7 @@ void AnyLinks::thin_out(LinkSet& active) {
 
 std::vector<LinkIndex> AnyLinks::least_loaded_first(const LinkSet& active,
                                                     const std::vector<std::uint8_t>& stays) {
-  const std::vector<double> loads = most(active);
+  const std::vector<double> loads = greater(loads_over(active)).most;
   std::vector<std::pair<double, LinkIndex>> candidates;
   for (const Trunk& trunk : network_.trunks()) {
     for (const LinkIndex link : trunk.links) {

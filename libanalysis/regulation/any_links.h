@@ -23,13 +23,20 @@ class AnyLinks {
   /// Of `problem.available`, as few watts as are found. Nothing where the rules leave no choice.
   [[nodiscard]] std::optional<routing::LinkSet> choose();
   [[nodiscard]] bool bears(const routing::LinkSet& active) { return is_borne(loads_over(active)); }
-  /// bit/s by hop: the most that a pattern of the sample brings.
-  [[nodiscard]] std::vector<double> most(const routing::LinkSet& active);
+  struct Outcome {
+    std::vector<double> most;   ///< bit/s by hop: the most that a pattern of the sample brings
+    std::vector<Holding> held;  ///< what stays on; see Selection
+  };
+  [[nodiscard]] Outcome outcome(const routing::LinkSet& active);
 
  private:
   /// Plane after plane.
   using Loads = std::vector<AnyTraffic::Loads>;
   [[nodiscard]] Loads loads_over(const routing::LinkSet& active);
+  /// Of both planes, and by which pattern of the sample.
+  [[nodiscard]] static AnyTraffic::Loads greater(Loads loads);
+  [[nodiscard]] std::vector<Holding> held_over(const routing::LinkSet& active,
+                                               const AnyTraffic::Loads& loads) const;
   [[nodiscard]] bool is_borne(const Loads& loads) const;
   [[nodiscard]] std::optional<routing::LinkSet> for_gravity(double room) const;
   void thin_out(routing::LinkSet& active);

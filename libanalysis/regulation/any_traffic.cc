@@ -83,18 +83,23 @@ AnyTraffic::AnyTraffic(const Network& network, const MeasuredLoads& loads)
   }
   if (all_sent <= 0) return;
 
-  for (unsigned i = 0; i < permutations; ++i) add_permutations(i, 1, 1, patterns_.emplace_back());
+  for (unsigned i = 0; i < permutations; ++i) add_permutations(i, 1, 1, pattern("random permutations"));
   const std::vector<std::uint32_t> order = in_order(hosts_.size());
   std::vector<std::size_t> distances{1, hosts_.size() / 2, (hosts_.size() + 1) / 2 - 1};
   Random random{permutations};
   for (unsigned i = 0; i < random_shifts; ++i) distances.push_back(1 + random.below(hosts_.size()));
   for (const std::size_t distance : distances)
-    add(order, rotated(order, distance), 1, patterns_.emplace_back());
-  add(order, {order.rbegin(), order.rend()}, 1, patterns_.emplace_back());
-  add(order, bits_reversed(hosts_.size()), 1, patterns_.emplace_back());
+    add(order, rotated(order, distance), 1, pattern("shifts of all hosts by a distance"));
+  add(order, {order.rbegin(), order.rend()}, 1, pattern("hosts in reversed order"));
+  add(order, bits_reversed(hosts_.size()), 1, pattern("hosts with the bits of their numbers reversed"));
   for (unsigned i = 0; i < spread_patterns; ++i)
-    add_permutations(permutations + i, destinations, 1, patterns_.emplace_back());
-  for (unsigned i = 0; i < hot_patterns; ++i) add_hot_spots(i, patterns_.emplace_back());
+    add_permutations(permutations + i, destinations, 1, pattern("many destinations at once"));
+  for (unsigned i = 0; i < hot_patterns; ++i) add_hot_spots(i, pattern("hot spots"));
+}
+
+std::vector<HostFlow>& AnyTraffic::pattern(std::string_view kind) {
+  kinds_.push_back(kind);
+  return patterns_.emplace_back();
 }
 
 /// The n-th of the senders to the n-th of the receivers, if all rates are alike; else as much as each has
@@ -161,16 +166,20 @@ void AnyTraffic::follow(const std::vector<HostFlow>& flows, const routing::Forwa
 
 AnyTraffic::Loads AnyTraffic::loads(const routing::ForwardingTables& tables, unsigned plane) const {
   const double sent = std::accumulate(sent_.begin(), sent_.end(), 0.0);
-  Loads result{std::vector<double>(capacity_.size(), 0), {}, {}};
+  Loads result{std::vector<double>(capacity_.size(), 0), {}, {}, {}};
   result.most = result.mean;
+  result.most_by.assign(capacity_.size(), 0);
   std::vector<double> loads;
-  for (const std::vector<HostFlow>& flows : patterns_) {
-    follow(flows, tables, plane, loads);
+  for (std::uint32_t pattern = 0; pattern < patterns_.size(); ++pattern) {
+    follow(patterns_[pattern], tables, plane, loads);
     double shed = 0;
     for (std::size_t h = 0; h < loads.size(); ++h) {
       if (loads[h] <= 0) continue;
       result.mean[h] += loads[h] / static_cast<double>(patterns_.size());
-      result.most[h] = std::max(result.most[h], loads[h]);
+      if (loads[h] > result.most[h]) {
+        result.most[h] = loads[h];
+        result.most_by[h] = pattern;
+      }
       shed += std::max(0.0, loads[h] - capacity_[h]) / sent;
     }
     result.shed.push_back(shed);

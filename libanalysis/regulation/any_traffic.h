@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "regulation/network.h"
@@ -25,11 +26,14 @@ class AnyTraffic {
 
   /// Flows of each pattern, hosts numbered as routing::host_targets has them. bit/s.
   [[nodiscard]] std::span<const std::vector<HostFlow>> patterns() const { return patterns_; }
+  /// Of which kind each of them is, in words.
+  [[nodiscard]] std::string_view kind(std::size_t pattern) const { return kinds_[pattern]; }
 
   /// What the sample comes to over tables.
   struct Loads {
-    std::vector<double> mean;  ///< bit/s by hop
-    std::vector<double> most;  ///< likewise: what the pattern brings that brings most
+    std::vector<double> mean;            ///< bit/s by hop
+    std::vector<double> most;            ///< likewise: what the pattern brings that brings most
+    std::vector<std::uint32_t> most_by;  ///< which pattern that is
     std::vector<double>
         shed;  ///< by pattern: what is above capacity anywhere, as a share of all that is sent
   };
@@ -43,6 +47,7 @@ class AnyTraffic {
   };
   static constexpr std::uint32_t none = 0xffffffffU;
 
+  [[nodiscard]] std::vector<HostFlow>& pattern(std::string_view kind);
   void add(const std::vector<std::uint32_t>& senders, const std::vector<std::uint32_t>& receivers,
            double part, std::vector<HostFlow>& flows) const;
   void add_permutations(std::uint64_t seed, unsigned count, double part, std::vector<HostFlow>& flows) const;
@@ -58,6 +63,7 @@ class AnyTraffic {
   std::size_t ports_ = 1;             ///< more than any port number that leads to a switch
   std::vector<Step> steps_;           ///< by switch and port
   std::vector<std::vector<HostFlow>> patterns_;
+  std::vector<std::string_view> kinds_;
 };
 
 }  // namespace heddle::regulation

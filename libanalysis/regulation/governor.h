@@ -85,6 +85,7 @@ struct Plan {
   Watts watts_then;
   Watts watts_least;
   std::string note;
+  std::vector<Holding> held;  ///< as Selection; LinkIndex of reference()
 };
 
 /// A drain as it stands.

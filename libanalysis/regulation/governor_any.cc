@@ -9,6 +9,7 @@
 
 #include "regulation/any_links.h"
 #include "regulation/governor_impl.h"
+#include "regulation/holding.h"
 
 namespace heddle::regulation {
 
@@ -130,8 +131,8 @@ void Governor::Impl::choose_for_any(const LinkSet& available, const MeasuredLoad
 
 void Governor::Impl::keep_for_any(AnyLinks& any, const MeasuredLoads& rates, LinkSet active,
                                   const LinkSet& available) {
-  std::vector<double> loads = any.most(active);
-  any_ = AnySet{rates, std::move(active), std::move(loads), available, exempt_, now_};
+  AnyLinks::Outcome outcome = any.outcome(active);
+  any_ = AnySet{rates, std::move(active), std::move(outcome), available, exempt_, now_};
   bring_for_any();
 }
 
@@ -150,8 +151,10 @@ Result<Selection> Governor::Impl::select_now(const SelectionProblem& now) {
   const SelectOptions select = select_options(options.select.policy);
   if (is_for_any()) follow_rates(*now.available);
   if (!any_) return select_links(now, select);
-  Selection selection = selection_of(now, select, any_->active, any_->loads);
+  Selection selection = selection_of(now, select, any_->active, any_->outcome.most);
+  selection.held = any_->outcome.held;
   selection.note = "chosen for any traffic at the rates of the hosts";
+  if (const std::string most = most_is_held(selection.held); !most.empty()) selection.note += "; " + most;
   return selection;
 }
 

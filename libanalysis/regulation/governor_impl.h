@@ -284,7 +284,7 @@ class Governor::Impl {
   struct AnySet {
     MeasuredLoads rates;  ///< that it is for, by target; of links it has none
     routing::LinkSet active;
-    std::vector<double> loads;   ///< bit/s by hop that are expected at most
+    AnyLinks::Outcome outcome;
     routing::LinkSet available;  ///< when it was chosen
     std::vector<Exempt> exempt;  ///< likewise
     Instant fewer_from;          ///< not before that a set with fewer links is looked for

@@ -157,6 +157,7 @@ void Governor::Impl::choose() {
   next.watts_then = selection->watts;
   next.watts_least = selection->least_watts;
   next.note = selection->note;
+  next.held = selection->held;
   for (std::uint32_t i = 0; i < records.size(); ++i) {
     if (network->trunk_of(LinkIndex{i}) != Network::no_trunk)
       next.watts_now += options.power.link(network->fabric(), LinkIndex{i}, records[i].mode);

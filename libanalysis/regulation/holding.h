@@ -1,6 +1,7 @@
-/// Which rule keeps most of what stays on: what an operator would change to save more.
+/// Which rules keep on what stays on: what an operator would change to save more.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,13 +10,42 @@
 
 namespace heddle::regulation {
 
-/// A sentence with the share of the watts of all links that are left on; empty where nothing regulated is.
+/// The ways up of a switch that are on, and how full the fullest of them is by two reckonings.
+struct WaysUp {
+  /// What a reckoning says of one that is fullest by it.
+  struct Fullest {
+    double share = 0;  ///< of what its hop may carry
+    std::uint32_t hop = 0;
+  };
+  std::size_t links = 0;
+  Fullest first;
+  Fullest second;
+
+  /// If one of them were off, and the others took what it carries.
+  [[nodiscard]] double without_one(const Fullest& fullest) const {
+    return fullest.share * static_cast<double>(links) / static_cast<double>(links - 1);
+  }
+};
+
 /// Each link counts for the first rule that keeps it: an exemption; the last way up of a switch, or down to
-/// one; the load that the others of its switch would have without it, in the plane in use or in the next one
-/// only. `own`: loads in the plane in use.
-[[nodiscard]] std::string held_by(const SelectionProblem& problem, const SelectOptions& options,
-                                  const Evaluation& evaluation, const routing::LinkSet& active,
-                                  const std::vector<double>& loads, const std::vector<double>& own);
+/// one; what `rule` says of the ways up of its switch. `first`, `second`: share of what it may carry, by hop;
+/// `loads`: bit/s by hop that are reckoned with. Most watts first; of equals the smaller name.
+[[nodiscard]] std::vector<Holding> held(const SelectionProblem& problem, const routing::LinkSet& active,
+                                        const std::vector<double>& first, const std::vector<double>& second,
+                                        const std::vector<double>& loads,
+                                        const std::function<std::string(const WaysUp&)>& rule);
+
+/// By the load that the others of its switch would have without it, in the plane in use (`own`: its loads) or
+/// in the next one only.
+[[nodiscard]] std::vector<Holding> held_by(const SelectionProblem& problem, const SelectOptions& options,
+                                           const Evaluation& evaluation, const routing::LinkSet& active,
+                                           const std::vector<double>& loads, const std::vector<double>& own);
+
+/// What is said where nothing else keeps a link.
+inline constexpr std::string_view nothing_found = "no set without them was found that keeps every rule";
+
+/// The first of them as a sentence, with its share of the watts; empty where there is none.
+[[nodiscard]] std::string most_is_held(const std::vector<Holding>& held);
 
 /// The trunks that have a link above u_on also with all links on, and which has the fullest: turning links
 /// off is not why they are, and they are let carry that. Ends in "; ", or is empty where there are none.

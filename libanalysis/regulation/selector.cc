@@ -190,9 +190,9 @@ Result<Selection> select_general(const SelectionProblem& problem, const SelectOp
   sum_up(problem, options, found->loads, search.evaluation().ceilings(), selection);
   selection.ceilings = ceilings(problem, options, search.with_all());
   decide_links(problem, options, found->loads, selection);
-  selection.note = full_with_all(problem, options, selection) +
-                   held_by(problem, options, search.evaluation(), selection.active, found->loads,
+  selection.held = held_by(problem, options, search.evaluation(), selection.active, found->loads,
                            search.evaluation().own_loads(selection.active, found->loads));
+  selection.note = full_with_all(problem, options, selection) + most_is_held(selection.held);
   return selection;
 }
 

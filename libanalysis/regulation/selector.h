@@ -92,6 +92,15 @@ struct LinkDecision {
   std::string reason;    ///< with figures
 };
 
+/// A rule that keeps links on.
+struct Holding {
+  std::string rule;       ///< in words
+  std::size_t links = 0;  ///< for which it is the first that does
+  Watts watts;            ///< of them, in full mode
+  LinkIndex example;      ///< of them, the one that is busiest
+  Ratio busiest;          ///< what that is expected to carry at most; above 1: more than it can
+};
+
 struct Selection {
   routing::LinkSet active;
   std::vector<power::LinkMode> modes;   ///< by LinkIndex; off for what is not active
@@ -106,6 +115,7 @@ struct Selection {
   Watts all_on_watts;  ///< of all available ones in full mode
   Watts least_watts;   ///< no allowed set draws less
   std::string note;    ///< what it could not do, or which rule holds back most, in words; empty if nothing
+  std::vector<Holding> held;  ///< what stays on, most watts first; empty by the trunk rule
 };
 
 /// Errors: Refused when even all available links together break a rule, with the rule.

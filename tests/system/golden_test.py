@@ -238,6 +238,18 @@ class OwnFabric(Golden):
         self.expect_json("qos_forget", daemon.json("qos", "forget"))
 
 
+class ForAnyTraffic(Golden):
+    """Nobody sends, so that every set of links carries it: what stays is what paths need, and what an operator pins."""
+
+    def test_plan(self):
+        with Daemon({**SETTINGS, "fabric.generate": "xgft:2;4,4;1,4", "regulation.policy": "general", "regulation.for": "any"},
+                    config='[regulation]\npin = ["*leaf-0/*"]\n') as daemon:
+            daemon.wait_for_sweeps(3)
+            wait_until(lambda: daemon.json("plan")["plan"] is not None, 60, "a plan")
+            self.expect_json("plan_any", daemon.json("plan"))
+            self.expect("plan_any.txt", figures_out(in_words(daemon.heddle("plan"))))
+
+
 class BesideOpenSm(Golden):
     """heddled with opensm.plugin, and a stand-in for the plugin: what goes to it, and what the daemon writes for it."""
 

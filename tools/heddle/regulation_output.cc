@@ -113,6 +113,20 @@ std::string idle_switches(const value& plan) {
                      idle.size() == 1 ? "draws" : "draw", human_watts(watts), text);
 }
 
+/// Which rules keep links on, and of the links of each the busiest.
+void print_held(const value& plan, Context& context) {
+  const auto& held = array_at(plan, "held");
+  if (held.empty()) return;
+  Table table{{{"HELD ON", Align::Right}, {"POWER", Align::Right}, {"BECAUSE"}, {"OF THEM THE BUSIEST"}}};
+  for (const auto& each : held) {
+    table.add({fmt::format("{}", count_at(each, "links")), human_watts(number_at(each, "watts")),
+               printable(text_at(each, "rule")),
+               fmt::format("{}, {}", printable(text_at(each, "example")),
+                           human(Ratio{number_at(each, "busiest")}))});
+  }
+  table.print(*context.out, context.colour);
+}
+
 }  // namespace
 
 void print_regulation(const value& answer, Context& context) {
@@ -171,6 +185,7 @@ void print_plan(const value& answer, Context& context) {
       human_watts(number_at(plan, "watts_now")), human_watts(number_at(plan, "watts_then")),
       human_watts(number_at(plan, "watts_least")), human(Ratio{number_at(plan, "busiest")}));
   if (const std::string note = text_at(plan, "note"); !note.empty()) *context.out << note << '\n';
+  print_held(plan, context);
   if (const std::string idle = idle_switches(plan); !idle.empty()) *context.out << idle << '\n';
   if (const std::string slow = slow_links(answer); !slow.empty())
     *context.out << "left on, as they took minutes to come back: " << slow << '\n';

@@ -32,7 +32,10 @@ constexpr const char* regulation = R"({"mode":"enforce","stage":"draining","plan
   "spent_joules":7200000,"saved_joules":1800000})";
 constexpr const char* plan = R"({"mode":"advise","plan":{"age_seconds":3.2,"off":1,"on":0,
   "changes":[{"link":"sw-0-0/2 -- sw-0-1/3","turn":"off","mode":"off","reason":"trunk at 5 % of 2 links"}],
-  "busiest":0.125,"watts_now":15.2,"watts_then":13.3,"watts_least":7.6,"note":"estimated traffic"}})";
+  "busiest":0.125,"watts_now":15.2,"watts_then":13.3,"watts_least":7.6,"note":"estimated traffic",
+  "held":[{"rule":"every switch keeps a path","links":3,"watts":11.4,"example":"sw-0-0/2 -- sw-1-0/3","busiest":0.25},
+          {"rule":"hardly less is to get through, of hot spots","links":1,"watts":3.8,"example":"sw-1-0/1 -- sw-1-1/3",
+           "busiest":1.04}]}})";
 constexpr const char* power_links = R"({"links":[
   {"name":"sw-0-0/2 -- sw-0-1/3","state":"off","mode":"off","full":"4xDDR","exempt":"regulated","wish":"auto",
    "for_seconds":125,"transitions":3,"reason":"trunk at 5 % of 2 links"},
@@ -102,9 +105,12 @@ TEST(RegulationCommands, UidsAreShownAsNames) {
 
 TEST(RegulationCommands, PlanSaysWhatWhyAndWhatItSaves) {
   FakeDaemon daemon{{{"/v1/plan", {plan}}}};
-  EXPECT_THAT(run(daemon, {"plan"}).out, AllOf(HasSubstr("sw-0-0/2 -- sw-0-1/3"), HasSubstr("trunk at 5 %"),
-                                               HasSubstr("15.2 W now, 13.3 W then, 7.6 W"),
-                                               HasSubstr("12.5 %"), HasSubstr("estimated traffic")));
+  EXPECT_THAT(
+      run(daemon, {"plan"}).out,
+      AllOf(HasSubstr("sw-0-0/2 -- sw-0-1/3"), HasSubstr("trunk at 5 %"),
+            HasSubstr("15.2 W now, 13.3 W then, 7.6 W"), HasSubstr("12.5 %"), HasSubstr("estimated traffic"),
+            ContainsRegex("3 +11.4 W +every switch keeps a path +sw-0-0/2 -- sw-1-0/3, 25.0 %"),
+            ContainsRegex("of hot spots +sw-1-0/1 -- sw-1-1/3, 104.0 %")));
   FakeDaemon quiet{{{"/v1/plan", {R"({"mode":"advise","plan":{"changes":[],"age_seconds":1}})"}}}};
   EXPECT_THAT(run(quiet, {"plan"}).out, HasSubstr("Nothing is to be changed"));
   quiet.end();

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "base/random.h"
 #include "fabric/generators.h"
 #include "routing/quality.h"
@@ -88,6 +91,45 @@ TEST_F(AnyLinksTest, AllStayWhereAllAreNeeded) {
   const auto active = any.choose();
   ASSERT_TRUE(active);
   EXPECT_LE(off(*active), 8U);
+}
+
+// Each link that stays counts once, for a rule that an operator knows, and the busiest of them is one of
+// them.
+TEST_F(AnyLinksTest, SaysWhatHoldsLinksOn) {
+  exempt_[network_->trunks().front().links.front().raw()] = Exempt::Pinned;
+  for (const double share : {0.0, 0.05, 0.3, 0.9}) {
+    AnyLinks any{problem_, options_, all_send(share), all_};
+    const auto active = any.choose();
+    ASSERT_TRUE(active) << share;
+    const AnyLinks::Outcome outcome = any.outcome(*active);
+    std::size_t links = 0;
+    for (const Holding& each : outcome.held) {
+      links += each.links;
+      EXPECT_TRUE(active->contains(each.example)) << each.rule;
+      EXPECT_NE(network_->trunk_of(each.example), Network::no_trunk) << each.rule;
+      EXPECT_DOUBLE_EQ(each.busiest.value(), std::max(outcome.most[network_->up_hop(each.example)],
+                                                      outcome.most[network_->down_hop(each.example)]) /
+                                                 network_->capacity(each.example));
+    }
+    std::size_t stay = 0;
+    for (const Trunk& trunk : network_->trunks())
+      stay += static_cast<std::size_t>(
+          std::ranges::count_if(trunk.links, [&](LinkIndex link) { return active->contains(link); }));
+    EXPECT_EQ(links, stay) << share;
+    const auto held = [&](std::string_view by) {
+      std::size_t count = 0;
+      for (const Holding& each : outcome.held)
+        count += each.rule.find(by) != std::string::npos ? each.links : 0;
+      return count;
+    };
+    EXPECT_EQ(held(to_string(Exempt::Pinned)), 1U);
+    // Of hosts that send nothing a path is left of each switch; of those that send much, patterns fill links.
+    const std::string_view most = share == 0     ? "keeps a path"
+                                  : share == 0.3 ? "hardly less is to get through"
+                                  : share == 0.9 ? "no link is to carry more than 70 %"
+                                                 : "";
+    EXPECT_GT(held(most), stay / 2) << share;
+  }
 }
 
 }  // namespace

@@ -103,6 +103,20 @@ TEST(GovernorForAny, AnotherSetIsChosenWhenALinkBreaks) {
   EXPECT_EQ(broken_rule(*world.network, world.up).value_or(""), "");
 }
 
+TEST(GovernorForAny, ThePlanSaysWhatHoldsLinksOn) {
+  World world{tree, for_any()};
+  world.start();
+  world.shift_traffic(1, 0.3);
+  world.run(minutes{5});
+  ASSERT_TRUE(world.governor.plan());
+  const Plan& plan = *world.governor.plan();
+  ASSERT_FALSE(plan.held.empty());
+  EXPECT_NE(plan.note.find(plan.held.front().rule), std::string::npos) << plan.note;
+  std::size_t links = 0;
+  for (const Holding& each : plan.held) links += each.links;
+  EXPECT_EQ(links + world.off(), world.network->trunks().size());  // of one link each
+}
+
 TEST(GovernorForAny, TheTrunkRuleDoesNotAsk) {
   GovernorOptions options = for_any();
   options.select.policy = SelectPolicy::Trunk;
