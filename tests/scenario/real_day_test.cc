@@ -1,7 +1,7 @@
 // Two days on whole published fabrics, with the load curve of an installation and another pattern of traffic
 // every quarter of an hour: at the start nobody knows how long links train, on the second day heddled has
 // learnt it. By night only (`scenario.real_days_night`), for an hour and more a fabric. HEDDLE_DAY_HOURS=6:
-// only so many hours of each day, from midnight on.
+// only so many hours of each day, from midnight on. HEDDLE_DAY_EVENTS=1: what regulation says, too.
 
 #include <cstdlib>
 #include <iostream>
@@ -96,8 +96,21 @@ class RealDay : public Story, public testing::WithParamInterface<Drawn> {
       expect_well();
       if (quarter % 4 == 3)
         std::cout << fmt::format("{:2} h: {}\n", quarter / 4 + 1, said(day)) << std::flush;
+      if (std::getenv("HEDDLE_DAY_EVENTS") != nullptr) tell_events();
     }
     return day;
+  }
+
+  /// What regulation has said since it was called the last time.
+  void tell_events() {
+    constexpr int most = 160;  // characters of a text that names thousands of links
+    const auto& events = world_->daemon->events;
+    for (events_told_ = std::min(events_told_, events.size()); events_told_ < events.size(); ++events_told_) {
+      const auto& event = events[events_told_];
+      std::cout << fmt::format("    {:.0f} s {}: {:.{}}\n",
+                               std::chrono::duration<double>(event.at.time_since_epoch()).count(), event.kind,
+                               event.text, most);
+    }
   }
 
   void count(Account& day) {
@@ -142,6 +155,7 @@ class RealDay : public Story, public testing::WithParamInterface<Drawn> {
 
  private:
   std::optional<sim::PhaseId> phase_;
+  std::size_t events_told_ = 0;
 };
 
 // How much is saved is printed, beside the bound: docs/regulation.md has what it came to.
