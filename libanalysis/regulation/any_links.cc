@@ -26,6 +26,10 @@ constexpr unsigned room_steps = 8;
 /// What all trials of a set without some more may follow (switches x hosts x patterns): about half a second.
 constexpr double most_entries_followed = 4e8;
 constexpr unsigned most_thinnings = 150;
+/// Likewise, of parts of a choice.
+constexpr double most_entries_of_parts = 1.2e9;
+constexpr unsigned least_parts = 3;
+constexpr unsigned most_parts = 16;
 constexpr std::size_t first_thinned = 16;
 
 }  // namespace
@@ -118,24 +122,38 @@ std::vector<Holding> AnyLinks::held_over(const LinkSet& active, const AnyTraffic
   });
 }
 
-/// More room keeps more links, about so: by halves.
 std::optional<LinkSet> AnyLinks::choose() {
-  LinkSet best = *problem_.available;
-  unsigned low = 0;
-  unsigned high = room_steps;
-  while (low < high) {
-    const unsigned middle = (low + high) / 2;
-    std::optional<LinkSet> active = for_gravity(std::pow(room_step, middle));
-    if (!active) return std::nullopt;
-    if (bears(*active)) {
-      best = *std::move(active);
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
+  while (step()) {
   }
-  thin_out(best);
-  return best;
+  return best_;
+}
+
+bool AnyLinks::step() {
+  if (at_ == At::End) return false;
+  if (at_ == At::Begin) {
+    best_ = *problem_.available;
+    high_ = room_steps;
+    at_ = At::Room;
+  }
+  if (low_ == high_) {
+    thin_out(*best_);
+    at_ = At::End;
+    return false;
+  }
+  const unsigned middle = (low_ + high_) / 2;
+  std::optional<LinkSet> active = for_gravity(std::pow(room_step, middle));
+  if (!active) {
+    best_.reset();
+    at_ = At::End;
+    return false;
+  }
+  if (bears(*active)) {
+    best_ = std::move(active);
+    high_ = middle;
+  } else {
+    low_ = middle + 1;
+  }
+  return true;
 }
 
 /// What links carry at present is of one pattern only, and left out.
@@ -146,10 +164,7 @@ std::optional<LinkSet> AnyLinks::for_gravity(double room) const {
   }
   loads.hop.assign(network_.graph().hop_count(), std::numeric_limits<double>::quiet_NaN());
   loads.waiting = loads.hop;
-  EstimateOptions how;
-  how.passes = 0;
-  const auto& tables = problem_.network->tables(*problem_.available, options_.plane);
-  const Traffic traffic = estimate_traffic(network_, loads, tables, how);
+  const Traffic traffic = gravity_traffic(network_, loads);
   SelectionProblem problem = problem_;
   problem.loads = &loads;
   problem.traffic = &traffic;
@@ -160,20 +175,30 @@ std::optional<LinkSet> AnyLinks::for_gravity(double room) const {
   return std::move(selection->active);
 }
 
-unsigned AnyLinks::trials() const {
+double AnyLinks::entries_followed() const {
   const auto& graph = network_.graph();
-  const double followed = static_cast<double>(graph.size()) * static_cast<double>(graph.host_count()) *
-                          static_cast<double>(std::max<std::size_t>(1, any_.patterns().size()));
+  return static_cast<double>(graph.size()) * static_cast<double>(graph.host_count()) *
+         static_cast<double>(std::max<std::size_t>(1, any_.patterns().size()));
+}
+
+unsigned AnyLinks::trials() const {
   return static_cast<unsigned>(
-      std::min<double>(most_thinnings, most_entries_followed / std::max(1.0, followed)));
+      std::min<double>(most_thinnings, most_entries_followed / std::max(1.0, entries_followed())));
+}
+
+unsigned AnyLinks::trials_of_parts() const {
+  return static_cast<unsigned>(std::clamp(most_entries_of_parts / std::max(1.0, entries_followed()),
+                                          double{least_parts}, double{most_parts}));
 }
 
 /// Many at a time while that goes well. Precondition: it bears the sample.
 void AnyLinks::thin_out(LinkSet& active) {
+  const unsigned most = trials();
+  if (most == 0) return;
   std::vector<std::uint8_t> stays(problem_.exempt.size(), 0);
   std::vector<LinkIndex> candidates = least_loaded_first(active, stays);
   std::size_t size = first_thinned;
-  for (unsigned left = trials(); left > 0 && !candidates.empty(); --left) {
+  for (unsigned left = most; left > 0 && !candidates.empty(); --left) {
     size = std::min(size, candidates.size());
     LinkSet fewer = active;
     for (const LinkIndex link : std::span(candidates).first(size)) fewer.erase(link);

@@ -6,6 +6,7 @@
 /// must outlive it. One thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -22,7 +23,13 @@ class AnyLinks {
 
   /// Of `problem.available`, as few watts as are found. Nothing where the rules leave no choice.
   [[nodiscard]] std::optional<routing::LinkSet> choose();
+  /// A part of choose(), of which each takes about as long as a choice for one traffic. False: it has ended.
+  bool step();
+  /// What choose() returns. Precondition: step() has returned false.
+  [[nodiscard]] const std::optional<routing::LinkSet>& chosen() const { return best_; }
   [[nodiscard]] bool bears(const routing::LinkSet& active) { return is_borne(loads_over(active)); }
+  /// How many sets parts of a choice may be tried by: about a second's worth.
+  [[nodiscard]] unsigned trials_of_parts() const;
   struct Outcome {
     std::vector<double> most;   ///< bit/s by hop: the most that a pattern of the sample brings
     std::vector<Holding> held;  ///< what stays on; see Selection
@@ -42,6 +49,7 @@ class AnyLinks {
   void thin_out(routing::LinkSet& active);
   [[nodiscard]] std::vector<LinkIndex> least_loaded_first(const routing::LinkSet& active,
                                                           const std::vector<std::uint8_t>& stays);
+  [[nodiscard]] double entries_followed() const;
   [[nodiscard]] unsigned trials() const;
 
   const SelectionProblem& problem_;
@@ -51,6 +59,13 @@ class AnyLinks {
   AnyTraffic any_;
   std::vector<double> limit_;  ///< bit/s by hop that the mean of the sample may bring
   Loads with_all_;
+
+  // The search. More room keeps more links, about so: by halves.
+  std::optional<routing::LinkSet> best_;
+  unsigned low_ = 0;   ///< steps of room that have not been found to be too few
+  unsigned high_ = 0;  ///< that are enough, or as many as are tried
+  enum class At : std::uint8_t { Begin, Room, End };
+  At at_ = At::Begin;
 };
 
 }  // namespace heddle::regulation

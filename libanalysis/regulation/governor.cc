@@ -110,6 +110,7 @@ std::vector<Action> Governor::Impl::on(const Event& event) {
 }
 
 std::optional<Instant> Governor::Impl::earliest() const {
+  if (any_search_) return now_;
   std::optional<Instant> first = deadline_;
   const auto take = [&](std::optional<Instant> at) {
     if (at && (!first || *at < *first)) first = at;
@@ -135,6 +136,7 @@ void Governor::Impl::handle(const Tick&) {
   }
   end_overdue_drains();
   if (network) routing_tick();
+  search_on();
 }
 
 void Governor::Impl::handle(const StepDone& event) {
@@ -235,10 +237,12 @@ LinkSet Governor::Impl::on_links() const {
   return links_where([this](const LinkRecord& link) { return is_on(link); });
 }
 
+bool Governor::Impl::may_be_on(const LinkRecord& link) const {
+  return link.state != LinkState::Lost && wish(link.ref) != Wish::Off && !dead(link);
+}
+
 LinkSet Governor::Impl::available() const {
-  return links_where([this](const LinkRecord& link) {
-    return link.state != LinkState::Lost && wish(link.ref) != Wish::Off && !dead(link);
-  });
+  return links_where([this](const LinkRecord& link) { return may_be_on(link); });
 }
 
 bool Governor::Impl::rules_hold(const LinkSet& active) const { return !broken_rule(*network, active); }

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <functional>
 
-#include "regulation/any_links.h"
 #include "regulation/governor_impl.h"
 #include "regulation/holding.h"
 
@@ -32,6 +31,15 @@ void raise_rates(std::vector<double>& rates, const std::vector<double>& by) {
 
 bool Governor::Impl::is_for_any() const {
   return options.chosen_for == ChosenFor::Any && options.select.policy == SelectPolicy::General;
+}
+
+void Governor::Impl::forget_any() {
+  rates_.clear();
+  received_.clear();
+  received_samples_ = 0;
+  any_.reset();
+  any_search_.reset();
+  choice_waits_ = false;
 }
 
 /// Hosts' own links say the same whatever tables are in force. What each gets is taken as a mean over six
@@ -77,68 +85,88 @@ bool Governor::Impl::send_more(const MeasuredLoads& rates, const MeasuredLoads& 
   });
 }
 
+/// A search for less is given up when that is not what they send any more.
 void Governor::Impl::bring_for_rates() {
-  if (!is_for_any() || !any_ || !send_more(*latest_, any_->rates)) return;
+  if (!is_for_any()) return;
+  if (any_search_ && send_more(*latest_, any_search_->rates())) any_search_.reset();
+  if (any_search_ || !any_ || !send_more(*latest_, any_->search->rates())) return;
   MeasuredLoads rates = host_rates();
-  raise_rates(rates.sent, any_->rates.sent);
-  choose_for_any(available(), rates);
+  raise_rates(rates.sent, any_->search->rates().sent);
+  choose_for_any(available(), std::move(rates));
 }
 
 /// Less only once all of a quiet time was so.
 void Governor::Impl::follow_rates(const LinkSet& available) {
-  if (!is_for_any() || rates_.empty()) return;
-  const MeasuredLoads rates = host_rates();
-  if (!any_ || any_->available != available || any_->exempt != exempt_) {
-    choose_for_any(available, rates);
+  if (any_search_ || rates_.empty()) return;
+  MeasuredLoads rates = host_rates();
+  if (!any_ || !is_set_for(available)) {
+    choose_for_any(available, std::move(rates));
   } else if (rates_.full(now_) && now_ >= any_->fewer_from &&
-             (1 + other_load) * sent_by_all(rates) < sent_by_all(any_->rates)) {
+             (1 + other_load) * sent_by_all(rates) < sent_by_all(any_->search->rates())) {
     any_->fewer_from = now_ + options.quiet;
-    choose_fewer(available, rates);
+    choose_fewer(available, std::move(rates));
   }
 }
 
+bool Governor::Impl::is_set_for(const LinkSet& available) const {
+  return any_->search->is_for(available, exempt_, select_options(SelectPolicy::General));
+}
+
+std::unique_ptr<AnySearch> Governor::Impl::search_for(const LinkSet& available, MeasuredLoads rates) {
+  return std::make_unique<AnySearch>(problem(available, *latest_, nullptr),
+                                     select_options(SelectPolicy::General), std::move(rates));
+}
+
+/// On, or on its way, and not about to go by an operator's order.
 LinkSet Governor::Impl::coming_links() const {
   return links_where([this](const LinkRecord& link) {
-    return is_on(link) || link.wanted || link.state == LinkState::Opening;
+    return may_be_on(link) && (is_on(link) || link.wanted || link.state == LinkState::Opening);
   });
 }
 
 /// What is on, or part of it, if that bears it: links are not exchanged for others that would do as well.
-bool Governor::Impl::choose_fewer(const LinkSet& available, const MeasuredLoads& rates) {
+void Governor::Impl::choose_fewer(const LinkSet& available, MeasuredLoads rates) {
   const LinkSet coming = coming_links();
-  const SelectionProblem now = problem(coming, *latest_, nullptr);
-  const SelectOptions select = select_options(SelectPolicy::General);
-  AnyLinks any{now, select, rates, available};
-  if (!rules_hold(coming) || !any.bears(coming)) return false;
-  std::optional<LinkSet> active = any.choose();
-  if (!active) return false;
-  keep_for_any(any, rates, *std::move(active), available);
-  return true;
+  auto search = search_for(available, std::move(rates));
+  if (!rules_hold(coming) || !search->links().bears(coming)) return;
+  search->look_among(coming);
+  any_search_ = std::move(search);
 }
 
 /// Links may come back for it.
-void Governor::Impl::choose_for_any(const LinkSet& available, const MeasuredLoads& rates) {
-  const bool is_same = any_ && any_->available == available && any_->exempt == exempt_;
-  const SelectionProblem now = problem(available, *latest_, nullptr);
-  const SelectOptions select = select_options(SelectPolicy::General);
-  AnyLinks any{now, select, rates, available};
-  if (is_same && any.bears(any_->active)) return keep_for_any(any, rates, any_->active, available);
-  if (choose_fewer(available, rates)) return;
-  std::optional<LinkSet> active = any.choose();
-  if (!active) return any_.reset();
-  keep_for_any(any, rates, *std::move(active), available);
+void Governor::Impl::choose_for_any(const LinkSet& available, MeasuredLoads rates) {
+  const bool is_same = any_ && is_set_for(available);
+  if (!is_same && !rules_hold(available)) return any_.reset();
+  auto search = search_for(available, std::move(rates));
+  if (is_same && search->links().bears(any_->active)) return keep_for_any(std::move(search), any_->active);
+  const LinkSet coming = coming_links();
+  if (rules_hold(coming) && search->links().bears(coming)) search->look_among(coming);
+  any_search_ = std::move(search);
 }
 
-void Governor::Impl::keep_for_any(AnyLinks& any, const MeasuredLoads& rates, LinkSet active,
-                                  const LinkSet& available) {
-  AnyLinks::Outcome outcome = any.outcome(active);
-  any_ = AnySet{rates, std::move(active), std::move(outcome), available, exempt_, now_};
+/// Some of it at a time: whatever else happens is answered between.
+void Governor::Impl::search_on() {
+  if (!any_search_) return;
+  if (mode == Mode::Off || is_stopping_) return any_search_.reset();
+  if (any_search_->links().step()) return;
+  std::unique_ptr<AnySearch> search = std::move(any_search_);
+  if (std::optional<LinkSet> active = search->links().chosen(); active) {
+    keep_for_any(std::move(search), *std::move(active));
+    if (choice_waits_ && !window_.empty() && is_steady()) choose();
+  } else {
+    any_.reset();
+  }
+}
+
+void Governor::Impl::keep_for_any(std::unique_ptr<AnySearch> search, LinkSet active) {
+  AnyLinks::Outcome outcome = search->links().outcome(active);
+  any_ = AnySet{std::move(search), std::move(active), std::move(outcome), now_};
   bring_for_any();
 }
 
 void Governor::Impl::bring_for_any() {
-  const std::string why =
-      fmt::format("hosts send {:.0f} Gbit/s, and could send that to others", sent_by_all(any_->rates) / 1e9);
+  const std::string why = fmt::format("hosts send {:.0f} Gbit/s, and could send that to others",
+                                      sent_by_all(any_->search->rates()) / 1e9);
   for (std::uint32_t i = 0; i < records.size(); ++i) {
     const LinkRecord& link = records[i];
     if (!any_->active.contains(LinkIndex{i})) continue;
@@ -149,7 +177,6 @@ void Governor::Impl::bring_for_any() {
 
 Result<Selection> Governor::Impl::select_now(const SelectionProblem& now) {
   const SelectOptions select = select_options(options.select.policy);
-  if (is_for_any()) follow_rates(*now.available);
   if (!any_) return select_links(now, select);
   Selection selection = selection_of(now, select, any_->active, any_->outcome.most);
   selection.held = any_->outcome.held;
@@ -161,14 +188,11 @@ Result<Selection> Governor::Impl::select_now(const SelectionProblem& now) {
 /// Part of what leaves may crowd others more than all of it.
 std::vector<Governor::Impl::Take> Governor::Impl::what_any_traffic_spares(const Choice& choice,
                                                                           std::vector<Take> takes) {
-  if (!any_) return {};
-  constexpr unsigned most_trials = 16;
-  const SelectionProblem now = problem(choice.available, choice.loads, nullptr);
-  const SelectOptions select = select_options(choice.policy);
-  AnyLinks any{now, select, any_->rates, choice.available};
+  if (!any_ || !is_set_for(choice.available)) return {};
+  AnyLinks& any = any_->search->links();
   LinkSet rest = confirmed;
   std::vector<Take> fitting;
-  unsigned trials = most_trials;
+  unsigned trials = any.trials_of_parts();
   const std::function<void(std::span<const Take>)> add = [&](std::span<const Take> more) {
     if (more.empty() || trials == 0) return;
     --trials;

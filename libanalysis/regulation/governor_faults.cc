@@ -60,6 +60,7 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
     for (const auto& [step, open] : opening_) actions_.emplace_back(Cancel{step});
     opening_.clear();
     forget_look();
+    forget_any();
     network.reset();
     records.clear();
     by_ref_.clear();
@@ -69,6 +70,7 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   std::unordered_map<LinkRef, LinkRecord> before;
   for (LinkRecord& link : records) before.emplace(link.ref, std::move(link));
   forget_look();
+  forget_any();
   network = std::move(*made);
   trouble.clear();
   kept_ranks = network->ranks_by_guid();
@@ -114,10 +116,6 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
   refresh_wakes();
   refresh_exemptions();
   window_.clear();
-  rates_.clear();
-  received_.clear();
-  received_samples_ = 0;
-  any_.reset();
   planned_at_.reset();
   latest_.reset();
   advised_.clear();

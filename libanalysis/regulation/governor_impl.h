@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "regulation/any_links.h"
+#include "regulation/any_search.h"
 #include "regulation/governor.h"
 #include "regulation/load_window.h"
 #include "regulation/unavoidable_loads.h"
@@ -132,6 +132,7 @@ class Governor::Impl {
   [[nodiscard]] routing::LinkSet links_where(Predicate predicate) const;
   [[nodiscard]] routing::LinkSet on_links() const;
   /// Those that may be active: not lost, and no operator wants them off.
+  [[nodiscard]] bool may_be_on(const LinkRecord& link) const;
   [[nodiscard]] routing::LinkSet available() const;
   [[nodiscard]] bool rules_hold(const routing::LinkSet& active) const;
   void refresh_exemptions();
@@ -282,25 +283,30 @@ class Governor::Impl {
 
   // governor_any.cc: links for whatever the hosts could send at their rates
   struct AnySet {
-    MeasuredLoads rates;  ///< that it is for, by target; of links it has none
+    std::unique_ptr<AnySearch> search;  ///< that found it, or found that it still does; never null
     routing::LinkSet active;
     AnyLinks::Outcome outcome;
-    routing::LinkSet available;  ///< when it was chosen
-    std::vector<Exempt> exempt;  ///< likewise
-    Instant fewer_from;          ///< not before that a set with fewer links is looked for
+    Instant fewer_from;  ///< not before that a set with fewer links is looked for
   };
   [[nodiscard]] bool is_for_any() const;
+  /// All of it, which is of one network.
+  void forget_any();
   void note_rates();
   [[nodiscard]] MeasuredLoads host_rates() const;
   /// What more traffic of any kind needs, before any link is full.
   void bring_for_rates();
+  /// Begins a search where another set is due, and none is looked for.
   void follow_rates(const routing::LinkSet& available);
-  /// On, or on their way.
+  /// Whether the set was chosen among these, for what is exempt and the planes in use. Precondition: there is
+  /// one.
+  [[nodiscard]] bool is_set_for(const routing::LinkSet& available) const;
+  /// Those of available() that are on, or on their way.
   [[nodiscard]] routing::LinkSet coming_links() const;
-  bool choose_fewer(const routing::LinkSet& available, const MeasuredLoads& rates);
-  void choose_for_any(const routing::LinkSet& available, const MeasuredLoads& rates);
-  void keep_for_any(AnyLinks& any, const MeasuredLoads& rates, routing::LinkSet active,
-                    const routing::LinkSet& available);
+  [[nodiscard]] std::unique_ptr<AnySearch> search_for(const routing::LinkSet& available, MeasuredLoads rates);
+  void choose_fewer(const routing::LinkSet& available, MeasuredLoads rates);
+  void choose_for_any(const routing::LinkSet& available, MeasuredLoads rates);
+  void search_on();
+  void keep_for_any(std::unique_ptr<AnySearch> search, routing::LinkSet active);
   void bring_for_any();
   /// For any traffic, if there is a set for that; else for the present.
   [[nodiscard]] Result<Selection> select_now(const SelectionProblem& now);
@@ -388,7 +394,9 @@ class Governor::Impl {
   LoadWindow window_;                        ///< of steady samples
   LoadWindow rates_;                         ///< of hosts alone, under whatever tables
   std::optional<AnySet> any_;
-  std::vector<double> received_;  ///< bit/s by target, as a mean
+  std::unique_ptr<AnySearch> any_search_;  ///< under way: every Tick takes it a step further
+  bool choice_waits_ = false;              ///< for its end
+  std::vector<double> received_;           ///< bit/s by target, as a mean
   Instant received_at_;
   unsigned received_samples_ = 0;
   std::optional<Instant> planned_at_;

@@ -128,8 +128,11 @@ void Governor::Impl::estimate(const MeasuredLoads& loads) {
 
 /// Slow off: by the busiest loads of a whole window.
 void Governor::Impl::choose() {
-  const MeasuredLoads loads = window_.peak();
   const LinkSet can_be = available();
+  if (is_for_any()) follow_rates(can_be);
+  choice_waits_ = any_search_ != nullptr;
+  if (choice_waits_) return;
+  const MeasuredLoads loads = window_.peak();
   learn_what_is_unavoidable(loads, can_be);
   unavoidable_shares_ = unavoidable_.shares();
   estimate(loads);

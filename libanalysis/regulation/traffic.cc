@@ -191,6 +191,11 @@ bool alike(const std::vector<double>& x, const std::vector<double>& y) {
 
 }  // namespace
 
+Traffic gravity_traffic(const Network& network, const MeasuredLoads& loads) {
+  const auto [sent, received] = host_sums(network, loads);
+  return {gravity(network, sent, received), shares(network, loads.received)};
+}
+
 Traffic estimate_traffic(const Network& network, const MeasuredLoads& loads,
                          const routing::ForwardingTables& tables, const EstimateOptions& options) {
   const auto [sent, received] = host_sums(network, loads);

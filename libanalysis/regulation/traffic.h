@@ -89,6 +89,9 @@ struct EstimateOptions {
                                        const routing::ForwardingTables& tables,
                                        const EstimateOptions& options = {});
 
+/// By what hosts send and receive alone: each sends to all others in proportion to what they receive.
+[[nodiscard]] Traffic gravity_traffic(const Network& network, const MeasuredLoads& loads);
+
 /// Of known flows between hosts, numbered as routing::host_targets has them.
 struct HostFlow {
   std::uint32_t from = 0;

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "regulation/governor.h"
 #include "unit/regulation/governor_world.h"
 
@@ -101,6 +103,89 @@ TEST(GovernorForAny, AnotherSetIsChosenWhenALinkBreaks) {
   world.run(minutes{5});
   world.expect_settled();
   EXPECT_EQ(broken_rule(*world.network, world.up).value_or(""), "");
+}
+
+// The search goes on with each Tick, and whatever comes between is answered.
+TEST(GovernorForAny, OtherEventsAreAnsweredWhileItSearches) {
+  World world{tree, for_any()};
+  world.start();
+  world.shift_traffic(1, 0.05);
+  const auto measure = [&] {
+    world.now += seconds{10};
+    world.tell(LoadsMeasured{world.sample()});
+  };
+  measure();
+  ASSERT_EQ(world.governor.next_deadline(), world.now);
+  EXPECT_FALSE(world.governor.plan());
+  world.tell(Tick{});
+  ASSERT_EQ(world.governor.next_deadline(), world.now) << "it ended with one step: nothing is tested";
+  const LinkIndex flaps = world.network->trunks().front().links.front();
+  const LinkRef ref = link_ref(*world.fabric, world.fabric->link(flaps));
+  world.tell(LinkTroubled{ref, {Trouble::Flapping, "3 times in 10 minutes"}});
+  unsigned ticks = 0;
+  while (world.governor.next_deadline() == world.now && ++ticks < 100) world.tell(Tick{});
+  EXPECT_LT(ticks, 100U);
+  // What has come up meanwhile is looked at: the link that flaps stays on.
+  ASSERT_TRUE(world.governor.plan());
+  EXPECT_FALSE(world.governor.plan()->off.empty());
+  for (const LinkRef& off : world.governor.plan()->off) EXPECT_NE(off, ref);
+}
+
+TEST(GovernorForAny, AnotherFabricEndsTheSearch) {
+  World world{tree, for_any()};
+  world.start();
+  world.shift_traffic(1, 0.05);
+  world.now += seconds{10};
+  world.tell(LoadsMeasured{world.sample()});
+  ASSERT_EQ(world.governor.next_deadline(), world.now);
+  world.start();
+  EXPECT_NE(world.governor.next_deadline(), world.now);
+  world.tell(Tick{});
+  EXPECT_FALSE(world.governor.plan());
+  world.run(minutes{5});
+  EXPECT_GT(world.off(), 32U);
+  world.expect_settled();
+}
+
+TEST(GovernorForAny, ASearchEndsWhenRegulationIsTurnedOff) {
+  World world{tree, for_any()};
+  world.start();
+  world.shift_traffic(1, 0.05);
+  world.now += seconds{10};
+  world.tell(LoadsMeasured{world.sample()});
+  ASSERT_EQ(world.governor.next_deadline(), world.now);
+  world.tell(SetMode{Mode::Off, "test"});
+  world.tell(Tick{});
+  EXPECT_NE(world.governor.next_deadline(), world.now);
+}
+
+// It is on until tables without it are written, and counts on nobody meanwhile.
+TEST(GovernorForAny, WhatAnOperatorHasOrderedOffIsInNoSet) {
+  GovernorOptions options = for_any();
+  options.drain = seconds{30};
+  World world{tree, options};
+  world.start();
+  world.shift_traffic(1, 0.05);
+  world.run(minutes{10});
+  ASSERT_GT(world.off(), 16U);
+  unsigned tried = 0;
+  for (std::uint32_t i = 0; i < world.fabric->links().size(); ++i) {
+    const LinkIndex link{i};
+    routing::LinkSet rest = world.up;
+    rest.erase(link);
+    if (world.network->trunk_of(link) == Network::no_trunk || !world.up.contains(link) ||
+        broken_rule(*world.network, rest))
+      continue;
+    const LinkRef ref = link_ref(*world.fabric, world.fabric->link(link));
+    world.tell(SetOverride{ref, {Wish::Off, "replace it", "ada", std::nullopt}});
+    world.shift_traffic(1, 0.05 * std::pow(1.15, ++tried));  // more, while it drains
+    world.run(minutes{5});
+    ASSERT_TRUE(world.governor.plan());
+    for (const LinkDecision& decision : world.governor.plan()->decisions)
+      EXPECT_NE(decision.link, link) << decision.reason;
+    if (tried == 3) break;
+  }
+  EXPECT_EQ(tried, 3U);
 }
 
 TEST(GovernorForAny, ThePlanSaysWhatHoldsLinksOn) {
