@@ -44,7 +44,7 @@ void Governor::Impl::carry_out(Choice choice) {
   if (must || !takes_instead(choice)) bring_of(choice);
 }
 
-bool Governor::Impl::holds_back() const { return hold_until_ && now_ < *hold_until_; }
+bool Governor::Impl::holds_back() const { return trust_.hold_until && now_ < *trust_.hold_until; }
 
 /// Looks for a choice among the links that are on, and takes what leaves by that, unless an exchange saves
 /// more. False: an exchange is due.
@@ -134,19 +134,20 @@ void Governor::Impl::begin_chosen(const Choice& choice, std::vector<Take> takes)
   const bool is_estimate = choice.chosen_for == ChosenFor::Present;
   // What one pattern of the sample brings to a link another may bring to any other.
   if (!is_estimate) std::ranges::fill(expected_, choice.selection.busiest);
-  if (is_estimate && choice.policy == SelectPolicy::General) sent_then_ = sent_by_all(choice.loads);
-  is_proving_ = is_estimate;
-  sent_when_wrong_ = 0;
+  if (is_estimate && choice.policy == SelectPolicy::General) trust_.sent_then = sent_by_all(choice.loads);
+  trust_.is_proving = is_estimate;
+  trust_.sent_when_wrong = 0;
   begin(std::move(takes));
 }
 
 void Governor::Impl::prove_choice() {
   constexpr int part_of_quiet = 10;
   constexpr unsigned most_doublings = 16;
-  if (!is_proving_ || stage != Stage::Idle || !window_.covers(now_, options.quiet / part_of_quiet)) return;
-  is_proving_ = false;
-  sent_then_ = 0;
-  proved_ = std::min(proved_ + 1, most_doublings);
+  if (!trust_.is_proving || stage != Stage::Idle || !window_.covers(now_, options.quiet / part_of_quiet))
+    return;
+  trust_.is_proving = false;
+  trust_.sent_then = 0;
+  trust_.proved = std::min(trust_.proved + 1, most_doublings);
 }
 
 /// Every exchange changes the tables, and with them what the loads tell of the traffic: the next estimate may
@@ -155,11 +156,11 @@ void Governor::Impl::prove_choice() {
 bool Governor::Impl::may_swap(const MeasuredLoads& loads) {
   constexpr unsigned most_doublings = 10;
   const double sent = sent_by_all(loads);
-  const bool same = sent <= (1 + other_load) * sent_at_swap_ && sent_at_swap_ <= (1 + other_load) * sent;
-  if (same && no_swap_until_ && now_ < *no_swap_until_) return false;
-  swaps_ = same ? std::min(swaps_ + 1, most_doublings) : 0;
-  sent_at_swap_ = sent;
-  no_swap_until_ = now_ + std::max(options.quiet, options.plan_every) * (1U << swaps_);
+  const bool same = sent <= (1 + other_load) * swaps_.sent && swaps_.sent <= (1 + other_load) * sent;
+  if (same && swaps_.none_until && now_ < *swaps_.none_until) return false;
+  swaps_.count = same ? std::min(swaps_.count + 1, most_doublings) : 0;
+  swaps_.sent = sent;
+  swaps_.none_until = now_ + std::max(options.quiet, options.plan_every) * (1U << swaps_.count);
   return true;
 }
 

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "regulation/any_search.h"
 #include "regulation/governor.h"
+#include "regulation/governor_records.h"
 #include "regulation/load_window.h"
 #include "regulation/unavoidable_loads.h"
 
@@ -37,37 +37,9 @@ class Governor::Impl {
   /// The drain that holds the link off, if any.
   [[nodiscard]] const Drain* drain_of(const LinkRef& link) const;
 
-  struct LinkRecord {
-    LinkRef ref;
-    LinkState state = LinkState::Active;
-    power::LinkMode full;
-    power::LinkMode mode;
-    Instant since;         ///< of the state
-    Instant active_since;  ///< last time it became Active
-    Instant off_since;
-    OffRecord off;        ///< while it leaves, drains, closes or is off
-    bool wanted = false;  ///< is to be opened as soon as it can be
-    unsigned doubling = 0;
-    std::deque<Instant> transitions;  ///< of the last 24 hours
-    std::optional<Instant> retry_at;  ///< of an order that failed
-    bool came_up = false;             ///< while off or opening: it was up when it came in sight
-    bool in_vain = false;             ///< ordered on and did not come; what is behind it is gone
-    bool went_alone = false;          ///< off by this program's order, confirmed, and nothing befell it since
-    std::optional<Instant> ordered_on;  ///< for the first time since then
-    std::string reason;
-  };
-  /// Links that are ordered on together.
-  struct OpenStep {
-    ChangeId change;
-    std::vector<LinkRef> links;
-    unsigned retries = 0;
-  };
-  struct Take {
-    LinkIndex link;
-    power::LinkMode mode;
-    Cause cause = Cause::Regulation;
-    std::string reason;
-  };
+  using LinkRecord = governing::LinkRecord;
+  using OpenStep = governing::OpenStep;
+  using Take = governing::Take;
 
   GovernorOptions options;
   Memory memory;
@@ -84,6 +56,12 @@ class Governor::Impl {
   std::string trouble;  ///< why there is no network, or the tables are not as they are meant to be
 
  private:
+  using AnySet = governing::AnySet;
+  using Choice = governing::Choice;
+  using Kind = governing::Kind;
+  using OffOrder = governing::OffOrder;
+  using Took = governing::Took;
+
   // governor.cc: dispatch and small things
   void handle(const TopologyChanged& event);
   void handle(const LoadsMeasured& event);
@@ -140,12 +118,6 @@ class Governor::Impl {
   [[nodiscard]] std::optional<Instant> earliest() const;
 
   // governor_operator.cc
-  /// Why a link is to go off. Precondition: its wish is Off.
-  struct OffOrder {
-    std::string by;
-    std::string reason;
-    bool forced = false;
-  };
   [[nodiscard]] OffOrder off_order(const LinkRef& link) const;
   [[nodiscard]] std::vector<std::string> cut_off_without(const std::vector<LinkIndex>& links) const;
   [[nodiscard]] std::optional<std::string> objection(const std::string& what,
@@ -252,19 +224,6 @@ class Governor::Impl {
   [[nodiscard]] SelectOptions select_options(SelectPolicy policy) const;
 
   // governor_choosing.cc: what is done of a choice
-  struct Choice {
-    ChosenFor chosen_for = ChosenFor::Present;
-    SelectPolicy policy = SelectPolicy::Trunk;  ///< by which it was made
-    routing::LinkSet available;
-    MeasuredLoads loads;
-    Selection selection;
-    std::vector<Take> takes;  ///< links that are to leave
-  };
-  enum class Took : std::uint8_t {
-    Some,
-    NoneMay,   ///< nothing leaves by it, or not yet
-    NoneFits,  ///< no part of it that is small enough
-  };
   void carry_out(Choice choice);
   [[nodiscard]] bool holds_back() const;
   bool takes_instead(const Choice& choice);
@@ -282,12 +241,6 @@ class Governor::Impl {
   [[nodiscard]] bool may_swap(const MeasuredLoads& loads);
 
   // governor_any.cc: links for whatever the hosts could send at their rates
-  struct AnySet {
-    std::unique_ptr<AnySearch> search;  ///< that found it, or found that it still does; never null
-    routing::LinkSet active;
-    AnyLinks::Outcome outcome;
-    Instant fewer_from;  ///< not before that a set with fewer links is looked for
-  };
   [[nodiscard]] bool is_for_any() const;
   /// All of it, which is of one network.
   void forget_any();
@@ -337,7 +290,6 @@ class Governor::Impl {
   [[nodiscard]] std::string in_words(const QueueSeen& queue) const;
 
   // governor_takes.cc: which links leave with the next change
-  enum class Kind : std::uint8_t { Closing, Mode };
   /// Those that close are all that may; of the others as many as may leave at a time.
   [[nodiscard]] std::vector<Take> allowed_takes(const Selection& selection, Kind kind);
   [[nodiscard]] std::size_t most_at_a_time() const;
@@ -401,28 +353,13 @@ class Governor::Impl {
   unsigned received_samples_ = 0;
   std::optional<Instant> planned_at_;
   std::optional<MeasuredLoads> latest_;
-  std::optional<Traffic> traffic_;  ///< as last estimated
-  struct Seen {
-    routing::LinkSet active;
-    MeasuredLoads loads;
-  };
-  std::optional<Seen> seen_[2];  ///< last, by the plane in use; of this network
-  // How far predictions are trusted: whenever links must come back although the hosts send no more than when
-  // they left, the margin grows, and for a while that doubles the trunk rule decides.
-  double sent_then_ = 0;  ///< bit/s of all hosts at the last choice that was carried out
-  unsigned distrust_ = 0;
-  bool is_proving_ = false;     ///< links left by a choice, and nobody knows yet whether it was right
-  unsigned proved_ = 0;         ///< choices in a row that were right
-  double sent_when_wrong_ = 0;  ///< bit/s of all hosts when the last choice was found wrong; 0: it was not
-  std::optional<Instant> hold_until_;
+  std::optional<Traffic> traffic_;          ///< as last estimated
+  std::optional<governing::Seen> seen_[2];  ///< last, by the plane in use; of this network
+  governing::Trust trust_;
+  governing::Swaps swaps_;
   /// Tables could not be written without what was to go: nothing goes before that. Where a switch is known to
   /// be silent an order fails in the instant in which it is given.
   std::optional<Instant> takes_from_;
-  // How often links were exchanged for others while the hosts sent the same: what the next exchange waits
-  // for.
-  unsigned swaps_ = 0;
-  double sent_at_swap_ = 0;  ///< bit/s of all hosts
-  std::optional<Instant> no_swap_until_;
   std::vector<LinkRef> advised_;
   std::vector<double> expected_;  ///< share of capacity by hop, of the last selection that was carried out
   UnavoidableLoads unavoidable_;

@@ -92,26 +92,26 @@ void Governor::Impl::bring_what_is_needed() {
 Reach Governor::Impl::reach() const {
   const double sent = sent_by_all(*latest_);
   const bool as_then =
-      sent <= (1 + other_load) * sent_when_wrong_ && sent_when_wrong_ <= (1 + other_load) * sent;
-  return is_proving_ || as_then ? Reach::Beside : Reach::Anywhere;
+      sent <= (1 + other_load) * trust_.sent_when_wrong && trust_.sent_when_wrong <= (1 + other_load) * sent;
+  return trust_.is_proving || as_then ? Reach::Beside : Reach::Anywhere;
 }
 
 void Governor::Impl::learn_from_a_wrong_choice() {
   if (!is_steady()) return;
-  if (std::exchange(is_proving_, false)) {
-    proved_ = 0;
-    sent_when_wrong_ = sent_by_all(*latest_);
+  if (std::exchange(trust_.is_proving, false)) {
+    trust_.proved = 0;
+    trust_.sent_when_wrong = sent_by_all(*latest_);
   }
-  if (sent_then_ <= 0 || options.select.policy == SelectPolicy::Trunk) return;
+  if (trust_.sent_then <= 0 || options.select.policy == SelectPolicy::Trunk) return;
   const double sent = sent_by_all(*latest_);
-  const double then = sent_then_;
-  sent_then_ = 0;
+  const double then = trust_.sent_then;
+  trust_.sent_then = 0;
   if (sent > (1 + other_load) * then) {
-    distrust_ = 0;
+    trust_.distrust = 0;
     return;
   }
-  if (distrust_ < 5) ++distrust_;
-  hold_until_ = now_ + options.quiet * (1U << distrust_);
+  if (trust_.distrust < 5) ++trust_.distrust;
+  trust_.hold_until = now_ + options.quiet * (1U << trust_.distrust);
 }
 
 /// The loads of the other plane, when it was in use, tell what those of this one do not.
@@ -119,11 +119,11 @@ void Governor::Impl::estimate(const MeasuredLoads& loads) {
   EstimateOptions how;
   how.plane = plane;
   if (traffic_) how.prior = &traffic_->matrix;
-  const std::optional<Seen>& other = seen_[1 - plane % 2];
+  const std::optional<governing::Seen>& other = seen_[1 - plane % 2];
   if (other && by_planes() && is_fitted(*network))
     how.before = Observation{&other->loads, &network->tables(other->active, 1 - plane), 1 - plane};
   traffic_ = estimate_traffic(*network, loads, network->tables(confirmed, plane), how);
-  seen_[plane % 2] = Seen{confirmed, loads};
+  seen_[plane % 2] = governing::Seen{confirmed, loads};
 }
 
 /// Slow off: by the busiest loads of a whole window.
@@ -181,7 +181,7 @@ SelectOptions Governor::Impl::select_options(SelectPolicy policy) const {
   SelectOptions select = options.select;
   select.policy = policy;
   if (policy == SelectPolicy::General)
-    select.margin = Ratio{std::min(0.6, select.margin.value() + 0.1 * distrust_)};
+    select.margin = Ratio{std::min(0.6, select.margin.value() + 0.1 * trust_.distrust)};
   select.plane = plane;
   if (options.movement == Movement::Planes) {
     select.plane = (plane + 1) % 2;

@@ -29,7 +29,7 @@ bool Governor::Impl::may_take(LinkIndex link, Turn turn) {
 std::size_t Governor::Impl::most_at_a_time() const {
   const std::size_t most = options.most_closing == 0 ? records.size() : options.most_closing;
   if (options.first_closing == 0) return most;
-  return std::min(most, static_cast<std::size_t>(options.first_closing) << proved_);
+  return std::min(most, static_cast<std::size_t>(options.first_closing) << trust_.proved);
 }
 
 std::vector<Governor::Impl::Take> Governor::Impl::allowed_takes(const Selection& selection, Kind kind) {
