@@ -281,6 +281,7 @@ class Governor::Impl {
   void handle(const QueuesSeen& event);
   /// Looks into the queues of what is to leave, and of the links beside it, before it leaves.
   void look_then_begin(Choice choice);
+  void look_on();
   void queues_seen(const QueuesSeen& event);
   void forget_look();
   /// Into those that are about to be closed.
@@ -338,6 +339,8 @@ class Governor::Impl {
   // A look into queues before links leave.
   std::optional<StepId> look_;
   std::optional<Choice> looked_for_;
+  std::vector<LinkRef> to_look_at_;  ///< once those that are being asked have answered
+  std::vector<QueueSeen> filled_;    ///< of those that have
 
   Instant measured_since_ = Instant::min();  ///< the latest sample's counters, at the earliest
   Instant sample_began_ = Instant::min();    ///< the latest

@@ -24,7 +24,8 @@ std::string Governor::Impl::in_words(const QueueSeen& queue) const {
                      queue.vl.raw());
 }
 
-/// Trunk by trunk, as far as the budget goes: those of the others leave later.
+/// Trunk by trunk, as far as the budget goes: those of the others leave later. What was chosen for any
+/// traffic leaves at once: part of it may crowd others, and all of it does not.
 void Governor::Impl::look_then_begin(Choice choice) {
   std::vector<Take> takes = std::exchange(choice.takes, {});
   if (options.queue_looks == 0) return begin_chosen(choice, std::move(takes));
@@ -37,8 +38,8 @@ void Governor::Impl::look_then_begin(Choice choice) {
       for (const LinkIndex link : network->trunks()[trunk].links) {
         if (is_on(at(link))) more.push_back(at(link).ref);
       }
-      const bool has_room =
-          links.empty() || ends_of_a_link * (links.size() + more.size()) <= options.queue_looks;
+      const bool has_room = choice.chosen_for == ChosenFor::Any || links.empty() ||
+                            ends_of_a_link * (links.size() + more.size()) <= options.queue_looks;
       if (!has_room) continue;
       trunks.insert(trunk);
       links.insert(links.end(), more.begin(), more.end());
@@ -47,8 +48,19 @@ void Governor::Impl::look_then_begin(Choice choice) {
   }
   if (choice.takes.size() < takes.size()) choice.takes = what_fits(choice, std::move(choice.takes));
   if (choice.takes.empty()) return;
-  look_ = next_step();
   looked_for_ = std::move(choice);
+  to_look_at_ = std::move(links);
+  filled_.clear();
+  look_on();
+}
+
+/// As many at a time as the budget has room for.
+void Governor::Impl::look_on() {
+  const std::size_t most = std::max<std::size_t>(1, options.queue_looks / ends_of_a_link);
+  const auto end = to_look_at_.begin() + static_cast<std::ptrdiff_t>(std::min(most, to_look_at_.size()));
+  std::vector<LinkRef> links(to_look_at_.begin(), end);
+  to_look_at_.erase(to_look_at_.begin(), end);
+  look_ = next_step();
   actions_.emplace_back(LookAtQueues{*look_, std::move(links)});
 }
 
@@ -62,13 +74,15 @@ void Governor::Impl::handle(const QueuesSeen& event) {
 /// Whoever is under way with it is answered to nobody.
 void Governor::Impl::queues_seen(const QueuesSeen& event) {
   look_.reset();
+  filled_.insert(filled_.end(), event.filled.begin(), event.filled.end());
+  if (looked_for_ && !to_look_at_.empty()) return look_on();
   std::optional<Choice> choice = std::exchange(looked_for_, std::nullopt);
   // Whatever has begun meanwhile comes first: there is another choice soon.
   if (!choice || takes_from_ || stage != Stage::Idle || !opening_.empty() || !is_master_ ||
       mode != Mode::Enforce || is_stopping_)
     return;
   std::map<std::uint32_t, const QueueSeen*> filled;
-  for (const QueueSeen& queue : event.filled) {
+  for (const QueueSeen& queue : filled_) {
     if (const auto link = find(queue.link)) filled.emplace(network->trunk_of(*link), &queue);
   }
   std::vector<LinkRef> kept;
@@ -90,6 +104,7 @@ void Governor::Impl::queues_seen(const QueuesSeen& event) {
 void Governor::Impl::forget_look() {
   look_.reset();
   looked_for_.reset();
+  to_look_at_.clear();
 }
 
 void Governor::Impl::look_then_close() {

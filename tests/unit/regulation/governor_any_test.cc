@@ -159,6 +159,21 @@ TEST(GovernorForAny, ASearchEndsWhenRegulationIsTurnedOff) {
   EXPECT_NE(world.governor.next_deadline(), world.now);
 }
 
+// Part of what was chosen crowds others: the budget for queues says how many are asked at a time, and not how
+// many leave.
+TEST(GovernorForAny, AllLeaveAtOnceHoweverManyQueuesAreAskedAtATime) {
+  GovernorOptions options = for_any();
+  options.queue_looks = 16;
+  World world{tree, options};
+  world.start();
+  world.shift_traffic(1, 0.05);
+  world.run(seconds{95});
+  EXPECT_GT(world.off(), 32U);
+  ASSERT_GT(world.looked_at.size(), 4U);
+  for (const auto& links : world.looked_at) EXPECT_LE(2 * links.size(), options.queue_looks);
+  world.expect_settled();
+}
+
 // It is on until tables without it are written, and counts on nobody meanwhile.
 TEST(GovernorForAny, WhatAnOperatorHasOrderedOffIsInNoSet) {
   GovernorOptions options = for_any();
