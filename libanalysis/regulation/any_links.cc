@@ -135,25 +135,30 @@ bool AnyLinks::step() {
     high_ = room_steps;
     at_ = At::Room;
   }
+  if (candidate_) {
+    judge();
+    return true;
+  }
   if (low_ == high_) {
     thin_out(*best_);
     at_ = At::End;
     return false;
   }
-  const unsigned middle = (low_ + high_) / 2;
-  std::optional<LinkSet> active = for_gravity(std::pow(room_step, middle));
-  if (!active) {
-    best_.reset();
-    at_ = At::End;
-    return false;
-  }
-  if (bears(*active)) {
-    best_ = std::move(active);
-    high_ = middle;
+  candidate_ = for_gravity(std::pow(room_step, middle()));
+  if (candidate_) return true;
+  best_.reset();
+  at_ = At::End;
+  return false;
+}
+
+void AnyLinks::judge() {
+  if (bears(*candidate_)) {
+    high_ = middle();
+    best_ = std::move(candidate_);
   } else {
-    low_ = middle + 1;
+    low_ = middle() + 1;
   }
-  return true;
+  candidate_.reset();
 }
 
 /// What links carry at present is of one pattern only, and left out.

@@ -46,6 +46,8 @@ class AnyLinks {
                                                const AnyTraffic::Loads& loads) const;
   [[nodiscard]] bool is_borne(const Loads& loads) const;
   [[nodiscard]] std::optional<routing::LinkSet> for_gravity(double room) const;
+  [[nodiscard]] unsigned middle() const { return (low_ + high_) / 2; }
+  void judge();
   void thin_out(routing::LinkSet& active);
   [[nodiscard]] std::vector<LinkIndex> least_loaded_first(const routing::LinkSet& active,
                                                           const std::vector<std::uint8_t>& stays);
@@ -62,8 +64,9 @@ class AnyLinks {
 
   // The search. More room keeps more links, about so: by halves.
   std::optional<routing::LinkSet> best_;
-  unsigned low_ = 0;   ///< steps of room that have not been found to be too few
-  unsigned high_ = 0;  ///< that are enough, or as many as are tried
+  std::optional<routing::LinkSet> candidate_;  ///< found with the room of middle(), and not judged yet
+  unsigned low_ = 0;                           ///< steps of room that have not been found to be too few
+  unsigned high_ = 0;                          ///< that are enough, or as many as are tried
   enum class At : std::uint8_t { Begin, Room, End };
   At at_ = At::Begin;
 };

@@ -110,7 +110,7 @@ std::vector<Action> Governor::Impl::on(const Event& event) {
 }
 
 std::optional<Instant> Governor::Impl::earliest() const {
-  if (any_search_) return now_;
+  if (any_search_ || choice_waits_) return now_;
   std::optional<Instant> first = deadline_;
   const auto take = [&](std::optional<Instant> at) {
     if (at && (!first || *at < *first)) first = at;

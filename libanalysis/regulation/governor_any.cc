@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "regulation/governor_impl.h"
 #include "regulation/holding.h"
@@ -124,43 +125,61 @@ LinkSet Governor::Impl::coming_links() const {
   });
 }
 
-/// What is on, or part of it, if that bears it: links are not exchanged for others that would do as well.
+/// Among what is on alone: nothing comes back for it.
 void Governor::Impl::choose_fewer(const LinkSet& available, MeasuredLoads rates) {
-  const LinkSet coming = coming_links();
-  auto search = search_for(available, std::move(rates));
-  if (!rules_hold(coming) || !search->links().bears(coming)) return;
-  search->look_among(coming);
-  any_search_ = std::move(search);
+  any_search_ = search_for(available, std::move(rates));
+  search_stage_ = governing::SearchStage::BeginsForLess;
 }
 
 /// Links may come back for it.
 void Governor::Impl::choose_for_any(const LinkSet& available, MeasuredLoads rates) {
-  const bool is_same = any_ && is_set_for(available);
-  if (!is_same && !rules_hold(available)) return any_.reset();
-  auto search = search_for(available, std::move(rates));
-  if (is_same && search->links().bears(any_->active)) return keep_for_any(std::move(search), any_->active);
-  const LinkSet coming = coming_links();
-  if (rules_hold(coming) && search->links().bears(coming)) search->look_among(coming);
-  any_search_ = std::move(search);
+  any_search_.reset();
+  if (!rules_hold(available)) return any_.reset();
+  any_search_ = search_for(available, std::move(rates));
+  search_stage_ = governing::SearchStage::Begins;
 }
 
 /// Some of it at a time: whatever else happens is answered between.
 void Governor::Impl::search_on() {
-  if (!any_search_) return;
-  if (mode == Mode::Off || is_stopping_) return any_search_.reset();
-  if (any_search_->links().step()) return;
-  std::unique_ptr<AnySearch> search = std::move(any_search_);
-  if (std::optional<LinkSet> active = search->links().chosen(); active) {
-    keep_for_any(std::move(search), *std::move(active));
-    if (choice_waits_ && !window_.empty() && is_steady()) choose();
-  } else {
-    any_.reset();
+  if (mode == Mode::Off || is_stopping_) {
+    any_search_.reset();
+    choice_waits_ = false;
+  }
+  if (any_search_ && search_stage_ != governing::SearchStage::UnderWay) return begin_search();
+  if (any_search_) {
+    if (any_search_->links().step()) return;
+    const std::optional<LinkSet> active = any_search_->links().chosen();
+    return active ? keep_for_any(*active) : give_up_search();
+  }
+  if (!std::exchange(choice_waits_, false)) return;
+  if (!window_.empty() && is_steady()) choose();
+}
+
+/// The set before it may do. Else what is on, or part of it, if that bears it: links are not exchanged for
+/// others that would do as well.
+void Governor::Impl::begin_search() {
+  const bool is_for_less =
+      std::exchange(search_stage_, governing::SearchStage::UnderWay) == governing::SearchStage::BeginsForLess;
+  AnyLinks& links = any_search_->links();
+  if (!is_for_less && any_ && is_set_for(available()) && links.bears(any_->active))
+    return keep_for_any(any_->active);
+  const LinkSet coming = coming_links();
+  if (rules_hold(coming) && links.bears(coming)) {
+    any_search_->look_among(coming);
+  } else if (is_for_less) {
+    any_search_.reset();
   }
 }
 
-void Governor::Impl::keep_for_any(std::unique_ptr<AnySearch> search, LinkSet active) {
-  AnyLinks::Outcome outcome = search->links().outcome(active);
-  any_ = AnySet{std::move(search), std::move(active), std::move(outcome), now_};
+void Governor::Impl::give_up_search() {
+  any_search_.reset();
+  any_.reset();
+  choice_waits_ = false;
+}
+
+void Governor::Impl::keep_for_any(LinkSet active) {
+  AnyLinks::Outcome outcome = any_search_->links().outcome(active);
+  any_ = AnySet{std::move(any_search_), std::move(active), std::move(outcome), now_};
   bring_for_any();
 }
 

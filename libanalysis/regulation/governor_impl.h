@@ -259,7 +259,10 @@ class Governor::Impl {
   void choose_fewer(const routing::LinkSet& available, MeasuredLoads rates);
   void choose_for_any(const routing::LinkSet& available, MeasuredLoads rates);
   void search_on();
-  void keep_for_any(std::unique_ptr<AnySearch> search, routing::LinkSet active);
+  void begin_search();
+  void give_up_search();
+  /// Ends the search with this.
+  void keep_for_any(routing::LinkSet active);
   void bring_for_any();
   /// For any traffic, if there is a set for that; else for the present.
   [[nodiscard]] Result<Selection> select_now(const SelectionProblem& now);
@@ -350,8 +353,9 @@ class Governor::Impl {
   LoadWindow rates_;                         ///< of hosts alone, under whatever tables
   std::optional<AnySet> any_;
   std::unique_ptr<AnySearch> any_search_;  ///< under way: every Tick takes it a step further
-  bool choice_waits_ = false;              ///< for its end
-  std::vector<double> received_;           ///< bit/s by target, as a mean
+  governing::SearchStage search_stage_ = governing::SearchStage::Begins;
+  bool choice_waits_ = false;     ///< for its end, and then for a Tick
+  std::vector<double> received_;  ///< bit/s by target, as a mean
   Instant received_at_;
   unsigned received_samples_ = 0;
   std::optional<Instant> planned_at_;

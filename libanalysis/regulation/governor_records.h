@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -80,6 +81,13 @@ struct AnySet {
   routing::LinkSet active;
   AnyLinks::Outcome outcome;
   Instant fewer_from;  ///< not before that a set with fewer links is looked for
+};
+
+/// Of a search for such a set.
+enum class SearchStage : std::uint8_t {
+  Begins,
+  BeginsForLess,  ///< as the hosts send less: among what is on
+  UnderWay,
 };
 
 /// Loads, and the links that were in the tables.

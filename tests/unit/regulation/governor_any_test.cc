@@ -180,9 +180,9 @@ TEST(GovernorForAny, WhatAnOperatorHasOrderedOffIsInNoSet) {
   options.drain = seconds{30};
   World world{tree, options};
   world.start();
-  world.shift_traffic(1, 0.05);
+  world.shift_traffic(1, 0.15);
   world.run(minutes{10});
-  ASSERT_GT(world.off(), 16U);
+  ASSERT_GT(world.off(), 8U);
   unsigned tried = 0;
   for (std::uint32_t i = 0; i < world.fabric->links().size(); ++i) {
     const LinkIndex link{i};
@@ -193,7 +193,7 @@ TEST(GovernorForAny, WhatAnOperatorHasOrderedOffIsInNoSet) {
       continue;
     const LinkRef ref = link_ref(*world.fabric, world.fabric->link(link));
     world.tell(SetOverride{ref, {Wish::Off, "replace it", "ada", std::nullopt}});
-    world.shift_traffic(1, 0.05 * std::pow(1.15, ++tried));  // more, while it drains
+    world.shift_traffic(1, 0.15 * std::pow(1.15, ++tried));  // more, while it drains
     world.run(minutes{5});
     ASSERT_TRUE(world.governor.plan());
     for (const LinkDecision& decision : world.governor.plan()->decisions)
