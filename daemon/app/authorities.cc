@@ -23,6 +23,7 @@ namespace {
 provision::LinkDriverOptions driver_options(const Config& config) {
   provision::LinkDriverOptions options;
   options.m_key = config.fabric.m_key;
+  options.packet_life = config.regulation.governor.packet_life;
   return options;
 }
 

@@ -43,6 +43,7 @@ std::unique_ptr<provision::OwnFabric> own_fabric(const WorldOptions& world, core
   options.provision.verify_within = world.verify_within;
   options.provision.packet_life = world.governor.packet_life;
   options.driver = world.driver;
+  options.driver.packet_life = world.governor.packet_life;
   options.planes = world.lmc > 0 ? 2 : 1;
   return std::make_unique<provision::OwnFabric>(options, core.engine(), transport, core.seat(),
                                                 movers(world, agents), std::move(configured));
@@ -57,6 +58,7 @@ Beside beside_opensm(const WorldOptions& world, const AroundBeside& around) {
   options.planes = world.lmc > 0 ? 2 : 1;
   options.reduction = opensm::Reduction::Allowed;
   options.driver = world.driver;
+  options.driver.packet_life = world.governor.packet_life;
   options.packet_life = std::chrono::duration_cast<std::chrono::microseconds>(world.governor.packet_life);
   auto& [core, transport, plans, desk, agents, plugin, put, is_there] = around;
   if (plugin != nullptr) {

@@ -307,7 +307,7 @@ std::unique_ptr<authority::PortSetter> OpenSmActuator::make_setter() {
   const auto look = [this](const std::vector<NodeGuid>& nodes, Instant at) { seat_.look_at(nodes, at); };
   return std::make_unique<provision::DrivenPorts>(
       engine_, seat_, runs_.closed(), provision::PortRules{.why_not = {}, .on_routes = {}, .on_set = look},
-      options_.driver);
+      options_.driver, late_sets_);
 }
 
 }  // namespace heddle::opensm

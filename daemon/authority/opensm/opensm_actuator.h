@@ -140,6 +140,7 @@ class OpenSmActuator final : public regulate::Actuator, private authority::LinkR
   PlanStore& store_;
   regulate::PathMigrator* migrator_;
   OpenSmActuatorOptions options_;
+  provision::LateSets late_sets_{options_.driver.packet_life};
   std::vector<std::pair<NodeGuid, std::uint16_t>> ranks_;
   std::vector<std::vector<LinkRef>> avoided_;  ///< per plane
   Forced forced_;                              ///< none: nobody is cut off

@@ -13,11 +13,12 @@ using regulate::LinkOrder;
 using regulate::LinkTo;
 
 DrivenPorts::DrivenPorts(transport::TransactionEngine& engine, regulate::FabricSeat& seat,
-                         const std::set<LinkRef>& closed, PortRules rules, const LinkDriverOptions& options)
+                         const std::set<LinkRef>& closed, PortRules rules, const LinkDriverOptions& options,
+                         LateSets& late_sets)
     : seat_{seat},
       closed_{closed},
       rules_{std::move(rules)},
-      driver_{engine, options,
+      driver_{engine, options, late_sets,
               [this](const std::vector<NodeGuid>& nodes, Instant at) { seat_.look_at(nodes, at); }} {}
 
 void DrivenPorts::run(const std::vector<LinkOrder>& orders, Instant now, Done done) {

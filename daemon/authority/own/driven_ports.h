@@ -23,9 +23,11 @@ struct PortRules {
 
 class DrivenPorts final : public authority::PortSetter {
  public:
-  /// `closed`: links by which no directed route may lead. Both must outlive it.
+  /// `closed`: links by which no directed route may lead. `late_sets`: of all that set these ports. All must
+  /// outlive it.
   DrivenPorts(transport::TransactionEngine& engine, regulate::FabricSeat& seat,
-              const std::set<LinkRef>& closed, PortRules rules, const LinkDriverOptions& options);
+              const std::set<LinkRef>& closed, PortRules rules, const LinkDriverOptions& options,
+              LateSets& late_sets);
 
   void run(const std::vector<regulate::LinkOrder>& orders, Instant now, Done done) override;
   void call_off(std::size_t order) override;

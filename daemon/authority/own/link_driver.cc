@@ -7,7 +7,9 @@
 
 #include "authority/own/port_settings.h"
 #include "authority/own/survey_change.h"
+#include "mad/header.h"
 #include "transport/requests.h"
+#include "transport/transaction_tid.h"
 
 namespace heddle::provision {
 namespace {
@@ -182,6 +184,19 @@ bool LinkDriver::is_there(const Task& task) const {
   return false;
 }
 
+Instant LinkDriver::settled(const LinkJob& job) const {
+  const auto at = [&](LinkEnd end) { return late_sets_.settled({survey_->node(end.node).guid(), end.port}); };
+  return job.far ? std::max(at(job.near), at(*job.far)) : at(job.near);
+}
+
+void LinkDriver::note_late(LinkEnd end, const Completion& completion) {
+  if (completion.outcome == Outcome::AgentSilent || completion.outcome == Outcome::NotSent) return;
+  const bool is_answered = completion.outcome == Outcome::Answered || completion.outcome == Outcome::Refused;
+  const auto tid = transport::TransactionTid::read(mad::read_header(completion.request->mad).tid);
+  if (!is_answered || tid.attempt > 0)
+    late_sets_.sent({survey_->node(end.node).guid(), end.port}, completion.now);
+}
+
 void LinkDriver::order(Instant now) {
   batch_.start(
       [this, next = std::size_t{0}]() mutable -> std::optional<Step> {
@@ -199,6 +214,7 @@ void LinkDriver::order(Instant now) {
       },
       [this](std::uint64_t tag, const Completion& completion) {
         Task& task = tasks_[tag >> 1U];
+        note_late(task.job.near, completion);
         if (completion.outcome == Outcome::Stopped) stopped_ = true;
         // Without an answer nobody knows whether it was done: looking tells.
         if (completion.outcome == Outcome::Refused) {
@@ -238,11 +254,18 @@ LinkDriverOptions::Duration LinkDriver::time_for(const LinkJob& job) const {
 
 void LinkDriver::judge(Instant now) {
   bool all = true;
+  Instant until = now + pause_;
   std::vector<std::size_t> came;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     Task& task = tasks_[i];
     if (task.decided()) continue;
     task.there = is_there(task);
+    if (task.there && task.job.to != LinkJob::To::Off && settled(task.job) > now && !task.called_off &&
+        !stopped_) {
+      task.there = all = false;
+      until = std::min(until, settled(task.job));
+      continue;
+    }
     if (task.there) {
       if (task.job.to == LinkJob::To::On) came.push_back(i);
       continue;
@@ -277,7 +300,7 @@ void LinkDriver::judge(Instant now) {
     return;
   }
   if (there_ && !came.empty()) there_(came, now);
-  look_at_ = now + pause_;
+  look_at_ = until;
   pause_ = std::min(2 * pause_, options_.longest_look);
 }
 
@@ -321,6 +344,7 @@ void LinkDriver::undo(Instant now) {
       },
       [this](std::uint64_t tag, const Completion& completion) {
         Task& task = tasks_[tag >> 1U];
+        note_late(task.job.near, completion);
         task.failure->message += completion.outcome == Outcome::Answered
                                      ? "; set back to Polling"
                                      : "; it could not be set back to Polling";

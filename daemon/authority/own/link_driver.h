@@ -1,7 +1,8 @@
 /// Takes links down and brings them back by Sets of PortInfo on one of their ports (IBA 14.2.5.6), and sees
 /// both ends there. Reads a port immediately before it writes it, so that a Set undoes nothing that others
 /// set. What does not come about is taken back. A port that is to come up and is found Disabled is ordered
-/// again: an earlier Set for it may have been late.
+/// again: an earlier Set for it may have been late. A link counts as up when no copy of a Set can take it
+/// down any more (late_sets.h).
 ///
 /// Links that train are raised to Active by the subnet manager, as all others are.
 ///
@@ -15,8 +16,10 @@
 #include <vector>
 
 #include "authority/own/batch.h"
+#include "authority/own/late_sets.h"
 #include "mad/survey.h"
 #include "power/power_model.h"
+#include "routing/packet_life.h"
 
 namespace heddle::provision {
 
@@ -40,7 +43,8 @@ struct LinkDriverOptions {
   Duration first_look = std::chrono::milliseconds{20};  ///< each later one waits twice as long
   Duration longest_look = std::chrono::seconds{1};
   Duration until_down = std::chrono::seconds{5};
-  Duration until_up = std::chrono::seconds{30};  ///< training takes seconds (paper, table 2)
+  Duration until_up = std::chrono::seconds{30};         ///< training takes seconds (paper, table 2)
+  Duration packet_life = routing::default_packet_life;  ///< of late copies of Sets
 };
 
 class LinkDriver {
@@ -52,10 +56,13 @@ class LinkDriver {
   /// These jobs of the run, of those to On, are there, and others are not decided yet.
   using There = std::function<void(const std::vector<std::size_t>& jobs, Instant now)>;
 
-  LinkDriver(transport::TransactionEngine& engine, const LinkDriverOptions& options, Trained trained)
-      : options_{options}, trained_{std::move(trained)}, batch_{engine, [this](std::uint64_t tag) {
-                                                                  return way_of(tag);
-                                                                }} {}
+  /// `late_sets` is of all drivers of these ports, and outlives them.
+  LinkDriver(transport::TransactionEngine& engine, const LinkDriverOptions& options, LateSets& late_sets,
+             Trained trained)
+      : options_{options},
+        late_sets_{late_sets},
+        trained_{std::move(trained)},
+        batch_{engine, [this](std::uint64_t tag) { return way_of(tag); }} {}
 
   /// Whom to tell, of every run.
   void tell(There there) { there_ = std::move(there); }
@@ -100,10 +107,14 @@ class LinkDriver {
   [[nodiscard]] std::optional<Step> set(std::size_t task, const mad::PortInfo& info) const;
   [[nodiscard]] std::optional<mad::PortInfo> wanted(const Task& task) const;
   [[nodiscard]] bool is_there(const Task& task) const;
+  /// Before this, a late copy of a Set may change what is there.
+  [[nodiscard]] Instant settled(const LinkJob& job) const;
+  void note_late(LinkEnd end, const transport::Completion& completion);
   [[nodiscard]] std::string name(LinkEnd end) const;
   void take(std::uint64_t tag, const transport::Completion& completion);
 
   LinkDriverOptions options_;
+  LateSets& late_sets_;
   Trained trained_;
   There there_;
   Batch batch_;

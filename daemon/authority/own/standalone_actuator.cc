@@ -71,7 +71,7 @@ std::unique_ptr<authority::PortSetter> StandaloneActuator::make_setter() {
                 manager_.take_routes(survey);
                 runs_.take_routes(survey);
               }},
-      options_);
+      options_, late_sets_);
 }
 
 void StandaloneActuator::on_timer(Instant now) {

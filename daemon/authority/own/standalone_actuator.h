@@ -66,6 +66,7 @@ class StandaloneActuator final : public Actuator, private authority::LinkRunsSea
   FabricSeat& seat_;
   PathMigrator* migrator_;
   provision::LinkDriverOptions options_;
+  provision::LateSets late_sets_{options_.packet_life};
   authority::LinkRuns runs_{*this};
   authority::Deferred due_;
 };

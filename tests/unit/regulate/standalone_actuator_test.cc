@@ -269,6 +269,35 @@ TEST(StandaloneActuator, TellsOfALinkThatIsOnWhileAnotherStillTrains) {
   EXPECT_GE(*outcomes[0].at, ordered + 70s);
 }
 
+TEST(StandaloneActuator, ALinkIsOnWhenNoLateCopyOfASetCanTakeItDownAnyMore) {
+  for (const LinkTo late : {LinkTo::Off, LinkTo::On}) {
+    World world{"torus:3x3,hosts=1"};
+    const LinkIndex link = world.dispensable_links().front();
+    const PortIndex port = world.truth().find_port(world.ref(link).a);
+    ASSERT_TRUE(world.write(std::nullopt, {world.ref(link)}));
+    // The first copy comes when the link has trained; the next one is answered at once.
+    const PhysState asked = late == LinkTo::Off ? PhysState::Disabled : PhysState::Polling;
+    bool is_next_late = true;
+    world.sim.on_send = [&](const mad::Packet& packet) {
+      const mad::Header header = mad::read_header(packet.mad);
+      const bool sets = header.method == mad::Method::Set &&
+                        header.attribute == static_cast<std::uint16_t>(mad::SmAttr::PortInfo) &&
+                        mad::decode<mad::PortInfo>(mad::smp_data(packet.mad)).physical == asked;
+      const bool is_late = sets && std::exchange(is_next_late, false);
+      world.sim.fabric.set_mad_faults(is_late ? sim::MadFaults{.delayed = Ratio{1}, .delay = 500ms}
+                                              : sim::MadFaults{});
+    };
+    ASSERT_FALSE(world.set({world.order(link, LinkTo::Off)})[0].failure);
+    const auto on = world.set({world.order(link, LinkTo::On)});
+    EXPECT_FALSE(is_next_late);
+    ASSERT_FALSE(on[0].failure) << on[0].failure->message;
+    world.sim.on_send = nullptr;
+    world.sim.fabric.set_mad_faults({});
+    world.run([&] { return world.info(world.ref(link).a).state != PortState::Active; }, 10s);
+    EXPECT_EQ(world.sim.fabric.port_info(port).state, PortState::Active);
+  }
+}
+
 TEST(StandaloneActuator, ALinkThatDoesNotTrainIsReportedAndLeftTrying) {
   World world{"torus:3x3,hosts=1"};
   const LinkIndex link = world.dispensable_links().front();
