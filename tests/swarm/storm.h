@@ -119,6 +119,8 @@ class Storm {
   void expect_all_well();
   void expect_true_status(const char* when);
   [[nodiscard]] std::vector<std::string> untrue_problems() const;
+  [[nodiscard]] std::set<std::string> out_of_reach() const;
+  [[nodiscard]] bool is_out_of_reach(const Problem& problem) const;
   [[nodiscard]] std::vector<std::string> untrue_records() const;
   [[nodiscard]] std::vector<std::string> untrue_tables() const;
   [[nodiscard]] std::string text_of(const LinkRef& link) const;

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
 #include <set>
+#include <utility>
 
+#include "routing/updn.h"
 #include "swarm/storm.h"
 
 namespace heddle::swarm {
@@ -20,9 +23,42 @@ std::vector<std::string> Storm::untrue_problems() const {
     // They lead there, which is judged elsewhere.
     if (is_wide() && problem.kind == ProblemKind::EarlierRoutes) continue;
     if (forgot_ && problem.kind == ProblemKind::DisabledPorts) continue;
+    if (is_wide() && problem.kind == ProblemKind::SilentPorts && is_out_of_reach(problem)) continue;
     texts.push_back("a problem that is none: " + problem.text);
   }
   return texts;
+}
+
+/// Switches that the order leaves without a path by LID, from the daemon or to it, with all links on
+/// (mends.h): it reaches these by directed route, by which no counters can be read.
+std::set<std::string> Storm::out_of_reach() const {
+  const authority::KnownFabric& known = world_.daemon->regulator().known();
+  if (!known.reference) return {};
+  routing::UpDownOptions options;
+  options.ranks = known.ranks;
+  options.turns = known.turns;
+  const auto router = routing::UpDownRouter::make(*known.reference, options);
+  if (!router) return {};
+  const Port& seat = truth().port(world_.port);
+  const NodeGuid own = truth().node(truth().peer({seat.node, seat.num})->node).guid;
+  std::set<std::string> names;
+  for (const auto& [from, to] : router->mends().left()) {
+    for (const auto& [one, other] : {std::pair{from, to}, std::pair{to, from}}) {
+      if (router->graph().guid(one) == own)
+        names.insert(name(truth().find_node(router->graph().guid(other))));
+    }
+  }
+  return names;
+}
+
+/// Whether all ports that a problem of silent ones names are of such switches.
+bool Storm::is_out_of_reach(const Problem& problem) const {
+  const std::set<std::string> names = out_of_reach();
+  static const std::regex port{R"(([^ ,:]+)/\d+(?=[,:]))"};
+  for (std::sregex_iterator it(problem.text.begin(), problem.text.end(), port), end; it != end; ++it) {
+    if (!names.contains((*it)[1])) return false;
+  }
+  return !names.empty();
 }
 
 /// Of the links between switches that are off, and those that the records call off.

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from synthetic import ACTIVE, ARMED, DOWN, GET, INIT, LFT, LINK_UP, NONE, PORT_INFO, Fabric, Recording
+from synthetic import ACTIVE, ARMED, DOWN, GET, INIT, LFT, LINK_UP, NONE, PORT_INFO, SET, Fabric, Recording
 
 CHECKER = pathlib.Path(os.environ["HEDDLE_BUILD"]) / "tests/wire/wire_check"
 
@@ -389,6 +389,17 @@ class Faults(Judged):
         self.wire.activate("c", 2)
         self.wire.activate("d", 3)
         self.wire.write_table("d", UP_DOWN["d"])
+        self.wire.write_table("c", with_entries("c", lid1=2))
+        self.expect(options=("--lag", "2000"))
+
+    def test_what_was_sent_while_a_lid_was_nobodys_is_nobodys(self):
+        """As above, but d's host is restarted, and without its LID for a while."""
+        self.wire.write_table("b", with_entries("b", lid4=2))
+        self.wire.time += 5_000_000
+        self.wire.answer(self.wire.ask("hd", GET, PORT_INFO, 1), self.wire.port_info(0, ACTIVE, LINK_UP))
+        self.wire.write_table("b", UP_DOWN["b"])
+        self.wire.answer(self.wire.ask("hd", SET, PORT_INFO, 1, self.wire.port_info(LIDS["hd"])),
+                         self.wire.port_info(LIDS["hd"], ACTIVE, LINK_UP))
         self.wire.write_table("c", with_entries("c", lid1=2))
         self.expect(options=("--lag", "2000"))
 

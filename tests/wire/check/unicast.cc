@@ -172,7 +172,9 @@ void Unicast::check_lid(int lid, Time now) {
 void Unicast::judge(int lid, int source, Pair& pair, unsigned flags, Time now) {
   unsigned wrong = 0;
   if (flags == 0) {
-    if (pair.standing == Standing::Broken) pair.back_since = now;
+    // Nor is anything promised for what was sent while the LID was nobody's, as that of a switch that is
+    // restarted.
+    if (pair.standing != Standing::Established) pair.back_since = now;
     pair.standing = Standing::Established;
   } else if (pair.standing == Standing::Established) {
     if ((flags & Excused) != 0 || !is_judged(lid, source))
