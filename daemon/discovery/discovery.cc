@@ -205,7 +205,8 @@ void Discovery::suspected(Suspicion suspicion, Instant now) {
   if (!suspicion.whole) wants_light_ = true;
   if (suspicion.failure) {
     report(suspicion.failure, now);
-  } else if (suspicion.lost) {
+  } else if (suspicion.lost || owes_full_) {
+    // Nobody has heeded what came while the local node did not answer.
     start_full(now);
   } else if (!suspicion.nodes.empty()) {
     start_partial(std::move(suspicion.nodes), now);
@@ -294,6 +295,7 @@ void Discovery::collected(Collected what, Instant now) {
     survey_ = assemble(std::move(what.nodes), what.local, ++epoch_, found_);
     if (kind_ == SweepKind::Full && manner_ == Manner::Guest) full_round_ = now - begun_;
   }
+  if (kind_ == SweepKind::Full) owes_full_ = what.failure.has_value();
   problems_ = found_.take();
   report(std::move(what.failure), now);
 }

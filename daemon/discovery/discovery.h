@@ -123,6 +123,7 @@ class Discovery {
   std::shared_ptr<const Survey> before_;
   bool wants_full_ = false;
   bool wants_light_ = false;
+  bool owes_full_ = false;  ///< one has failed, and none has been done since
   std::set<NodeGuid> suspects_;
   std::vector<NodeGuid> asked_;  ///< of the partial sweep under way
 

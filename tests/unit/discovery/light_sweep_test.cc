@@ -47,6 +47,19 @@ TEST_F(LightSweepTest, CutLinkIsFoundWithFewMads) {
   EXPECT_TRUE(again.problems.empty()) << texts(again);
 }
 
+// World 6000010316 of the swarm: what had been said meanwhile was forgotten, and status said for minutes that the local
+// node did not answer.
+TEST_F(LightSweepTest, WhatAFullSweepFailedToDoIsMadeUpFor) {
+  const NodeIndex own = world.truth().port(world.sim.port()).node;
+  world.sim.fabric.set_agent_faults(own, {.mute_sma = true});
+  ASSERT_TRUE(world.full().failure);
+  world.sim.fabric.set_agent_faults(own, {});
+  const SweepReport& report = world.light();
+  EXPECT_EQ(report.kind, SweepKind::Full);
+  EXPECT_FALSE(report.failure);
+  EXPECT_EQ(world.light().kind, SweepKind::Light);
+}
+
 TEST_F(LightSweepTest, EveryLinkThatIsCutAndMendedIsFound) {
   for (std::uint32_t i = 0; i < world.truth().links().size(); i += 5) {
     const Link& link = world.truth().link(LinkIndex{i});
