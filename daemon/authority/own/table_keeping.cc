@@ -222,14 +222,19 @@ void TableWriter::keep_ways_that_work(routing::Keep which) {
   routes_ = std::move(kept);
 }
 
-/// What is wanted of LIDs for which it would close a circle is what the plan leaves them.
+/// What is wanted of LIDs for which it would close a circle is what the plan leaves them, but for what leads
+/// over links that are down.
 void TableWriter::let_stay(const routing::SafeUpdate& update) {
   routing::ForwardingTables left = working_;
   for (const auto& stage : update.plan.stages) (void)routing::apply(stage, left);
   auto kept = std::make_shared<Routes>(*routes_);
   for (std::uint32_t s = 0; s < switches_.size(); ++s) {
     const routing::SwitchIndex sw{s};
-    for (const Lid lid : update.staying) kept->tables.set(sw, lid, left.port(sw, lid));
+    for (const Lid lid : update.staying) {
+      const auto next = hop(sw, left.port(sw, lid));
+      const bool is_dead = next && !routes_->up.contains(next->link);
+      kept->tables.set(sw, lid, is_dead ? no_path : left.port(sw, lid));
+    }
   }
   routes_ = std::move(kept);
 }

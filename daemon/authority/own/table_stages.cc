@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "authority/own/table_writer.h"
+#include "routing/dead_entries.h"
 
 namespace heddle::provision {
 namespace {
@@ -105,6 +106,8 @@ void TableWriter::plan_stages(Instant now) {
   plan_ = std::move(update.plan);
   report_.stages = plan_.stages.size();
   keep_rounds(update.following, now);
+  auto dead = routing::dead_entries(update_order(), working_, routes_->tables, differing_, plan_.stages);
+  if (!dead.empty()) plan_.stages.insert(plan_.stages.begin(), std::move(dead));
   // Tables of somebody else, or of ours from before it began anew, may follow no order that is known. But
   // where a switch does not say what it holds, it is only our own picture that is wrong.
   for (const Lid lid : update.unordered) {
@@ -267,7 +270,12 @@ void TableWriter::postpone(std::vector<routing::EntryWrite>& stage, Instant now)
 
 void TableWriter::write_stage(const std::vector<routing::EntryWrite>& stage, Instant now) {
   std::vector<Lid> lids;
-  for (const routing::EntryWrite& write : stage) lids.push_back(write.lid);
+  for (const routing::EntryWrite& write : stage) {
+    // What carried nothing leaves no packets to wait for.
+    const auto old = hop(write.sw, working_.port(write.sw, write.lid));
+    const bool was_dead = write.port == no_path && old && !routes_->up.contains(old->link);
+    if (!was_dead) lids.push_back(write.lid);
+  }
   std::sort(lids.begin(), lids.end());
   lids.erase(std::unique(lids.begin(), lids.end()), lids.end());
   write_blocks(routing::apply(stage, working_), std::move(lids), now);

@@ -47,8 +47,8 @@ TEST_F(LightSweepTest, CutLinkIsFoundWithFewMads) {
   EXPECT_TRUE(again.problems.empty()) << texts(again);
 }
 
-// World 6000010316 of the swarm: what had been said meanwhile was forgotten, and status said for minutes that the local
-// node did not answer.
+// World 6000010316 of the swarm: what had been said meanwhile was forgotten, and status said for minutes that
+// the local node did not answer.
 TEST_F(LightSweepTest, WhatAFullSweepFailedToDoIsMadeUpFor) {
   const NodeIndex own = world.truth().port(world.sim.port()).node;
   world.sim.fabric.set_agent_faults(own, {.mute_sma = true});

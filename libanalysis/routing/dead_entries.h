@@ -1,0 +1,22 @@
+/// Entries that lead over links that are down carry nothing, and turn packets again as soon as such a link is
+/// up, with nobody asked: beside what has changed meanwhile they may close a circle of dependencies. So they
+/// go before anything else is waited for.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "routing/lid_rounds.h"
+#include "routing/tables.h"
+#include "routing/update_plan.h"
+
+namespace heddle::routing {
+
+/// Takes those away that are not to stay, and that the first of these stages does not replace: it may be that
+/// only a later one does, that it waits for packets, or that their LID does not change.
+[[nodiscard]] std::vector<EntryWrite> dead_entries(const UpdateOrder& order, const ForwardingTables& before,
+                                                   const ForwardingTables& after,
+                                                   std::span<const BlockRef> differing,
+                                                   std::span<const std::vector<EntryWrite>> stages);
+
+}  // namespace heddle::routing
