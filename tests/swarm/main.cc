@@ -35,17 +35,25 @@ int main(int argc, char** argv) {
   std::string directory;
   app.add_option("--seed", seed, "Which world")->required();
   app.add_option("--seconds", seconds, "How long the storm lasts, of the world's time");
-  app.add_option("--directory", directory, "For recordings, commands and the fabric; must be there")
-      ->required();
+  auto* where =
+      app.add_option("--directory", directory, "For recordings, commands and the fabric; must be there")
+          ->required();
   std::vector<std::size_t> only;
   bool calm = false;
   const auto* some =
       app.add_option("--only", only, "Of the steps of its storm, those with these numbers; in the same time")
           ->delimiter(',');
   app.add_flag("--calm", calm, "No MADs are lost or late");
+  bool describes = false;
+  app.add_flag("--describe", describes, "Say what world it is, and play nothing")
+      ->each([where](const std::string&) { where->required(false); });
   app.footer("Prints a line of JSON. Exit status: 0 all well, 1 something was wrong.");
   CLI11_PARSE(app, argc, argv);
   heddle::swarm::Plan plan = heddle::swarm::plan_of(seed);
+  if (describes) {
+    std::cout << describe(plan) << '\n';
+    return 0;
+  }
   const std::chrono::milliseconds length{static_cast<std::int64_t>(seconds * 1e3)};
   heddle::swarm::Outcome outcome;
   std::size_t count = 0;

@@ -60,6 +60,12 @@ def line_of(seed, seconds, some=()):
     return " ".join(["tools/swarm", "--keep", "--seeds", str(seed), *(["--seconds", f"{seconds:g}"] if seconds != STORM else []), *some])
 
 
+def is_of(seed, kind):
+    """Whether this kind is in the storm of a world. Nothing is played."""
+    words = subprocess.run([WORLD, "--seed", str(seed), "--describe"], capture_output=True, text=True, check=True).stdout
+    return kind in words.strip().split(", ")
+
+
 def play(seed, seconds, kept, some=()):
     """The figures of a world, and what was wrong with it. `some`: swarm_world's options for a part of its storm."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix=f"heddle-swarm-{seed}-", dir=None if kept else MEMORY))
@@ -129,6 +135,7 @@ def main():
     options.add_argument("--all-kinds", action="store_true", help="fresh ones with all kinds of storms")
     options.add_argument("--wider", action="store_true", help="fresh ones with wider storms")
     options.add_argument("--calms", action="store_true", help="fresh ones with calms in their storms")
+    options.add_argument("--with", dest="kind", choices=STORMS, metavar="KIND", help="of these worlds, those with this kind of storm: plugin")
     given = options.parse_args()
     known, some = [], [*(["--only", given.only] if given.only else []), *(["--calm"] if given.calm else [])]
     if given.fresh:
@@ -146,7 +153,9 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         def next_world(seed):
             late = given.limit and time.monotonic() - began > given.limit
-            return None if late else play(seed, given.seconds, given.keep, some)
+            if late or (given.kind and not is_of(seed, given.kind)):
+                return None
+            return play(seed, given.seconds, given.keep, some)
         for world in pool.map(next_world, given.seeds):
             if world is None:
                 continue
