@@ -6,7 +6,7 @@
 
 #include "base/printable.h"
 #include "routing/kept_turns.h"
-#include "routing/update_plan.h"
+#include "routing/safe_update.h"
 
 namespace heddle::planned {
 namespace {
@@ -116,21 +116,19 @@ void RouteMaker::route_staged(unsigned plane, const LinkSet& to, const Subnet& s
   (void)router_->update(plane, permitted(subnet, &plan, &staged.from));
   const routing::ForwardingTables before = router_->tables();
   (void)router_->update(plane, to);
-  const auto update =
-      routing::plan_update(router_->graph(), router_->ranks(), before, router_->tables(), &router_->mends());
-  if (!update) {
-    routes.remarks.push_back(fmt::format("plane {}: no stages: {}", plane, update.error().message));
-    return;
-  }
-  routes.stages[plane] = static_cast<std::uint32_t>(update->stages.size());
-  for (std::size_t stage = staged.stage + 1U; stage < update->stages.size(); ++stage) {
-    for (const routing::EntryWrite& write : update->stages[stage]) {
+  const routing::ForwardingTables& after = router_->tables();
+  const auto stages =
+      routing::plan_safe_update({router_->graph(), router_->ranks(), router_->mends()}, before, after,
+                                routing::differing_blocks(before, after))
+          .plan.stages;
+  routes.stages[plane] = static_cast<std::uint32_t>(stages.size());
+  for (std::size_t stage = staged.stage + 1U; stage < stages.size(); ++stage) {
+    for (const routing::EntryWrite& write : stages[stage])
       routes.tables.set(write.sw, write.lid, before.port(write.sw, write.lid));
-    }
   }
-  // An entry that is taken away first and written last is neither as before nor as wanted in between.
-  for (std::size_t stage = 0; stage <= staged.stage && stage < update->stages.size(); ++stage) {
-    for (const routing::EntryWrite& write : update->stages[stage])
+  // An entry that is written twice is neither as before nor as wanted in between.
+  for (std::size_t stage = 0; stage <= staged.stage && stage < stages.size(); ++stage) {
+    for (const routing::EntryWrite& write : stages[stage])
       routes.tables.set(write.sw, write.lid, write.port);
   }
 }
