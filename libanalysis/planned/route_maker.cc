@@ -90,6 +90,7 @@ Result<void> RouteMaker::renew(const std::shared_ptr<const Fabric>& fabric, cons
   auto router = routing::UpDownRouter::make(*fabric, options);
   if (!router) return fail(router.error());
   router_.emplace(std::move(*router));
+  course_.reset();
   fabric_ = fabric;
   if (in_force != nullptr && !in_force->empty()) allow_turns(*in_force, options);
   order_.keep(router_->graph(), router_->ranks());
@@ -117,10 +118,9 @@ void RouteMaker::route_staged(unsigned plane, const LinkSet& to, const Subnet& s
   const routing::ForwardingTables before = router_->tables();
   (void)router_->update(plane, to);
   const routing::ForwardingTables& after = router_->tables();
-  const auto stages =
-      routing::plan_safe_update({router_->graph(), router_->ranks(), router_->mends()}, before, after,
-                                routing::differing_blocks(before, after))
-          .plan.stages;
+  const auto stages = routing::plan_safe_update({router_->graph(), router_->ranks(), router_->mends()},
+                                                before, after, routing::differing_blocks(before, after))
+                          .plan.stages;
   routes.stages[plane] = static_cast<std::uint32_t>(stages.size());
   for (std::size_t stage = staged.stage + 1U; stage < stages.size(); ++stage) {
     for (const routing::EntryWrite& write : stages[stage])
@@ -128,8 +128,7 @@ void RouteMaker::route_staged(unsigned plane, const LinkSet& to, const Subnet& s
   }
   // An entry that is written twice is neither as before nor as wanted in between.
   for (std::size_t stage = 0; stage <= staged.stage && stage < stages.size(); ++stage) {
-    for (const routing::EntryWrite& write : stages[stage])
-      routes.tables.set(write.sw, write.lid, write.port);
+    for (const routing::EntryWrite& write : stages[stage]) routes.tables.set(write.sw, write.lid, write.port);
   }
 }
 
@@ -195,11 +194,11 @@ Result<Routes> RouteMaker::make(const Subnet& subnet, const plan::Plan* plan, un
 }
 
 Pass RouteMaker::next_pass(const Subnet& subnet, const Routes& routes, const TablesInForce& in_force,
-                           Packets packets) const {
+                           Packets packets) {
   const routing::SwitchGraph& graph = router_->graph();
   return planned::next_pass({graph, router_->ranks(), router_->mends(), &subnet.usable, &routes.permitted},
                             in_force.of(graph, routes.tables.top()), routes.tables, packets,
-                            &in_force.recent());
+                            &in_force.recent(), &course_);
 }
 
 }  // namespace heddle::planned

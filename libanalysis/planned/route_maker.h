@@ -48,7 +48,7 @@ class RouteMaker {
   /// work stay where there is no way for them (routing/kept_ways.h): OpenSM need not have everything as
   /// Active that the order counts on.
   [[nodiscard]] Pass next_pass(const Subnet& subnet, const Routes& routes, const TablesInForce& in_force,
-                               Packets packets) const;
+                               Packets packets);
 
   /// Valid until the next make(). Precondition: a make() that succeeded.
   [[nodiscard]] const routing::UpDownRouter& router() const { return *router_; }
@@ -68,6 +68,7 @@ class RouteMaker {
   std::shared_ptr<const Fabric> fabric_;  ///< that router_ was made for
   RankList ranks_;                        ///< likewise
   std::optional<routing::UpDownRouter> router_;
+  std::optional<Course> course_;  ///< by router_
 };
 
 }  // namespace heddle::planned

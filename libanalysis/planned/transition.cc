@@ -89,10 +89,10 @@ class LidPass {
     return empty_what_is_broken() ? Answer::Repaired : Answer::NeedsStages;
   }
 
-  /// Sets `next`: what works, and nothing else.
-  void only_what_works(const Target& target) {
+  /// Sets `next`: what works, and nothing else. Whether there was anything else.
+  [[nodiscard]] bool only_what_works(const Target& target) {
     find_working(target);
-    (void)empty_what_is_broken();
+    return empty_what_is_broken();
   }
 
   std::vector<std::uint8_t> now;
@@ -192,7 +192,32 @@ class PassMaker {
     pass_.tables = now;
   }
 
-  Pass make(Packets packets) {
+  Pass make(Packets packets, std::optional<Course>* course) {
+    if (course == nullptr || !follow(*course, packets)) plan_anew(packets, course);
+    pass_.writes = pass_.tables != now_;
+    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+      if (!std::ranges::equal(pass_.tables.row(SwitchIndex{s}), wanted_->row(SwitchIndex{s}))) ++pass_.behind;
+    }
+    return std::move(pass_);
+  }
+
+ private:
+  /// Whether there is one that still holds.
+  bool follow(std::optional<Course>& course, Packets packets) {
+    const bool holds = course && !course->stages.empty() && course->now == now_ &&
+                       course->wanted == *wanted_ && course->up == *order_.up &&
+                       course->usable == *order_.usable;
+    if (!holds) return false;
+    with_kept_ = course->target;
+    wanted_ = &with_kept_;
+    write_first(course->stages, packets);
+    course->now = pass_.tables;
+    return true;
+  }
+
+  void plan_anew(Packets packets, std::optional<Course>* course) {
+    if (course != nullptr) course->reset();
+    const ForwardingTables* const asked = wanted_;
     const auto differing = routing::differing_blocks(now_, *wanted_);
     keep_ways(differing);
     std::vector<std::uint16_t> blocks;
@@ -206,17 +231,29 @@ class PassMaker {
     }
     const ForwardingTables repaired = pass_.tables;
     if (!repaired_.empty()) take_back_what_closes_a_circle(differing);
-    if (!staged_.empty()) advance(differing, packets);
-    // Nothing that they could wait for is left.
-    if (packets == Packets::Gone && pass_.tables == now_) pass_.tables = repaired;
-    pass_.writes = pass_.tables != now_;
-    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      if (!std::ranges::equal(pass_.tables.row(SwitchIndex{s}), wanted_->row(SwitchIndex{s}))) ++pass_.behind;
+    const ForwardingTables in_nobodys_way = pass_.tables;
+    std::vector<std::vector<routing::EntryWrite>> turns;
+    if (!staged_.empty()) turns = advance(differing, packets);
+    const bool begins = course != nullptr && !turns.empty() && !took_back_;
+    // Turns begin when there is nothing left to repair beside them.
+    if ((begins && !are_whole(repaired_)) || (turns_foreign_ && closes_a_circle(differing))) {
+      pass_.tables = in_nobodys_way;
+    } else if (begins) {
+      *course = {pass_.tables, *asked, *wanted_, *order_.up, *order_.usable, std::move(turns)};
     }
-    return std::move(pass_);
+    // Nothing that they could wait for is left.
+    if (packets == Packets::Gone && pass_.tables == now_ && now_ != *wanted_) pass_.tables = repaired;
   }
 
- private:
+  [[nodiscard]] bool are_whole(std::span<const Lid> lids) const {
+    return std::ranges::all_of(lids, [this](Lid lid) {
+      for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+        if (pass_.tables.port(SwitchIndex{s}, lid) != wanted_->port(SwitchIndex{s}, lid)) return false;
+      }
+      return true;
+    });
+  }
+
   void keep_ways(std::span<const routing::BlockRef> differing) {
     if (order_.usable == nullptr) return;
     const auto ways = routing::ways_to_keep(order_, now_, *wanted_, differing, *order_.usable);
@@ -252,19 +289,30 @@ class PassMaker {
   /// repair that closes a circle with that waits, and what is broken is taken out.
   void take_back_what_closes_a_circle(std::span<const routing::BlockRef> differing) {
     const std::vector<std::vector<routing::EntryWrite>> all{writes(differing, *wanted_)};
-    if (!routing::has_foreign_turns(order_, {now_, *wanted_, all, {recent_, kept_}})) return;
+    turns_foreign_ = routing::has_foreign_turns(order_, {now_, *wanted_, all, {recent_, kept_}});
+    if (!turns_foreign_) return;
     const std::vector<std::vector<routing::EntryWrite>> repairs{writes(differing, pass_.tables)};
     routing::LidRounds rounds = routing::make_rounds(order_, {now_, pass_.tables, repairs, {}});
     for (const routing::Stopover& stopover : rounds.stopovers)
       for (const Lid lid : stopover.lids) rounds.of[lid.raw()] = LidRounds::never;
     for (const Lid lid : rounds.circular) rounds.of[lid.raw()] = LidRounds::never;
-    for (const Lid lid : repaired_) {
-      if (lid.raw() >= rounds.of.size() || rounds.of[lid.raw()] == 0) continue;
+    std::erase_if(repaired_, [&](Lid lid) {
+      if (lid.raw() >= rounds.of.size() || rounds.of[lid.raw()] == 0) return false;
       for (std::uint32_t s = 0; s < graph_.size(); ++s)
         lid_pass_.now[s] = now_.port(SwitchIndex{s}, lid).raw();
-      lid_pass_.only_what_works(*targets_[lid.raw()]);
+      const bool emptied = lid_pass_.only_what_works(*targets_[lid.raw()]);
       set(lid, lid_pass_.next);
-    }
+      took_back_ = took_back_ || emptied;
+      // Then it takes its turn with those that stand.
+      if (!emptied) staged_.push_back(lid);
+      return true;
+    });
+  }
+
+  /// Repairs, and stages that were planned as if these had ended, are written at once.
+  [[nodiscard]] bool closes_a_circle(std::span<const routing::BlockRef> differing) const {
+    const std::vector<std::vector<routing::EntryWrite>> all{writes(differing, pass_.tables)};
+    return !routing::mixtures_are_acyclic(order_, {now_, pass_.tables, all});
   }
 
   /// From `now_` to these, all at once.
@@ -287,16 +335,20 @@ class PassMaker {
       pass_.tables.set(SwitchIndex{s}, lid, PortNum{entries[s]});
   }
 
-  /// What is repaired in this pass is no part of the stages.
-  void advance(std::span<const routing::BlockRef> differing, Packets packets) {
+  /// What is repaired in this pass is no part of the stages. Those that are left, where LIDs take turns.
+  std::vector<std::vector<routing::EntryWrite>> advance(std::span<const routing::BlockRef> differing,
+                                                        Packets packets) {
     ForwardingTables to = pass_.tables;
     for (const Lid lid : staged_) {
       for (std::uint32_t s = 0; s < graph_.size(); ++s) {
         to.set(SwitchIndex{s}, lid, wanted_->port(SwitchIndex{s}, lid));
       }
     }
-    const auto update = routing::plan_safe_update({graph_, order_.ranks, order_.mends, nullptr, order_.up},
-                                                  pass_.tables, to, differing, {recent_, kept_});
+    const bool may_stay = order_.usable != nullptr;
+    auto update = routing::plan_safe_update(
+        {graph_, order_.ranks, order_.mends, nullptr, may_stay ? order_.usable : order_.up}, pass_.tables, to,
+        differing, {recent_, kept_, may_stay ? routing::MayStay::Yes : routing::MayStay::No});
+    if (!update.staying.empty()) let_stay(update);
     for (const Lid lid : update.left_out) {
       for (std::uint32_t s = 0; s < graph_.size(); ++s)
         pass_.tables.set(SwitchIndex{s}, lid, wanted_->port(SwitchIndex{s}, lid));
@@ -304,17 +356,39 @@ class PassMaker {
     if (!update.left_out.empty())
       pass_.remark = std::to_string(update.left_out.size()) +
                      " LIDs have tables that follow no known order of switches; they are written at once";
-    if (update.plan.stages.empty()) return;
-    const std::vector<routing::EntryWrite>& stage = update.plan.stages.front();
+    write_first(update.plan.stages, packets);
+    const bool take_turns = !update.following.empty() || !update.third_ways.empty();
+    return take_turns ? std::move(update.plan.stages) : std::vector<std::vector<routing::EntryWrite>>{};
+  }
+
+  /// What is wanted of LIDs for which it would close a circle is what the plan leaves them.
+  void let_stay(const routing::SafeUpdate& update) {
+    ForwardingTables left = pass_.tables;
+    for (const auto& stage : update.plan.stages) (void)routing::apply(stage, left);
+    if (wanted_ != &with_kept_) with_kept_ = *wanted_;
+    wanted_ = &with_kept_;
+    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+      for (const Lid lid : update.staying)
+        with_kept_.set(SwitchIndex{s}, lid, left.port(SwitchIndex{s}, lid));
+    }
+    pass_.remark = std::to_string(update.staying.size()) +
+                   " LIDs keep routes of an earlier order, since each way to others could close a circle";
+  }
+
+  /// Takes away of the first stage what is written in this pass: all but what waits for packets.
+  void write_first(std::vector<std::vector<routing::EntryWrite>>& stages, Packets packets) {
+    if (stages.empty()) return;
+    std::vector<routing::EntryWrite>& stage = stages.front();
     std::vector<char> waits(wanted_->stride(), 0);
     for (const routing::EntryWrite& write : stage) {
       const bool meets_packets = takes_a_way(write) || write.change == routing::Change::Follows;
       if (packets == Packets::UnderWay && meets_packets) waits[write.lid.raw()] = 1;
     }
     for (const routing::EntryWrite& write : stage) {
-      if (waits[write.lid.raw()] != 0) continue;
-      pass_.tables.set(write.sw, write.lid, write.port);
+      if (waits[write.lid.raw()] == 0) pass_.tables.set(write.sw, write.lid, write.port);
     }
+    std::erase_if(stage, [&](const routing::EntryWrite& write) { return waits[write.lid.raw()] == 0; });
+    if (stage.empty()) stages.erase(stages.begin());
   }
 
   [[nodiscard]] bool takes_a_way(const routing::EntryWrite& write) const {
@@ -335,14 +409,16 @@ class PassMaker {
   std::vector<const Target*> targets_;
   std::vector<Lid> staged_;
   std::vector<Lid> repaired_;
+  bool took_back_ = false;
+  bool turns_foreign_ = false;  ///< beside repairs, packets may turn as the order does not allow
   Pass pass_;
 };
 
 }  // namespace
 
 Pass next_pass(const routing::UpdateOrder& order, const ForwardingTables& now, const ForwardingTables& wanted,
-               Packets packets, const routing::RecentEntries* recent) {
-  return PassMaker(order, now, wanted, recent).make(packets);
+               Packets packets, const routing::RecentEntries* recent, std::optional<Course>* course) {
+  return PassMaker(order, now, wanted, recent).make(packets, course);
 }
 
 void TablesInForce::confirm(NodeGuid guid, std::span<const std::uint8_t> has,

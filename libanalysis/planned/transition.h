@@ -16,14 +16,17 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "routing/lid_rounds.h"
+#include "routing/link_set.h"
 #include "routing/recent_entries.h"
 #include "routing/switch_graph.h"
 #include "routing/tables.h"
+#include "routing/update_plan.h"
 
 namespace heddle::planned {
 
@@ -39,13 +42,29 @@ struct Pass {
   std::string remark;  ///< empty, or why no order is known in which it would be safe
 };
 
+/// What is left of a change in which LIDs take turns. It is carried out to its end: planned anew from what a
+/// pass has left behind, LIDs that have a third way meanwhile may find no order any more that closes no
+/// circle.
+struct Course {
+  routing::ForwardingTables now;     ///< once the pass before is confirmed
+  routing::ForwardingTables wanted;  ///< by who asked for it
+  routing::ForwardingTables target;  ///< likewise, with ways that are kept
+  routing::LinkSet up;
+  routing::LinkSet usable;
+  std::vector<std::vector<routing::EntryWrite>> stages;
+};
+
 /// The pass after `now`, on the way to `wanted`: all of it, if `now` follows another order of switches.
 /// `order.up`: links that forward. Entries that work over links of `order.usable` stay where `wanted` has no
-/// way (routing/kept_ways.h), as far as they suit it; null: none. `recent`: by which packets are under way
-/// besides; null: nobody says. Precondition: tables of the graph's switches.
+/// way (routing/kept_ways.h), as far as they suit it, and LIDs stay as they are that could only close a
+/// circle (routing/lid_rounds.h); null: none. `recent`: by which packets are under way besides; null: nobody
+/// says. `course`: of the pass before, in the same order of switches, and for the next one; it is left where
+/// anything is not as it was to be. Null: planned anew each time. Preconditions: tables of the graph's
+/// switches; with a course, `order.usable`.
 [[nodiscard]] Pass next_pass(const routing::UpdateOrder& order, const routing::ForwardingTables& now,
                              const routing::ForwardingTables& wanted, Packets packets,
-                             const routing::RecentEntries* recent = nullptr);
+                             const routing::RecentEntries* recent = nullptr,
+                             std::optional<Course>* course = nullptr);
 
 /// What switches have confirmed, by GUID: it outlives the graphs.
 class TablesInForce {
