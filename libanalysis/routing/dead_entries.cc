@@ -11,11 +11,11 @@
 namespace heddle::routing {
 namespace {
 
-using Entry = std::pair<SwitchIndex, Lid>;
+using Written = std::pair<SwitchIndex, Lid>;
 
 /// Of LIDs that wait for nobody's packets.
-std::set<Entry> written_at_once(std::span<const std::vector<EntryWrite>> stages) {
-  std::set<Entry> written;
+std::set<Written> written_at_once(std::span<const std::vector<EntryWrite>> stages) {
+  std::set<Written> written;
   if (stages.empty()) return written;
   std::set<Lid> waiting;
   for (const EntryWrite& write : stages.front()) {
@@ -36,7 +36,7 @@ std::vector<EntryWrite> dead_entries(const UpdateOrder& order, const ForwardingT
   if (order.up == nullptr) return writes;
   const HopMap map{order.graph};
   const std::vector<char> forwards = hops_over(order.graph, order.up);
-  const std::set<Entry> written = written_at_once(stages);
+  const std::set<Written> written = written_at_once(stages);
   for (const BlockRef& at : differing) {
     for (std::size_t i = 0; i < lids_per_block; ++i) {
       const Lid lid{static_cast<std::uint16_t>(at.block * lids_per_block + i)};
