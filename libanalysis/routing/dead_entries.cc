@@ -1,5 +1,6 @@
 #include "routing/dead_entries.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -11,20 +12,13 @@
 namespace heddle::routing {
 namespace {
 
-using Written = std::pair<SwitchIndex, Lid>;
-
-/// Of LIDs that wait for nobody's packets.
-std::set<Written> written_at_once(std::span<const std::vector<EntryWrite>> stages) {
-  std::set<Written> written;
-  if (stages.empty()) return written;
-  std::set<Lid> waiting;
-  for (const EntryWrite& write : stages.front()) {
-    if (write.change == Change::Loses || write.change == Change::Follows) waiting.insert(write.lid);
+/// By LID: whether it waits for packets in this stage.
+std::vector<char> waiting(std::span<const EntryWrite> stage, std::size_t lids) {
+  std::vector<char> waits(lids, 0);
+  for (const EntryWrite& write : stage) {
+    if (write.change == Change::Loses || write.change == Change::Follows) waits[write.lid.raw()] = 1;
   }
-  for (const EntryWrite& write : stages.front()) {
-    if (!waiting.contains(write.lid)) written.emplace(write.sw, write.lid);
-  }
-  return written;
+  return waits;
 }
 
 }  // namespace
@@ -32,20 +26,29 @@ std::set<Written> written_at_once(std::span<const std::vector<EntryWrite>> stage
 std::vector<EntryWrite> dead_entries(const UpdateOrder& order, const ForwardingTables& before,
                                      const ForwardingTables& after, std::span<const BlockRef> differing,
                                      std::span<const std::vector<EntryWrite>> stages) {
-  std::vector<EntryWrite> writes;
-  if (order.up == nullptr) return writes;
+  if (order.up == nullptr) return {};
   const HopMap map{order.graph};
   const std::vector<char> forwards = hops_over(order.graph, order.up);
-  const std::set<Written> written = written_at_once(stages);
+  std::set<std::pair<SwitchIndex, Lid>> dead;
   for (const BlockRef& at : differing) {
     for (std::size_t i = 0; i < lids_per_block; ++i) {
       const Lid lid{static_cast<std::uint16_t>(at.block * lids_per_block + i)};
       const PortNum out = before.port(at.sw, lid);
       const std::uint32_t by = map.hop(at.sw.raw(), out.raw());
-      if (by == HopMap::none || forwards[by] != 0 || out == after.port(at.sw, lid)) continue;
-      if (!written.contains({at.sw, lid})) writes.push_back({at.sw, lid, no_path, Change::Gains});
+      if (by != HopMap::none && forwards[by] == 0 && out != after.port(at.sw, lid)) dead.emplace(at.sw, lid);
     }
   }
+  if (!dead.empty() && !stages.empty()) {
+    const std::vector<EntryWrite>& first = stages.front();
+    const std::vector<char> waits = waiting(first, std::max(before.stride(), after.stride()));
+    for (const EntryWrite& write : first) {
+      if (waits[write.lid.raw()] == 0) dead.erase({write.sw, write.lid});
+    }
+  }
+  std::vector<EntryWrite> writes;
+  writes.reserve(dead.size());
+  // They wait for nobody's packets, as an entry that gains a way does.
+  for (const auto& [sw, lid] : dead) writes.push_back({sw, lid, no_path, Change::Gains});
   return writes;
 }
 
