@@ -210,6 +210,7 @@ class PassMaker {
     if (!holds) return false;
     with_kept_ = course->target;
     wanted_ = &with_kept_;
+    say_staying(course->staying);
     write_first(course->stages, packets);
     course->now = pass_.tables;
     return true;
@@ -239,7 +240,7 @@ class PassMaker {
     if ((begins && !are_whole(repaired_)) || (turns_foreign_ && closes_a_circle(differing))) {
       pass_.tables = in_nobodys_way;
     } else if (begins) {
-      *course = {pass_.tables, *asked, *wanted_, *order_.up, *order_.usable, std::move(turns)};
+      *course = {pass_.tables, *asked, *wanted_, *order_.up, *order_.usable, std::move(turns), pass_.staying};
     }
     // Nothing that they could wait for is left.
     if (packets == Packets::Gone && pass_.tables == now_ && now_ != *wanted_) pass_.tables = repaired;
@@ -371,7 +372,13 @@ class PassMaker {
       for (const Lid lid : update.staying)
         with_kept_.set(SwitchIndex{s}, lid, left.port(SwitchIndex{s}, lid));
     }
-    pass_.remark = std::to_string(update.staying.size()) +
+    say_staying(update.staying);
+  }
+
+  void say_staying(const std::vector<Lid>& lids) {
+    if (lids.empty()) return;
+    pass_.staying = lids;
+    pass_.remark = std::to_string(lids.size()) +
                    " LIDs keep routes of an earlier order, since each way to others could close a circle";
   }
 

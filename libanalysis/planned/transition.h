@@ -39,7 +39,8 @@ struct Pass {
   std::size_t behind = 0;
   /// Some entry changes. None, though switches are behind: nothing is to be done before packets are gone.
   bool writes = false;
-  std::string remark;  ///< empty, or why no order is known in which it would be safe
+  std::string remark;        ///< empty, or why no order is known in which it would be safe
+  std::vector<Lid> staying;  ///< keep routes of an earlier order: each way to others could close a circle
 };
 
 /// What is left of a change in which LIDs take turns. It is carried out to its end: planned anew from what a
@@ -52,6 +53,7 @@ struct Course {
   routing::LinkSet up;
   routing::LinkSet usable;
   std::vector<std::vector<routing::EntryWrite>> stages;
+  std::vector<Lid> staying;  ///< as Pass::staying
 };
 
 /// The pass after `now`, on the way to `wanted`: all of it, if `now` follows another order of switches.

@@ -175,6 +175,7 @@ Confirmation Engine::routing_done(bool reroute) {
   }
   in_force_.end_pass();
   result.switches_behind = std::max(result.switches_behind, pass_.behind);
+  result.staying = pass_.staying;
   result.packet_life = packet_life();
   plan_next_pass();
   if (second_look_.is_due(result.relaxed, waiting_, Timings::Clock::now())) {

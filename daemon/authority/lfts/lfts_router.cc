@@ -360,6 +360,7 @@ void LftsRouter::confirmed(Instant now) {
   event.reroute = true;
   event.unconnected = routes_->unconnected;
   event.relaxed = routes_->relaxed;
+  event.staying = pass_.staying;
   event.stages = routes_->stages;
   event.blocks = std::exchange(wrote_, false) ? 1 : 0;
   event.packet_life = std::chrono::duration_cast<std::chrono::microseconds>(packet_life());

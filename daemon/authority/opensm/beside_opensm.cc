@@ -143,12 +143,14 @@ void BesideOpenSm::tell(Mastership mastership, Instant now) {
 }
 
 void BesideOpenSm::on_plugin(const PluginEvent& event, Instant now) {
+  if (event.kind == PluginEvent::Kind::RoutingDone) staying_ = event.staying;
   actuator_.on_plugin(event, now);
   look_at_mastership(now);
 }
 
 void BesideOpenSm::on_plugin_gone(Instant now) {
   master_went_ = master_went_ || mastership_ == Mastership::Held;
+  staying_.clear();  // nobody says any more
   actuator_.on_plugin_gone(now);
   look_at_mastership(now);
 }

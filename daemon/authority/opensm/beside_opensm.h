@@ -44,6 +44,7 @@ class BesideOpenSm final : public authority::Authority {
   void on_plan_written() override { plugin_.tell(PluginCommand::NewPlan); }
   /// Why what the configuration asks for is not done.
   [[nodiscard]] Problems problems() const override;
+  [[nodiscard]] std::vector<Lid> staying() const override { return staying_; }
 
   /// What on_found() comes to; `survey` is complete. `managers`: LIDs of the daemon and of the subnet
   /// manager.
@@ -79,6 +80,7 @@ class BesideOpenSm final : public authority::Authority {
   std::optional<Instant> lost_at_;               ///< no master beside us; lost from then on
   bool master_went_ = false;                     ///< the master here has gone, and none has come since
   bool away_ = false;                            ///< since then
+  std::vector<Lid> staying_;                     ///< by the last routing
 };
 
 }  // namespace heddle::opensm

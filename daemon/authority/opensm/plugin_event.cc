@@ -100,12 +100,21 @@ Result<PluginEvent> parse_plugin_event(std::string_view line) {
       event.stages.push_back(stage.is_int64() ? static_cast<std::uint32_t>(stage.get_int64()) : 0);
     }
   }
+  const json::value* staying = object->if_contains("staying");
+  if (staying != nullptr && staying->is_array()) {
+    for (const json::value& lid : staying->get_array()) {
+      if (lid.is_int64() && lid.get_int64() > 0 && lid.get_int64() <= last_unicast_lid.raw())
+        event.staying.emplace_back(static_cast<std::uint16_t>(lid.get_int64()));
+    }
+  }
   return event;
 }
 
 std::string to_line(const PluginEvent& event) {
   json::array stages;
   for (const std::uint32_t stage : event.stages) stages.push_back(stage);
+  json::array staying;
+  for (const Lid lid : event.staying) staying.push_back(lid.raw());
   return json::serialize(json::object{{"event", view(word_of(event.kind))},
                                       {"protocol", protocol},
                                       {"epoch", event.epoch},
@@ -117,6 +126,7 @@ std::string to_line(const PluginEvent& event) {
                                       {"stages", std::move(stages)},
                                       {"multicast_groups", event.groups},
                                       {"lft_blocks", event.blocks},
+                                      {"staying", std::move(staying)},
                                       {"packet_life_us", event.packet_life.count()},
                                       {"window", event.window},
                                       {"state", event.state},

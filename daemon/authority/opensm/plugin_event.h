@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ids.h"
 #include "base/result.h"
 
 namespace heddle::opensm {
@@ -34,6 +35,7 @@ struct PluginEvent {
   std::vector<std::uint32_t> stages;  ///< per plane
   std::size_t groups = 0;
   std::uint64_t blocks = 0;                 ///< of forwarding tables that were written
+  std::vector<Lid> staying;                 ///< keep routes of an earlier order
   std::chrono::microseconds packet_life{};  ///< how long a packet may follow the tables before
   /// RoutingDone, MulticastDone, SubnetUp.
   bool errors = false;

@@ -1,5 +1,6 @@
 #include "core/events.h"
 
+#include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -16,17 +17,24 @@ std::string line(const json::object& object) { return json::serialize(object) + 
 json::object confirmation(const Confirmation& done) {
   json::array stages;
   for (const std::uint32_t stage : done.stages) stages.push_back(stage);
-  return {{"epoch", done.epoch},
-          {"kind", done.reroute ? "reroute" : "heavy_sweep"},
-          {"confirmed", done.confirmed()},
-          {"switches_behind", done.switches_behind},
-          {"unconnected", done.unconnected},
-          {"relaxed", done.relaxed},
-          {"errors", done.errors},
-          {"stages", std::move(stages)},
-          {"multicast_groups", done.groups},
-          {"lft_blocks", done.blocks},
-          {"packet_life_us", std::chrono::ceil<std::chrono::microseconds>(done.packet_life).count()}};
+  json::object said{
+      {"epoch", done.epoch},
+      {"kind", done.reroute ? "reroute" : "heavy_sweep"},
+      {"confirmed", done.confirmed()},
+      {"switches_behind", done.switches_behind},
+      {"unconnected", done.unconnected},
+      {"relaxed", done.relaxed},
+      {"errors", done.errors},
+      {"stages", std::move(stages)},
+      {"multicast_groups", done.groups},
+      {"lft_blocks", done.blocks},
+      {"packet_life_us", std::chrono::ceil<std::chrono::microseconds>(done.packet_life).count()}};
+  if (done.staying.empty()) return said;
+  constexpr std::size_t most = 4096;  // of a line's 64 KB, which is what the daemon takes
+  json::array& staying = said["staying"].emplace_array();
+  for (std::size_t i = 0; i < std::min(done.staying.size(), most); ++i)
+    staying.push_back(done.staying[i].raw());
+  return said;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ids.h"
 #include "core/timings.h"
 
 namespace heddle::plugin {
@@ -26,6 +27,7 @@ struct Confirmation {
   std::vector<std::uint32_t> stages;  ///< of each plane's update
   std::size_t groups = 0;             ///< multicast groups that are being routed again
   std::uint64_t blocks = 0;           ///< forwarding table blocks that switches have taken
+  std::vector<Lid> staying;           ///< keep routes of an earlier order; the line has 4,096 of them at most
   /// After so long no packet follows the tables before.
   std::chrono::nanoseconds packet_life{};
 

@@ -219,6 +219,7 @@ void ScriptedPlugin::routed(Routing how) {
   }
   in_force_.end_pass();
   done.switches_behind = std::max(done.switches_behind, pass_.behind);
+  done.staying = pass_.staying;
   done.packet_life = packet_life();
   plan_next_pass();
   if (manners_.looks_again && second_look_.is_due(done.relaxed, waiting_, time()))

@@ -98,6 +98,22 @@ TEST_F(Beside, SaysThatItsOpenSmIsNotTheMasterUnlessAnotherOneHereMayBecomeIt) {
   EXPECT_THAT(beside_->problems(), ElementsAre(says("is not the master")));
 }
 
+TEST_F(Beside, KnowsWhichLidsKeepEarlierRoutesUntilTheNextRoutingOrThePluginGoes) {
+  PluginEvent routed;
+  routed.kind = PluginEvent::Kind::RoutingDone;
+  routed.staying = {Lid{5}, Lid{9}};
+  beside_->on_plugin(routed, now_);
+  EXPECT_THAT(beside_->staying(), ElementsAre(Lid{5}, Lid{9}));
+  say(PluginEvent::Kind::SubnetUp, "");
+  EXPECT_THAT(beside_->staying(), ElementsAre(Lid{5}, Lid{9}));
+  beside_->on_plugin_gone(now_);
+  EXPECT_THAT(beside_->staying(), IsEmpty());
+  beside_->on_plugin(routed, now_);
+  routed.staying.clear();
+  beside_->on_plugin(routed, now_);
+  EXPECT_THAT(beside_->staying(), IsEmpty());
+}
+
 TEST_F(Beside, SaysThatThePlanCannotBeWritten) {
   std::filesystem::create_directory(store_->path() + ".tmp");
   store_->update(

@@ -21,6 +21,7 @@ TEST(PluginEvents, SurviveARoundTrip) {
   event.stages = {0, 4};
   event.groups = 5;
   event.blocks = 6;
+  event.staying = {Lid{4}, Lid{49151}};
   event.packet_life = std::chrono::microseconds{8};
   event.state = "master";
   event.message = "\"so\"";
@@ -28,6 +29,7 @@ TEST(PluginEvents, SurviveARoundTrip) {
   EXPECT_EQ(to_line(read), to_line(event));
   EXPECT_EQ(read.kind, event.kind);
   EXPECT_EQ(read.stages, event.stages);
+  EXPECT_EQ(read.staying, event.staying);
   EXPECT_EQ(read.message, event.message);
   EXPECT_TRUE(read.reroute && read.relaxed && read.errors && read.window && read.taken);
   for (const Kind kind : {Kind::Hello, Kind::Plan, Kind::MulticastDone, Kind::SubnetUp, Kind::HeavySweepStart,
@@ -47,6 +49,7 @@ TEST(PluginEvents, OfThePluginAreUnderstood) {
   done.stages = {0, 4};
   done.groups = 3;
   done.blocks = 5;
+  done.staying = {Lid{7}};
   done.packet_life = std::chrono::milliseconds{20};
   const auto routed = parse_plugin_event(plugin::routing_line(done)).value();
   EXPECT_EQ(routed.kind, Kind::RoutingDone);
@@ -56,6 +59,7 @@ TEST(PluginEvents, OfThePluginAreUnderstood) {
   EXPECT_EQ(routed.stages, (std::vector<std::uint32_t>{0, 4}));
   EXPECT_EQ(routed.groups, 3U);
   EXPECT_EQ(routed.blocks, 5U);
+  EXPECT_EQ(routed.staying, std::vector{Lid{7}});
   EXPECT_EQ(routed.packet_life, std::chrono::milliseconds{20});
 
   const auto hello =
