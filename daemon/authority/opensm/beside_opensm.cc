@@ -143,7 +143,8 @@ void BesideOpenSm::tell(Mastership mastership, Instant now) {
 }
 
 void BesideOpenSm::on_plugin(const PluginEvent& event, Instant now) {
-  if (event.kind == PluginEvent::Kind::RoutingDone) staying_ = event.staying;
+  if (event.kind == PluginEvent::Kind::RoutingDone || event.kind == PluginEvent::Kind::Hello)
+    staying_ = event.staying;
   actuator_.on_plugin(event, now);
   look_at_mastership(now);
 }

@@ -62,6 +62,17 @@ std::string_view word_of(Kind kind) {
 
 json::string_view view(std::string_view word) { return {word.data(), word.size()}; }
 
+std::vector<Lid> lids_that_stay(const json::object& routing) {
+  std::vector<Lid> lids;
+  const json::value* staying = routing.if_contains("staying");
+  if (staying == nullptr || !staying->is_array()) return lids;
+  for (const json::value& lid : staying->get_array()) {
+    if (lid.is_int64() && lid.get_int64() > 0 && lid.get_int64() <= last_unicast_lid.raw())
+      lids.emplace_back(static_cast<std::uint16_t>(lid.get_int64()));
+  }
+  return lids;
+}
+
 }  // namespace
 
 Result<PluginEvent> parse_plugin_event(std::string_view line) {
@@ -100,13 +111,8 @@ Result<PluginEvent> parse_plugin_event(std::string_view line) {
       event.stages.push_back(stage.is_int64() ? static_cast<std::uint32_t>(stage.get_int64()) : 0);
     }
   }
-  const json::value* staying = object->if_contains("staying");
-  if (staying != nullptr && staying->is_array()) {
-    for (const json::value& lid : staying->get_array()) {
-      if (lid.is_int64() && lid.get_int64() > 0 && lid.get_int64() <= last_unicast_lid.raw())
-        event.staying.emplace_back(static_cast<std::uint16_t>(lid.get_int64()));
-    }
-  }
+  const json::value* last = object->if_contains("last");  // the routing before a greeting
+  event.staying = lids_that_stay(last != nullptr && last->is_object() ? last->get_object() : *object);
   return event;
 }
 

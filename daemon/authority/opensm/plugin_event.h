@@ -35,7 +35,7 @@ struct PluginEvent {
   std::vector<std::uint32_t> stages;  ///< per plane
   std::size_t groups = 0;
   std::uint64_t blocks = 0;                 ///< of forwarding tables that were written
-  std::vector<Lid> staying;                 ///< keep routes of an earlier order
+  std::vector<Lid> staying;                 ///< keep routes of an earlier order; Hello, too
   std::chrono::microseconds packet_life{};  ///< how long a packet may follow the tables before
   /// RoutingDone, MulticastDone, SubnetUp.
   bool errors = false;

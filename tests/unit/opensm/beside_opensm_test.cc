@@ -112,6 +112,11 @@ TEST_F(Beside, KnowsWhichLidsKeepEarlierRoutesUntilTheNextRoutingOrThePluginGoes
   routed.staying.clear();
   beside_->on_plugin(routed, now_);
   EXPECT_THAT(beside_->staying(), IsEmpty());
+  PluginEvent greeting;
+  greeting.kind = PluginEvent::Kind::Hello;
+  greeting.staying = {Lid{7}};
+  beside_->on_plugin(greeting, now_);
+  EXPECT_THAT(beside_->staying(), ElementsAre(Lid{7}));
 }
 
 TEST_F(Beside, SaysThatThePlanCannotBeWritten) {

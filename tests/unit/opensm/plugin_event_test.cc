@@ -67,6 +67,7 @@ TEST(PluginEvents, OfThePluginAreUnderstood) {
   EXPECT_EQ(hello.kind, Kind::Hello);
   EXPECT_EQ(hello.state, "master");
   EXPECT_TRUE(hello.window);
+  EXPECT_EQ(hello.staying, std::vector{Lid{7}});
   EXPECT_EQ(parse_plugin_event(plugin::multicast_line(9, true)).value().kind, Kind::MulticastDone);
   EXPECT_TRUE(parse_plugin_event(plugin::multicast_line(9, true)).value().errors);
   EXPECT_EQ(parse_plugin_event(plugin::subnet_up_line(false, 9)).value().kind, Kind::SubnetUp);
@@ -82,6 +83,9 @@ TEST(PluginEvents, NonsenseIsRefused) {
   }
   EXPECT_FALSE(parse_plugin_event(R"({"event":"hello","protocol":2})"));
   EXPECT_TRUE(parse_plugin_event(R"({"event":"routing_done","epoch":"x","stages":7,"relaxed":1})"));
+  const auto odd =
+      parse_plugin_event(R"({"event":"hello","protocol":1,"last":7,"staying":[0,-1,"x",49152,3]})");
+  EXPECT_EQ(odd.value().staying, std::vector{Lid{3}});
 }
 
 }  // namespace
