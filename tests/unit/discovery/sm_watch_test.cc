@@ -78,7 +78,8 @@ TEST_F(SmWatchTest, ASilentMasterStaysKnown) {
   EXPECT_FALSE(sights[1].answers);
   ASSERT_TRUE(sights[1].info);
   EXPECT_EQ(compare(before, sights[1]), SmEvent::Silent);
-  EXPECT_EQ(compare(sights[1], look(Lid{3}, 0x11)), SmEvent::Back);
+  const SmSight after = look(Lid{3}, 0x11);
+  EXPECT_EQ(compare(sights[1], after), SmEvent::Back);
 }
 
 TEST_F(SmWatchTest, OneThatStandsByIsNotMaster) {
