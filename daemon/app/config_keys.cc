@@ -234,7 +234,9 @@ std::vector<Key> first_keys() {
       {"regulation.for",
        "What the general policy chooses links for. \"present\": the traffic of the moment, as far as it can "
        "be\n"
-       "told. \"any\": whatever hosts could send to one another that send as much as they do.",
+       "told. \"any\": whatever hosts could send to one another that send as much as they do; of that "
+       "policy\n"
+       "only.",
        "\"present\"",
        choice_key<regulation::ChosenFor>(
            [](Config& c) -> regulation::ChosenFor& { return c.regulation.governor.chosen_for; },

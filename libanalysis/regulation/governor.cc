@@ -85,6 +85,8 @@ Result<void> check(const GovernorOptions& options) {
     if (value < nanoseconds{0}) return wrong(fmt::format("{}: a time below 0", key));
   }
   if (options.retry_after <= nanoseconds{0}) return wrong("retry_after: a time above 0");
+  if (options.chosen_for == ChosenFor::Any && options.select.policy != SelectPolicy::General)
+    return wrong("for: \"any\" is of the general policy: policy must be \"general\"");
   if (!(options.break_even >= 1)) return wrong("break_even: a number from 1 on");
   if (!(options.waiting.value() > 0)) return wrong("waiting: a share above 0");
   return {};

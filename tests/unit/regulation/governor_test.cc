@@ -576,6 +576,14 @@ TEST(GovernorOptionsTest, NonsenseIsRefused) {
   options = {};
   options.break_even = 0.5;
   EXPECT_FALSE(check(options));
+  options = {};
+  options.chosen_for = ChosenFor::Any;
+  options.select.policy = SelectPolicy::Trunk;
+  ASSERT_FALSE(check(options));
+  EXPECT_EQ(check(options).error().message,
+            "for: \"any\" is of the general policy: policy must be \"general\"");
+  options.select.policy = SelectPolicy::General;
+  EXPECT_TRUE(check(options));
 }
 
 }  // namespace
