@@ -13,6 +13,7 @@
 #include "plan/plan.h"
 #include "planned/order.h"
 #include "planned/subnet.h"
+#include "planned/tables_in_force.h"
 #include "planned/transition.h"
 #include "routing/link_set.h"
 #include "routing/updn.h"

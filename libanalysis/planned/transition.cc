@@ -1,10 +1,10 @@
 #include "planned/transition.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <string>
 
+#include "planned/lid_pass.h"
 #include "routing/kept_ways.h"
 #include "routing/safe_update.h"
 
@@ -12,159 +12,11 @@ namespace heddle::planned {
 namespace {
 
 using routing::ForwardingTables;
-using routing::Hop;
 using routing::LidRounds;
 using routing::lids_per_block;
 using routing::SwitchGraph;
 using routing::SwitchIndex;
 using routing::Target;
-
-constexpr std::uint32_t nowhere = 0xffffffffU;
-constexpr std::uint8_t no_port = no_path.raw();
-
-enum class Way : std::uint8_t { None, Up, Down };
-
-struct Step {
-  Way way = Way::None;
-  std::uint32_t next = nowhere;  ///< none at the destination
-};
-
-/// Where each port of each switch leads: nowhere, if its link does not forward.
-class Steps {
- public:
-  Steps(const SwitchGraph& graph, const routing::Ranks& ranks, const routing::LinkSet& usable) {
-    for (std::uint32_t s = 0; s < graph.size(); ++s) {
-      for (const Hop& hop : graph.hops(SwitchIndex{s}))
-        ports_ = std::max<std::size_t>(ports_, hop.out.raw() + 1U);
-    }
-    steps_.resize(graph.size() * ports_);
-    for (std::uint32_t s = 0; s < graph.size(); ++s) {
-      for (const Hop& hop : graph.hops(SwitchIndex{s})) {
-        if (!usable.contains(hop.link)) continue;
-        steps_[s * ports_ + hop.out.raw()] = {ranks.above(SwitchIndex{s}, hop.peer) ? Way::Down : Way::Up,
-                                              hop.peer.raw()};
-      }
-    }
-  }
-
-  [[nodiscard]] Step of(const Target& target, std::uint32_t s, std::uint8_t port) const {
-    if (s == target.at.raw()) return port == target.out.raw() ? Step{Way::Down, nowhere} : Step{};
-    return port < ports_ ? steps_[s * ports_ + port] : Step{};
-  }
-
- private:
-  std::size_t ports_ = 0;
-  std::vector<Step> steps_;
-};
-
-/// One LID: what its entries are, and what the next ones may be.
-class LidPass {
- public:
-  LidPass(const SwitchGraph& graph, const Steps& steps, const routing::Mends& mends)
-      : now(graph.size()),
-        wanted(graph.size()),
-        next(graph.size()),
-        steps_{steps},
-        mends_{mends},
-        works_(graph.size()),
-        mended_(graph.size()) {}
-
-  enum class Answer : std::uint8_t { Repaired, NeedsStages };
-
-  /// Sets `next`. NeedsStages: `next` is as `now`.
-  Answer make(const Target& target) {
-    next = now;
-    for (const routing::Mends::Mend& mend : mends_.to(mended_for_)) mended_[mend.at.raw()] = 0;
-    mended_for_ = target.at;
-    for (const routing::Mends::Mend& mend : mends_.to(mended_for_)) mended_[mend.at.raw()] = 1;
-    find_working(target);
-    bool repairs = false;
-    for (std::uint32_t s = 0; s < now.size(); ++s)
-      repairs = repairs || (works_[s] == No && now[s] != wanted[s]);
-    if (!repairs) return Answer::NeedsStages;
-    for (std::uint32_t s = 0; s < now.size(); ++s) {
-      if (works_[s] == No) next[s] = wanted[s];
-    }
-    if (any_mixture_is_safe(target)) return Answer::Repaired;
-    return empty_what_is_broken() ? Answer::Repaired : Answer::NeedsStages;
-  }
-
-  /// Sets `next`: what works, and nothing else. Whether there was anything else.
-  [[nodiscard]] bool only_what_works(const Target& target) {
-    find_working(target);
-    return empty_what_is_broken();
-  }
-
-  std::vector<std::uint8_t> now;
-  std::vector<std::uint8_t> wanted;
-  std::vector<std::uint8_t> next;
-
- private:
-  enum Works : std::uint8_t { Unknown, Yes, No, BeingFollowed };
-
-  /// Whether anything is.
-  bool empty_what_is_broken() {
-    bool emptied = false;
-    for (std::uint32_t s = 0; s < now.size(); ++s) {
-      next[s] = works_[s] == No ? no_port : now[s];
-      emptied = emptied || next[s] != now[s];
-    }
-    return emptied;
-  }
-
-  void find_working(const Target& target) {
-    std::fill(works_.begin(), works_.end(), Unknown);
-    for (std::uint32_t s = 0; s < now.size(); ++s) {
-      path_.clear();
-      std::uint32_t at = s;
-      Works end = Unknown;
-      while (end == Unknown) {
-        if (works_[at] != Unknown) {
-          end = works_[at] == Yes ? Yes : No;  // No in a circle too
-          break;
-        }
-        works_[at] = BeingFollowed;
-        path_.push_back(at);
-        const Step step = steps_.of(target, at, now[at]);
-        if (step.way == Way::None) end = No;
-        if (step.way != Way::None && step.next == nowhere) end = Yes;
-        if (end == Unknown) at = step.next;
-      }
-      for (const std::uint32_t each : path_) works_[each] = end;
-    }
-  }
-
-  /// No packet that goes down is sent up again but by a mend, and nobody but mends sends to a mended switch,
-  /// whichever switches have their next entry already: so it goes round in no circle, and waits for no packet
-  /// that waits for it.
-  [[nodiscard]] bool any_mixture_is_safe(const Target& target) const {
-    for (std::uint32_t s = 0; s < now.size(); ++s) {
-      for (const std::uint8_t port : {now[s], next[s]}) {
-        const Step step = steps_.of(target, s, port);
-        if (step.way == Way::None || step.next == nowhere) continue;
-        if (mended_[s] == 0 && mended_[step.next] != 0) return false;
-        if (step.way == Way::Down && !goes_on_safely(target, s, step.next)) return false;
-      }
-    }
-    return true;
-  }
-  [[nodiscard]] bool goes_on_safely(const Target& target, std::uint32_t s, std::uint32_t over) const {
-    for (const std::uint8_t port : {now[over], next[over]}) {
-      const Step step = steps_.of(target, over, port);
-      if (step.way != Way::Up) continue;
-      if (mended_[s] == 0 || !mends_.turns(SwitchIndex{s}, SwitchIndex{over}, SwitchIndex{step.next}))
-        return false;
-    }
-    return true;
-  }
-
-  const Steps& steps_;
-  const routing::Mends& mends_;
-  std::vector<Works> works_;
-  std::vector<std::uint8_t> mended_;  ///< by switch, for what is behind mended_for_
-  SwitchIndex mended_for_{0};
-  std::vector<std::uint32_t> path_;
-};
 
 std::vector<const Target*> targets_by_lid(const SwitchGraph& graph, std::size_t stride) {
   std::vector<const Target*> targets(stride, nullptr);
@@ -331,6 +183,10 @@ class PassMaker {
     return result;
   }
 
+  void copy(Lid lid, const ForwardingTables& from, ForwardingTables& to) const {
+    for (std::uint32_t s = 0; s < graph_.size(); ++s)
+      to.set(SwitchIndex{s}, lid, from.port(SwitchIndex{s}, lid));
+  }
   void set(Lid lid, const std::vector<std::uint8_t>& entries) {
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
       pass_.tables.set(SwitchIndex{s}, lid, PortNum{entries[s]});
@@ -340,20 +196,13 @@ class PassMaker {
   std::vector<std::vector<routing::EntryWrite>> advance(std::span<const routing::BlockRef> differing,
                                                         Packets packets) {
     ForwardingTables to = pass_.tables;
-    for (const Lid lid : staged_) {
-      for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-        to.set(SwitchIndex{s}, lid, wanted_->port(SwitchIndex{s}, lid));
-      }
-    }
+    for (const Lid lid : staged_) copy(lid, *wanted_, to);
     const bool may_stay = order_.usable != nullptr;
     auto update = routing::plan_safe_update(
         {graph_, order_.ranks, order_.mends, nullptr, may_stay ? order_.usable : order_.up}, pass_.tables, to,
         differing, {recent_, kept_, may_stay ? routing::MayStay::Yes : routing::MayStay::No});
     if (!update.staying.empty()) let_stay(update);
-    for (const Lid lid : update.left_out) {
-      for (std::uint32_t s = 0; s < graph_.size(); ++s)
-        pass_.tables.set(SwitchIndex{s}, lid, wanted_->port(SwitchIndex{s}, lid));
-    }
+    for (const Lid lid : update.left_out) copy(lid, *wanted_, pass_.tables);
     if (!update.left_out.empty())
       pass_.remark = std::to_string(update.left_out.size()) +
                      " LIDs have tables that follow no known order of switches; they are written at once";
@@ -368,10 +217,7 @@ class PassMaker {
     for (const auto& stage : update.plan.stages) (void)routing::apply(stage, left);
     if (wanted_ != &with_kept_) with_kept_ = *wanted_;
     wanted_ = &with_kept_;
-    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      for (const Lid lid : update.staying)
-        with_kept_.set(SwitchIndex{s}, lid, left.port(SwitchIndex{s}, lid));
-    }
+    for (const Lid lid : update.staying) copy(lid, left, with_kept_);
     say_staying(update.staying);
   }
 
@@ -426,43 +272,6 @@ class PassMaker {
 Pass next_pass(const routing::UpdateOrder& order, const ForwardingTables& now, const ForwardingTables& wanted,
                Packets packets, const routing::RecentEntries* recent, std::optional<Course>* course) {
   return PassMaker(order, now, wanted, recent).make(packets, course);
-}
-
-void TablesInForce::confirm(NodeGuid guid, std::span<const std::uint8_t> has,
-                            std::span<const std::uint8_t> asked) {
-  std::vector<std::uint8_t>& row = rows_[guid];
-  const std::size_t known = row.size();
-  const std::size_t size = std::min(has.size(), asked.size());
-  if (row.size() < size) row.resize(size, no_port);
-  const Instant began{FabricClock::duration{passes_}};
-  for (std::size_t begin = 0; begin < size; begin += lids_per_block) {
-    const std::size_t bytes = std::min(lids_per_block, size - begin);
-    if (std::memcmp(&has[begin], &asked[begin], bytes) != 0) continue;
-    for (std::size_t lid = begin; lid < std::min(known, begin + bytes); ++lid) {
-      if (row[lid] != has[lid])
-        recent_.replaced(Lid{static_cast<std::uint16_t>(lid)}, guid, PortNum{row[lid]}, began,
-                         began + FabricClock::duration{1});
-    }
-    std::memcpy(&row[begin], &has[begin], bytes);
-  }
-}
-
-void TablesInForce::keep(std::span<const NodeGuid> present) {
-  std::vector<NodeGuid> sorted(present.begin(), present.end());
-  std::ranges::sort(sorted);
-  std::erase_if(rows_, [&](const auto& row) { return !std::ranges::binary_search(sorted, row.first); });
-}
-
-ForwardingTables TablesInForce::of(const SwitchGraph& graph, Lid top) const {
-  ForwardingTables tables(graph.guids(), top);
-  for (std::uint32_t s = 0; s < graph.size(); ++s) {
-    const auto found = rows_.find(graph.guid(SwitchIndex{s}));
-    if (found == rows_.end()) continue;
-    const auto row = tables.row(SwitchIndex{s});
-    const std::size_t size = std::min(row.size(), found->second.size());
-    std::copy_n(found->second.begin(), size, row.begin());
-  }
-  return tables;
 }
 
 }  // namespace heddle::planned

@@ -24,6 +24,7 @@
 #include "opensm_log.h"
 #include "planned/away.h"
 #include "planned/route_maker.h"
+#include "planned/tables_in_force.h"
 #include "planned/transition.h"
 
 namespace heddle::plugin {

@@ -19,6 +19,7 @@
 #include "planned/away.h"
 #include "planned/route_maker.h"
 #include "planned/subnet.h"
+#include "planned/tables_in_force.h"
 #include "planned/transition.h"
 #include "support/opensm/scripted_opensm.h"
 

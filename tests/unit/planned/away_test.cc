@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "planned/route_maker.h"
+#include "planned/tables_in_force.h"
 #include "planned/transition.h"
 #include "routing/updn.h"
 #include "unit/planned/subnets.h"

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "planned/route_maker.h"
+#include "planned/tables_in_force.h"
 #include "planned/transition.h"
 #include "routing/dependencies.h"
 #include "routing/hop_map.h"

@@ -1,0 +1,45 @@
+/// Forwarding tables as switches have confirmed them to OpenSM, whoever asked for them. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "routing/recent_entries.h"
+#include "routing/switch_graph.h"
+#include "routing/tables.h"
+
+namespace heddle::planned {
+
+/// What switches have confirmed, by GUID: it outlives the graphs.
+class TablesInForce {
+ public:
+  /// The switch has those blocks of `asked` that `has` has too.
+  void confirm(NodeGuid guid, std::span<const std::uint8_t> has, std::span<const std::uint8_t> asked);
+  /// All switches have been heard: what is confirmed from here on is of a later pass.
+  void end_pass() { ++passes_; }
+  /// Packets of all passes that have ended are gone.
+  void forget_packets() { recent_.forget_until(Instant{FabricClock::duration{passes_}}); }
+  /// What switches had before they confirmed something else; time is counted in passes.
+  [[nodiscard]] const routing::RecentEntries& recent() const { return recent_; }
+  /// Only these switches are still there.
+  void keep(std::span<const NodeGuid> present);
+
+  void forget() {
+    rows_.clear();
+    recent_ = {};
+  }
+
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+  [[nodiscard]] bool knows(NodeGuid guid) const { return rows_.contains(guid); }
+  [[nodiscard]] routing::ForwardingTables of(const routing::SwitchGraph& graph, Lid top) const;
+
+ private:
+  std::map<NodeGuid, std::vector<std::uint8_t>> rows_;
+  routing::RecentEntries recent_;
+  std::int64_t passes_ = 0;
+};
+
+}  // namespace heddle::planned
