@@ -35,9 +35,7 @@ int main(int argc, char** argv) {
   std::string directory;
   app.add_option("--seed", seed, "Which world")->required();
   app.add_option("--seconds", seconds, "How long the storm lasts, of the world's time");
-  auto* where =
-      app.add_option("--directory", directory, "For recordings, commands and the fabric; must be there")
-          ->required();
+  app.add_option("--directory", directory, "For recordings, commands and the fabric; must be there");
   std::vector<std::size_t> only;
   bool calm = false;
   const auto* some =
@@ -45,8 +43,7 @@ int main(int argc, char** argv) {
           ->delimiter(',');
   app.add_flag("--calm", calm, "No MADs are lost or late");
   bool describes = false;
-  app.add_flag("--describe", describes, "Say what world it is, and play nothing")
-      ->each([where](const std::string&) { where->required(false); });
+  app.add_flag("--describe", describes, "Say what world it is, and play nothing");
   app.footer("Prints a line of JSON. Exit status: 0 all well, 1 something was wrong.");
   CLI11_PARSE(app, argc, argv);
   heddle::swarm::Plan plan = heddle::swarm::plan_of(seed);
@@ -54,6 +51,7 @@ int main(int argc, char** argv) {
     std::cout << describe(plan) << '\n';
     return 0;
   }
+  if (directory.empty()) return app.exit(CLI::RequiredError{"--directory"});
   const std::chrono::milliseconds length{static_cast<std::int64_t>(seconds * 1e3)};
   heddle::swarm::Outcome outcome;
   std::size_t count = 0;
