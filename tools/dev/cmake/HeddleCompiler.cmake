@@ -30,9 +30,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_compile_options(--param=ggc-min-heapsize=524288)
 endif()
 
-if(HEDDLE_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
-  link_libraries(atomic)  # at -O0 clang++ calls it for an atomic of two bytes that g++ expands
-endif()
 if(HEDDLE_SANITIZE)
   add_compile_definitions(HEDDLE_SANITIZED)  # tests/support/sanitized.h
   if(HEDDLE_SANITIZE MATCHES address)
@@ -40,6 +37,9 @@ if(HEDDLE_SANITIZE)
   endif()
   add_compile_options(-fsanitize=${HEDDLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${HEDDLE_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    link_libraries(atomic)  # at -O0 clang++ calls it for an atomic of two bytes that g++ expands
+  endif()
   if(HEDDLE_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     add_compile_options(-Wno-tsan)  # Asio's fences: not understood by the sanitizer, and not what is tested
   endif()
