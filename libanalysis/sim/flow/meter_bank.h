@@ -2,7 +2,8 @@
 /// port has a meter for each thing that ever flowed there, and none before.
 ///
 /// Units: a rate counts `1 / rate_unit` of something per second; a volume counts that times picoseconds, so
-/// `whole(volume)` divides by rate_unit x 10^12. A volume holds 2.4 Tbit/s for 100 days. One thread.
+/// `whole(volume)` divides by rate_unit x 10^12. A rate holds 144 Pbit/s, which is more than all hosts of a fabric
+/// send together, and a volume that for 100 days. One thread.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ __extension__ using Volume = unsigned __int128;
 
 class MeterBank {
  public:
-  /// Resolution of rates: 2^-16 bit/s, the last bit of a double of 100 Gbit/s.
-  static constexpr std::uint64_t rate_unit = 1U << 16U;
+  /// Resolution of rates: 2^-6 bit/s, a byte in 9 minutes.
+  static constexpr std::uint64_t rate_unit = 1U << 6U;
   static constexpr std::uint64_t picoseconds_per_second = 1'000'000'000'000;
 
   enum class What : std::uint8_t {

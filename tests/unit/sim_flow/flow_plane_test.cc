@@ -42,6 +42,24 @@ TEST(FlowPlane, ReadingsAddUpHoweverOftenTheyAreTaken) {
   EXPECT_NEAR(static_cast<double>(total.xmit_data), exact, 1);
 }
 
+// 1,440 hosts, 288 Tbit/s: as many as 64 bits would not count in units of 2^-16 bit/s.
+TEST(FlowPlane, CountsWhatAllHostsOfALargeFabricSend) {
+  FlowBench b("xgft:2;40,36;1,2");
+  for (std::size_t i = 0; i < b.hosts.size(); ++i) b.add(i, i ^ 1U);
+  const double all = static_cast<double>(b.hosts.size()) * 200 * gbit;
+  EXPECT_DOUBLE_EQ(b.plane.figures(1_s).wanted.value(), all);
+  EXPECT_DOUBLE_EQ(b.plane.figures(1_s).delivered.value(), all);
+  EXPECT_EQ(b.plane.figures(10_s).delivered_bytes, static_cast<std::uint64_t>(all) * 10 / 8);
+}
+
+// All of them to one: more is held at its port than that many bits would count, too.
+TEST(FlowPlane, CountsWhatWaitsForOneOfALargeFabric) {
+  FlowBench b("xgft:2;40,36;1,2");
+  for (std::size_t i = 1; i < b.hosts.size(); ++i) b.add(i, 0);
+  const auto waiting = static_cast<double>(b.hosts.size() - 1);
+  EXPECT_NEAR(b.plane.waiting(b.leaf_port(b.hosts[0]), 1_s).value(), (waiting - 1) / waiting, 1e-6);
+}
+
 // Both want all of a link, and share it: each waits half of the time, at the port where they meet.
 TEST(FlowPlane, DataWaitsWhereItIsHeldBack) {
   FlowBench b(one_switch);
