@@ -104,8 +104,10 @@ Beat Candidate::own() {
   if (!still) {
     if (!lease_.held()) return lose("the lease was not renewed in time: " + still.error().message);
     beat.trouble = still.error().message;
+    in_doubt_ = true;
     return beat;
   }
+  in_doubt_ = false;
   // It may have ended meanwhile, and somebody may have acted on that.
   if (!lease_.held()) return lose("the lease was not renewed in time");
   lease_.hold_until(deadline(before));

@@ -51,12 +51,14 @@ class Candidate {
 
   /// Of an owner: what guards all that it stores.
   [[nodiscard]] Guard guard() const { return {owner_key(), created_}; }
-  /// Until the next beat.
+  /// Until the next beat. An owner that the store did not answer asks again soon: a request that an etcd
+  /// took while it had no leader is never answered, and the next one is, as soon as there is a leader.
   [[nodiscard]] std::chrono::milliseconds pause() const {
-    return std::chrono::milliseconds{options_.lease} / beats_per_lease;
+    return std::chrono::milliseconds{options_.lease} / (in_doubt_ ? doubts_per_lease : beats_per_lease);
   }
 
   static constexpr int beats_per_lease = 10;
+  static constexpr int doubts_per_lease = 50;
   /// Of the lease that the owner does not count on: two clocks run apart by far less.
   static constexpr int margins_per_lease = 10;
 
@@ -83,6 +85,7 @@ class Candidate {
   Revision seen_ = 0;  ///< all up to this one has been told
   Revision contended_ = 0;
   int beats_ = 0;
+  bool in_doubt_ = false;  ///< an owner's last renewal was not answered
 };
 
 }  // namespace heddle::shared

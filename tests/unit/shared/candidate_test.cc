@@ -118,6 +118,17 @@ TEST_F(CandidateTest, WhoIsCutOffIsOwnerUntilItsDeadline) {
   EXPECT_FALSE(a.lease.held());
 }
 
+TEST_F(CandidateTest, AnOwnerThatGotNoAnswerAsksAgainSoon) {
+  (void)a.candidate.beat(Fit::Yes);
+  EXPECT_EQ(a.candidate.pause(), 500ms);
+  a.way.cut = Cut::Before;
+  (void)a.candidate.beat(Fit::Yes);
+  EXPECT_EQ(a.candidate.pause(), 100ms);
+  a.way.cut = Cut::None;
+  (void)a.candidate.beat(Fit::Yes);
+  EXPECT_EQ(a.candidate.pause(), 500ms);
+}
+
 TEST_F(CandidateTest, ARenewalCountsFromBeforeItWasAskedFor) {
   (void)a.candidate.beat(Fit::Yes);
   a.way.slow = 2s;
