@@ -203,7 +203,7 @@ std::vector<Key> first_keys() {
        string_key([](Config& c) -> std::string& { return c.state.etcd.name; })},
       {"state.etcd.lease",
        "So long after an owner has died or is cut off another one takes its place; whole seconds, from 2 to "
-       "60.",
+       "60. Shorter than 5s an owner may lose its place when an etcd dies that led the others.",
        "\"5s\"", duration_key([](Config& c) -> Config::Seconds& { return c.state.etcd.lease; })},
       {"state.etcd.ca",
        "Authorities whose word etcd's certificate counts by (PEM). Nothing: those that this host trusts.",
