@@ -99,6 +99,10 @@ std::unique_ptr<authority::Authority> WorldShell::authority() {
   if (options.written_by == WrittenBy::Daemon) {
     return own_fabric(options, core_, way_in(), *agents, [this](const provision::ProvisionReport& report) {
       reports.push_back(report);
+      // A day has thousands, and each would keep what the fabric was like: 12 GB of superpod-krskp.
+      reports.back().survey = nullptr;
+      reports.back().tables = nullptr;
+      reports.back().routes = nullptr;
       configured = configured || !report.failure;
     });
   }
