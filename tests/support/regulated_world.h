@@ -207,9 +207,10 @@ class RegulatedWorld {
     const Fabric& truth = fabric.description();
     for (std::uint32_t i = 0; i < truth.ports().size(); ++i) {
       const Port& candidate = truth.port(PortIndex{i});
-      if (candidate.link != no_link && truth.node(candidate.node).type == NodeType::ChannelAdapter) {
-        return port = PortIndex{i};
-      }
+      const Node& node = truth.node(candidate.node);
+      // No program runs on an aggregation node, to which a spine's neighbours may have no way.
+      if (candidate.link == no_link || node.type != NodeType::ChannelAdapter || node.aggregation) continue;
+      return port = PortIndex{i};
     }
     return no_port;
   }
