@@ -254,6 +254,7 @@ void FabricCore::on_sweep(const discovery::SweepReport& report) {
     found_wrong_ = {report.failure->message};
     return;
   }
+  if (report.whole && regulation_) regulation_->regulator().count_look();
   if (report.kind != discovery::SweepKind::Light) {
     found_wrong_.clear();
     found_twice_ = found_twice(report.problems);

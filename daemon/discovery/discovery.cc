@@ -158,6 +158,7 @@ void Discovery::next(Instant now) {
 void Discovery::start(SweepKind kind, Instant now) {
   busy_ = true;
   kind_ = kind;
+  whole_ = kind != SweepKind::Partial;
   begun_ = now;
   before_ = survey_;
   switch (kind) {
@@ -188,6 +189,7 @@ void Discovery::start_full(Instant now) {
   wants_full_ = false;
   wants_light_ = false;
   suspects_.clear();
+  whole_ = true;
   sweep_.start_full(now);
 }
 
@@ -202,6 +204,7 @@ void Discovery::start_partial(std::vector<NodeGuid> nodes, Instant now) {
 
 void Discovery::suspected(Suspicion suspicion, Instant now) {
   overtaken_ = false;
+  whole_ = suspicion.whole;
   if (!suspicion.whole) wants_light_ = true;
   if (suspicion.failure) {
     report(suspicion.failure, now);
@@ -237,6 +240,7 @@ void Discovery::finish_background(Instant now) {
   Collected what = *std::exchange(background_found_, std::nullopt);
   busy_ = true;
   kind_ = SweepKind::Full;
+  whole_ = true;
   begun_ = background_began_;
   before_ = survey_;
   full_round_ = now - background_began_;
@@ -307,6 +311,7 @@ void Discovery::report(std::optional<Error> failure, Instant now) {
   report.before = std::exchange(before_, nullptr);
   report.problems = problems_;
   report.failure = std::move(failure);
+  report.whole = whole_;
   report.begun = begun_;
   report.ended = now;
   busy_ = false;

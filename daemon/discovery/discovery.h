@@ -33,6 +33,7 @@ struct SweepReport {
   std::shared_ptr<const Survey> before;  ///< none for the first
   std::vector<Problem> problems;         ///< of the last sweep that was not light
   std::optional<Error> failure;          ///< why there is no newer survey
+  bool whole = true;  ///< every switch was asked whether anything has changed there
   Instant begun;
   Instant ended;
 };
@@ -119,6 +120,7 @@ class Discovery {
   bool held_ = false;
   bool overtaken_ = false;  ///< by a survey that was adopted during the sweep
   SweepKind kind_ = SweepKind::Full;
+  bool whole_ = true;  ///< SweepReport's
   Instant begun_;
   std::shared_ptr<const Survey> before_;
   bool wants_full_ = false;

@@ -136,8 +136,10 @@ void Regulator::look_for_contradictions(Instant now) {
     if (governor_.state(link) != regulation::LinkState::Off || !known_.up.contains(link)) continue;
     const LinkRef ref = link_ref(*known_.reference, known_.reference->link(link));
     const auto since = before.find(ref);
-    up_though_off_[ref] = since == before.end() ? now : since->second;
-    if (now - up_though_off_[ref] >= options_.believe_sweeps) on.push_back(ref);
+    const Seen& seen = up_though_off_[ref] = since == before.end() ? Seen{now, looks_} : since->second;
+    if (now - seen.since >= options_.believe_sweeps && looks_ - seen.looks >= options_.believe_looks) {
+      on.push_back(ref);
+    }
   }
   for (const LinkRef& ref : on) feed(regulation::LinkFound{ref}, now);
 }

@@ -49,6 +49,9 @@ struct RegulatorOptions {
   FabricClock::duration slow_disk = std::chrono::seconds{5};
   /// A link that is off by the records and up in all sweeps for so long is on: somebody else turned it on.
   FabricClock::duration believe_sweeps = std::chrono::minutes{1};
+  /// Of the sweeps meanwhile that asked all switches, at least: one may have been under way when the link went
+  /// off, another one ends before it is known here what it has found.
+  unsigned believe_looks = 3;
   /// An order to adopt disabled ports counts for those, too, that sweeps find so soon after it: of a switch
   /// that was silent when it was given, or of a sweep that was under way.
   FabricClock::duration adopt_for = std::chrono::minutes{1};
@@ -77,6 +80,8 @@ class Regulator final : public authority::FabricListener {
 
   // What happens in the fabric.
   void on_fabric(const KnownFabric& known, Instant now) override;
+  /// A sweep that asked every switch has ended.
+  void count_look() { ++looks_; }
   void on_sample(std::shared_ptr<const load::Sample> sample, Instant now);
   using Mastership = authority::Mastership;
   void on_mastership(Mastership mastership, Instant now) override;
@@ -229,7 +234,12 @@ class Regulator final : public authority::FabricListener {
 
   KnownFabric known_;
   bool restarted_ = false;
-  std::map<LinkRef, Instant> up_though_off_;  ///< by sweeps, since then
+  struct Seen {
+    Instant since;
+    std::uint64_t looks = 0;  ///< until then
+  };
+  std::map<LinkRef, Seen> up_though_off_;  ///< by sweeps
+  std::uint64_t looks_ = 0;
   std::map<regulation::StepId, StepUnderWay> steps_;
   std::deque<regulation::Event> due_;  ///< what came up within a call
   std::map<regulation::CommandId, Reply> replies_;

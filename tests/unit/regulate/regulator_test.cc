@@ -208,6 +208,37 @@ TEST_F(RegulatorTest, CountsHowLongLinksTookToComeBack) {
   EXPECT_EQ(regulator_->transitions().longest, 7s);
 }
 
+// On superpod-krskp 151 links an hour were taken for on that were off: nobody had asked the switches for
+// minutes, and the last picture was older than their going off.
+TEST_F(RegulatorTest, AnOldPictureTurnsNothingOn) {
+  const auto joins_switches = [&](const Link& link) {
+    return fabric_->node(link.a.node).type == NodeType::Switch &&
+           fabric_->node(link.b.node).type == NodeType::Switch;
+  };
+  const Link& link = *std::ranges::find_if(fabric_->links(), joins_switches);
+  const regulation::OffRecord off{
+      link_ref(*fabric_, link), fabric_->ref(link.a), power::mode_of(link), {}, {}, Instant{}, "quiet"};
+  const regulation::ChangeId change{1};
+  ASSERT_TRUE(journal_->write(regulation::Intent{change, Instant{}, {off}, {}}));
+  ASSERT_TRUE(journal_->write(regulation::Outcome{change, Instant{}, {off}, {}, ""}));
+  RegulatorOptions options;
+  options.governor.mode = regulation::Mode::Enforce;
+  start(options);
+  const LinkIndex index{static_cast<std::uint32_t>(&link - fabric_->links().data())};
+  known_.up.erase(index);
+  regulator_->on_fabric(known_, Instant{} + 1s);
+  known_.up.insert(index);
+  regulator_->on_fabric(known_, Instant{} + 2s);
+  ASSERT_EQ(regulator_->governor().state(index), regulation::LinkState::Off);
+
+  for (auto at = 30s; at <= 10min; at += 30s) regulator_->on_sample(nullptr, Instant{} + at);
+  EXPECT_EQ(regulator_->governor().state(index), regulation::LinkState::Off);
+  EXPECT_THAT(actuator_.ordered, testing::IsEmpty());
+  for (int look = 0; look < 3; ++look) regulator_->count_look();
+  regulator_->on_sample(nullptr, Instant{} + 11min);
+  EXPECT_THAT(actuator_.ordered, testing::SizeIs(1));
+}
+
 TEST_F(RegulatorTest, SaysOfWhichSwitchesNobodyKnowsWhatTheyDraw) {
   regulator_->on_fabric(known_, Instant{} + 1s);
   EXPECT_THAT(problems_of(ProblemKind::PowerUnknown), testing::IsEmpty());
