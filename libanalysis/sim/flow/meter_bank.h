@@ -2,8 +2,8 @@
 /// port has a meter for each thing that ever flowed there, and none before.
 ///
 /// Units: a rate counts `1 / rate_unit` of something per second; a volume counts that times picoseconds, so
-/// `whole(volume)` divides by rate_unit x 10^12. A rate holds 144 Pbit/s, which is more than all hosts of a fabric
-/// send together, and a volume that for 100 days. One thread.
+/// `whole(volume)` divides by rate_unit x 10^12. A rate holds 144 Pbit/s, which is more than all hosts of a
+/// fabric send together, and a volume that for 100 days. One thread.
 #pragma once
 
 #include <cstdint>
