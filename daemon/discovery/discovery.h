@@ -33,7 +33,7 @@ struct SweepReport {
   std::shared_ptr<const Survey> before;  ///< none for the first
   std::vector<Problem> problems;         ///< of the last sweep that was not light
   std::optional<Error> failure;          ///< why there is no newer survey
-  bool whole = true;  ///< every switch was asked whether anything has changed there
+  bool whole = true;                     ///< every switch was asked whether anything has changed there
   Instant begun;
   Instant ended;
 };

@@ -49,8 +49,8 @@ struct RegulatorOptions {
   FabricClock::duration slow_disk = std::chrono::seconds{5};
   /// A link that is off by the records and up in all sweeps for so long is on: somebody else turned it on.
   FabricClock::duration believe_sweeps = std::chrono::minutes{1};
-  /// Of the sweeps meanwhile that asked all switches, at least: one may have been under way when the link went
-  /// off, another one ends before it is known here what it has found.
+  /// So many sweeps that asked all switches, at least, must have ended meanwhile: one may have been under way
+  /// when the link went off, and what another one found is not known here when it ends.
   unsigned believe_looks = 3;
   /// An order to adopt disabled ports counts for those, too, that sweeps find so soon after it: of a switch
   /// that was silent when it was given, or of a sweep that was under way.
