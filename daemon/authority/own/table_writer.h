@@ -111,10 +111,10 @@ class TableWriter {
   void verify(std::shared_ptr<const Survey> survey, std::size_t count, Instant now, Verified done);
   /// Blocks that verify() may read.
   [[nodiscard]] std::size_t known_blocks() const;
-  /// The switch was restarted: what it held is gone.
+  /// The switch was restarted: what it held is gone. It is read where blocks were written to it: that may have
+  /// been after the restart.
   void forget(NodeGuid sw) {
-    known_.erase(sw);
-    empty_.insert(sw);
+    if (known_.erase(sw) == 0) empty_.insert(sw);
   }
   /// The switch said once more that its block holds this, since a copy of a Set came late: what it holds is
   /// read by the next write. False where that is what it is known to hold.
@@ -208,7 +208,7 @@ class TableWriter {
   std::map<NodeGuid, Table> known_;  ///< what switches confirmed
   /// Blocks that are to be read though they are known.
   std::set<std::pair<NodeGuid, std::size_t>> doubted_;
-  std::set<NodeGuid> empty_;      ///< restarted; of those that have a top since, it means nothing
+  std::set<NodeGuid> empty_;      ///< never written; of those that have a top since, it means nothing
   std::optional<Instant> began_;  ///< the first write
 
   // Of the run.
