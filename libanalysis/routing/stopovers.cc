@@ -1,6 +1,7 @@
 #include "routing/stopovers.h"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <queue>
 #include <tuple>
@@ -10,18 +11,23 @@ namespace {
 
 /// Dependencies that one LID's room may take away.
 constexpr std::size_t most_avoided = 32;
+/// For one LID.
+constexpr std::size_t most_ways_tried = 64;
 
 /// One LID's way, outward; whoever is led there is to be led there by it.
 class WaySearch {
  public:
+  /// `avoided`: by a way, no packet waits so. `barred`: hops that no new way takes.
   WaySearch(const LidMixtures& mixtures, Lid lid, const ForwardingTables& old, Dependencies& standing,
-            const std::set<std::pair<std::uint32_t, std::uint32_t>>& avoided, std::size_t& budget)
+            const std::set<std::pair<std::uint32_t, std::uint32_t>>& avoided, std::size_t& budget,
+            std::set<std::uint32_t> barred = {})
       : mixtures_{mixtures},
         lid_{lid},
         target_{*mixtures.targets()[lid.raw()]},
         standing_{standing},
         avoided_{avoided},
         budget_{budget},
+        barred_{std::move(barred)},
         by_(mixtures.graph().size(), HopMap::none) {
     for (std::uint32_t s = 0; s < by_.size(); ++s) old_.push_back(mixtures.hop(old, s, lid));
   }
@@ -35,11 +41,24 @@ class WaySearch {
       const std::uint32_t s = map().from(hop);
       // What is added in vain only keeps others from more.
       if (!without.empty() && without[s] != 0) continue;
-      if (is_reached(s) || !goes_on(hop) || !takes_senders(s, hop)) continue;
+      if (is_reached(s) || barred_.contains(hop) || !goes_on(hop) || !takes_senders(s, hop)) continue;
       by_[s] = hop;
       offer(s, far);
     }
     return is_whole();
+  }
+  /// By which those go on to whom somebody without a way could send.
+  [[nodiscard]] std::set<std::uint32_t> in_the_way() const {
+    std::set<std::uint32_t> result;
+    for (std::uint32_t s = 0; s < by_.size(); ++s) {
+      const auto hops = graph().hops(SwitchIndex{s});
+      for (std::size_t h = 0; h < hops.size() && !is_reached(s); ++h) {
+        const std::uint32_t next = by_[hops[h].peer.raw()];
+        if (mixtures_.usable()[graph().first_hop(SwitchIndex{s}) + h] != 0 && next != HopMap::none)
+          result.insert(next);
+      }
+    }
+    return result;
   }
   void set(ForwardingTables& tables) const {
     for (std::uint32_t s = 0; s < by_.size(); ++s) {
@@ -106,6 +125,7 @@ class WaySearch {
   Dependencies& standing_;
   const std::set<std::pair<std::uint32_t, std::uint32_t>>& avoided_;
   std::size_t& budget_;
+  std::set<std::uint32_t> barred_;
   std::vector<std::uint32_t> old_;  ///< by switch, its hop
   std::vector<std::uint32_t> by_;   ///< likewise; HopMap::none: its entry stays
   using Offer = std::pair<std::size_t, std::uint32_t>;
@@ -201,14 +221,32 @@ std::optional<RoomMaker::Moved> RoomMaker::make_for(Lid lid, const Dependencies&
   return std::nullopt;
 }
 
+/// Where somebody is left without a way, others go on by other entries: fewer of these first.
 std::optional<RoomMaker::Moved> RoomMaker::make_whole(Lid lid, Dependencies& standing) {
-  Attempt attempt{mixtures_.before(), standing, {}, {}};
-  if (!move(lid, {}, attempt)) return std::nullopt;
   const SwitchIndex end = mixtures_.targets()[lid.raw()]->at;
-  attempt.tables.set(end, lid, mixtures_.after().port(end, lid));
-  if (!mixtures_.is_whole(lid, attempt.tables)) return std::nullopt;
-  standing = std::move(attempt.standing);
-  return Moved{{lid}, std::move(attempt.tables)};
+  std::set<std::set<std::uint32_t>> seen{{}};
+  std::deque<std::set<std::uint32_t>> open{{}};
+  const std::set<Wait> nothing;
+  for (std::size_t tried = 0; tried < most_ways_tried && !open.empty(); ++tried) {
+    const std::set<std::uint32_t> barred = std::move(open.front());
+    open.pop_front();
+    Dependencies with = standing;
+    ForwardingTables tables = mixtures_.before();
+    WaySearch search(mixtures_, lid, mixtures_.before(), with, nothing, budget_, barred);
+    const bool leads_all = search.run({});
+    search.set(tables);
+    tables.set(end, lid, mixtures_.after().port(end, lid));
+    if (leads_all && mixtures_.is_whole(lid, tables)) {
+      standing = std::move(with);
+      return Moved{{lid}, std::move(tables)};
+    }
+    for (const std::uint32_t hop : search.in_the_way()) {
+      std::set<std::uint32_t> more = barred;
+      more.insert(hop);
+      if (seen.insert(more).second) open.push_back(std::move(more));
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace heddle::routing

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <string>
 
 #include "base/random.h"
@@ -162,7 +163,12 @@ TEST(PassesAfterAnother, CloseNoCircle) {
   for (const Node& node : fabric->nodes()) {
     if (node.type == NodeType::Switch) switches.push_back(node.guid);
   }
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  std::vector<std::uint64_t> seeds(60);
+  std::iota(seeds.begin(), seeds.end(), std::uint64_t{0});
+  // Some LID had no way that closes no circle but where others go on by other entries than the first ones
+  // found.
+  seeds.insert(seeds.end(), {94, 148, 277});
+  for (const std::uint64_t seed : seeds) {
     SCOPED_TRACE(seed);
     Random random{seed};
     Passes opensm;
