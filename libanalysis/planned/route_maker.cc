@@ -150,6 +150,7 @@ void RouteMaker::route_plane(unsigned plane, const Subnet& subnet, const plan::P
   std::size_t unconnected = without.size();
   LinkSet open = subnet.usable;
   if (plan != nullptr) erase(open, *subnet.fabric, plan->forced);
+  routes.open = open;
   if (unconnected != 0 && to != open) {
     (void)router_->update(plane, open);
     const std::size_t left = apart(plane, subnet).size();
@@ -196,9 +197,9 @@ Result<Routes> RouteMaker::make(const Subnet& subnet, const plan::Plan* plan, un
 Pass RouteMaker::next_pass(const Subnet& subnet, const Routes& routes, const TablesInForce& in_force,
                            Packets packets) {
   const routing::SwitchGraph& graph = router_->graph();
-  return planned::next_pass({graph, router_->ranks(), router_->mends(), &subnet.usable, &routes.permitted},
-                            in_force.of(graph, routes.tables.top()), routes.tables, packets,
-                            &in_force.recent(), &course_);
+  return planned::next_pass(
+      {graph, router_->ranks(), router_->mends(), &subnet.usable, &routes.permitted, &routes.open},
+      in_force.of(graph, routes.tables.top()), routes.tables, packets, &in_force.recent(), &course_);
 }
 
 }  // namespace heddle::planned

@@ -27,6 +27,8 @@ struct Routes {
   routing::ForwardingTables tables;
   /// Links that every plane may use: for multicast, and for nobody else to be surprised.
   routing::LinkSet permitted;
+  /// Links that planes go on using where they would cut somebody off without.
+  routing::LinkSet open;
   /// Per plane, the stages of its update; 0 where it has none.
   std::vector<std::uint32_t> stages;
   /// Pairs of host switches without a path in some plane, of those that are in sight.

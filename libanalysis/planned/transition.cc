@@ -63,6 +63,7 @@ class PassMaker {
     with_kept_ = course->target;
     wanted_ = &with_kept_;
     say_staying(course->staying);
+    pass_.relaxed = course->relaxed;
     write_first(course->stages, packets);
     course->now = pass_.tables;
     return true;
@@ -92,7 +93,8 @@ class PassMaker {
     if ((begins && !are_whole(repaired_)) || (turns_foreign_ && closes_a_circle(differing))) {
       pass_.tables = in_nobodys_way;
     } else if (begins) {
-      *course = {pass_.tables, *asked, *wanted_, *order_.up, *order_.usable, std::move(turns), pass_.staying};
+      *course = {pass_.tables,   *asked,           *wanted_,      *order_.up,
+                 *order_.usable, std::move(turns), pass_.staying, pass_.relaxed};
     }
     // Nothing that they could wait for is left.
     if (packets == Packets::Gone && pass_.tables == now_ && now_ != *wanted_) pass_.tables = repaired;
@@ -199,8 +201,9 @@ class PassMaker {
     for (const Lid lid : staged_) copy(lid, *wanted_, to);
     const bool may_stay = order_.usable != nullptr;
     auto update = routing::plan_safe_update(
-        {graph_, order_.ranks, order_.mends, nullptr, may_stay ? order_.usable : order_.up}, pass_.tables, to,
-        differing, {recent_, kept_, may_stay ? routing::MayStay::Yes : routing::MayStay::No});
+        {graph_, order_.ranks, order_.mends, nullptr, may_stay ? order_.usable : order_.up, order_.open},
+        pass_.tables, to, differing,
+        {recent_, kept_, may_stay ? routing::MayStay::Yes : routing::MayStay::No});
     if (!update.staying.empty()) let_stay(update);
     for (const Lid lid : update.left_out) copy(lid, *wanted_, pass_.tables);
     if (!update.left_out.empty())
@@ -217,8 +220,25 @@ class PassMaker {
     for (const auto& stage : update.plan.stages) (void)routing::apply(stage, left);
     if (wanted_ != &with_kept_) with_kept_ = *wanted_;
     wanted_ = &with_kept_;
+    pass_.relaxed = goes_over_links_to_be_avoided(update.staying, left);
     for (const Lid lid : update.staying) copy(lid, left, with_kept_);
     say_staying(update.staying);
+  }
+
+  /// In another way than is wanted: of what is, each plane keeps off its own links.
+  [[nodiscard]] bool goes_over_links_to_be_avoided(std::span<const Lid> lids,
+                                                   const ForwardingTables& tables) const {
+    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
+      const SwitchIndex sw{s};
+      for (const routing::Hop& hop : graph_.hops(sw)) {
+        if (order_.usable->contains(hop.link) || !order_.up->contains(hop.link)) continue;
+        const bool is_led_over = std::ranges::any_of(lids, [&](Lid lid) {
+          return tables.port(sw, lid) == hop.out && wanted_->port(sw, lid) != hop.out;
+        });
+        if (is_led_over) return true;
+      }
+    }
+    return false;
   }
 
   void say_staying(const std::vector<Lid>& lids) {

@@ -40,6 +40,8 @@ struct Pass {
   bool writes = false;
   std::string remark;        ///< empty, or why no order is known in which it would be safe
   std::vector<Lid> staying;  ///< keep routes of an earlier order: each way to others could close a circle
+  /// Some of them go on over links that are not `order.usable`.
+  bool relaxed = false;
 };
 
 /// What is left of a change in which LIDs take turns. It is carried out to its end: planned anew from what a
@@ -53,6 +55,7 @@ struct Course {
   routing::LinkSet usable;
   std::vector<std::vector<routing::EntryWrite>> stages;
   std::vector<Lid> staying;  ///< as Pass::staying
+  bool relaxed = false;      ///< as Pass::relaxed
 };
 
 /// The pass after `now`, on the way to `wanted`: all of it, if `now` follows another order of switches.

@@ -194,7 +194,7 @@ class Keeper {
   }
   void take_another(const std::vector<KeptWay>& lost, RoomMaker& room, Dependencies& now) {
     const Lid lid = lost.front().lid;
-    const auto way = room.make_whole(lid, now);
+    const auto way = room.make_whole(lid, Over::Usable, now);
     if (!way) return;
     const auto is_led = [&](const KeptWay& each) { return way->tables.port(each.sw, lid) != no_path; };
     if (!std::all_of(lost.begin(), lost.end(), is_led)) return;

@@ -15,12 +15,16 @@ LidMixtures::LidMixtures(const UpdateOrder& order, const TableChange& change)
       map_{order.graph},
       forwards_{hops_over(order.graph, order.up)},
       usable_{hops_over(order.graph, order.usable)},
+      open_{order.open == nullptr ? usable_ : hops_over(order.graph, order.open)},
       targets_(std::size_t{order.graph.top_lid().raw()} + 1, nullptr),
       row_of_(targets_.size(), unchanged) {
   for (const Target& target : order.graph.targets()) {
     for (unsigned i = 0; i < target.lid_count(); ++i) targets_[std::size_t{target.base.raw()} + i] = &target;
   }
-  for (std::size_t hop = 0; hop < usable_.size(); ++hop) usable_[hop] &= forwards_[hop];
+  for (std::size_t hop = 0; hop < usable_.size(); ++hop) {
+    usable_[hop] &= forwards_[hop];
+    open_[hop] = (open_[hop] & forwards_[hop]) | usable_[hop];
+  }
   note(change.stages);
   if (change.besides.recent != nullptr)
     past_ = PastPackets(order.graph, map_, forwards_, change.before, *change.besides.recent);
@@ -149,7 +153,8 @@ bool LidMixtures::is_past_foreign() const {
   return unusual;
 }
 
-bool LidMixtures::is_whole(Lid lid, const ForwardingTables& tables) const {
+bool LidMixtures::is_whole(Lid lid, Over over, const ForwardingTables& tables) const {
+  const std::vector<char>& allowed = over == Over::Usable ? usable_ : open_;
   const std::uint32_t end = targets_[lid.raw()]->at.raw();
   if (tables.port(SwitchIndex{end}, lid) != change_.after.port(SwitchIndex{end}, lid)) return false;
   for (std::uint32_t s = 0; s < order_.graph.size(); ++s) {
@@ -157,7 +162,7 @@ bool LidMixtures::is_whole(Lid lid, const ForwardingTables& tables) const {
     std::uint32_t at = s;
     for (std::size_t hops = 0; at != end; ++hops) {
       const std::uint32_t by = hop(tables, at, lid);
-      if (by == HopMap::none || usable_[by] == 0 || hops > order_.graph.size()) return false;
+      if (by == HopMap::none || allowed[by] == 0 || hops > order_.graph.size()) return false;
       at = map_.peer(by);
     }
   }

@@ -15,6 +15,9 @@
 
 namespace heddle::routing {
 
+/// Links that may be led over; or those, too, over which LIDs may stay.
+enum class Over : std::uint8_t { Usable, Open };
+
 /// Entries by which a LID is led.
 enum class Led : std::uint8_t { Before, Both, After };
 
@@ -59,9 +62,9 @@ class LidMixtures {
   /// Some of them turn as the order forbids.
   [[nodiscard]] bool is_past_foreign() const;
   [[nodiscard]] bool may_stay() const { return change_.besides.may_stay == MayStay::Yes; }
-  /// Whether these entries lead there over links that may be led over, from every switch that has a new one.
-  [[nodiscard]] bool is_whole(Lid lid, const ForwardingTables& tables) const;
-  [[nodiscard]] bool is_whole(Lid lid) const { return is_whole(lid, *before_); }
+  /// Whether these entries lead there over such links, from every switch that has a new one.
+  [[nodiscard]] bool is_whole(Lid lid, Over over, const ForwardingTables& tables) const;
+  [[nodiscard]] bool is_whole(Lid lid, Over over) const { return is_whole(lid, over, *before_); }
   /// Whether these entries lead there from one switch, over links that are up.
   [[nodiscard]] bool leads_there(const ForwardingTables& tables, Lid lid, std::uint32_t s) const;
   /// By LID: the entry of some switch leads over a link that is down; packets are turned as the order
@@ -97,6 +100,7 @@ class LidMixtures {
   HopMap map_;
   std::vector<char> forwards_;  ///< by hop
   std::vector<char> usable_;    ///< likewise
+  std::vector<char> open_;      ///< likewise
   std::vector<const Target*> targets_;
   std::vector<std::uint32_t> row_of_;  ///< by LID
   std::vector<Written> written_;

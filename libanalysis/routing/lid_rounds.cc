@@ -100,24 +100,33 @@ class RoundMaker {
     now_ = standing();
     return true;
   }
-  /// Takes those out of `left` that need not change, or only where they lead nowhere.
+  /// Takes those out of `left` that need not change, or only where they lead nowhere; then those that could
+  /// only be led off links over which they may stay.
   void stay(std::vector<Lid>& left, std::size_t round, LidRounds& rounds) {
     const std::vector<Lid> all = left;
-    std::optional<RoomMaker> room;
-    std::erase_if(left, [&](Lid lid) {
-      if (!mixtures_.is_whole(lid)) {
-        if (!room) room.emplace(mixtures_, all, led_);
-        auto way = room->make_whole(lid, now_);
-        if (!way) return false;
-        if (round == 0 && mixtures_.is_broken(lid)) rounds.broken.push_back(lid);
-        rounds.stopovers.push_back(mixtures_.stop_over({lid}, std::move(way->tables)));
-        rounds.stopovers.back().round = round;
-        rounds.stopovers.back().onward.clear();
+    RoomMaker room(mixtures_, all, led_);
+    for (const Over over : {Over::Usable, Over::Open}) {
+      std::vector<Lid> without;
+      for (const Lid lid : left) {
+        if (!mixtures_.is_whole(lid, over) && !give_way(lid, over, room, round, rounds)) {
+          without.push_back(lid);
+          continue;
+        }
+        rounds.of[lid.raw()] = LidRounds::never;
+        rounds.staying.push_back(lid);
       }
-      rounds.of[lid.raw()] = LidRounds::never;
-      rounds.staying.push_back(lid);
-      return true;
-    });
+      left = std::move(without);
+    }
+  }
+  /// Whether there is one that closes no circle.
+  bool give_way(Lid lid, Over over, RoomMaker& room, std::size_t round, LidRounds& rounds) {
+    auto way = room.make_whole(lid, over, now_);
+    if (!way) return false;
+    if (round == 0 && mixtures_.is_broken(lid)) rounds.broken.push_back(lid);
+    rounds.stopovers.push_back(mixtures_.stop_over({lid}, std::move(way->tables)));
+    rounds.stopovers.back().round = round;
+    rounds.stopovers.back().onward.clear();
+    return true;
   }
   /// Whether they make no circle with what stands; else nobody can keep them from it.
   bool add_past() {

@@ -30,6 +30,8 @@ struct UpdateOrder {
   const LinkSet* up = nullptr;  ///< links that forward; null: all
   /// Those that are to stay in use: others are led over by what is wanted only. Null: all that forward.
   const LinkSet* usable = nullptr;
+  /// Those over which LIDs may stay, besides, where any other way could close a circle. Null: none besides.
+  const LinkSet* open = nullptr;
 };
 
 /// Whether LIDs may be left without the entries that are wanted, where these would close a circle.

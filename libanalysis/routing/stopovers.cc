@@ -222,7 +222,7 @@ std::optional<RoomMaker::Moved> RoomMaker::make_for(Lid lid, const Dependencies&
 }
 
 /// Where somebody is left without a way, others go on by other entries: fewer of these first.
-std::optional<RoomMaker::Moved> RoomMaker::make_whole(Lid lid, Dependencies& standing) {
+std::optional<RoomMaker::Moved> RoomMaker::make_whole(Lid lid, Over over, Dependencies& standing) {
   const SwitchIndex end = mixtures_.targets()[lid.raw()]->at;
   std::set<std::set<std::uint32_t>> seen{{}};
   std::deque<std::set<std::uint32_t>> open{{}};
@@ -233,10 +233,10 @@ std::optional<RoomMaker::Moved> RoomMaker::make_whole(Lid lid, Dependencies& sta
     Dependencies with = standing;
     ForwardingTables tables = mixtures_.before();
     WaySearch search(mixtures_, lid, mixtures_.before(), with, nothing, budget_, barred);
-    const bool leads_all = search.run({});
+    const bool leads_all = search.run({}) || over == Over::Open;
     search.set(tables);
     tables.set(end, lid, mixtures_.after().port(end, lid));
-    if (leads_all && mixtures_.is_whole(lid, tables)) {
+    if (leads_all && mixtures_.is_whole(lid, over, tables)) {
       standing = std::move(with);
       return Moved{{lid}, std::move(tables)};
     }

@@ -37,9 +37,9 @@ class RoomMaker {
   /// So that `lid`, one of those left, can change then. `standing`: what all are led by now, without a
   /// circle.
   [[nodiscard]] std::optional<Moved> make_for(Lid lid, const Dependencies& standing);
-  /// A way for good, by old entries as far as these lead there over links that stay, from wherever the new
-  /// ones do. Its dependencies join what stands.
-  [[nodiscard]] std::optional<Moved> make_whole(Lid lid, Dependencies& standing);
+  /// A way for good, by old entries as far as these lead there over such links, from wherever the new ones
+  /// do; new ones are over links that may be led over. Its dependencies join what stands.
+  [[nodiscard]] std::optional<Moved> make_whole(Lid lid, Over over, Dependencies& standing);
 
  private:
   /// A packet that holds one hop waits for another.

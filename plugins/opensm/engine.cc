@@ -151,7 +151,7 @@ Confirmation Engine::routing_done(bool reroute) {
   if (!routes_) return result;
   result.epoch = epoch_;
   result.unconnected = routes_->unconnected;
-  result.relaxed = routes_->relaxed;
+  result.relaxed = routes_->relaxed || pass_.relaxed;
   result.stages = routes_->stages;
   result.errors = opensm_.subn.subnet_initialization_error != 0;
   {

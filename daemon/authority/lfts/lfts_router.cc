@@ -299,7 +299,7 @@ void LftsRouter::confirmed(Instant now) {
   event.epoch = epoch_;
   event.reroute = true;
   event.unconnected = routes_->unconnected;
-  event.relaxed = routes_->relaxed;
+  event.relaxed = routes_->relaxed || pass_.relaxed;
   event.staying = pass_.staying;
   event.stages = routes_->stages;
   event.blocks = std::exchange(wrote_, false) ? 1 : 0;

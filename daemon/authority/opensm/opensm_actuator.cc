@@ -110,7 +110,10 @@ void OpenSmActuator::routed(const PluginEvent& event, Instant now) {
   const bool closing = !job.avoid.has_value();
   if (closing && event.relaxed) {
     finish_job(
-        fail(ErrorCode::Refused, "hosts would be cut off: OpenSM goes on using links that were to go off"),
+        fail(
+            ErrorCode::Refused,
+            "hosts would be cut off, or packets might wait for one another in a circle: OpenSM goes on using "
+            "links that were to go off"),
         now);
     return;
   }

@@ -102,7 +102,7 @@ class OpenSmActuator final : public regulate::Actuator, private authority::LinkR
     Wait wait = Wait::Begin;
     std::uint32_t stage = 0;
     std::uint32_t stages = 1;  ///< as the plugin counts them
-    bool relaxed = false;      ///< hosts would be cut off: what is to be avoided is used
+    bool relaxed = false;      ///< what is to be avoided is used
     std::uint64_t epoch = 0;
     Instant until;
     std::string trouble;  ///< what the plugin said last

@@ -111,8 +111,8 @@ class TableWriter {
   void verify(std::shared_ptr<const Survey> survey, std::size_t count, Instant now, Verified done);
   /// Blocks that verify() may read.
   [[nodiscard]] std::size_t known_blocks() const;
-  /// The switch was restarted: what it held is gone. It is read where blocks were written to it: that may have
-  /// been after the restart.
+  /// The switch was restarted: what it held is gone. It is read where blocks were written to it: that may
+  /// have been after the restart.
   void forget(NodeGuid sw) {
     if (known_.erase(sw) == 0) empty_.insert(sw);
   }

@@ -209,7 +209,7 @@ void ScriptedPlugin::routed(Routing how) {
   done.reroute = how == Routing::Reroute;
   done.epoch = plan_ ? plan_->epoch : 0;
   done.unconnected = routes_->unconnected;
-  done.relaxed = routes_->relaxed;
+  done.relaxed = routes_->relaxed || pass_.relaxed;
   done.stages = routes_->stages;
   done.errors = opensm_.errors();
   for (const NodeGuid guid : opensm_.switches()) {
