@@ -52,6 +52,8 @@ class Authority {
   virtual void on_found(std::shared_ptr<const Survey> survey, Instant now) = 0;
   /// A sweep under way has found a switch's port not Active. Whatever else it finds comes with on_found().
   virtual void on_inactive(const PortRef& /*port*/) {}
+  /// Likewise, that says that it is.
+  virtual void on_active(const PortRef& /*port*/) {}
   /// What nobody asked for. A trap is given back as its notice.
   virtual std::optional<mad::Notice> on_unsolicited(const mad::Packet& /*packet*/, Instant /*now*/) {
     return std::nullopt;

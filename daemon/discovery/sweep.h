@@ -35,6 +35,8 @@ struct SweepOptions {
   std::uint32_t guest_smps_per_second = 0;
   /// Called as soon as a switch says that a port of its own is not Active.
   std::function<void(const PortRef&)> on_inactive{};
+  /// Likewise, of one that says that it is.
+  std::function<void(const PortRef&)> on_active{};
   std::size_t most_nodes = 65'536;  ///< a bound against agents that make nodes up
 };
 

@@ -261,8 +261,8 @@ void Sweep::on_port_info(const Task& task, const mad::PortInfo& info) {
   port.speed = mad::active_speed(info);
   if (worth_asking_extended(node, info)) ask(Op::ExtendedPort, task.node, task.port);
   if (task.port == PortNum{0}) return;
-  if (options_.on_inactive && node.is_switch() && info.state != PortState::Active)
-    options_.on_inactive({node.guid(), task.port});
+  const auto& heard = info.state == PortState::Active ? options_.on_active : options_.on_inactive;
+  if (heard && node.is_switch()) heard({node.guid(), task.port});
   const bool leads_on = node.is_switch() || (node.guid() == local_ && task.port == node.info.local_port);
   if (!is_up(info)) {
     if (leads_on && !node.is_switch()) {

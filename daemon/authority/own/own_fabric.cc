@@ -134,6 +134,7 @@ void OwnFabric::tell(const ProvisionReport& report) {
 }
 
 void OwnFabric::on_inactive(const PortRef& port) { manager_.keep_off(port); }
+void OwnFabric::on_active(const PortRef& port) { manager_.found_active(port); }
 
 void OwnFabric::on_timer(Instant now) {
   manager_.on_timer(now);

@@ -53,6 +53,7 @@ class OwnFabric final : public authority::Authority {
   }
   void on_unmatched(const mad::Packet& packet, Instant now) override { manager_.on_unmatched(packet, now); }
   void on_inactive(const PortRef& port) override;
+  void on_active(const PortRef& port) override;
   void on_timer(Instant now) override;
   [[nodiscard]] std::optional<Instant> next_deadline() const override;
   [[nodiscard]] regulate::Actuator* actuator() override { return actuator_ ? &*actuator_ : nullptr; }

@@ -67,19 +67,29 @@ void Provisioner::rewrite(std::shared_ptr<const Survey> survey, Instant now, Don
   route(now);
 }
 
-/// What the survey says counts, and of a node that it has not nothing better is known.
+/// What the survey says counts, and of a node that it has not nothing better is known. A partial sweep has
+/// not asked every port that it says something of: one that is Active by the survey has to have said so
+/// since.
 void Provisioner::forget_inactive(const Survey& survey) {
   writer_.keep_off_nothing();
   std::erase_if(inactive_, [&](const PortRef& port) {
     const NodeIndex node = survey.fabric->find_node(port.node);
-    return node != no_node && survey.nodes[node.raw()].ports[port.port.raw()].known;
+    if (node == no_node) return false;
+    const SurveyPort& said = survey.nodes[node.raw()].ports[port.port.raw()];
+    return said.known && (said.info.state != PortState::Active || active_again_.contains(port));
   });
+  std::erase_if(active_again_, [this](const PortRef& port) { return !inactive_.contains(port); });
   for (const PortRef& port : inactive_) writer_.keep_off(port);
 }
 
 void Provisioner::keep_off(const PortRef& port) {
   inactive_.insert(port);
+  active_again_.erase(port);
   writer_.keep_off(port);
+}
+
+void Provisioner::found_active(const PortRef& port) {
+  if (inactive_.contains(port)) active_again_.insert(port);
 }
 
 void Provisioner::regroup(std::shared_ptr<const Survey> survey, Instant now, Done done) {

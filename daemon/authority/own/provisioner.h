@@ -95,9 +95,11 @@ class Provisioner {
   void on_timer(Instant now) { writer_.on_timer(now); }
   [[nodiscard]] std::optional<Instant> next_deadline() const { return writer_.next_deadline(); }
   [[nodiscard]] Instant packets_gone() const { return writer_.packets_gone(); }
-  /// Until the next run() with a survey that has it no table is made or written that leads out of this port,
-  /// which is not Active.
+  /// Until the next run() with a survey that says more of it no table is made or written that leads out of
+  /// this port, which is not Active.
   void keep_off(const PortRef& port);
+  /// The port has said since that it is Active, so that a survey may say so.
+  void found_active(const PortRef& port);
   /// From here on, what is under way too takes these directed routes.
   void take_routes(const Survey& from);
   /// An answer that nobody waits for: whether it puts a block of a table in doubt (TableWriter::doubt).
@@ -195,6 +197,7 @@ class Provisioner {
   // What outlives a run.
   std::shared_ptr<const Survey> last_;  ///< that was configured
   std::set<PortRef> inactive_;          ///< of which no survey has said more since they were found so
+  std::set<PortRef> active_again_;      ///< of these, those that have said so since
   LidsByPort remembered_;
   LidsGiven lids_given_;
 };

@@ -43,6 +43,7 @@ class SubnetManager {
   /// A sweep under way has found this port of a switch not Active: until its survey is configured, nothing is
   /// led there.
   void keep_off(const PortRef& port) { provisioner_.keep_off(port); }
+  void found_active(const PortRef& port) { provisioner_.found_active(port); }
 
   void on_timer(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;

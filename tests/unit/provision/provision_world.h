@@ -31,7 +31,8 @@ class World {
                  const sim::Options& sim_options = {}, Router router = minhop)
       : sim{generator, sim_options},
         discovery{sim.engine,
-                  {.change_bits = discovery::ChangeBits::Clear},
+                  {.change_bits = discovery::ChangeBits::Clear,
+                   .on_active = [this](const PortRef& port) { sm.found_active(port); }},
                   [this](const discovery::SweepReport& report) {
                     sweeps.push_back(report);
                     if (report.survey && report.survey != report.before) {

@@ -173,6 +173,33 @@ TEST(Provisioner, NorAfterASweepThatSawNobody) {
   }
 }
 
+// Nor after a sweep that has asked others: what it says of the port is what was known before (2000030003 of
+// the swarm: a sweep was told that a port is down, and failed, since the daemon's own node did not answer).
+TEST(Provisioner, NorAfterASweepThatAskedOthers) {
+  KeptWorld kept{"torus:3x3,hosts=1,links=1"};
+  World& world = kept.world;
+  ASSERT_FALSE(world.bring_up().failure);
+  const Fabric& truth = world.truth();
+  for (std::size_t nth = 0; nth < 18; ++nth) {
+    const Link& link = truth.link(kept.switch_link(nth));
+    std::size_t other = 0;
+    while (world.switch_at(other) == link.a.node || world.switch_at(other) == link.b.node) ++other;
+    const NodeGuid asked = truth.node(world.switch_at(other)).guid;
+    world.sm.keep_off(truth.ref(link.a));
+    const auto before = world.reports.size();
+    world.discovery.rediscover({&asked, 1}, world.sim.now);
+    kept.settle();
+    ASSERT_GT(world.reports.size(), before);
+    std::optional<Result<void>> done;
+    world.sm.rewrite_tables(world.sim.now, [&](const Result<void>& result, Instant) { done = result; });
+    ASSERT_TRUE(world.sim.run([&] { return done.has_value(); }));
+    EXPECT_THAT(world.sim.fabric.forwarding_table(link.a.node), testing::Not(testing::Contains(link.a.port)));
+    world.bring_up();
+    kept.settle();
+    expect_works(world);
+  }
+}
+
 /// Asks, and does not care.
 struct Asker final : transport::TransactionClient {
   void on_completion(const transport::Completion& /*completion*/) override {}
