@@ -235,6 +235,50 @@ TEST_F(Planted, TwoPortsWithOneLidAreAViolationAndTheWatchGoesOn) {
   EXPECT_EQ(world.watch.violations().size(), 1U);
 }
 
+// Four routes of two hops around a ring, in one direction, wait for one another in a circle. One turns round
+// before the last one does.
+TEST_F(Planted, PacketsFollowAnEntryForTheirLifeOnly) {
+  for (const bool is_long_ago : {false, true}) {
+    RegulatedWorld& world = begin("torus:4,hosts=1", usual(0));
+    world.kill();
+    const routing::SwitchGraph& graph = world.watch.watched().graph();
+    std::vector<routing::SwitchIndex> around{routing::SwitchIndex{0}};
+    while (around.size() < 4) {
+      for (const routing::Hop& hop : graph.hops(around.back())) {
+        if (std::ranges::find(around, hop.peer) != around.end()) continue;
+        around.push_back(hop.peer);
+        break;
+      }
+    }
+    const auto port_to = [&](std::size_t from, std::size_t to) {
+      const auto hops = graph.hops(around[from % 4]);
+      return std::ranges::find(hops, around[to % 4], &routing::Hop::peer)->out.raw();
+    };
+    // To the switch opposite of this one, and to its host.
+    const auto lead = [&](std::size_t from, std::size_t over) {
+      for (const routing::Target& target : graph.targets()) {
+        if (target.at != around[(from + 2) % 4]) continue;
+        for (const std::size_t next : {from + 1, from + 3})
+          write(graph.node(around[next % 4]), target.base, port_to(next, from + 2));
+        write(graph.node(around[from % 4]), target.base, port_to(from, over));
+      }
+    };
+    for (std::size_t from = 0; from < 3; ++from) lead(from, from + 1);
+    lead(3, 3 + 3);
+    world.watch.packets_live(Picoseconds{1'000'000'000'000});
+    world.run_for(10s);
+    lead(0, 3);
+    world.run_for(is_long_ago ? 1100ms : 900ms);
+    ASSERT_THAT(world.watch.wrongs(), ::testing::IsEmpty());
+    lead(3, 4);
+    if (is_long_ago) {
+      EXPECT_THAT(world.watch.wrongs(), ::testing::IsEmpty());
+    } else {
+      EXPECT_THAT(world.watch.wrongs(), ::testing::Contains(::testing::HasSubstr("[under way]")));
+    }
+  }
+}
+
 // World 6000010173 of the swarm: a switch was there from the start, and its cables were not.
 TEST_F(Planted, WhoComesWithACableIsNotSeenAtOnce) {
   world_ = std::make_unique<RegulatedWorld>("torus:3x3,hosts=1", usual(0), journal_file());

@@ -62,17 +62,10 @@ class RealDay : public Story, public testing::WithParamInterface<Drawn> {
     options.governor.chosen_for = GetParam().chosen_for;
     options.sim.seed = GetParam().seed;
     phase_.reset();
-    begin(file(), options);
+    begin(file(), options).watch.packets_live(options.governor.packet_life);
   }
   static std::string file() {
     return shared_data() / "fabrics" / (std::string{GetParam().fabric} + ".ibnetdiscover");
-  }
-
-  /// After a step in which nothing changed, packets of tables from before it are gone.
-  void rest_if_still() {
-    const bool still = world_->daemon->quiet() && world_->watch.instants() == instants_;
-    if (still) world_->watch.settled();
-    instants_ = world_->watch.instants();
   }
 
   void send(int quarter) {
@@ -98,7 +91,6 @@ class RealDay : public Story, public testing::WithParamInterface<Drawn> {
       send(quarter);
       for (auto passed = 0s; passed < 15min; passed += step) {
         world_->run_for(step);
-        rest_if_still();
         count(day);
       }
       expect_well();
@@ -164,7 +156,6 @@ class RealDay : public Story, public testing::WithParamInterface<Drawn> {
  private:
   std::optional<sim::PhaseId> phase_;
   std::size_t events_told_ = 0;
-  std::size_t instants_ = 0;  ///< of the watch, at the end of the last step
 };
 
 // How much is saved is printed, beside the bound: docs/regulation.md has what it came to.

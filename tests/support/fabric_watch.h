@@ -56,6 +56,9 @@ class FabricWatch final : public sim::ChangeListener {
   /// Faults come and go without rest from here on: tables are judged as they are, without those of the last
   /// rest.
   void never_rests() { circles_.never_rests(); }
+  /// Changes come without rest from here on: tables are judged together with the entries of so long ago,
+  /// which packets that are under way still follow.
+  void packets_live(Picoseconds life) { circles_.packets_live(life); }
   /// Everything must be well, faults or not: each pair that cables still join has its route.
   void settled();
 

@@ -64,6 +64,7 @@ std::vector<ChannelOrder::Channel> ChannelOrder::walk(Depends depends, Done done
 void ChannelOrder::clear() {
   std::fill(now_.begin(), now_.end(), 0);
   std::fill(at_rest_.begin(), at_rest_.end(), std::uint8_t{0});
+  parted_.clear();
   backward_.clear();
 }
 
@@ -82,6 +83,28 @@ void ChannelOrder::arrange() {
 
 void ChannelOrder::rest() {
   for (std::size_t i = 0; i < now_.size(); ++i) at_rest_[i] = now_[i] != 0 ? 1 : 0;
+}
+
+void ChannelOrder::packets_live(Picoseconds life) {
+  life_ = life;
+  std::fill(at_rest_.begin(), at_rest_.end(), std::uint8_t{0});
+  parted_.clear();
+  parted_at_.assign(now_.size(), Picoseconds{0});
+}
+
+void ChannelOrder::part(std::size_t dependency) {
+  at_rest_[dependency] = 1;
+  parted_at_[dependency] = time_;
+  parted_.emplace_back(time_, dependency);
+}
+
+void ChannelOrder::pass_to(Picoseconds now) {
+  time_ = now;
+  for (; !parted_.empty() && parted_.front().first + *life_ <= now; parted_.pop_front()) {
+    const auto [at, dependency] = parted_.front();
+    // Unless it has come and gone once more since.
+    if (parted_at_[dependency] == at) at_rest_[dependency] = 0;
+  }
 }
 
 bool ChannelOrder::has_cycle() {

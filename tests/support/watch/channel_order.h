@@ -8,10 +8,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/units.h"
 #include "routing/switch_graph.h"
 
 namespace heddle::test {
@@ -28,7 +31,10 @@ class ChannelOrder {
   void add(Channel before, Channel after) {
     if (now_[at(before, after)]++ == 0 && place_[before] > place_[after]) put(before, after);
   }
-  void remove(Channel before, Channel after) { --now_[at(before, after)]; }
+  void remove(Channel before, Channel after) {
+    const std::size_t i = at(before, after);
+    if (--now_[i] == 0 && life_) part(i);
+  }
   /// No LID makes any, and nothing is at rest.
   void clear();
   /// As add(), for many of them after clear(): until arrange() the order means nothing.
@@ -36,6 +42,10 @@ class ChannelOrder {
   void arrange();
   /// From here on what stands counts together with whatever comes.
   void rest();
+  /// From here on what LIDs made up to so long ago counts instead: no packet is under way for longer.
+  void packets_live(Picoseconds life);
+  /// Time does not go back.
+  void pass_to(Picoseconds now);
 
   /// Those that lead to a switch.
   [[nodiscard]] std::span<const Channel> into(std::uint32_t s) const { return into_[s]; }
@@ -56,6 +66,7 @@ class ChannelOrder {
     return now_[i] != 0 || at_rest_[i] != 0;
   }
   void put(Channel before, Channel after);
+  void part(std::size_t dependency);
   /// Depth first; `done` hears of each channel when all after it are done. The first cycle met.
   template <class Depends, class Done>
   std::vector<Channel> walk(Depends depends, Done done) const;
@@ -67,7 +78,11 @@ class ChannelOrder {
   std::vector<std::uint32_t> from_;                ///< the switch that it leaves
   std::vector<std::uint32_t> now_;
   std::vector<std::uint8_t> at_rest_;
-  std::vector<std::uint32_t> place_;  ///< in the order
+  std::optional<Picoseconds> life_;
+  Picoseconds time_{0};
+  std::vector<Picoseconds> parted_at_;                      ///< by dependency, where packets live for life_
+  std::deque<std::pair<Picoseconds, std::size_t>> parted_;  ///< not longer ago
+  std::vector<std::uint32_t> place_;                        ///< in the order
   std::vector<Dependency> backward_;  ///< all that lead backward, and some that do not any more
   // Of put(), kept for their memory.
   std::vector<std::uint8_t> met_;

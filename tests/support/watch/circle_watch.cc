@@ -32,11 +32,12 @@ void CircleWatch::reload() {
     if (!circle(k, [](Channel) { return true; }).empty()) circling_.insert(k);
   }
   order_->arrange();
-  if (rests_) rest();
+  if (life_) order_->packets_live(*life_);
+  rest();
 }
 
 void CircleWatch::rest() {
-  if (!rests_) return;
+  if (!rests_ || life_) return;
   order_->rest();
   rest_loops_.clear();
   if (circling_.empty()) return;
@@ -46,6 +47,11 @@ void CircleWatch::rest() {
 
 void CircleWatch::never_rests() {
   rests_ = false;
+  if (order_ != nullptr) reload();
+}
+
+void CircleWatch::packets_live(Picoseconds life) {
+  life_ = life;
   if (order_ != nullptr) reload();
 }
 
@@ -220,7 +226,9 @@ std::string CircleWatch::describe(const std::vector<Channel>& cycle) const {
                         graph.hops(from)[cycle[i] - graph.first_hop(from)].out.raw());
     Column k = 0;
     while (k < at_.size() && (onward(k, from.raw()) != cycle[i] || onward(k, to_[cycle[i]]) != next)) ++k;
-    text += k < at_.size() ? fmt::format(" [LID {}]", tables_.lids()[k].lid.raw()) : " [at the last rest]";
+    text += k < at_.size() ? fmt::format(" [LID {}]", tables_.lids()[k].lid.raw())
+            : life_        ? " [under way]"
+                           : " [at the last rest]";
   }
   return text;
 }

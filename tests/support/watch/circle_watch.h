@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +31,11 @@ class CircleWatch {
   void rest();
   /// From here on tables are judged without those of the last rest.
   void never_rests();
+  /// From here on they are judged together with the entries of so long ago, and not with those of a rest.
+  void packets_live(Picoseconds life);
+  void pass_to(Picoseconds now) {
+    if (life_) order_->pass_to(now);
+  }
   /// Around each change of an entry in the columns.
   void before_change(Column k, std::uint32_t s);
   void after_change(Column k, std::uint32_t s);
@@ -77,6 +83,7 @@ class CircleWatch {
   std::vector<std::string> rest_loops_;  ///< of the tables of the last rest
   std::unique_ptr<ChannelOrder> order_;
   bool rests_ = true;
+  std::optional<Picoseconds> life_;
 };
 
 }  // namespace heddle::test

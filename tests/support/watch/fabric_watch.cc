@@ -57,6 +57,7 @@ void FabricWatch::changed(const sim::Change& change, Picoseconds at) {
   if (next_ != nullptr) next_->changed(change, at);
   if (!watching_) return;
   at_ = at;
+  circles_.pass_to(at);
   ++instants_;
   wrongs_.clear();
   watched_.faults.forget_what_is_back();
