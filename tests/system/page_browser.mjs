@@ -315,6 +315,13 @@ const all = {
     await until('an event', (name) => document.querySelector('main').innerText.includes(name.split(' -- ')[0]), link.name);
     await page.evaluate(() => { location.hash = '#/plan'; });
     await until('power', () => /power at this moment/.test(document.querySelector('main').innerText));
+    // A plan is made anew every few seconds, so that both sides are looked at until they speak of the same one.
+    for (let tries = 0; ; ++tries, await page.waitForTimeout(100)) {
+      const held = heddle('plan').plan?.held ?? [];
+      const said = await page.locator('main').innerText();
+      if (held.length > 0 && held.every(({ rule, links }) => said.includes(`${links} of`) && said.includes(rule))) break;
+      assert.ok(tries < 200, `${JSON.stringify(held)} is not in ${said}`);
+    }
   },
 
   /** Each finding of `heddle health`, its text and its link; and the bit error rates, the worst first. */

@@ -83,7 +83,7 @@ class PageTest(unittest.TestCase):
                     self.look({"fabric.file": file}, "search,names")
 
     def test_a_link_that_is_turned_off(self):
-        self.look({"fabric.generate": "tree:k=4,n=3"}, "forced_off")
+        self.look({"fabric.generate": "tree:k=4,n=3", "regulation.quiet": "4s", "regulation.policy": "general"}, "forced_off")
 
     def test_a_bad_cable(self):
         name = f"heddle-page-{os.getpid()}"

@@ -6,7 +6,9 @@ import { Table } from '../table';
 import type { MakeView } from '../view';
 
 interface Change { link: string; turn: string; mode: string; reason: string }
-interface Plan { age_seconds: number; off: number; on: number; changes: Change[]; busiest: number; watts_now: number; watts_then: number; watts_least: number; note: string }
+interface Plan { age_seconds: number; off: number; on: number; changes: Change[]; busiest: number; watts_now: number; watts_then: number; watts_least: number; note: string; held: Held[]; idle_switches: Idle[] }
+interface Held { rule: string; links: number; watts: number; example: string; busiest: number }
+interface Idle { switch: string; links_on: number; base_watts: number | null }
 interface Part { saved_share: number }
 interface Account {
   links: Part; switches: Part; network: Part;
@@ -31,6 +33,20 @@ function costLine({ cost }: Account): string {
   const waited = cost.turned_on === 0 ? '' : `; ${duration(cost.waited_seconds)} waited for links to come back, ${duration(cost.longest_wait_seconds)} for the slowest`;
   const kept = Object.entries(cost.always_on).map(([why, n]) => ` ${count(n)} always on: ${why}.`).join('');
   return `Since the daemon's start: ${count(cost.turned_off)} turned off, ${count(cost.turned_on)} on, ${count(cost.failed)} failed${waited}.${kept}`;
+}
+
+/** Which rules keep links on, and switches that would carry nothing. */
+function rest({ held, idle_switches: idle }: Plan): HTMLElement[] {
+  const parts: HTMLElement[] = [];
+  if (held.length > 0) {
+    parts.push(h('p', { class: 'under' }, 'What keeps links on:'), h('ul', { class: 'under' }, held.map((each) =>
+      h('li', null, `${count(each.links)} of ${watts(each.watts)}: ${each.rule} (the busiest: ${each.example}, ${ratio(each.busiest)})`))));
+  }
+  if (idle.length > 0) {
+    const base = idle.reduce((sum, each) => sum + (each.base_watts ?? 0), 0);
+    parts.push(h('p', { class: 'under' }, `Switches that carry nothing then, and draw ${watts(base)} with all ports off: ${idle.map((each) => each.switch).join(', ')}.`));
+  }
+  return parts;
 }
 
 /** What regulation does or would do, why, and what it saves. */
@@ -68,7 +84,8 @@ export const planView: MakeView = (store) => {
       h('h2', null, 'Plan'),
       plan
         ? h('p', { class: 'under' }, `Made ${duration(plan.age_seconds)} ago: turn ${count(plan.off)} off, ${count(plan.on)} on; then ${watts(plan.watts_then)} in place of ${watts(plan.watts_now)} (${watts(plan.watts_least)} at the very least), busiest link expected at ${ratio(plan.busiest)}. ${plan.note}`)
-        : h('p', { class: 'quiet' }, 'There is none at this moment.'));
+        : h('p', { class: 'quiet' }, 'There is none at this moment.'),
+      plan && rest(plan));
     changes = plan?.changes ?? [];
     if (changes.length > 0 && !known) fill(body, table.element);
     known = changes.length > 0;
