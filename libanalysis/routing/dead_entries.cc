@@ -12,20 +12,23 @@
 namespace heddle::routing {
 namespace {
 
-/// By LID: whether it waits for packets in this stage.
-std::vector<char> waiting(std::span<const EntryWrite> stage, std::size_t lids) {
-  std::vector<char> waits(lids, 0);
+/// By LID: whether it waits in this stage, for packets or for something else.
+std::vector<char> waiting(std::span<const EntryWrite> stage, std::size_t lids,
+                          const std::function<bool(const EntryWrite&)>& waits) {
+  std::vector<char> result(lids, 0);
   for (const EntryWrite& write : stage) {
-    if (write.change == Change::Loses || write.change == Change::Follows) waits[write.lid.raw()] = 1;
+    const bool for_packets = write.change == Change::Loses || write.change == Change::Follows;
+    if (for_packets || waits(write)) result[write.lid.raw()] = 1;
   }
-  return waits;
+  return result;
 }
 
 }  // namespace
 
 std::vector<EntryWrite> dead_entries(const UpdateOrder& order, const ForwardingTables& before,
                                      const ForwardingTables& after, std::span<const BlockRef> differing,
-                                     std::span<const std::vector<EntryWrite>> stages) {
+                                     std::span<const std::vector<EntryWrite>> stages,
+                                     const std::function<bool(const EntryWrite&)>& waits) {
   if (order.up == nullptr) return {};
   const HopMap map{order.graph};
   const std::vector<char> forwards = hops_over(order.graph, order.up);
@@ -40,9 +43,9 @@ std::vector<EntryWrite> dead_entries(const UpdateOrder& order, const ForwardingT
   }
   if (!dead.empty() && !stages.empty()) {
     const std::vector<EntryWrite>& first = stages.front();
-    const std::vector<char> waits = waiting(first, std::max(before.stride(), after.stride()));
+    const std::vector<char> later = waiting(first, std::max(before.stride(), after.stride()), waits);
     for (const EntryWrite& write : first) {
-      if (waits[write.lid.raw()] == 0) dead.erase({write.sw, write.lid});
+      if (later[write.lid.raw()] == 0) dead.erase({write.sw, write.lid});
     }
   }
   std::vector<EntryWrite> writes;

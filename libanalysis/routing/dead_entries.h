@@ -3,6 +3,7 @@
 /// go before anything else is waited for.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -13,10 +14,12 @@
 namespace heddle::routing {
 
 /// Takes those away that are not to stay, and that the first of these stages does not replace: it may be that
-/// only a later one does, that it waits for packets, or that their LID does not change.
+/// only a later one does, that it waits for packets, or that their LID does not change. `waits`: whether an
+/// entry of the first stage, and with it all of its LID, waits for something else.
 [[nodiscard]] std::vector<EntryWrite> dead_entries(const UpdateOrder& order, const ForwardingTables& before,
                                                    const ForwardingTables& after,
                                                    std::span<const BlockRef> differing,
-                                                   std::span<const std::vector<EntryWrite>> stages);
+                                                   std::span<const std::vector<EntryWrite>> stages,
+                                                   const std::function<bool(const EntryWrite&)>& waits);
 
 }  // namespace heddle::routing

@@ -106,8 +106,7 @@ void TableWriter::plan_stages(Instant now) {
   plan_ = std::move(update.plan);
   report_.stages = plan_.stages.size();
   keep_rounds(update.following, now);
-  auto dead = routing::dead_entries(update_order(), working_, routes_->tables, differing_, plan_.stages);
-  if (!dead.empty()) plan_.stages.insert(plan_.stages.begin(), std::move(dead));
+  take_dead_entries_first(now);
   // Tables of somebody else, or of ours from before it began anew, may follow no order that is known. But
   // where a switch does not say what it holds, it is only our own picture that is wrong.
   for (const Lid lid : update.unordered) {
@@ -124,6 +123,20 @@ void TableWriter::plan_stages(Instant now) {
       const std::size_t lid = std::size_t{target.base.raw()} + i;
       if (lid < is_idle_.size()) is_idle_[lid] = true;
     }
+  }
+}
+
+void TableWriter::take_dead_entries_first(Instant now) {
+  const auto waits = [&](const routing::EntryWrite& write) { return must_wait(write, now); };
+  auto dead =
+      routing::dead_entries(update_order(), working_, routes_->tables, differing_, plan_.stages, waits);
+  // One that must wait for an earlier Set of its block is not to hold up others of its LID.
+  const auto unsettled = std::stable_partition(dead.begin(), dead.end(),
+                                               [&](const auto& write) { return settled_at(write) <= now; });
+  std::vector<routing::EntryWrite> later(unsettled, dead.end());
+  dead.erase(unsettled, dead.end());
+  for (auto* const stage : {&later, &dead}) {
+    if (!stage->empty()) plan_.stages.insert(plan_.stages.begin(), std::move(*stage));
   }
 }
 
@@ -253,14 +266,18 @@ Instant TableWriter::earliest(std::span<const routing::EntryWrite> stage) const 
   return first;
 }
 
+/// For packets that it would meet, or for an earlier Set of its block.
+bool TableWriter::must_wait(const routing::EntryWrite& write, Instant now) const {
+  const bool follows = write.change == routing::Change::Follows && !later_.empty();
+  const bool meets_packets =
+      carries(write.lid) && (follows || under_way_.earliest({&write, 1}) > now || may_return(write) > now);
+  return meets_packets || settled_at(write) > now;
+}
+
 /// Takes what must wait, with all that belongs to its LID, out of the stage.
 void TableWriter::postpone(std::vector<routing::EntryWrite>& stage, Instant now) {
-  for (const routing::EntryWrite& write : stage) {
-    const bool follows = write.change == routing::Change::Follows && !later_.empty();
-    const bool meets_packets =
-        carries(write.lid) && (follows || under_way_.earliest({&write, 1}) > now || may_return(write) > now);
-    if (meets_packets || settled_at(write) > now) is_later_[write.lid.raw()] = 1;
-  }
+  for (const routing::EntryWrite& write : stage)
+    if (must_wait(write, now)) is_later_[write.lid.raw()] = 1;
   const auto later = std::stable_partition(
       stage.begin(), stage.end(), [&](const auto& write) { return is_later_[write.lid.raw()] == 0; });
   if (later == stage.end()) return;

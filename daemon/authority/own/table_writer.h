@@ -154,6 +154,7 @@ class TableWriter {
   [[nodiscard]] bool is_silent(const routing::BlockRef& at) const;
   void take(BlockOf at, const transport::Completion& completion);
   void plan_stages(Instant now);
+  void take_dead_entries_first(Instant now);
   void keep_rounds(const std::vector<Lid>& following, Instant now);
   void let_stay(const routing::SafeUpdate& update);
   void leave_out(std::vector<routing::EntryWrite>& stage);
@@ -189,6 +190,7 @@ class TableWriter {
   void note_replaced(BlockOf at, std::span<const std::uint8_t> content, Instant asked, Instant now);
   [[nodiscard]] Instant earliest(std::span<const routing::EntryWrite> stage) const;
   void write_stage(const std::vector<routing::EntryWrite>& stage, Instant now);
+  [[nodiscard]] bool must_wait(const routing::EntryWrite& write, Instant now) const;
   void postpone(std::vector<routing::EntryWrite>& stage, Instant now);
   void resume_or_finish(Instant now);
   [[nodiscard]] bool carries(Lid lid) const { return !is_idle_[lid.raw()]; }

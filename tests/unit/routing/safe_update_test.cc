@@ -124,7 +124,8 @@ TEST(SafeUpdate, WhatLeadsOverALinkThatIsDownIsKnown) {
     const auto update =
         plan_safe_update(order, tables, came.router.tables(), differing, {.may_stay = MayStay::Yes});
     const auto& stages = update.plan.stages;
-    const auto dead = dead_entries(order, tables, came.router.tables(), differing, stages);
+    const auto dead = dead_entries(order, tables, came.router.tables(), differing, stages,
+                                   [](const EntryWrite&) { return false; });
     (void)apply(dead, tables);
     if (!stages.empty()) (void)apply(stages[0], tables);
     later += dead.size();

@@ -1,0 +1,177 @@
+// What is written to tables while Sets may arrive that were sent before.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "provision_world.h"
+
+namespace heddle::provision {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A Set that was repeated before its answer came, or given up, may arrive after others.
+TEST(Provisioner, ABlockIsNotChangedAgainWhileAnEarlierSetMayArrive) {
+  ProvisionOptions options;
+  options.packet_life = 200ms;
+  KeptWorld kept{"torus:3x3,hosts=1,links=1", options};
+  World& world = kept.world;
+  ASSERT_FALSE(world.bring_up().failure);
+  struct Block {
+    std::vector<std::uint8_t> content;
+    Instant last;
+    std::size_t times = 0;
+  };
+  std::map<std::pair<std::vector<PortNum>, std::uint32_t>, Block> blocks;
+  std::size_t repeated = 0;
+  world.sim.on_send = [&](const mad::Packet& packet) {
+    const mad::Header header = mad::read_header(packet.mad);
+    if (header.method != mad::Method::Set || !mad::is_smp(header) ||
+        static_cast<mad::SmAttr>(header.attribute) != mad::SmAttr::LinearForwardingTable)
+      return;
+    const auto route = mad::read_directed_route(packet.mad);
+    Block& block = blocks[{{route.initial_path.begin(), route.initial_path.end()}, header.modifier}];
+    const auto data = mad::smp_data(packet.mad);
+    const std::vector<std::uint8_t> content(data.begin(), data.end());
+    if (content != block.content && block.times > 1) {
+      ++repeated;
+      EXPECT_GE(world.sim.now - block.last, options.packet_life);
+    }
+    if (content != block.content) block = {content, {}, 0};
+    block.last = world.sim.now;
+    ++block.times;
+  };
+  sim::MadFaults faults;
+  faults.lost = Ratio{0.05};
+  world.sim.fabric.set_mad_faults(faults);
+  for (std::size_t nth = 0; nth < 54; ++nth) {
+    const LinkRef link = link_ref(world.truth(), world.truth().link(kept.switch_link(nth % 18)));
+    kept.keeper.avoid(0, {link});
+    world.sm.rewrite_tables(world.sim.now, [](const Result<void>&, Instant) {});
+    kept.settle();
+  }
+  EXPECT_GT(repeated, 0U);
+}
+
+// 2000010161 of the swarm: the fabric delivered a Set twice, and the second copy put a block back that had
+// been changed meanwhile. It is answered, too.
+TEST(Provisioner, WhatALateCopyOfASetPutsBackIsMendedOnceItIsAnswered) {
+  KeptWorld kept{"torus:3x3,hosts=1,links=1"};
+  World& world = kept.world;
+  ASSERT_FALSE(world.bring_up().failure);
+  kept.settle();
+  std::vector<mad::Packet> sets;
+  world.sim.on_send = [&](const mad::Packet& packet) {
+    if (table_set(packet)) sets.push_back(packet);
+  };
+  const auto keep_off = [&](std::vector<LinkRef> links) {
+    kept.keeper.avoid(0, std::move(links));
+    world.sm.rewrite_tables(world.sim.now, [](const Result<void>&, Instant) {});
+    kept.settle();
+  };
+  for (std::size_t nth = 0; nth < 18 && sets.empty(); ++nth)
+    keep_off({link_ref(world.truth(), world.truth().link(kept.switch_link(nth)))});
+  world.sim.on_send = nullptr;
+  ASSERT_FALSE(sets.empty());
+  keep_off({});
+  const auto tables = [&] {
+    std::vector<std::vector<PortNum>> all;
+    for (std::size_t nth = 0; nth < 9; ++nth) {
+      const auto held = world.sim.fabric.forwarding_table(world.switch_at(nth));
+      all.emplace_back(held.begin(), held.end());
+    }
+    return all;
+  };
+  const auto wanted = tables();
+  for (const mad::Packet& late : sets) {
+    world.sim.fabric.send(world.sim.ps(), world.sim.client(), late);
+    ASSERT_TRUE(world.sim.run([&] { return tables() != wanted; }, 1ms));
+    EXPECT_TRUE(world.sim.run([&] { return tables() == wanted; }, 10s));
+  }
+}
+
+// Whoever managed the fabric before was killed, perhaps with Sets under way (20124, 1020, 1050220 and others
+// of the swarm: switches had entries back that were changed already).
+TEST(Provisioner, ABlockThatWasFoundIsNotChangedWhileASetOfBeforeMayArrive) {
+  ProvisionOptions options;
+  options.packet_life = 200ms;
+  World world{"torus:4x4,hosts=1,links=1", options};
+  world.bring_up();
+  const auto survey = found_anew(world);
+  ASSERT_TRUE(survey);
+  UpDownKeeper keeper;  // deals LIDs in another way than minhop
+  std::vector<ProvisionReport> reports;
+  SubnetManager fresh{world.sim.engine, world.sim, options,
+                      [&](const Fabric& fabric) { return keeper.route(fabric); },
+                      [&](const ProvisionReport& report) { reports.push_back(report); }};
+  const Instant began = world.sim.now;
+  std::optional<Instant> first;
+  world.sim.on_send = [&](const mad::Packet& packet) {
+    const mad::Header header = mad::read_header(packet.mad);
+    if (header.method == mad::Method::Set && mad::is_smp(header) &&
+        static_cast<mad::SmAttr>(header.attribute) == mad::SmAttr::LinearForwardingTable && !first)
+      first = world.sim.now;
+  };
+  world.sim.next_deadline = [&] { return fresh.next_deadline(); };
+  world.sim.on_timer = [&](Instant now) { fresh.on_timer(now); };
+  fresh.configure(survey, world.sim.now);
+  ASSERT_TRUE(world.sim.run([&] { return first.has_value(); }));
+  EXPECT_GE(*first - began, options.packet_life);
+}
+
+// 249361335 of the swarm: a Set was repeated, so that LIDs waited which that switch holds in the same block.
+// A link was cut, and entries that led over it waited with them; it came back, and they closed a circle.
+TEST(Provisioner, WhatLeadsOverALinkThatIsDownWaitsForNoOtherSwitch) {
+  ProvisionOptions options;
+  options.packet_life = 200ms;
+  KeptWorld kept{"torus:4x4,hosts=1,links=1", options};
+  World& world = kept.world;
+  ASSERT_FALSE(world.bring_up().failure);
+  const Fabric& truth = world.truth();
+  const Survey& survey = *world.reports.back().survey;
+  const NodeIndex own = truth.find_node(survey.node(survey.local).guid());
+  // Block 0 holds all LIDs.
+  std::map<NodeIndex, std::vector<std::uint8_t>> sent;
+  std::map<NodeIndex, Instant> repeated;
+  world.sim.on_send = [&](const mad::Packet& packet) {
+    const auto set = table_set(packet);
+    if (!set) return;
+    NodeIndex to = own;
+    for (const PortNum out : set->path) to = truth.peer({to, out})->node;
+    if (std::exchange(sent[to], set->entries) == set->entries) repeated[to] = world.sim.now;
+  };
+  sim::MadFaults faults;
+  faults.lost = Ratio{0.02};
+  world.sim.fabric.set_mad_faults(faults);
+  const auto look = [&] {
+    world.discovery.full(world.sim.now);
+    (void)world.sim.run([] { return false; }, options.packet_life / 4);
+  };
+  std::size_t waited = 0;
+  for (std::size_t nth = 0; nth < 96; ++nth) {
+    SCOPED_TRACE(nth);
+    const LinkIndex cut = kept.switch_link(nth % 32);
+    world.sim.fabric.cut(cut, world.sim.ps());
+    look();
+    const ProvisionReport& report = world.reports.back();
+    waited += report.postponed ? 1 : 0;
+    for (const LinkEnd end : {truth.link(cut).a, truth.link(cut).b}) {
+      const auto again = repeated.find(end.node);
+      if (again != repeated.end() && world.sim.now - again->second < options.packet_life) continue;
+      EXPECT_THAT(world.sim.fabric.forwarding_table(end.node), testing::Not(testing::Contains(end.port)));
+    }
+    world.sim.fabric.mend(cut, world.sim.ps());
+    look();
+  }
+  EXPECT_GT(waited, 0U);
+}
+
+}  // namespace
+}  // namespace heddle::provision
