@@ -26,6 +26,7 @@ class Planner {
         mends_{mends},
         mended_(graph.size(), 0),
         follows_mend_(graph.size(), 0),
+        sends_(graph.size(), 0),
         old_(graph.size()),
         new_(graph.size()),
         stage_(graph.size()),
@@ -36,6 +37,8 @@ class Planner {
         ports_ = std::max<std::size_t>(ports_, std::size_t{hop.out.raw()} + 1);
       }
     }
+    for (const Target& target : graph.targets())
+      if (target.link != no_link) sends_[target.at.raw()] = 1;
     entries_.resize(graph.size() * ports_);
     dead_.resize(graph.size() * ports_, 0);
     everybody_.resize(graph.size());
@@ -219,8 +222,8 @@ class Planner {
     return {};
   }
 
-  /// From every host switch, whichever entry each switch follows: up, then down, and never to a switch
-  /// without entry.
+  /// From every switch with hosts or aggregation nodes, whichever entry each switch follows: up, then down,
+  /// and never to a switch without entry.
   bool any_mixture_is_legal(const Target& target) {
     reached_.assign(graph_.size(), 0);
     queue_.clear();
@@ -234,7 +237,7 @@ class Planner {
       // between. And one that gets another in place of a broken one may send to others that still have
       // theirs.
       const bool had_one = old_[s].way != Way::None || is_broken(s);
-      if (graph_.hosts_at(SwitchIndex{s}) != 0 || (had_one && new_[s].way != Way::None)) reach(s);
+      if (sends_[s] != 0 || (had_one && new_[s].way != Way::None)) reach(s);
     }
     for (std::size_t i = 0; i < queue_.size(); ++i) {
       const std::uint32_t s = queue_[i];
@@ -352,6 +355,7 @@ class Planner {
   const Mends* mends_;
   std::vector<std::uint8_t> mended_;        ///< by switch, for what is behind mended_for_
   std::vector<std::uint8_t> follows_mend_;  ///< likewise: a mended switch may send there
+  std::vector<std::uint8_t> sends_;         ///< likewise: somebody does who is no switch
   SwitchIndex mended_for_ = no_switch;
   std::size_t ports_ = 0;       ///< above every port that leads to a switch
   std::vector<Entry> entries_;  ///< by switch and port
