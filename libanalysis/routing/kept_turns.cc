@@ -18,12 +18,22 @@ using Counted = std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>
 /// Each makes all mends anew: turns that are not decided after so many are not kept.
 constexpr std::size_t most_mendings = 32;
 
+/// In pairs of switches.
+struct Apart {
+  std::size_t hosts = 0;  ///< both have hosts
+  std::size_t all = 0;    ///< one has, at least: managers ask a switch without hosts by its LID, too
+};
+
+Apart apart(const SwitchGraph& graph, const Mends& mends) {
+  return {hosts_apart(graph, mends), mends.left().size()};
+}
+
 /// Keeps as many turns as leave nobody apart.
 class TurnKeeper {
  public:
   TurnKeeper(const SwitchGraph& graph, const Ranks& ranks, const LegalPaths& full)
       : graph_{graph}, ranks_{ranks}, full_{full}, mends_{graph, ranks, full} {
-    most_apart_ = hosts_apart(graph, mends_);
+    most_apart_ = apart(graph, mends_);
   }
 
   void take(std::span<const Turn> turns) {
@@ -32,7 +42,8 @@ class TurnKeeper {
     std::vector<Turn> with = kept_;
     with.insert(with.end(), turns.begin(), turns.end());
     Mends mends(graph_, ranks_, full_, with);
-    if (hosts_apart(graph_, mends) <= most_apart_) {
+    const Apart now = apart(graph_, mends);
+    if (now.hosts <= most_apart_.hosts && now.all <= most_apart_.all) {
       kept_ = std::move(with);
       mends_ = std::move(mends);
     } else if (turns.size() > 1) {
@@ -47,7 +58,7 @@ class TurnKeeper {
   const Ranks& ranks_;
   const LegalPaths& full_;
   Mends mends_;
-  std::size_t most_apart_ = 0;
+  Apart most_apart_;
   std::vector<Turn> kept_;
   std::size_t trials_ = 0;
 };
@@ -115,7 +126,7 @@ Mends mends_with(const SwitchGraph& graph, const Ranks& ranks, const LegalPaths&
                  std::span<const Turn> turns) {
   if (turns.empty()) return {graph, ranks, full};
   Mends all{graph, ranks, full, turns};
-  if (hosts_apart(graph, all) == 0) return all;
+  if (all.left().empty()) return all;
   TurnKeeper keeper(graph, ranks, full);
   keeper.take(turns);
   return std::move(keeper).mends();
