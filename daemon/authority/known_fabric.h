@@ -39,6 +39,7 @@ struct KnownFabric {
   std::set<NodeGuid> present;               ///< of its switches
   std::vector<Lid> managers;                ///< of the daemon and of every subnet manager
   std::vector<PortRef> disabled;            ///< disabled_ports()
+  std::vector<LinkRef> left;                ///< lost cables between switches that the reference is without
   std::vector<Rank> ranks;
   std::vector<routing::KeptTurn> turns;  ///< that the order was to allow
 };

@@ -89,8 +89,21 @@ void Regulator::on_fabric(const KnownFabric& known, Instant now) {
     }
     feed(std::move(restarted), now);
   }
+  tell_of_what_came(before.left, now);
   compare(known, now);
   adopt_more(now);
+}
+
+/// Cables that the topology was without because they were lost.
+void Regulator::tell_of_what_came(const std::vector<LinkRef>& left, Instant now) {
+  const Fabric& fabric = *known_.reference;
+  for (const LinkRef& ref : left) {
+    const PortIndex port = fabric.find_port(ref.a);
+    const LinkIndex link = port == no_port ? no_link : fabric.port(port).link;
+    if (link == no_link || link_ref(fabric, fabric.link(link)) != ref) continue;
+    const std::string name = names(std::vector{ref});
+    log(regulation::ReportKind::Back, name, name + " is up again", now);
+  }
 }
 
 /// Against what the governor believes, and not against what it was told before: a topology that takes

@@ -203,6 +203,7 @@ class Regulator final : public authority::FabricListener {
   void looked(regulation::StepId step, const std::map<PortRef, LinkRef>& ends,
               const std::vector<sampling::QueueLook>& looks, Instant now);
   void later(regulation::Event event);
+  void tell_of_what_came(const std::vector<LinkRef>& left, Instant now);
   void compare(const KnownFabric& known, Instant now);
   void look_for_contradictions(Instant now);
   void account(Instant now);

@@ -165,6 +165,7 @@ void Regulator::add_problems_of_links(Problems& problems) const {
   add(ProblemKind::LostLinks, std::vector(gone.begin(), gone.end()), "switch is gone", "switches are gone",
       "see their power, and the cables there");
   std::vector<LinkRef> lost = governor_.links_in(regulation::LinkState::Lost);
+  lost.insert(lost.end(), known_.left.begin(), known_.left.end());
   // Hosts come and go, and say so themselves.
   std::erase_if(lost, [&](const LinkRef& link) {
     if (governor_.is_drained(link)) return true;

@@ -236,9 +236,9 @@ TEST_F(Planted, TwoPortsWithOneLidAreAViolationAndTheWatchGoesOn) {
 }
 
 // Four routes of two hops around a ring, in one direction, wait for one another in a circle. One turns round
-// before the last one does.
+// before the last one does. What waits for a cable that is cut is dropped.
 TEST_F(Planted, PacketsFollowAnEntryForTheirLifeOnly) {
-  for (const bool is_long_ago : {false, true}) {
+  for (const auto& [is_long_ago, is_cut] : {std::pair{false, false}, {true, false}, {false, true}}) {
     RegulatedWorld& world = begin("torus:4,hosts=1", usual(0));
     world.kill();
     const routing::SwitchGraph& graph = world.watch.watched().graph();
@@ -270,8 +270,10 @@ TEST_F(Planted, PacketsFollowAnEntryForTheirLifeOnly) {
     lead(0, 3);
     world.run_for(is_long_ago ? 1100ms : 900ms);
     ASSERT_THAT(world.watch.wrongs(), ::testing::IsEmpty());
+    const LinkEnd by{graph.node(around[0]), PortNum{port_to(0, 1)}};
+    if (is_cut) world.watch.cut(truth().port(by).link, world.ps());
     lead(3, 4);
-    if (is_long_ago) {
+    if (is_long_ago || is_cut) {
       EXPECT_THAT(world.watch.wrongs(), ::testing::IsEmpty());
     } else {
       EXPECT_THAT(world.watch.wrongs(), ::testing::Contains(::testing::HasSubstr("[under way]")));

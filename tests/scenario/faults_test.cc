@@ -64,6 +64,29 @@ TEST_F(Faults, ALinkThatFailsWhileAnotherOneDrains) {
   }
 }
 
+// The order counts on the cable, and would keep hosts apart on the line that is left of the ring.
+TEST_F(Faults, ACableThatARingIsWithoutIsToldOfUntilItIsBack) {
+  RegulatedWorld& world = begin("torus:4,hosts=1,links=1", usual());
+  world.watch.packets_live(world.options.governor.packet_life);
+  for (const LinkIndex cable : trunk_links()) {
+    const auto& events = world.daemon->events;
+    const std::size_t told = events.size();
+    world.watch.cut(cable, world.ps());
+    settle();
+    traffic(0.05, 2);
+    EXPECT_EQ(figures().unroutable, 0U);
+    const auto& problems = world.daemon->regulator().problems();
+    EXPECT_THAT(problems, ::testing::Contains(::testing::Field(
+                              &Problem::text, ::testing::HasSubstr("1 link is down, and nobody ordered it"))));
+    world.watch.mend(cable, world.ps());
+    settle();
+    EXPECT_EQ(std::count_if(events.begin() + static_cast<std::ptrdiff_t>(told), events.end(),
+                            [](const auto& event) { return event.kind == "back"; }),
+              1);
+    EXPECT_THAT(world.daemon->regulator().problems(), ::testing::IsEmpty());
+  }
+}
+
 TEST_F(Faults, ASwitchThatIsLostInEachStageAndComesBack) {
   for (const Stage when : stages) {
     for (std::size_t victim = 0; victim < 3; ++victim) {

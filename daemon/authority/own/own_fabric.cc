@@ -30,6 +30,9 @@ OwnFabric::OwnFabric(const OwnFabricOptions& options, transport::TransactionEngi
   if (!options.other_engine) {
     manager_.allow_turns_by(
         [this](const std::vector<routing::KeptTurn>& turns) { return keeper_.allow(turns); });
+    manager_.ask_for_others([this] {
+      return keeper_.leave_lost([this](const PortRef& port) { return manager_.may_use(port); });
+    });
     actuator_.emplace(engine, manager_, keeper_, seat, migrator, options.driver);
   }
 }
@@ -113,6 +116,7 @@ void OwnFabric::tell(const ProvisionReport& report) {
     authority::KnownFabric known;
     known.reference = keeper_.full();
     known.up = keeper_.up();
+    known.left = keeper_.left();
     known.ranks = keeper_.ranks();
     known.turns = keeper_.turns();
     known.managers.push_back(transport_.local().lid);

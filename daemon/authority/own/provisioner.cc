@@ -40,31 +40,45 @@ Provisioner::Provisioner(transport::TransactionEngine& engine, transport::Transp
       multicast_{engine, options.ports.m_key} {}
 
 void Provisioner::run(std::shared_ptr<const Survey> survey, Instant now) {
-  busy_ = true;
   forget_inactive(*survey);
+  if (last_) survey = with_unheard_ports(*last_, std::move(survey));
+  begin_run(std::make_shared<Survey>(*survey), now);
+}
+
+void Provisioner::run_again(const std::shared_ptr<const Survey>& survey, Instant now) {
+  begin_run(without_inactive(*survey), now);
+}
+
+void Provisioner::begin_run(std::shared_ptr<Survey> survey, Instant now) {
+  busy_ = true;
   report_ = {};
   report_.begun = now;
-  if (last_) survey = with_unheard_ports(*last_, std::move(survey));
-  survey_ = std::make_shared<Survey>(*survey);
+  survey_ = std::move(survey);
   failed_.assign(survey_->fabric->ports().size(), 0);
   routes_.reset();
   ask_other_sms(now);
 }
 
-void Provisioner::rewrite(std::shared_ptr<const Survey> survey, Instant now, Done done) {
+void Provisioner::rewrite(const std::shared_ptr<const Survey>& survey, Instant now, Done done) {
   busy_ = true;
   rewritten_ = std::move(done);
   report_ = {};
   report_.begun = now;
-  survey_ = std::make_shared<Survey>(*survey);
-  for (const PortRef& port : inactive_) {
-    const NodeIndex node = survey_->fabric->find_node(port.node);
-    if (node == no_node) continue;
-    survey_->nodes[node.raw()].ports[port.port.raw()].info.state = PortState::Down;
-  }
+  survey_ = without_inactive(*survey);
   failed_.assign(survey_->fabric->ports().size(), 0);
   routes_.reset();
   route(now);
+}
+
+/// One that is no news.
+std::shared_ptr<Survey> Provisioner::without_inactive(const Survey& survey) const {
+  auto result = std::make_shared<Survey>(survey);
+  for (const PortRef& port : inactive_) {
+    const NodeIndex node = result->fabric->find_node(port.node);
+    if (node == no_node) continue;
+    result->nodes[node.raw()].ports[port.port.raw()].info.state = PortState::Down;
+  }
+  return result;
 }
 
 /// What the survey says counts, and of a node that it has not nothing better is known. A partial sweep has

@@ -81,9 +81,11 @@ class Provisioner {
   void tell_of_lids(LidsGiven given) { lids_given_ = std::move(given); }
   /// The survey must come from a sweep that has just ended. Not while busy().
   void run(std::shared_ptr<const Survey> survey, Instant now);
+  /// Likewise, on the survey that a run() has brought up to date.
+  void run_again(const std::shared_ptr<const Survey>& survey, Instant now);
   /// Makes the tables anew and writes what differs, nothing else, on the survey that a run() has brought up
   /// to date. Not while busy().
-  void rewrite(std::shared_ptr<const Survey> survey, Instant now, Done done);
+  void rewrite(const std::shared_ptr<const Survey>& survey, Instant now, Done done);
   /// Writes what differs in the multicast tables, nothing else, by the routes of the last run() or rewrite().
   /// Not while busy().
   void regroup(std::shared_ptr<const Survey> survey, Instant now, Done done);
@@ -154,6 +156,8 @@ class Provisioner {
                 Batch::Done next, Instant now);
   [[nodiscard]] std::optional<Step> port_step(mad::Method method, LinkEnd end, const mad::PortInfo& info,
                                               std::uint64_t tag) const;
+  void begin_run(std::shared_ptr<Survey> survey, Instant now);
+  [[nodiscard]] std::shared_ptr<Survey> without_inactive(const Survey& survey) const;
   void forget_inactive(const Survey& survey);
   [[nodiscard]] LinkEnd own_port() const;
   [[nodiscard]] std::optional<Batch::Way> way_of(std::uint64_t tag) const;

@@ -1,6 +1,7 @@
 /// What a provisioner is told to write, and in which order that can be done.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -43,5 +44,8 @@ using Router = std::function<Result<Routes>(const Fabric&)>;
 
 /// Whether tables that are made from here on may follow an order that allows more of these turns than before.
 using AllowTurns = std::function<bool(const std::vector<routing::KeptTurn>&)>;
+
+/// Whether other routes are to be written than those that were last.
+enum class OtherRoutes : std::uint8_t { None, Later, Now };
 
 }  // namespace heddle::provision

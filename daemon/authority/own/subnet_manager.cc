@@ -95,12 +95,14 @@ void SubnetManager::on_timer(Instant now) {
     next(now);
   }
   if (verify_at_ && *verify_at_ <= now) verify(now);
+  if (ask_at_ && *ask_at_ <= now && !provisioner_.busy() && !rewriting_ && !regrouping_) ask(now);
 }
 
 std::optional<Instant> SubnetManager::next_deadline() const {
   std::optional<Instant> first = provisioner_.next_deadline();
   const auto segments = administration_ ? administration_->next_deadline() : std::nullopt;
-  for (const auto& at : {retry_at_, verify_at_, segments}) {
+  const auto ask_at = provisioner_.busy() ? std::nullopt : ask_at_;
+  for (const auto& at : {retry_at_, verify_at_, ask_at, segments}) {
     if (at && (!first || *at < *first)) first = at;
   }
   return first;
@@ -133,6 +135,7 @@ void SubnetManager::next(Instant now) {
     return;
   }
   if (rewrites_.empty()) {
+    if (ask(now)) return;
     if (!administration_ || !administration_->groups_changed() || !is_master() || !configured_) return;
     regrouping_ = true;
     say_who_joined(*configured_);
@@ -150,6 +153,17 @@ void SubnetManager::next(Instant now) {
   if (done) done(fail(ErrorCode::Refused, "this daemon is not the subnet manager of the fabric"), now);
   rewriting_ = false;
   next(now);
+}
+
+/// Whether what was configured is being configured anew.
+bool SubnetManager::ask(Instant now) {
+  ask_at_.reset();
+  const auto others = is_master() && configured_ && others_ ? others_() : OtherRoutes::None;
+  if (others == OtherRoutes::Later) ask_at_ = now + first_retry;
+  if (others != OtherRoutes::Now) return false;
+  say_who_joined(*configured_);
+  provisioner_.run_again(configured_, now);
+  return true;
 }
 
 void SubnetManager::regrouped(const ProvisionReport& report) {

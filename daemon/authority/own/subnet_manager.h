@@ -32,6 +32,9 @@ class SubnetManager {
   /// Provisioner::remember_lids(), tell_of_lids().
   void remember_lids(LidsByPort lids) { provisioner_.remember_lids(std::move(lids)); }
   void tell_of_lids(Provisioner::LidsGiven given) { provisioner_.tell_of_lids(std::move(given)); }
+  /// Whether what was configured is to be so anew: asked whenever a run has ended, and a second after each
+  /// Later.
+  void ask_for_others(std::function<OtherRoutes()> others) { others_ = std::move(others); }
   /// Configures the fabric as it was just found. While busy, the latest survey waits its turn.
   void configure(std::shared_ptr<const Survey> survey, Instant now);
   [[nodiscard]] bool busy() const { return provisioner_.busy() || !rewrites_.empty(); }
@@ -85,6 +88,7 @@ class SubnetManager {
   void say_who_joined(const Survey& survey);
   void next(Instant now);
   void rewrite_later(Instant now);
+  bool ask(Instant now);
   void verify(Instant now);
   void answer_sm_info(const mad::Packet& packet, const mad::Header& header);
   void repress(const mad::Packet& packet, const mad::Header& header);
@@ -95,6 +99,8 @@ class SubnetManager {
   Provisioner::Done done_;
   mad::SmInfo::State state_ = mad::SmInfo::State::NotActive;
   std::uint32_t activity_ = 0;
+  std::function<OtherRoutes()> others_;
+  std::optional<Instant> ask_at_;
   std::shared_ptr<const Survey> waiting_;
   std::shared_ptr<const Survey> configured_;  ///< by the last run that nothing stopped
   std::deque<Written> rewrites_;              ///< the first one under way, if rewriting_; null: our own

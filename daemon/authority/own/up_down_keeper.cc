@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "authority/own/mute_nodes.h"
 #include "authority/own/survey_change.h"
 
 namespace heddle::provision {
@@ -21,6 +20,33 @@ std::optional<NodeIndex> same_node(const Fabric& fabric, const Node& node, const
     if (here.lid != no_lid && (here.lid != there.lid || here.lmc != there.lmc)) return std::nullopt;
   }
   return index;
+}
+
+bool is_between_switches(const Fabric& fabric, const Link& link) {
+  return fabric.node(link.a.node).type == NodeType::Switch &&
+         fabric.node(link.b.node).type == NodeType::Switch;
+}
+
+/// By switch: the same number for those that these links join.
+std::vector<std::uint32_t> joined(const routing::SwitchGraph& graph, const routing::LinkSet& links) {
+  constexpr std::uint32_t none = 0xffffffffU;
+  std::vector<std::uint32_t> part(graph.size(), none);
+  std::vector<routing::SwitchIndex> next;
+  for (std::uint32_t first = 0; first < graph.size(); ++first) {
+    if (part[first] != none) continue;
+    part[first] = first;
+    next.emplace_back(first);
+    while (!next.empty()) {
+      const routing::SwitchIndex at = next.back();
+      next.pop_back();
+      for (const routing::Hop& hop : graph.hops(at)) {
+        if (part[hop.peer.raw()] != none || !links.contains(hop.link)) continue;
+        part[hop.peer.raw()] = first;
+        next.push_back(hop.peer);
+      }
+    }
+  }
+  return part;
 }
 
 }  // namespace
@@ -110,6 +136,22 @@ bool UpDownKeeper::allow(const std::vector<routing::KeptTurn>& turns) {
   return true;
 }
 
+OtherRoutes UpDownKeeper::leave_lost(const std::function<bool(const PortRef&)>& may_use) {
+  if (in_the_way_.empty()) return OtherRoutes::None;
+  const auto is_in_use = [&](const LinkRef& link) { return may_use(link.a) || may_use(link.b); };
+  if (std::ranges::any_of(in_the_way_, is_in_use)) return OtherRoutes::Later;
+  UpDownKeeper trial = *this;
+  trial.left_.insert(trial.left_.end(), in_the_way_.begin(), in_the_way_.end());
+  const bool has_begun = trial.begin(*apart_in_).has_value() && trial.route(*apart_in_).has_value();
+  const auto before = joined_apart();
+  const auto after = trial.joined_apart();
+  const bool helps = has_begun && after.size() < before.size() && std::ranges::includes(before, after);
+  if (helps) *this = std::move(trial);
+  in_the_way_.clear();
+  has_left_lost_ = true;
+  return helps ? OtherRoutes::Now : OtherRoutes::None;
+}
+
 routing::LinkSet UpDownKeeper::without(const std::vector<LinkRef>& links, routing::LinkSet set) const {
   for (const LinkRef& ref : links) {
     const PortIndex port = full_->find_port(ref.a);
@@ -124,6 +166,7 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
   auto up = links_up(fabric);
   if (!up) {
     if (auto begun = begin(fabric); !begun) return fail(begun.error());
+    forget_found(fabric);
     up = links_up(fabric);
   }
   mute_.clear();
@@ -132,6 +175,7 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
   for (const NodeIndex node : mute.nodes) {
     if (full_->node(node).type == NodeType::Switch) mute_.push_back(full_->node(node).guid);
   }
+  has_left_lost_ = has_left_lost_ && up_ == *up;
   up_ = *up;
   overridden_ = false;
   const routing::LinkSet open = without(closed_, up_);
@@ -147,6 +191,7 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
       router_->update(plane, wanted);  // a fault cuts them off, and not what is avoided
     }
   }
+  find_in_the_way(fabric, mute);
   Routes routes{router_->tables(), router_};
   routes.may_be_used = open;
   routes.up = up_;
@@ -160,6 +205,61 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
     });
   }
   return routes;
+}
+
+void UpDownKeeper::find_in_the_way(const Fabric& fabric, const MuteNodes& mute) {
+  in_the_way_.clear();
+  if (has_left_lost_ || keeps_off()) return;
+  auto cables = lost(fabric, mute);
+  if (cables.empty() || joined_apart().empty()) return;
+  in_the_way_ = std::move(cables);
+  apart_in_ = std::make_shared<const Fabric>(fabric);
+}
+
+/// Links that are off, or about to be, may be turned on for whoever is apart.
+bool UpDownKeeper::keeps_off() const {
+  return !withheld_.empty() || !closed_.empty() ||
+         std::ranges::any_of(avoided_, [](const auto& links) { return !links.empty(); });
+}
+
+/// Cables between switches that are not in the snapshot; none where a switch is gone with its cables: what it
+/// holds for them when it is back is not known.
+std::vector<LinkRef> UpDownKeeper::lost(const Fabric& fabric, const MuteNodes& mute) const {
+  std::vector<LinkRef> result;
+  if (full_->links().size() == fabric.links().size() + mute.links.size()) return result;
+  for (const Link& link : full_->links()) {
+    if (!is_between_switches(*full_, link)) continue;
+    const LinkRef ref = link_ref(*full_, link);
+    const PortIndex a = fabric.find_port(ref.a);
+    if (a == no_port || fabric.find_port(ref.b) == no_port) return {};
+    if (fabric.port(a).link == no_link) result.push_back(ref);
+  }
+  return result;
+}
+
+/// Of those that were left, what is back, or whose place another cable has.
+void UpDownKeeper::forget_found(const Fabric& fabric) {
+  const auto is_free = [&](const PortRef& ref) {
+    const PortIndex port = fabric.find_port(ref);
+    return port != no_port && fabric.port(port).link == no_link;
+  };
+  std::erase_if(left_, [&](const LinkRef& link) { return !is_free(link.a) || !is_free(link.b); });
+}
+
+/// Switches with hosts that cables join and no path does, in some plane; sorted.
+std::vector<UpDownKeeper::Pair> UpDownKeeper::joined_apart() const {
+  const routing::SwitchGraph& graph = router_->graph();
+  const auto part = joined(graph, up_);
+  std::vector<Pair> result;
+  for (unsigned plane = 0; plane < planes(); ++plane) {
+    for (const auto& [from, to] : router_->unconnected(plane)) {
+      if (part[from.raw()] == part[to.raw()]) result.emplace_back(graph.guid(from), graph.guid(to));
+    }
+  }
+  std::ranges::sort(result);
+  const auto twice = std::ranges::unique(result);
+  result.erase(twice.begin(), twice.end());
+  return result;
 }
 
 std::size_t UpDownKeeper::unconnected() const {

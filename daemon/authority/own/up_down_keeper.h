@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "authority/own/mute_nodes.h"
 #include "authority/own/routes.h"
 #include "fabric/change.h"
 #include "fabric/fabric.h"
@@ -75,6 +77,12 @@ class UpDownKeeper {
   [[nodiscard]] const std::vector<NodeGuid>& mute() const { return mute_; }
   /// Host switches, in pairs, between which the links of the last route() leave no legal path, in some plane.
   [[nodiscard]] std::size_t unconnected() const;
+  /// Where the last route() left switches with hosts apart that cables join, since the order counts on cables
+  /// that are lost: begins anew without these, if that joins some and parts none; one that is back is one that
+  /// came. Later while a table may use them: what does turns packets again as soon as they are back.
+  OtherRoutes leave_lost(const std::function<bool(const PortRef&)>& may_use);
+  /// Cables that were left so, and are not back.
+  [[nodiscard]] const std::vector<LinkRef>& left() const { return left_; }
   /// Whether the last route() had to use links that it was to avoid, lest hosts be cut off.
   [[nodiscard]] bool overridden() const { return overridden_; }
   /// Of route(): how often it began anew.
@@ -84,6 +92,12 @@ class UpDownKeeper {
   /// The kept snapshot's links that are up in `fabric`; none if it has what the kept one has not.
   [[nodiscard]] std::optional<routing::LinkSet> links_up(const Fabric& fabric) const;
   Result<void> begin(const Fabric& seen);
+  [[nodiscard]] std::vector<LinkRef> lost(const Fabric& fabric, const MuteNodes& mute) const;
+  void forget_found(const Fabric& fabric);
+  void find_in_the_way(const Fabric& fabric, const MuteNodes& mute);
+  [[nodiscard]] bool keeps_off() const;
+  using Pair = std::pair<NodeGuid, NodeGuid>;
+  [[nodiscard]] std::vector<Pair> joined_apart() const;
   [[nodiscard]] routing::LinkSet without(const std::vector<LinkRef>& links, routing::LinkSet set) const;
 
   Counts counts_;
@@ -98,6 +112,10 @@ class UpDownKeeper {
   routing::LinkSet up_;
   std::vector<NodeGuid> mute_;
   bool overridden_ = false;
+  std::vector<LinkRef> in_the_way_;  ///< cables that are lost, where hosts are apart
+  std::vector<LinkRef> left_;
+  std::shared_ptr<const Fabric> apart_in_;
+  bool has_left_lost_ = false;  ///< or tried to, since links went or came
   std::size_t beginnings_ = 0;
 };
 

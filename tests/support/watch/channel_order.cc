@@ -166,5 +166,12 @@ std::vector<ChannelOrder::Channel> ChannelOrder::find_cycle_of_now() const {
 std::vector<ChannelOrder::Channel> ChannelOrder::find_cycle() const {
   return walk([this](Channel before, Channel after) { return depends(before, after); }, [](Channel) {});
 }
+std::vector<ChannelOrder::Channel> ChannelOrder::find_cycle(std::span<const std::uint8_t> passes) const {
+  return walk(
+      [&](Channel before, Channel after) {
+        return passes[before] != 0 && passes[after] != 0 && depends(before, after);
+      },
+      [](Channel) {});
+}
 
 }  // namespace heddle::test

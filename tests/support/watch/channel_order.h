@@ -56,6 +56,8 @@ class ChannelOrder {
   [[nodiscard]] std::vector<Channel> find_cycle_of_now() const;
   /// One of all; empty if there is none. Slow.
   [[nodiscard]] std::vector<Channel> find_cycle() const;
+  /// One of all between channels that pass, by number; empty if there is none. Slow.
+  [[nodiscard]] std::vector<Channel> find_cycle(std::span<const std::uint8_t> passes) const;
 
  private:
   [[nodiscard]] std::size_t at(Channel before, Channel after) const {

@@ -158,11 +158,16 @@ std::vector<std::uint32_t> CircleWatch::active_circle(Column k) const {
   return circle(k, [this](Channel channel) { return is_active(channel); });
 }
 
+std::vector<std::uint8_t> CircleWatch::active_channels() const {
+  std::vector<std::uint8_t> active(to_.size());
+  for (Channel channel = 0; channel < to_.size(); ++channel) active[channel] = is_active(channel) ? 1 : 0;
+  return active;
+}
+
 /// From everything: only where dependencies of links that are not Active have a cycle, too.
 std::vector<CircleWatch::Channel> CircleWatch::cycle_of_active_links() const {
   ChannelOrder order(watched_.graph());
-  std::vector<std::uint8_t> active(to_.size());
-  for (Channel channel = 0; channel < to_.size(); ++channel) active[channel] = is_active(channel) ? 1 : 0;
+  const std::vector<std::uint8_t> active = active_channels();
   for (Column k = 0; k < at_.size(); ++k) {
     const routing::Target& target = *tables_.lids()[k].target;
     if (target.link != no_link && !watched_.sim().forwards(target.port)) continue;
@@ -200,7 +205,10 @@ std::vector<std::string> CircleWatch::findings() {
     const Column first = *circling_.begin();
     texts.push_back(describe(first, circle(first, [](Channel) { return true; })));
   }
-  if (cyclic) texts.push_back(describe(order_->find_cycle()));
+  if (!cyclic) return texts;
+  // What waits for a link that is down is dropped, and waits no more.
+  const auto cycle = life_ ? order_->find_cycle(active_channels()) : order_->find_cycle();
+  if (!cycle.empty()) texts.push_back(describe(cycle));
   return texts;
 }
 

@@ -66,6 +66,7 @@ class CircleWatch {
   [[nodiscard]] std::vector<std::uint32_t> circle(Column k, Passes passes) const;
   [[nodiscard]] std::vector<std::uint32_t> active_circle(Column k) const;
   [[nodiscard]] bool is_active(Channel channel) const;
+  [[nodiscard]] std::vector<std::uint8_t> active_channels() const;
   [[nodiscard]] std::vector<Channel> cycle_of_active_links() const;
   [[nodiscard]] std::string describe(Column k, const std::vector<std::uint32_t>& circle) const;
   [[nodiscard]] std::string describe(const std::vector<Channel>& cycle) const;

@@ -144,6 +144,8 @@ struct KeptWorld {
       : world{generator, options, {}, [this](const Fabric& fabric) { return keeper.route(fabric); }} {
     world.sm.allow_turns_by(
         [this](const std::vector<routing::KeptTurn>& turns) { return keeper.allow(turns); });
+    world.sm.ask_for_others(
+        [this] { return keeper.leave_lost([this](const PortRef& port) { return world.sm.may_use(port); }); });
     world.sim.next_deadline = [this] { return world.sm.next_deadline(); };
     world.sim.on_timer = [this](Instant now) { world.sm.on_timer(now); };
   }
