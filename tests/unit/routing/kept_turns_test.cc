@@ -14,8 +14,8 @@ using changes::without_cables;
 using changes::without_some;
 
 // Worlds 631665850 and 312231438 of the swarm: cables had come back, and hosts had no path to one another for
-// good, because the turns of the tables that stood were kept at any price. World 4000020013: nobody had a path to
-// a switch without hosts, and its links were taken out of use.
+// good, because the turns of the tables that stood were kept at any price. World 4000020013: nobody had a
+// path to a switch without hosts, and its links were taken out of use.
 TEST(KeptTurns, ThatWouldLeaveAnyoneApartAreNot) {
   std::size_t apart_else = 0;
   std::size_t others_apart_else = 0;
