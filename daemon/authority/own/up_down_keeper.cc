@@ -179,18 +179,7 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
   up_ = *up;
   overridden_ = false;
   const routing::LinkSet open = without(closed_, up_);
-  for (unsigned plane = 0; plane < planes(); ++plane) {
-    const routing::LinkSet wanted = without(withheld_, without(avoided_[plane], open));
-    router_->update(plane, wanted);
-    const std::size_t cut = wanted == open ? 0 : router_->unconnected(plane).size();
-    if (cut == 0) continue;
-    router_->update(plane, open);
-    if (router_->unconnected(plane).size() < cut) {
-      overridden_ = true;
-    } else {
-      router_->update(plane, wanted);  // a fault cuts them off, and not what is avoided
-    }
-  }
+  for (unsigned plane = 0; plane < planes(); ++plane) route_plane(plane, open);
   find_in_the_way(fabric, mute);
   Routes routes{router_->tables(), router_};
   routes.may_be_used = open;
@@ -205,6 +194,41 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
     });
   }
   return routes;
+}
+
+void UpDownKeeper::route_plane(unsigned plane, const routing::LinkSet& open) {
+  const routing::LinkSet ordered = without(withheld_, open);
+  const routing::LinkSet wanted = without(avoided_[plane], ordered);
+  router_->update(plane, wanted);
+  if (wanted == open) return;
+  const std::size_t apart = router_->unconnected(plane).size();
+  const std::size_t unmanaged = this->unmanaged(plane);
+  const auto joins_more = [&](const routing::LinkSet& links) {
+    router_->update(plane, links);
+    return router_->unconnected(plane).size() < apart;
+  };
+  if (unmanaged != 0 && wanted != ordered && (joins_more(ordered) || this->unmanaged(plane) < unmanaged)) {
+    overridden_ = true;
+  } else if (apart != 0 && joins_more(open)) {
+    overridden_ = true;
+  } else {
+    router_->update(plane, wanted);  // a fault cuts them off, and not what is avoided
+  }
+}
+
+/// Switches that the manager has no way to, or that have none to it, counted each way.
+std::size_t UpDownKeeper::unmanaged(unsigned plane) const {
+  const auto targets = router_->graph().targets();
+  const auto manager = std::ranges::find(targets, manager_, &routing::Target::base);
+  if (plane != 0 || manager == targets.end()) return 0;  // base LIDs are in this one
+  const routing::ForwardingTables& tables = router_->tables();
+  std::size_t count = 0;
+  for (const routing::Target& target : targets) {
+    if (target.kind != routing::TargetKind::Switch) continue;
+    if (tables.port(manager->at, target.base) == no_path) ++count;
+    if (tables.port(target.at, manager->base) == no_path) ++count;
+  }
+  return count;
 }
 
 void UpDownKeeper::find_in_the_way(const Fabric& fabric, const MuteNodes& mute) {

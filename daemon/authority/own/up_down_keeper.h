@@ -46,13 +46,15 @@ class UpDownKeeper {
   void remember(std::span<const Rank> ranks) { ranks_.insert(ranks.begin(), ranks.end()); }
   [[nodiscard]] std::vector<Rank> ranks() const { return {ranks_.begin(), ranks_.end()}; }
 
-  /// From the next route() on, no path of the plane leads over these links, unless hosts would be cut off:
-  /// then all that are up are used. Links that are not there are ignored.
+  /// From the next route() on, no path of the plane leads over these links, unless hosts would be cut off, or
+  /// a switch from the manager: then all that are up are used. Links that are not there are ignored.
   void avoid(unsigned plane, std::vector<LinkRef> links) { avoided_[plane] = std::move(links); }
-  /// Likewise of all planes, besides what is to be avoided.
+  /// Likewise of all planes, besides what is to be avoided, unless hosts would be cut off.
   void withhold(std::vector<LinkRef> links) { withheld_ = std::move(links); }
   /// Likewise of all planes, and whatever it costs: links that are about to go off.
   void close(std::vector<LinkRef> links) { closed_ = std::move(links); }
+  /// By whose base LID switches are managed; none if it has none.
+  void manage_from(Lid lid) { manager_ = lid; }
   /// This plane carries nothing (none: each may), from here on.
   void set_idle(std::optional<unsigned> plane) { idle_plane_ = plane; }
   [[nodiscard]] const std::vector<LinkRef>& avoided(unsigned plane) const { return avoided_[plane]; }
@@ -83,7 +85,7 @@ class UpDownKeeper {
   OtherRoutes leave_lost(const std::function<bool(const PortRef&)>& may_use);
   /// Cables that were left so, and are not back.
   [[nodiscard]] const std::vector<LinkRef>& left() const { return left_; }
-  /// Whether the last route() had to use links that it was to avoid, lest hosts be cut off.
+  /// Whether the last route() had to use links that it was to avoid, lest hosts or switches be cut off.
   [[nodiscard]] bool overridden() const { return overridden_; }
   /// Of route(): how often it began anew.
   [[nodiscard]] std::size_t beginnings() const { return beginnings_; }
@@ -94,6 +96,8 @@ class UpDownKeeper {
   Result<void> begin(const Fabric& seen);
   [[nodiscard]] std::vector<LinkRef> lost(const Fabric& fabric, const MuteNodes& mute) const;
   void forget_found(const Fabric& fabric);
+  void route_plane(unsigned plane, const routing::LinkSet& open);
+  [[nodiscard]] std::size_t unmanaged(unsigned plane) const;
   void find_in_the_way(const Fabric& fabric, const MuteNodes& mute);
   [[nodiscard]] bool keeps_off() const;
   using Pair = std::pair<NodeGuid, NodeGuid>;
@@ -109,6 +113,7 @@ class UpDownKeeper {
   std::vector<LinkRef> withheld_;
   std::vector<LinkRef> closed_;
   std::optional<unsigned> idle_plane_;
+  Lid manager_ = no_lid;
   routing::LinkSet up_;
   std::vector<NodeGuid> mute_;
   bool overridden_ = false;

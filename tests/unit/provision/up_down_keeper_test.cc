@@ -286,6 +286,45 @@ TEST_F(UpDownKeeperTest, KeepsOffWhatIsToBeAvoidedUnlessHostsWouldBeCutOff) {
   EXPECT_NE(keeper.unconnected(), 0U);
 }
 
+// World 978642548 of the swarm: a spine lost one of its two cables up, and the tables that were ordered before
+// that were to avoid the other one; hosts had other ways, and the manager lost its way to the spine. Not over
+// what an operator wants off.
+TEST_F(UpDownKeeperTest, AvoidsNothingThatASwitchIsManagedBy) {
+  const auto tree = assign_lids(**generate("xgft:3;3,3,2;1,2,2")).value();
+  const auto is_spine = [&](NodeIndex node) { return tree->node(node).description == "spine-1-1"; };
+  const auto is_core = [&](NodeIndex node) { return tree->node(node).description.starts_with("core"); };
+  std::vector<LinkRef> up;
+  for (const Link& link : tree->links()) {
+    if ((is_spine(link.a.node) && is_core(link.b.node)) || (is_spine(link.b.node) && is_core(link.a.node)))
+      up.push_back(link_ref(*tree, link));
+  }
+  ASSERT_EQ(up.size(), 2U);
+  Lid manager = no_lid;
+  for (const Port& port : tree->ports()) {
+    if (tree->node(port.node).description.starts_with("host-0 ")) manager = std::max(manager, port.lid);
+  }
+  ASSERT_NE(manager, no_lid);
+  UpDownKeeper one;
+  one.avoid(0, up);
+  ASSERT_TRUE(one.route(*tree));
+  ASSERT_FALSE(one.overridden()) << "hosts need them";
+  one.manage_from(manager);
+  const auto routes = one.route(*tree);
+  ASSERT_TRUE(routes);
+  EXPECT_TRUE(one.overridden());
+  const auto graph = routing::SwitchGraph::make(*tree).value();
+  const auto targets = graph.targets();
+  const auto seat = std::ranges::find(targets, manager, &routing::Target::base);
+  for (const routing::Target& target : targets) {
+    if (target.kind != routing::TargetKind::Switch) continue;
+    EXPECT_NE(routes->tables.port(seat->at, target.base), no_path);
+    EXPECT_NE(routes->tables.port(target.at, manager), no_path);
+  }
+  one.withhold(up);
+  ASSERT_TRUE(one.route(*tree));
+  EXPECT_FALSE(one.overridden());
+}
+
 // Worlds 895701344 and 945000680 of the swarm: a spine came back with links that an operator wants off, and
 // that were up again; a sweep led over these until the tables that were ordered next did not, and the manager
 // lost its way to the spine.
