@@ -175,6 +175,27 @@ void Governor::Impl::handle(const LinkFound& event) {
   record.mode = reduced ? known->second.mode : record.full;
   move(record, LinkState::Ready);
   report(ReportKind::Back, {event.link}, name(*link) + " is up again");
+  keep_what_is_needed(name(*link) + " is up again");
+}
+
+/// What was to go while others were gone, and parts hosts now that they are back: an operator who did not
+/// force it off did not mean that.
+void Governor::Impl::keep_what_is_needed(const std::string& why) {
+  const auto goes = [this](const LinkRecord& link) {
+    const bool leaves = link.state == LinkState::Leaving || link.state == LinkState::Draining ||
+                        link.state == LinkState::Closing;
+    const bool forced = wish(link.ref) == Wish::Off && off_order(link.ref).forced;
+    return leaves && !forced && drain_of(link.ref) == nullptr;
+  };
+  if (std::ranges::none_of(records, goes)) return;
+  LinkSet with = on_links();
+  LinkSet without = with;
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    if (!goes(records[i])) continue;
+    with.insert(LinkIndex{i});
+    without.erase(LinkIndex{i});
+  }
+  if (pairs_apart(*network, without) > pairs_apart(*network, with)) mend(why);
 }
 
 void Governor::Impl::handle(const SwitchesLost& event) {
@@ -234,7 +255,9 @@ void Governor::Impl::handle(const SwitchFound& event) {
     move(link, LinkState::Ready);
     links.push_back(link.ref);
   }
-  report(ReportKind::Back, std::move(links), to_string(event.node) + " is there again");
+  const std::string why = to_string(event.node) + " is there again";
+  report(ReportKind::Back, std::move(links), why);
+  keep_what_is_needed(why);
 }
 
 /// After a fault: tables over what is left, at once; and what is missing for the rules comes back.

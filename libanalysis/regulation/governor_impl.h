@@ -303,6 +303,7 @@ class Governor::Impl {
 
   // governor_faults.cc
   void lose(LinkIndex link, const std::string& why);
+  void keep_what_is_needed(const std::string& why);
   void repair(const std::string& why);
   void adopt(std::shared_ptr<const Fabric> reference, std::vector<Lid> managers);
 

@@ -196,6 +196,25 @@ std::optional<std::string> broken_rule(const Network& network, const LinkSet& ac
   return broken_rule(network, LegalPaths(network.graph(), network.ranks(), &active), active);
 }
 
+std::size_t pairs_apart(const Network& network, const LinkSet& active) {
+  const LegalPaths paths(network.graph(), network.ranks(), &active);
+  const Connections connections(network, paths, active);
+  std::size_t count = 0;
+  const auto look = [&](SwitchIndex from, SwitchIndex to) {
+    if (!network.is_excused(from) && !network.is_excused(to) && !connections.joined(from, to)) ++count;
+  };
+  for (const SwitchIndex from : network.host_switches()) {
+    for (const SwitchIndex to : network.host_switches()) look(from, to);
+  }
+  for (const SwitchIndex manager : network.manager_switches()) {
+    for (std::uint32_t i = 0; i < network.graph().size(); ++i) {
+      look(manager, SwitchIndex{i});
+      look(SwitchIndex{i}, manager);
+    }
+  }
+  return count;
+}
+
 std::vector<PortRef> cut_off_hosts(const Network& network, const LinkSet& active) {
   const LegalPaths paths(network.graph(), network.ranks(), &active);
   const Connections connections(network, paths, active);

@@ -115,6 +115,10 @@ class Network {
 /// `paths`: those over `active`.
 [[nodiscard]] std::optional<std::string> broken_rule(const Network& network, const routing::LegalPaths& paths,
                                                      const routing::LinkSet& active);
+/// How many pairs of switches with hosts, and of one with a manager and any other, neither a legal path nor a
+/// mend joins; without those that are excused.
+[[nodiscard]] std::size_t pairs_apart(const Network& network, const routing::LinkSet& active);
+
 /// Hosts that no other host could reach, or that lose a manager, if only `active` carried traffic: for an
 /// operator who forces a link off.
 [[nodiscard]] std::vector<PortRef> cut_off_hosts(const Network& network, const routing::LinkSet& active);
