@@ -352,9 +352,23 @@ void TableWriter::resume_or_finish(Instant now) {
   on_timer(now);
 }
 
+/// A Set of a program before this one may have come after the plan was made.
+bool TableWriter::is_any_to_be_read_again(Instant now) const {
+  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+    if (node_of(s) == nullptr) continue;
+    for (std::size_t b = 0; b < tables_[s]->known.size(); ++b)
+      if (is_to_be_read_again(*tables_[s], b, now)) return true;
+  }
+  return false;
+}
+
 void TableWriter::on_timer(Instant now) {
   if (!resume_at_ || *resume_at_ > now) return;
   resume_at_.reset();
+  if (is_any_to_be_read_again(now)) {
+    report_.postponed = true;
+    return finish(now);
+  }
   plan_.stages = std::exchange(later_, {});
   stage_ = 0;
   rest_is_written_ = false;

@@ -43,6 +43,7 @@ void TableWriter::write(std::shared_ptr<const Survey> survey, std::shared_ptr<co
     table->bytes.resize(std::max(table->bytes.size(), routes_->tables.stride()), no_path.raw());
     table->known.resize(std::max(table->known.size(), routes_->tables.blocks()), false);
     table->silent.assign(table->known.size(), mute);
+    table->read_early.resize(table->known.size(), false);
     table->settled_at.resize(table->known.size());
   }
   read(now);
@@ -97,7 +98,7 @@ void TableWriter::read(Instant now) {
     const std::size_t lids = readable_lids(*node);
     for (std::size_t b = 0; b < routes_->tables.blocks() && b * routing::lids_per_block < lids; ++b) {
       const bool is_doubted = doubted_.contains({node->guid(), b});
-      if (tables_[s]->known[b] && !is_doubted) continue;
+      if (tables_[s]->known[b] && !is_doubted && !is_to_be_read_again(*tables_[s], b, now)) continue;
       // What it answers may be overwritten by a Set that is still on its way.
       if (tables_[s]->settled_at[b] > now && !is_doubted) {
         tables_[s]->silent[b] = report_.left_out = true;
@@ -118,6 +119,10 @@ void TableWriter::read(Instant now) {
       [this](Instant at) { report_.stopped ? finish(at) : plan(at); }, now);
 }
 
+bool TableWriter::is_to_be_read_again(const Table& table, std::size_t block, Instant now) const {
+  return table.known[block] && table.read_early[block] && table.settled_at[block] <= now;
+}
+
 void TableWriter::take(BlockOf at, const Completion& completion) {
   if (completion.outcome == Outcome::Stopped) report_.stopped = true;
   Table& table = *tables_[at.sw];
@@ -125,6 +130,7 @@ void TableWriter::take(BlockOf at, const Completion& completion) {
     // It holds what it was seen to hold last, or a write that was not confirmed: entries that may work, and
     // are changed in stages or not at all.
     table.silent[at.block] = true;
+    if (table.read_early[at.block]) table.known[at.block] = table.read_early[at.block] = false;
     const bool said = std::any_of(report_.failures.begin(), report_.failures.end(),
                                   [&](const auto& failure) { return failure.node == switches_[at.sw]; });
     if (!said) {
@@ -141,6 +147,7 @@ void TableWriter::take(BlockOf at, const Completion& completion) {
   table.known[at.block] = true;
   table.unconfirmed.erase(at.block);
   table.settled_at[at.block] = std::max(table.settled_at[at.block], *began_ + under_way_.life());
+  table.read_early[at.block] = table.settled_at[at.block] > completion.now;
   ++report_.blocks_read;
 }
 
@@ -222,6 +229,7 @@ void TableWriter::confirm(std::uint64_t tag, const Completion& completion) {
   std::copy(got.begin(), got.end(),
             table.bytes.begin() + static_cast<std::ptrdiff_t>(at.block * routing::lids_per_block));
   table.known[at.block] = true;
+  table.read_early[at.block] = false;
   table.unconfirmed.erase(at.block);
   ++report_.blocks_written;
 }

@@ -134,6 +134,7 @@ class TableWriter {
     std::vector<bool> known;          ///< by block
     std::vector<bool> silent;         ///< likewise: could not be read in this run
     std::vector<Instant> settled_at;  ///< likewise: no earlier Set can arrive after this
+    std::vector<bool> read_early;     ///< likewise: before that, so that it may be another one by now
     /// By block that is not known: what Sets that nobody confirmed would have it hold, besides `bytes`.
     std::map<std::size_t, std::vector<std::vector<std::uint8_t>>> unconfirmed;
   };
@@ -143,6 +144,7 @@ class TableWriter {
   };
 
   void read(Instant now);
+  [[nodiscard]] bool is_to_be_read_again(const Table& table, std::size_t block, Instant now) const;
   void find_differing();
   void ask_for_turns();
   void plan(Instant now);
@@ -192,6 +194,7 @@ class TableWriter {
   void write_stage(const std::vector<routing::EntryWrite>& stage, Instant now);
   [[nodiscard]] bool must_wait(const routing::EntryWrite& write, Instant now) const;
   void postpone(std::vector<routing::EntryWrite>& stage, Instant now);
+  [[nodiscard]] bool is_any_to_be_read_again(Instant now) const;
   void resume_or_finish(Instant now);
   [[nodiscard]] bool carries(Lid lid) const { return !is_idle_[lid.raw()]; }
   [[nodiscard]] std::optional<Batch::Way> way_of(std::uint64_t tag) const;

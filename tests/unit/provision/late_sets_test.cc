@@ -98,8 +98,9 @@ TEST(Provisioner, WhatALateCopyOfASetPutsBackIsMendedOnceItIsAnswered) {
 }
 
 // Whoever managed the fabric before was killed, perhaps with Sets under way (20124, 1020, 1050220 and others
-// of the swarm: switches had entries back that were changed already).
-TEST(Provisioner, ABlockThatWasFoundIsNotChangedWhileASetOfBeforeMayArrive) {
+// of the swarm: switches had entries back that were changed already; 153164142: a switch had lost entries
+// since it was read, and others sent it packets by them).
+TEST(Provisioner, ABlockThatWasFoundIsNotChangedWhileASetOfBeforeMayArriveAndIsReadAgainThen) {
   ProvisionOptions options;
   options.packet_life = 200ms;
   World world{"torus:4x4,hosts=1,links=1", options};
@@ -113,17 +114,24 @@ TEST(Provisioner, ABlockThatWasFoundIsNotChangedWhileASetOfBeforeMayArrive) {
                       [&](const ProvisionReport& report) { reports.push_back(report); }};
   const Instant began = world.sim.now;
   std::optional<Instant> first;
+  std::size_t read = 0;
+  std::size_t read_again = 0;
   world.sim.on_send = [&](const mad::Packet& packet) {
     const mad::Header header = mad::read_header(packet.mad);
-    if (header.method == mad::Method::Set && mad::is_smp(header) &&
-        static_cast<mad::SmAttr>(header.attribute) == mad::SmAttr::LinearForwardingTable && !first)
-      first = world.sim.now;
+    const bool of_table = mad::is_smp(header) &&
+                          static_cast<mad::SmAttr>(header.attribute) == mad::SmAttr::LinearForwardingTable;
+    if (!of_table || first) return;
+    if (header.method == mad::Method::Set) first = world.sim.now;
+    if (header.method == mad::Method::Get)
+      ++(world.sim.now - began < options.packet_life ? read : read_again);
   };
   world.sim.next_deadline = [&] { return fresh.next_deadline(); };
   world.sim.on_timer = [&](Instant now) { fresh.on_timer(now); };
   fresh.configure(survey, world.sim.now);
   ASSERT_TRUE(world.sim.run([&] { return first.has_value(); }));
   EXPECT_GE(*first - began, options.packet_life);
+  EXPECT_EQ(read, 16U);
+  EXPECT_EQ(read_again, 16U);
 }
 
 // 249361335 of the swarm: a Set was repeated, so that LIDs waited which that switch holds in the same block.
