@@ -276,29 +276,6 @@ Result<void> override_config(Config& config, const std::string& assignment) {
   return fail(ErrorCode::Invalid, fmt::format("--set {}: must be {}, not '{}'", name, *expected, text));
 }
 
-namespace {
-
-Result<void> check_shared_state(const Config& config) {
-  if (config.state.backend != StateBackend::Etcd) return {};
-  if (auto good = shared::check(etcd_options(config)); !good) return good;
-  const auto& etcd = config.state.etcd;
-  const bool whole = etcd.lease == std::chrono::floor<std::chrono::seconds>(etcd.lease);
-  if (!whole || etcd.lease < std::chrono::seconds{2} || etcd.lease > std::chrono::minutes{1}) {
-    return fail(ErrorCode::Invalid, "state.etcd.lease: expected whole seconds, from 2 to 60");
-  }
-  if (etcd.prefix.empty() || etcd.prefix.ends_with('/')) {
-    return fail(ErrorCode::Invalid, "state.etcd.prefix: expected a text that does not end with \"/\"");
-  }
-  if (!config.opensm.lfts_file.empty()) {
-    return fail(ErrorCode::Unsupported,
-                "state.backend = \"etcd\" goes with the own subnet manager or opensm.plugin, and not with "
-                "opensm.lfts_file");
-  }
-  return {};
-}
-
-}  // namespace
-
 shared::EtcdOptions etcd_options(const Config& config) {
   const auto& etcd = config.state.etcd;
   shared::EtcdOptions options{etcd.endpoints, etcd.ca, etcd.cert, etcd.key};
@@ -310,59 +287,6 @@ shared::EtcdOptions etcd_options(const Config& config) {
 bool shares_state(const Config& config) {
   const bool writes = !config.fabric.read_only && (config.opensm.plugin || may_manage_subnet(config));
   return config.state.backend == StateBackend::Etcd && writes;
-}
-
-Result<void> check_config(const Config& config) {
-  if (config.fabric.backend == BackendKind::Sim && config.fabric.file.empty() &&
-      config.fabric.generate.empty()) {
-    return fail(
-        ErrorCode::Invalid,
-        "fabric.backend is \"sim\", but neither fabric.file nor fabric.generate says what to simulate");
-  }
-  if (!config.fabric.file.empty() && !config.fabric.generate.empty()) {
-    return fail(ErrorCode::Invalid, "fabric.file and fabric.generate are both given: take one away");
-  }
-  if (config.fabric.backend != BackendKind::Sim && !config.fabric.serve.empty()) {
-    return fail(ErrorCode::Invalid,
-                "fabric.serve needs fabric.backend = \"sim\": only a simulated fabric is served");
-  }
-  for (const auto* file : {&config.fabric.file, &config.fabric.scenario, &config.fabric.node_names}) {
-    std::error_code wrong;
-    if (file == &config.fabric.scenario && *file == "demo") continue;  // built in
-    if (!file->empty() && !std::filesystem::exists(*file, wrong)) {
-      return fail(ErrorCode::NotFound, fmt::format("{}: there is no such file", *file));
-    }
-  }
-  if (auto good = regulation::check(governor_options(config)); !good) {
-    return fail("[regulation]", good.error());
-  }
-  if (auto good = metrics::check_families(config.metrics.selection.families); !good) {
-    return fail("metrics.families", good.error());
-  }
-  const auto& tls = config.metrics.tls;
-  if (tls.cert_file.empty() != tls.key_file.empty()) {
-    return fail(ErrorCode::Invalid, "metrics.tls.cert_file and metrics.tls.key_file go together");
-  }
-  if (tls.cert_file.empty() && !tls.client_ca_file.empty()) {
-    return fail(ErrorCode::Invalid, "metrics.tls.client_ca_file needs metrics.tls.cert_file");
-  }
-  if (config.opensm.plugin && !config.opensm.lfts_file.empty()) {
-    return fail(
-        ErrorCode::Invalid,
-        "opensm.plugin and opensm.lfts_file exclude each other: OpenSM takes its tables either from the "
-        "plugin or from a file (docs/opensm.md says when to use which)");
-  }
-  if (auto good = check_shared_state(config); !good) return good;
-  if (auto good = distinct_destinations(config.notify_entries); !good) return good;
-  if (config.sampling.per_agent > config.sampling.window) {
-    return fail(ErrorCode::Invalid, "sampling.per_agent is more than sampling.window");
-  }
-  if (config.sampling.timeout > longest_timeout) {
-    return fail(
-        ErrorCode::Invalid,
-        "sampling.timeout is more than 10s: a node that does not answer would hold up everybody else");
-  }
-  return {};
 }
 
 bool may_manage_subnet(const Config& config) {

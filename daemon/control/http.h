@@ -117,6 +117,8 @@ struct TcpRules {
   std::shared_ptr<const TcpGuard> guard{};
 };
 
+/// Whether it is one that serve_tcp() takes. Errors: Invalid.
+[[nodiscard]] Result<void> check_tcp_address(const std::string& address);
 /// Clients may read only. Errors: Invalid address, Io with the reason.
 [[nodiscard]] Result<std::unique_ptr<HttpServer>> serve_tcp(boost::asio::io_context& io,
                                                             const TcpRules& rules, Handler handler,

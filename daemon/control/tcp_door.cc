@@ -47,14 +47,16 @@ std::optional<Tcp::endpoint> endpoint_of(const std::string& address) {
 
 }  // namespace
 
+Result<void> check_tcp_address(const std::string& address) {
+  if (endpoint_of(address)) return {};
+  return fail(ErrorCode::Invalid,
+              fmt::format("{}: expected an address and a port, as 127.0.0.1:9683 or [::1]:9683", address));
+}
+
 Result<std::unique_ptr<HttpServer>> serve_tcp(asio::io_context& io, const TcpRules& rules, Handler handler,
                                               HttpLimits limits) {
+  if (auto good = check_tcp_address(rules.address); !good) return fail(good.error());
   const auto endpoint = endpoint_of(rules.address);
-  if (!endpoint) {
-    return fail(
-        ErrorCode::Invalid,
-        fmt::format("{}: expected an address and a port, as 127.0.0.1:9683 or [::1]:9683", rules.address));
-  }
   boost::system::error_code wrong;
   Tcp::acceptor acceptor{io};
   acceptor.open(endpoint->protocol(), wrong);

@@ -234,6 +234,20 @@ TEST(Config, ASimulatedFabricNeedsADescription) {
   EXPECT_FALSE(check_config(config));
 }
 
+TEST(Config, AnAddressThatNobodyCanListenOnIsRefused) {
+  Config config;
+  for (const std::string listen : {"127.0.0.1:99999", "127.0.0.1", "localhost:9683", "[::1]9683"}) {
+    config.metrics.listen = listen;
+    const auto checked = check_config(config);
+    ASSERT_FALSE(checked) << listen;
+    EXPECT_THAT(checked.error().message, HasSubstr("metrics.listen: " + listen + ": expected an address"));
+  }
+  for (const std::string listen : {"127.0.0.1:9683", "[::1]:0", ""}) {
+    config.metrics.listen = listen;
+    EXPECT_TRUE(check_config(config)) << listen;
+  }
+}
+
 TEST(Config, OnlyASimulatedFabricIsServed) {
   Config config;
   config.fabric.serve = "lab";
