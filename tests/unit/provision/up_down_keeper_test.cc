@@ -286,9 +286,9 @@ TEST_F(UpDownKeeperTest, KeepsOffWhatIsToBeAvoidedUnlessHostsWouldBeCutOff) {
   EXPECT_NE(keeper.unconnected(), 0U);
 }
 
-// World 978642548 of the swarm: a spine lost one of its two cables up, and the tables that were ordered before
-// that were to avoid the other one; hosts had other ways, and the manager lost its way to the spine. Not over
-// what an operator wants off.
+// World 978642548 of the swarm: a spine lost one of its two cables up, and the tables that were ordered
+// before that were to avoid the other one; hosts had other ways, and the manager lost its way to the spine.
+// Not over what an operator wants off.
 TEST_F(UpDownKeeperTest, AvoidsNothingThatASwitchIsManagedBy) {
   const auto tree = assign_lids(**generate("xgft:3;3,3,2;1,2,2")).value();
   const auto is_spine = [&](NodeIndex node) { return tree->node(node).description == "spine-1-1"; };
