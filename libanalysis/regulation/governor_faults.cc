@@ -188,8 +188,8 @@ void Governor::Impl::keep_what_is_needed(const std::string& why) {
     return leaves && !forced && drain_of(link.ref) == nullptr;
   };
   if (std::ranges::none_of(records, goes)) return;
-  LinkSet with = on_links();
-  LinkSet without = with;
+  routing::LinkSet with = on_links();
+  routing::LinkSet without = with;
   for (std::uint32_t i = 0; i < records.size(); ++i) {
     if (!goes(records[i])) continue;
     with.insert(LinkIndex{i});

@@ -76,8 +76,9 @@ TEST_F(Faults, ACableThatARingIsWithoutIsToldOfUntilItIsBack) {
     traffic(0.05, 2);
     EXPECT_EQ(figures().unroutable, 0U);
     const auto& problems = world.daemon->regulator().problems();
-    EXPECT_THAT(problems, ::testing::Contains(::testing::Field(
-                              &Problem::text, ::testing::HasSubstr("1 link is down, and nobody ordered it"))));
+    EXPECT_THAT(problems,
+                ::testing::Contains(::testing::Field(
+                    &Problem::text, ::testing::HasSubstr("1 link is down, and nobody ordered it"))));
     world.watch.mend(cable, world.ps());
     settle();
     EXPECT_EQ(std::count_if(events.begin() + static_cast<std::ptrdiff_t>(told), events.end(),

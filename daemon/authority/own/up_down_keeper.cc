@@ -207,13 +207,12 @@ void UpDownKeeper::route_plane(unsigned plane, const routing::LinkSet& open) {
     router_->update(plane, links);
     return router_->unconnected(plane).size() < apart;
   };
-  if (unmanaged != 0 && wanted != ordered && (joins_more(ordered) || this->unmanaged(plane) < unmanaged)) {
-    overridden_ = true;
-  } else if (apart != 0 && joins_more(open)) {
-    overridden_ = true;
-  } else {
-    router_->update(plane, wanted);  // a fault cuts them off, and not what is avoided
-  }
+  const bool is_needed =
+      (unmanaged != 0 && wanted != ordered && (joins_more(ordered) || this->unmanaged(plane) < unmanaged)) ||
+      (apart != 0 && joins_more(open));
+  overridden_ = overridden_ || is_needed;
+  // Else a fault cuts them off, and not what is avoided.
+  if (!is_needed) router_->update(plane, wanted);
 }
 
 /// Switches that the manager has no way to, or that have none to it, counted each way.
@@ -281,8 +280,7 @@ std::vector<UpDownKeeper::Pair> UpDownKeeper::joined_apart() const {
     }
   }
   std::ranges::sort(result);
-  const auto twice = std::ranges::unique(result);
-  result.erase(twice.begin(), twice.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
 }
 

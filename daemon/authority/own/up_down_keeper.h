@@ -80,8 +80,8 @@ class UpDownKeeper {
   /// Host switches, in pairs, between which the links of the last route() leave no legal path, in some plane.
   [[nodiscard]] std::size_t unconnected() const;
   /// Where the last route() left switches with hosts apart that cables join, since the order counts on cables
-  /// that are lost: begins anew without these, if that joins some and parts none; one that is back is one that
-  /// came. Later while a table may use them: what does turns packets again as soon as they are back.
+  /// that are lost: begins anew without these, if that joins some and parts none; one that is back is one
+  /// that came. Later while a table may use them: what does turns packets again as soon as they are back.
   OtherRoutes leave_lost(const std::function<bool(const PortRef&)>& may_use);
   /// Cables that were left so, and are not back.
   [[nodiscard]] const std::vector<LinkRef>& left() const { return left_; }
