@@ -8,6 +8,12 @@ namespace heddle::authority {
 using regulate::LinkTo;
 using Window = LinkRunsSeat::Window;
 
+namespace {
+
+Error not_wanted() { return {ErrorCode::Conflict, "it was called off before the port was set"}; }
+
+}  // namespace
+
 void LinkRuns::run(const std::vector<Order>& orders, Instant now, Done done) {
   auto run = std::make_shared<Run>();
   run->done = std::move(done);
@@ -15,7 +21,7 @@ void LinkRuns::run(const std::vector<Order>& orders, Instant now, Done done) {
   for (std::size_t i = 0; i < orders.size(); ++i) {
     run->outcomes.push_back({orders[i].link, std::nullopt});
     auto& queue = queues_[orders[i].link];
-    for (const ItemPtr& earlier : std::deque(queue)) call_off(*earlier, now);
+    for (const ItemPtr& earlier : std::deque(queue)) call_off(*earlier, not_wanted(), now);
     auto item = std::make_shared<Item>();
     item->order = orders[i];
     item->run = run;
@@ -39,16 +45,27 @@ void LinkRuns::call_off(const std::vector<LinkRef>& links, Instant now) {
   for (const LinkRef& link : links) {
     const auto queue = queues_.find(link);
     if (queue == queues_.end()) continue;
-    for (const ItemPtr& item : std::deque(queue->second)) call_off(*item, now);
+    for (const ItemPtr& item : std::deque(queue->second)) call_off(*item, not_wanted(), now);
   }
 }
 
-void LinkRuns::call_off(Item& item, Instant now) {
+void LinkRuns::call_off_what_goes(const std::vector<LinkRef>& kept_off, const Error& why, Instant now) {
+  std::vector<ItemPtr> going;
+  for (const auto& [link, queue] : queues_) {
+    if (std::ranges::find(kept_off, link) != kept_off.end()) continue;
+    for (const ItemPtr& item : queue) {
+      if (item->order.to != LinkTo::On) going.push_back(item);
+    }
+  }
+  for (const ItemPtr& item : going) call_off(*item, why, now);
+}
+
+void LinkRuns::call_off(Item& item, const Error& why, Instant now) {
   if (std::exchange(item.called_off, true)) return;
   if (item.state == State::Driving) {
     item.batch->setter->call_off(item.job);
   } else {
-    end(item, Error{ErrorCode::Conflict, "it was called off before the port was set"}, now);
+    end(item, why, now);
   }
 }
 

@@ -83,6 +83,9 @@ class LinkRuns {
 
   void run(const std::vector<Order>& orders, Instant now, Done done);
   void call_off(const std::vector<LinkRef>& links, Instant now);
+  /// Tables lead over links that were to go off, but for `kept_off`: of the others, what is not off yet is
+  /// called off, for this reason.
+  void call_off_what_goes(const std::vector<LinkRef>& kept_off, const Error& why, Instant now);
   /// The window may be another.
   void look_at_window(Instant now);
 
@@ -127,7 +130,7 @@ class LinkRuns {
   void drive(std::vector<ItemPtr> items, Instant now);
   void driven(Batch* batch, const std::vector<std::optional<Error>>& failures, Instant now);
   void came(const Batch& batch, const std::vector<std::size_t>& orders, Instant now);
-  void call_off(Item& item, Instant now);
+  void call_off(Item& item, const Error& why, Instant now);
   void end(Item& item, std::optional<Error> failure, Instant now);
 
   LinkRunsSeat& seat_;

@@ -40,6 +40,10 @@ struct Routes {
 
 class RouteMaker {
  public:
+  RouteMaker() = default;
+  /// By an order that another one has.
+  explicit RouteMaker(Order order) : order_{std::move(order)} {}
+
   /// `plan` null: without exclusions. `lmc`: of hosts; the plan's planes beyond 2^lmc have no LIDs.
   /// `in_force`: what switches hold, null where nobody knows. A router that is made anew lets packets turn as
   /// they do by these, as far as that can be (routing/kept_turns.h). Errors: of routing::UpDownRouter, for a

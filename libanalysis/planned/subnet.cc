@@ -212,4 +212,8 @@ std::vector<LinkRef> CableMemory::missing(const SubnetRecords& records) {
   return gone;
 }
 
+void CableMemory::leave(std::span<const LinkRef> links) {
+  std::erase_if(known_, [&](const LinkRef& link) { return std::ranges::find(links, link) != links.end(); });
+}
+
 }  // namespace heddle::planned

@@ -69,6 +69,8 @@ class CableMemory {
  public:
   /// Those that are missing in `records`; takes note of those that are there.
   [[nodiscard]] std::vector<LinkRef> missing(const SubnetRecords& records);
+  /// They are not missed any more, and new when they are back.
+  void leave(std::span<const LinkRef> links);
 
  private:
   std::vector<LinkRef> known_;  ///< sorted

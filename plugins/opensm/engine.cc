@@ -50,12 +50,29 @@ int Engine::prepare() {
   planned::SubnetRecords records = read_subnet(opensm_.subn);
   if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) hosts_.forget();
   const std::size_t mute = hosts_.recall(records);
-  std::vector<LinkRef> absent = cables_.missing(records);
+  const std::vector<LinkRef> lost = cables_.missing(records);
+  std::vector<LinkRef> absent = lost;
   const plan::Plan* plan = keeper_.plan();
   away_.recall(records, absent, plan);
   if (plan != nullptr) absent.insert(absent.end(), plan->off.begin(), plan->off.end());
-  const planned::Subnet subnet = planned::make_subnet(std::move(records), absent);
-  auto routes = maker_.make(subnet, plan, opensm_.subn.opt.lmc, &in_force_);
+  const unsigned lmc = opensm_.subn.opt.lmc;
+  planned::SubnetRecords seen = lost.empty() ? planned::SubnetRecords{} : records;
+  planned::Subnet subnet = planned::make_subnet(std::move(records), absent);
+  auto routes = maker_.make(subnet, plan, lmc, &in_force_);
+  leaves_later_ = false;
+  if (routes) {
+    const auto leave = lost_cables_.look(maker_, *routes, seen, lost, plan, lmc, in_force_);
+    leaves_later_ = leave == planned::LostCables::Leave::Later;
+    if (leave == planned::LostCables::Leave::Now) {
+      log_.notice(
+          fmt::format("hosts that cables join have no path, since the order counts on {} that are lost: "
+                      "routing without them until they are back",
+                      lost.size()));
+      cables_.leave(lost);
+      subnet = planned::make_subnet(std::move(seen), {});
+      routes = maker_.make(subnet, plan, lmc, &in_force_);
+    }
+  }
   if (!routes) {
     log_.error("HE04", routes.error().message);
     return -1;
@@ -178,6 +195,8 @@ Confirmation Engine::routing_done(bool reroute) {
   result.staying = pass_.staying;
   result.packet_life = packet_life();
   plan_next_pass();
+  // What led over the lost ones is gone, perhaps.
+  if (leaves_later_ && pass_.writes && result.switches_behind == 0) ask_for_reroute();
   if (second_look_.is_due(result.relaxed, waiting_, Timings::Clock::now())) {
     log_.info(
         fmt::format("hosts would be cut off, and {} links are not Active: looking at them again", waiting_));

@@ -23,6 +23,7 @@
 #include "opensm_headers.h"
 #include "opensm_log.h"
 #include "planned/away.h"
+#include "planned/lost_cables.h"
 #include "planned/route_maker.h"
 #include "planned/tables_in_force.h"
 #include "planned/transition.h"
@@ -98,6 +99,8 @@ class Engine {
   Timings timings_;
   PlanKeeper keeper_;
   planned::CableMemory cables_;
+  planned::LostCables lost_cables_;
+  bool leaves_later_ = false;
   planned::HostMemory hosts_;
   planned::AwayMemory away_;
   planned::RouteMaker maker_;

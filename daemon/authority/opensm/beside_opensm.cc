@@ -7,6 +7,7 @@
 
 #include "authority/opensm/plan_evidence.h"
 #include "authority/own/survey_change.h"
+#include "planned/lost_cables.h"
 
 namespace heddle::opensm {
 
@@ -63,6 +64,7 @@ void BesideOpenSm::surveyed(const Survey& survey, std::vector<Lid> managers, Ins
   authority::KnownFabric known;
   known.reference = keeper_.full();
   known.up = keeper_.up();
+  known.left = keeper_.left();
   known.ranks = keeper_.ranks();
   known.managers = std::move(managers);
   known.disabled = authority::disabled_ports(*survey.fabric);
@@ -71,7 +73,18 @@ void BesideOpenSm::surveyed(const Survey& survey, std::vector<Lid> managers, Ins
   }
   known_ = std::move(known);
   if (begun_) listener_->on_fabric(*known_, now);
+  leave_lost(now);
   look_at_mastership(now);
+}
+
+/// As the plugin does (planned/lost_cables.h): it says that nobody is apart.
+void BesideOpenSm::leave_lost(Instant now) {
+  if (!known_ || unconnected_ != 0 || planned::keeps_off(store_.plan())) return;
+  if (keeper_.leave_lost([](const PortRef&) { return false; }) != provision::OtherRoutes::Now) return;
+  known_->reference = keeper_.full();
+  known_->up = keeper_.up();
+  known_->left = keeper_.left();
+  if (begun_) listener_->on_fabric(*known_, now);
 }
 
 /// The order that is chosen from the first survey stays, and OpenSM's tables follow it from then on: one of
@@ -145,6 +158,10 @@ void BesideOpenSm::tell(Mastership mastership, Instant now) {
 void BesideOpenSm::on_plugin(const PluginEvent& event, Instant now) {
   if (event.kind == PluginEvent::Kind::RoutingDone || event.kind == PluginEvent::Kind::Hello)
     staying_ = event.staying;
+  if (event.kind == PluginEvent::Kind::RoutingDone) {
+    unconnected_ = event.unconnected;
+    leave_lost(now);
+  }
   actuator_.on_plugin(event, now);
   look_at_mastership(now);
 }
@@ -152,6 +169,7 @@ void BesideOpenSm::on_plugin(const PluginEvent& event, Instant now) {
 void BesideOpenSm::on_plugin_gone(Instant now) {
   master_went_ = master_went_ || mastership_ == Mastership::Held;
   staying_.clear();  // nobody says any more
+  unconnected_.reset();
   actuator_.on_plugin_gone(now);
   look_at_mastership(now);
 }

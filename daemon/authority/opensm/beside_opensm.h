@@ -55,6 +55,7 @@ class BesideOpenSm final : public authority::Authority {
  private:
   [[nodiscard]] bool must_wait_for_more(const Survey& survey, Instant now) const;
   void begin(Instant now);
+  void leave_lost(Instant now);
   void look_at_mastership(Instant now);
   [[nodiscard]] bool is_standby() const;
   void tell(authority::Mastership mastership, Instant now);
@@ -81,6 +82,7 @@ class BesideOpenSm final : public authority::Authority {
   bool master_went_ = false;                     ///< the master here has gone, and none has come since
   bool away_ = false;                            ///< since then
   std::vector<Lid> staying_;                     ///< by the last routing
+  std::optional<std::size_t> unconnected_;       ///< likewise: pairs of switches with hosts
 };
 
 }  // namespace heddle::opensm

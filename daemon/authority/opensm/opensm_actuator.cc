@@ -17,6 +17,12 @@ Error not_ready() {
           "no OpenSM that follows this daemon is the master here; see docs/opensm.md"};
 }
 
+Error goes_on_using() {
+  return {ErrorCode::Refused,
+          "hosts would be cut off, or packets might wait for one another in a circle: OpenSM goes on using "
+          "links that were to go off"};
+}
+
 }  // namespace
 
 OpenSmActuator::OpenSmActuator(transport::TransactionEngine& engine, regulate::FabricSeat& seat,
@@ -109,12 +115,7 @@ void OpenSmActuator::routed(const PluginEvent& event, Instant now) {
   }
   const bool closing = !job.avoid.has_value();
   if (closing && event.relaxed) {
-    finish_job(
-        fail(
-            ErrorCode::Refused,
-            "hosts would be cut off, or packets might wait for one another in a circle: OpenSM goes on using "
-            "links that were to go off"),
-        now);
+    finish_job(fail(goes_on_using()), now);
     return;
   }
   job.relaxed = event.relaxed;
@@ -218,6 +219,8 @@ void OpenSmActuator::on_plugin(const PluginEvent& event, Instant now) {
     case Kind::RoutingDone:
       if (event.blocks != 0) packets_gone_ = now + event.packet_life;
       if (answers) routed(event, now);
+      if (event.relaxed)
+        runs_.call_off_what_goes(forced_ ? forced_() : std::vector<LinkRef>{}, goes_on_using(), now);
       break;
     case Kind::MulticastDone:
       if (answers && wait == Job::Wait::Multicast && !event.errors) read_back(now);

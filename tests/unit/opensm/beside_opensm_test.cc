@@ -50,7 +50,8 @@ class Beside : public testing::Test,
   std::optional<PlanStore> store_;
   std::optional<BesideOpenSm> beside_;
   std::vector<regulation::OffRecord> evidence_;
-  unsigned fabrics_ = 0;  ///< of which the listener was told
+  unsigned fabrics_ = 0;          ///< of which the listener was told
+  authority::KnownFabric known_;  ///< the last one
   test::SimWorld sim_{"tree:k=2,n=2"};
 
  private:
@@ -65,7 +66,10 @@ class Beside : public testing::Test,
   void hold() override {}
   void release(Instant) override {}
   void set_change_bits(authority::ChangeBits) override {}
-  void on_fabric(const authority::KnownFabric&, Instant) override { ++fabrics_; }
+  void on_fabric(const authority::KnownFabric& known, Instant) override {
+    ++fabrics_;
+    known_ = known;
+  }
   void on_mastership(authority::Mastership, Instant) override {}
   [[nodiscard]] std::vector<authority::KnownLink> known_links() const override { return {}; }
   [[nodiscard]] std::vector<LinkRef> links_off() const override { return {}; }
@@ -198,6 +202,63 @@ TEST_F(FirstSurvey, IsTakenAsItIsAfterTwentySeconds) {
   now_ += 20s;
   beside_->on_timer(now_);
   EXPECT_TRUE(begun());
+}
+
+// The plugin makes its mends without a cable that keeps hosts apart on what is left of a ring; the governor
+// is to know as much.
+class CutRing : public Beside {
+ protected:
+  CutRing() { managed_.bring_up(); }
+  void routed(std::size_t unconnected) {
+    PluginEvent event;
+    event.kind = PluginEvent::Kind::RoutingDone;
+    event.unconnected = unconnected;
+    beside_->on_plugin(event, now_);
+  }
+  void surveyed() {
+    for (const Port& port : managed_.survey->fabric->ports()) {
+      if (port.lid != no_lid) return beside_->surveyed(*managed_.survey, {port.lid}, now_);
+    }
+  }
+  [[nodiscard]] bool is_between_switches(LinkIndex link) const {
+    const Fabric& truth = managed_.sim.fabric.description();
+    const auto is_switch = [&](LinkEnd end) { return truth.node(end.node).type == NodeType::Switch; };
+    return is_switch(truth.link(link).a) && is_switch(truth.link(link).b);
+  }
+
+  vlarb::ManagedWorld managed_{"torus:4,hosts=2"};
+};
+
+TEST_F(CutRing, IsKnownWithoutACableThatThePluginLeft) {
+  connected_ = true;
+  say(PluginEvent::Kind::Hello, "master");
+  routed(0);
+  surveyed();
+  const Fabric& truth = managed_.sim.fabric.description();
+  std::size_t left = 0;
+  for (std::uint32_t i = 0; i < truth.links().size(); ++i) {
+    const LinkIndex cable{i};
+    if (!is_between_switches(cable)) continue;
+    const auto has_cable = [&](const Fabric& fabric) {
+      const PortIndex port = fabric.find_port(link_ref(truth, truth.link(cable)).a);
+      return port != no_port && fabric.port(port).link != no_link;
+    };
+    managed_.sim.fabric.cut(cable, managed_.sim.ps());
+    managed_.sweep_until([&](const Survey& survey) { return !has_cable(*survey.fabric); });
+    routed(2);
+    surveyed();
+    EXPECT_TRUE(known_.left.empty());
+    EXPECT_TRUE(has_cable(*known_.reference));
+    routed(0);
+    left += known_.left.size();
+    EXPECT_EQ(has_cable(*known_.reference), known_.left.empty());
+    managed_.sim.fabric.mend(cable, managed_.sim.ps());
+    managed_.sweep_until([&](const Survey& survey) { return has_cable(*survey.fabric); });
+    surveyed();
+    EXPECT_TRUE(known_.left.empty());
+    EXPECT_TRUE(has_cable(*known_.reference));
+  }
+  EXPECT_GT(left, 0U);
 }
 
 }  // namespace

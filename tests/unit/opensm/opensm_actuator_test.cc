@@ -484,6 +484,27 @@ TEST(OpenSmActuator, AnOnCallsAnOffForTheSameLinkOff) {
   EXPECT_EQ(world.state_of(link.a), PortState::Active);
 }
 
+/// A link has left all tables and waits for the window; a cable is cut, and OpenSM routes over the link
+/// again, lest hosts be cut off. It went off all the same when the window opened (181327 of the random runs
+/// of real programs: hosts without a path for 1.3 s).
+TEST(OpenSmActuator, WhatOpenSmUsesOnceMoreDoesNotGoOff) {
+  World world("tree:k=3,n=2");
+  const LinkRef link = world.trunk(0);
+  std::optional<regulate::LinkOutcome> answer;
+  world.actuator->set_links({{link, link.a, LinkTo::Off, World::full()}}, world.sim.now,
+                            [&](const auto& outcomes, Instant) { answer = outcomes.at(0); });
+  world.say(Kind::HeavySweepStart);
+  EXPECT_FALSE(world.run([&] { return answer.has_value(); }, 2s));
+  PluginEvent routed;
+  routed.kind = Kind::RoutingDone;
+  routed.relaxed = true;
+  world.say(routed);
+  world.say(Kind::SubnetUp);
+  EXPECT_TRUE(world.run([&] { return answer.has_value(); }));
+  EXPECT_TRUE(answer->failure);
+  EXPECT_EQ(world.state_of(link.a), PortState::Active);
+}
+
 /// A SUBNET UP without errors may never come: one node whose Sets fail kept every link off.
 TEST(OpenSmActuator, WhatComesBackWaitsAFewSecondsForTheWindow) {
   World world("tree:k=3,n=2");

@@ -1,0 +1,63 @@
+#include "planned/lost_cables.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::planned {
+
+bool keeps_off(const plan::Plan& plan) {
+  return !plan.off.empty() || !plan.forced.empty() ||
+         std::ranges::any_of(plan.planes,
+                             [](const plan::Plane& plane) { return !plane.avoid.empty() || plane.staged; });
+}
+
+namespace {
+
+/// Switches with hosts without a path, in some plane; sorted.
+std::vector<std::pair<NodeGuid, NodeGuid>> apart(const routing::UpDownRouter& router) {
+  std::vector<std::pair<NodeGuid, NodeGuid>> pairs;
+  for (unsigned plane = 0; plane < router.planes(); ++plane) {
+    for (const auto& [from, to] : router.unconnected(plane))
+      pairs.emplace_back(router.graph().guid(from), router.graph().guid(to));
+  }
+  std::ranges::sort(pairs);
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  return pairs;
+}
+
+/// A switch has confirmed an entry that leads there.
+bool is_in_use(const PortRef& port, const routing::ForwardingTables& tables) {
+  const routing::SwitchIndex sw = tables.find(port.node);
+  return sw != routing::no_switch &&
+         std::ranges::find(tables.row(sw), port.port.raw()) != tables.row(sw).end();
+}
+
+}  // namespace
+
+LostCables::Leave LostCables::look(const RouteMaker& maker, const Routes& routes, const SubnetRecords& seen,
+                                   std::span<const LinkRef> lost, const plan::Plan* plan, unsigned lmc,
+                                   const TablesInForce& in_force) {
+  if (lost.empty()) tried_.clear();
+  if (routes.unconnected == 0 || lost.empty() || !seen.away.empty()) return Leave::No;
+  const auto is_gone = [&](NodeGuid node) {
+    return std::ranges::find(seen.nodes, node, &Node::guid) == seen.nodes.end();
+  };
+  if (std::ranges::any_of(lost,
+                          [&](const LinkRef& link) { return is_gone(link.a.node) || is_gone(link.b.node); }))
+    return Leave::No;
+  if ((plan != nullptr && keeps_off(*plan)) || std::ranges::equal(lost, tried_)) return Leave::No;
+  const routing::ForwardingTables held = in_force.of(maker.router().graph(), routes.tables.top());
+  if (std::ranges::any_of(
+          lost, [&](const LinkRef& link) { return is_in_use(link.a, held) || is_in_use(link.b, held); }))
+    return Leave::Later;
+  tried_.assign(lost.begin(), lost.end());
+  RouteMaker trial{maker.order()};
+  if (!trial.make(make_subnet(seen, {}), plan, lmc, &in_force)) return Leave::No;
+  const auto before = apart(maker.router());
+  const auto after = apart(trial.router());
+  if (after.size() >= before.size() || !std::ranges::includes(before, after)) return Leave::No;
+  tried_.clear();
+  return Leave::Now;
+}
+
+}  // namespace heddle::planned
