@@ -188,7 +188,9 @@ void Governor::Impl::keep_what_is_needed(const std::string& why) {
     return leaves && !forced && drain_of(link.ref) == nullptr;
   };
   if (std::ranges::none_of(records, goes)) return;
-  routing::LinkSet with = on_links();
+  // What is coming on may be up already, and be what they are back by.
+  routing::LinkSet with =
+      links_where([this](const LinkRecord& link) { return is_on(link) || link.state == LinkState::Opening; });
   routing::LinkSet without = with;
   for (std::uint32_t i = 0; i < records.size(); ++i) {
     if (!goes(records[i])) continue;
