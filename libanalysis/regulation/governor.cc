@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "fabric/unique_names.h"
 #include "regulation/governor_impl.h"
@@ -112,7 +113,7 @@ std::vector<Action> Governor::Impl::on(const Event& event) {
 }
 
 std::optional<Instant> Governor::Impl::earliest() const {
-  if (any_search_ || choice_waits_) return now_;
+  if (any_search_ || choice_waits_ || came_back_) return now_;
   std::optional<Instant> first = deadline_;
   const auto take = [&](std::optional<Instant> at) {
     if (at && (!first || *at < *first)) first = at;
@@ -137,6 +138,7 @@ void Governor::Impl::handle(const Tick&) {
     if (is_stranger(link)) strangers_.insert(link);
   }
   end_overdue_drains();
+  if (const auto who = std::exchange(came_back_, std::nullopt); who && network) keep_what_is_needed(*who);
   if (network) routing_tick();
   search_on();
 }

@@ -175,7 +175,7 @@ void Governor::Impl::handle(const LinkFound& event) {
   record.mode = reduced ? known->second.mode : record.full;
   move(record, LinkState::Ready);
   report(ReportKind::Back, {event.link}, name(*link) + " is up again");
-  keep_what_is_needed(name(*link) + " is up again");
+  came_back_ = name(*link) + " is up again";
 }
 
 /// What was to go while others were gone, and parts hosts now that they are back: an operator who did not
@@ -257,9 +257,8 @@ void Governor::Impl::handle(const SwitchFound& event) {
     move(link, LinkState::Ready);
     links.push_back(link.ref);
   }
-  const std::string why = to_string(event.node) + " is there again";
-  report(ReportKind::Back, std::move(links), why);
-  keep_what_is_needed(why);
+  came_back_ = to_string(event.node) + " is there again";
+  report(ReportKind::Back, std::move(links), *came_back_);
 }
 
 /// After a fault: tables over what is left, at once; and what is missing for the rules comes back.

@@ -336,6 +336,7 @@ class Governor::Impl {
   bool settles_plane_ = false;      ///< the migration under way is to make it so, and nothing else
   std::optional<ChangeId> change_;  ///< with an Intent out
   std::optional<std::string> called_off_;
+  std::optional<std::string> came_back_;  ///< since the last Tick: the last who did
 
   std::map<StepId, OpenStep> opening_;
   std::set<NodeGuid> unused_;  ///< switches that have been told of, or were so at the start
