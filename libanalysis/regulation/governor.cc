@@ -293,7 +293,10 @@ std::vector<OffRecord> Governor::Impl::off_links() const {
 std::vector<LinkRef> Governor::Impl::withheld() const {
   std::vector<LinkRef> result;
   for (const auto& [ref, off] : memory.off) {
-    if (!off.mode.on() && wish(ref) == Wish::Off) result.push_back(ref);
+    const auto link = find(ref);
+    const bool comes_back =
+        link && (records[link->raw()].wanted || records[link->raw()].state == LinkState::Opening);
+    if (!off.mode.on() && wish(ref) == Wish::Off && !comes_back) result.push_back(ref);
   }
   return result;
 }
