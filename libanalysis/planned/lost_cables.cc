@@ -36,7 +36,7 @@ bool is_in_use(const PortRef& port, const routing::ForwardingTables& tables) {
 
 LostCables::Leave LostCables::look(const RouteMaker& maker, const Routes& routes, const SubnetRecords& seen,
                                    std::span<const LinkRef> lost, const plan::Plan* plan, unsigned lmc,
-                                   const TablesInForce& in_force) {
+                                   const TablesInForce& in_force, bool is_calm) {
   if (lost.empty()) tried_.clear();
   if (routes.unconnected == 0 || lost.empty() || !seen.away.empty()) return Leave::No;
   const auto is_gone = [&](NodeGuid node) {
@@ -46,6 +46,7 @@ LostCables::Leave LostCables::look(const RouteMaker& maker, const Routes& routes
                           [&](const LinkRef& link) { return is_gone(link.a.node) || is_gone(link.b.node); }))
     return Leave::No;
   if ((plan != nullptr && keeps_off(*plan)) || std::ranges::equal(lost, tried_)) return Leave::No;
+  if (!is_calm) return Leave::Later;
   const routing::ForwardingTables held = in_force.of(maker.router().graph(), routes.tables.top());
   if (std::ranges::any_of(
           lost, [&](const LinkRef& link) { return is_in_use(link.a, held) || is_in_use(link.b, held); }))

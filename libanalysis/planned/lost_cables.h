@@ -20,7 +20,8 @@ namespace heddle::planned {
 class LostCables {
  public:
   /// Whether CableMemory is to forget them: they join hosts that are apart, and part none, where the subnet
-  /// is routed without them. Later: some switch still leads packets over one. No, where they were tried
+  /// is routed without them. Later: tables have just changed (not
+  /// `is_calm`), or some switch still leads packets over one. No, where they were tried
   /// before, where the plan keeps links out of use, or a switch is gone: what it holds for its cables is not
   /// known.
   enum class Leave : std::uint8_t { No, Later, Now };
@@ -28,7 +29,7 @@ class LostCables {
   /// `routes` are what `maker` has just made of `seen` with the lost ones, and of this plan.
   [[nodiscard]] Leave look(const RouteMaker& maker, const Routes& routes, const SubnetRecords& seen,
                            std::span<const LinkRef> lost, const plan::Plan* plan, unsigned lmc,
-                           const TablesInForce& in_force);
+                           const TablesInForce& in_force, bool is_calm = true);
 
  private:
   std::vector<LinkRef> tried_;

@@ -61,7 +61,7 @@ int Engine::prepare() {
   auto routes = maker_.make(subnet, plan, lmc, &in_force_);
   leaves_later_ = false;
   if (routes) {
-    const auto leave = lost_cables_.look(maker_, *routes, seen, lost, plan, lmc, in_force_);
+    const auto leave = lost_cables_.look(maker_, *routes, seen, lost, plan, lmc, in_force_, is_calm());
     leaves_later_ = leave == planned::LostCables::Leave::Later;
     if (leave == planned::LostCables::Leave::Now) {
       log_.notice(
@@ -195,8 +195,6 @@ Confirmation Engine::routing_done(bool reroute) {
   result.staying = pass_.staying;
   result.packet_life = packet_life();
   plan_next_pass();
-  // What led over the lost ones is gone, perhaps.
-  if (leaves_later_ && pass_.writes && result.switches_behind == 0) ask_for_reroute();
   if (second_look_.is_due(result.relaxed, waiting_, Timings::Clock::now())) {
     log_.info(
         fmt::format("hosts would be cut off, and {} links are not Active: looking at them again", waiting_));

@@ -73,6 +73,7 @@ class Engine {
   void look_at_plan();
   bool take_what_was_read(const std::vector<osm_switch_t*>& switches);
   void choose_pass(const planned::Subnet& subnet);
+  [[nodiscard]] bool is_calm() const;
   [[nodiscard]] Timings::Clock::duration packet_life() const;
   void plan_next_pass();
   void say(const std::vector<std::string>& remarks);
@@ -107,6 +108,7 @@ class Engine {
   std::optional<planned::Routes> routes_;
   planned::TablesInForce in_force_;
   planned::Pass pass_;                         ///< on the way to the tables of routes_
+  Timings::Clock::time_point written_at_{};    ///< by the last pass that did
   Timings::Clock::time_point packets_gone_{};  ///< that followed the tables before
   mutable std::mutex next_pass_mutex_;
   std::optional<Timings::Clock::time_point> next_pass_at_;

@@ -9,6 +9,8 @@
 
 namespace heddle::plugin {
 
+constexpr std::chrono::seconds calm{5};
+
 /// OpenSM's own record of a switch is no answer: it holds zeroes where a block was not confirmed.
 void Engine::choose_pass(const planned::Subnet& subnet) {
   if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) {
@@ -28,6 +30,9 @@ void Engine::choose_pass(const planned::Subnet& subnet) {
   pass_ = maker_.next_pass(subnet, *routes_, in_force_, packets);
 }
 
+/// Tables that follow one order after another at once find more that stands by orders before.
+bool Engine::is_calm() const { return pass_.staying.empty() && Timings::Clock::now() - written_at_ >= calm; }
+
 Timings::Clock::duration Engine::packet_life() const {
   const plan::Plan* plan = keeper_.plan();
   if (plan != nullptr && plan->packet_life) return *plan->packet_life;
@@ -44,10 +49,17 @@ Timings::Clock::duration Engine::packet_life() const {
 /// Repairs and stages that wait for no packet follow at once.
 void Engine::plan_next_pass() {
   const auto now = Timings::Clock::now();
-  if (pass_.writes) packets_gone_ = now + packet_life();
+  if (pass_.writes) {
+    packets_gone_ = now + packet_life();
+    written_at_ = now;
+  }
   const std::lock_guard lock(next_pass_mutex_);
   next_pass_at_.reset();
-  if (pass_.behind != 0) next_pass_at_ = pass_.writes ? now : packets_gone_;
+  if (pass_.behind != 0) {
+    next_pass_at_ = pass_.writes ? now : packets_gone_;
+  } else if (leaves_later_) {
+    next_pass_at_ = now + calm;
+  }
 }
 
 std::optional<Timings::Clock::time_point> Engine::next_pass_at() const {

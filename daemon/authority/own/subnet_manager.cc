@@ -15,6 +15,9 @@ using std::chrono::seconds;
 constexpr FabricClock::duration first_retry = seconds{1};
 constexpr FabricClock::duration longest_retry = seconds{30};
 constexpr std::size_t blocks_at_a_time = 64;
+/// After the last change, until tables may follow another order: each that follows another one at once finds
+/// more that stands by orders before.
+constexpr FabricClock::duration calm = seconds{5};
 
 }  // namespace
 
@@ -66,6 +69,7 @@ void SubnetManager::finished(const ProvisionReport& report) {
     if (!verify_at_) verify_at_ = report.ended + options_.verify_within;
   }
   ++activity_;
+  ask_at_ = report.ended + calm;
   done_(report);
   next(report.ended);
 }
@@ -95,13 +99,13 @@ void SubnetManager::on_timer(Instant now) {
     next(now);
   }
   if (verify_at_ && *verify_at_ <= now) verify(now);
-  if (ask_at_ && *ask_at_ <= now && !provisioner_.busy() && !rewriting_ && !regrouping_) ask(now);
+  if (ask_at_ && *ask_at_ <= now && is_at_rest()) ask(now);
 }
 
 std::optional<Instant> SubnetManager::next_deadline() const {
   std::optional<Instant> first = provisioner_.next_deadline();
   const auto segments = administration_ ? administration_->next_deadline() : std::nullopt;
-  const auto ask_at = provisioner_.busy() ? std::nullopt : ask_at_;
+  const auto ask_at = is_at_rest() ? ask_at_ : std::nullopt;
   for (const auto& at : {retry_at_, verify_at_, ask_at, segments}) {
     if (at && (!first || *at < *first)) first = at;
   }
@@ -135,7 +139,6 @@ void SubnetManager::next(Instant now) {
     return;
   }
   if (rewrites_.empty()) {
-    if (ask(now)) return;
     if (!administration_ || !administration_->groups_changed() || !is_master() || !configured_) return;
     regrouping_ = true;
     say_who_joined(*configured_);
@@ -155,15 +158,18 @@ void SubnetManager::next(Instant now) {
   next(now);
 }
 
-/// Whether what was configured is being configured anew.
-bool SubnetManager::ask(Instant now) {
+/// LIDs that stand by an earlier order come first.
+void SubnetManager::ask(Instant now) {
   ask_at_.reset();
+  if (retry_at_ || !rewrites_.empty() || waiting_ || !provisioner_.staying().empty()) {
+    ask_at_ = now + calm;
+    return;
+  }
   const auto others = is_master() && configured_ && others_ ? others_() : OtherRoutes::None;
-  if (others == OtherRoutes::Later) ask_at_ = now + first_retry;
-  if (others != OtherRoutes::Now) return false;
+  if (others == OtherRoutes::Later) ask_at_ = now + calm;
+  if (others != OtherRoutes::Now) return;
   say_who_joined(*configured_);
   provisioner_.run_again(configured_, now);
-  return true;
 }
 
 void SubnetManager::regrouped(const ProvisionReport& report) {
@@ -177,6 +183,7 @@ void SubnetManager::regrouped(const ProvisionReport& report) {
 
 void SubnetManager::rewritten(const ProvisionReport& report) {
   rewriting_ = false;
+  ask_at_ = report.ended + calm;
   if (!report.failure) serve(report);
   if (report.postponed && !report.failure) {
     next(report.ended);  // it was overtaken, and has its turn again

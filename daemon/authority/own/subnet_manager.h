@@ -32,8 +32,8 @@ class SubnetManager {
   /// Provisioner::remember_lids(), tell_of_lids().
   void remember_lids(LidsByPort lids) { provisioner_.remember_lids(std::move(lids)); }
   void tell_of_lids(Provisioner::LidsGiven given) { provisioner_.tell_of_lids(std::move(given)); }
-  /// Whether what was configured is to be so anew: asked whenever a run has ended, and a second after each
-  /// Later.
+  /// Whether what was configured is to be so anew: asked when nothing has changed for a while, and again
+  /// after each Later.
   void ask_for_others(std::function<OtherRoutes()> others) { others_ = std::move(others); }
   /// Configures the fabric as it was just found. While busy, the latest survey waits its turn.
   void configure(std::shared_ptr<const Survey> survey, Instant now);
@@ -88,7 +88,8 @@ class SubnetManager {
   void say_who_joined(const Survey& survey);
   void next(Instant now);
   void rewrite_later(Instant now);
-  bool ask(Instant now);
+  [[nodiscard]] bool is_at_rest() const { return !provisioner_.busy() && !rewriting_ && !regrouping_; }
+  void ask(Instant now);
   void verify(Instant now);
   void answer_sm_info(const mad::Packet& packet, const mad::Header& header);
   void repress(const mad::Packet& packet, const mad::Header& header);
