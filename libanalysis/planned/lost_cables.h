@@ -20,10 +20,9 @@ namespace heddle::planned {
 class LostCables {
  public:
   /// Whether CableMemory is to forget them: they join hosts that are apart, and part none, where the subnet
-  /// is routed without them. Later: tables have just changed (not
-  /// `is_calm`), or some switch still leads packets over one. No, where they were tried
-  /// before, where the plan keeps links out of use, or a switch is gone: what it holds for its cables is not
-  /// known.
+  /// is routed without them. Later: tables have just changed (not `is_calm`), or some switch still leads
+  /// packets over one. No, where they were tried before, where the plan keeps links out of use, or a switch
+  /// is gone: what it holds for its cables is not known.
   enum class Leave : std::uint8_t { No, Later, Now };
 
   /// `routes` are what `maker` has just made of `seen` with the lost ones, and of this plan.
