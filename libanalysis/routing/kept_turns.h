@@ -6,6 +6,7 @@
 /// Pure.
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <span>
@@ -29,6 +30,10 @@ struct KeptTurn {
 
   friend auto operator<=>(const KeptTurn&, const KeptTurn&) = default;
 };
+
+/// After the last change of tables, until they may follow another order for a lost cable: those that follow
+/// one after another at once find more that stands by orders before.
+inline constexpr std::chrono::seconds between_orders{5};
 
 /// With more, the tables follow another order altogether.
 inline constexpr std::size_t most_kept_turns = 512;

@@ -5,11 +5,10 @@
 #include <span>
 
 #include "engine.h"
+#include "routing/kept_turns.h"
 #include "routing/packet_life.h"
 
 namespace heddle::plugin {
-
-constexpr std::chrono::seconds calm{5};
 
 /// OpenSM's own record of a switch is no answer: it holds zeroes where a block was not confirmed.
 void Engine::choose_pass(const planned::Subnet& subnet) {
@@ -30,8 +29,9 @@ void Engine::choose_pass(const planned::Subnet& subnet) {
   pass_ = maker_.next_pass(subnet, *routes_, in_force_, packets);
 }
 
-/// Tables that follow one order after another at once find more that stands by orders before.
-bool Engine::is_calm() const { return pass_.staying.empty() && Timings::Clock::now() - written_at_ >= calm; }
+bool Engine::is_calm() const {
+  return pass_.staying.empty() && Timings::Clock::now() - written_at_ >= routing::between_orders;
+}
 
 Timings::Clock::duration Engine::packet_life() const {
   const plan::Plan* plan = keeper_.plan();
@@ -58,7 +58,7 @@ void Engine::plan_next_pass() {
   if (pass_.behind != 0) {
     next_pass_at_ = pass_.writes ? now : packets_gone_;
   } else if (leaves_later_) {
-    next_pass_at_ = now + calm;
+    next_pass_at_ = now + routing::between_orders;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "authority/own/survey_change.h"
 #include "mad/header.h"
+#include "routing/kept_turns.h"
 
 namespace heddle::provision {
 namespace {
@@ -15,9 +16,6 @@ using std::chrono::seconds;
 constexpr FabricClock::duration first_retry = seconds{1};
 constexpr FabricClock::duration longest_retry = seconds{30};
 constexpr std::size_t blocks_at_a_time = 64;
-/// After the last change, until tables may follow another order: each that follows another one at once finds
-/// more that stands by orders before.
-constexpr FabricClock::duration calm = seconds{5};
 
 }  // namespace
 
@@ -69,7 +67,7 @@ void SubnetManager::finished(const ProvisionReport& report) {
     if (!verify_at_) verify_at_ = report.ended + options_.verify_within;
   }
   ++activity_;
-  ask_at_ = report.ended + calm;
+  ask_at_ = report.ended + routing::between_orders;
   done_(report);
   next(report.ended);
 }
@@ -162,11 +160,11 @@ void SubnetManager::next(Instant now) {
 void SubnetManager::ask(Instant now) {
   ask_at_.reset();
   if (retry_at_ || !rewrites_.empty() || waiting_ || !provisioner_.staying().empty()) {
-    ask_at_ = now + calm;
+    ask_at_ = now + routing::between_orders;
     return;
   }
   const auto others = is_master() && configured_ && others_ ? others_() : OtherRoutes::None;
-  if (others == OtherRoutes::Later) ask_at_ = now + calm;
+  if (others == OtherRoutes::Later) ask_at_ = now + routing::between_orders;
   if (others != OtherRoutes::Now) return;
   say_who_joined(*configured_);
   provisioner_.run_again(configured_, now);
@@ -183,7 +181,7 @@ void SubnetManager::regrouped(const ProvisionReport& report) {
 
 void SubnetManager::rewritten(const ProvisionReport& report) {
   rewriting_ = false;
-  ask_at_ = report.ended + calm;
+  ask_at_ = report.ended + routing::between_orders;
   if (!report.failure) serve(report);
   if (report.postponed && !report.failure) {
     next(report.ended);  // it was overtaken, and has its turn again
