@@ -522,6 +522,29 @@ class Aggregation(Judged):
         self.expect("dead-end", times=2)
 
 
+class WithoutHosts(Judged):
+    """A switch s beside a and b, which have hosts with two LIDs each. The manager is behind a: s answers to its base LID, and sends
+    nothing to the other one."""
+
+    def setUp(self):
+        super().setUp()
+        fabric = Fabric(3, [(("a", 1), ("ha", 1)), (("b", 1), ("hb", 1)), (("a", 2), ("b", 2)), (("a", 3), ("s", 1))])
+        self.tables = {"a": {2: 1, 3: 1, 4: 2, 5: 2, 6: 0, 7: 2, 8: 3}, "b": {2: 2, 3: 2, 4: 1, 5: 1, 6: 2, 7: 0, 8: 2},
+                       "s": {2: 1, 3: 1, 4: 1, 5: 1, 6: 1, 7: 1, 8: 0}}
+        self.wire = Recording(fabric, "ha")
+        self.wire.bring_up({"ha": 2, "hb": 4, "a": 6, "b": 7, "s": 8}, self.tables, lmc=1)
+
+    def test_it_sends_to_the_managers_base_lid_alone(self):
+        self.wire.write_table("s", {**self.tables["s"], 3: NONE, 4: NONE, 5: NONE})
+        self.expect()
+        self.wire.write_table("s", {**self.tables["s"], 2: NONE})
+        self.assertIn("from s to LID 2 ", self.expect("dead-end"))
+
+    def test_hosts_send_to_all_of_its_lids(self):
+        self.wire.write_table("b", {**self.tables["b"], 3: NONE})
+        self.assertIn("from b to LID 3 ", self.expect("dead-end"))
+
+
 class Groups(Judged):
     def setUp(self):
         super().setUp()

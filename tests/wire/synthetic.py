@@ -153,18 +153,19 @@ class Recording:
         """Of the first multicast LID."""
         self.answer(self.ask(name, SET, MFT, 0, struct.pack(">H", sum(1 << port for port in ports)) + bytes(62)))
 
-    def bring_up(self, lids, tables):
-        """LIDs by name; entries by switch."""
+    def bring_up(self, lids, tables, lmc=0):
+        """Base LIDs by name; entries by switch."""
         for name, lid in lids.items():
-            self.answer(self.ask(name, SET, PORT_INFO, 0 if self.fabric.is_switch(name) else 1, self.port_info(lid=lid)))
+            port, of_host = (0, 0) if self.fabric.is_switch(name) else (1, lmc)
+            self.answer(self.ask(name, SET, PORT_INFO, port, self.port_info(lid=lid, lmc=of_host)))
         for name, entries in tables.items():
             self.write_table(name, entries)
         for name, port in self.fabric.peers:
             if self.fabric.is_switch(name):
                 self.activate(name, port)
             else:
-                self.answer(self.ask(name, SET, PORT_INFO, 1, self.port_info(lids[name], ACTIVE)),
-                            self.port_info(lids[name], ACTIVE, LINK_UP))
+                self.answer(self.ask(name, SET, PORT_INFO, 1, self.port_info(lids[name], ACTIVE, lmc=lmc)),
+                            self.port_info(lids[name], ACTIVE, LINK_UP, lmc))
 
     def write(self, directory):
         (directory / "fabric.net").write_text(self.fabric.text())

@@ -54,15 +54,19 @@ bool Unicast::update_sources() {
   return sources != is_source_ || managers != has_manager_;
 }
 
+bool Unicast::is_managers(int lid) const {
+  return lid == world_.base_lid(lid) && world_.managers().contains(world_.owner(lid));
+}
+
 bool Unicast::is_judged(int lid, int source) const {
   const End owner = world_.owner(lid);
   if (topology_.is_switch(owner.node)) return has_manager_[static_cast<std::size_t>(source)] != 0;
-  return is_source_[static_cast<std::size_t>(source)] != 0 || world_.managers().contains(owner);
+  return is_source_[static_cast<std::size_t>(source)] != 0 || is_managers(lid);
 }
 
 bool Unicast::is_promised(int lid, int source) const {
   const End owner = world_.owner(lid);
-  if (topology_.is_switch(owner.node) || world_.managers().contains(owner)) return true;
+  if (topology_.is_switch(owner.node) || is_managers(lid)) return true;
   if (topology_.is_aggregation(owner.node)) return has_manager_[static_cast<std::size_t>(source)] != 0;
   return has_hosts_[static_cast<std::size_t>(source)] != 0;
 }

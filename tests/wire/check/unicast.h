@@ -81,6 +81,8 @@ class Unicast {
   void tell_cycle(int lid, const std::vector<Channel>& cycle, Time now);
   std::vector<Dependencies::Edge> edges_of(int lid);
   bool update_sources();  ///< whether there are others
+  /// A base LID, which is all that switches know of who manages them (IBA 14.2.5.6, MasterSMLID).
+  [[nodiscard]] bool is_managers(int lid) const;
   /// Whether packets from there to that LID are judged: those between hosts, and between managers and
   /// switches.
   [[nodiscard]] bool is_judged(int lid, int source) const;
