@@ -39,6 +39,10 @@ void TableWriter::write(std::shared_ptr<const Survey> survey, std::shared_ptr<co
     const bool mute = switches_.back() == no_node && is_mute(static_cast<std::uint32_t>(tables_.size()));
     Table* const table = switches_.back() == no_node && !mute ? nullptr : &known_[guid];
     tables_.push_back(table);
+    if (const auto late = late_.find(guid); table != nullptr && late != late_.end()) {
+      static_cast<Late&>(*table) = std::move(late->second);
+      late_.erase(late);
+    }
     if (table == nullptr) continue;
     table->bytes.resize(std::max(table->bytes.size(), routes_->tables.stride()), no_path.raw());
     table->known.resize(std::max(table->known.size(), routes_->tables.blocks()), false);
@@ -47,6 +51,16 @@ void TableWriter::write(std::shared_ptr<const Survey> survey, std::shared_ptr<co
     table->settled_at.resize(table->known.size());
   }
   read(now);
+}
+
+void TableWriter::forget(NodeGuid sw) {
+  const auto it = known_.find(sw);
+  if (it == known_.end()) {
+    empty_.insert(sw);
+    return;
+  }
+  late_[sw] = std::move(it->second);
+  known_.erase(it);
 }
 
 /// Nobody can ask it, packets pass it, and what it holds is known.

@@ -112,10 +112,8 @@ class TableWriter {
   /// Blocks that verify() may read.
   [[nodiscard]] std::size_t known_blocks() const;
   /// The switch was restarted: what it held is gone. It is read where blocks were written to it: that may
-  /// have been after the restart.
-  void forget(NodeGuid sw) {
-    if (known_.erase(sw) == 0) empty_.insert(sw);
-  }
+  /// have been after the restart. Sets of before that nobody confirmed may arrive all the same.
+  void forget(NodeGuid sw);
   /// The switch said once more that its block holds this, since a copy of a Set came late: what it holds is
   /// read by the next write. False where that is what it is known to hold.
   bool doubt(NodeGuid sw, std::size_t block, std::span<const std::uint8_t> said);
@@ -129,14 +127,17 @@ class TableWriter {
   [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const;
 
  private:
-  struct Table {
-    std::vector<std::uint8_t> bytes;
-    std::vector<bool> known;          ///< by block
-    std::vector<bool> silent;         ///< likewise: could not be read in this run
-    std::vector<Instant> settled_at;  ///< likewise: no earlier Set can arrive after this
-    std::vector<bool> read_early;     ///< likewise: before that, so that it may be another one by now
-    /// By block that is not known: what Sets that nobody confirmed would have it hold, besides `bytes`.
+  /// Sets that may arrive, by block.
+  struct Late {
+    std::vector<Instant> settled_at;  ///< no earlier one can arrive after this
+    /// Of blocks that are not known: what those that nobody confirmed would have it hold, besides `bytes`.
     std::map<std::size_t, std::vector<std::vector<std::uint8_t>>> unconfirmed;
+  };
+  struct Table : Late {
+    std::vector<std::uint8_t> bytes;
+    std::vector<bool> known;       ///< by block
+    std::vector<bool> silent;      ///< likewise: could not be read in this run
+    std::vector<bool> read_early;  ///< likewise: before it was settled, so that it may be another one by now
   };
   struct BlockOf {
     std::uint32_t sw = 0;
@@ -213,6 +214,7 @@ class TableWriter {
   std::map<NodeGuid, Table> known_;  ///< what switches confirmed
   /// Blocks that are to be read though they are known.
   std::set<std::pair<NodeGuid, std::size_t>> doubted_;
+  std::map<NodeGuid, Late> late_;  ///< of those that were restarted, and not written since
   std::set<NodeGuid> empty_;      ///< never written; of those that have a top since, it means nothing
   std::optional<Instant> began_;  ///< the first write
 

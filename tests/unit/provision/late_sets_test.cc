@@ -134,6 +134,49 @@ TEST(Provisioner, ABlockThatWasFoundIsNotChangedWhileASetOfBeforeMayArriveAndIsR
   EXPECT_EQ(read_again, 16U);
 }
 
+// 949934114 of the swarm: a switch died, Sets to it were given up, and when it was back it was written and used
+// before these could no longer arrive.
+TEST(Provisioner, ASwitchThatWasRestartedIsNotWrittenWhileASetOfBeforeMayArrive) {
+  ProvisionOptions options;
+  options.packet_life = 5s;
+  KeptWorld kept{"torus:3x3,hosts=1,links=1", options};
+  World& world = kept.world;
+  ASSERT_FALSE(world.bring_up().failure);
+  kept.settle();
+  const Fabric& truth = world.truth();
+  const Survey& survey = *world.reports.back().survey;
+  const NodeIndex own = truth.find_node(survey.node(survey.local).guid());
+  const NodeIndex dies = world.switch_at(8);
+  std::optional<Instant> given_up;
+  std::optional<Instant> written;
+  bool is_back = false;
+  world.sim.on_send = [&](const mad::Packet& packet) {
+    const auto set = table_set(packet);
+    if (!set) return;
+    NodeIndex to = own;
+    for (const PortNum out : set->path) to = truth.peer({to, out})->node;
+    if (to != dies) return;
+    if (!given_up) world.sim.fabric.kill(dies, world.sim.ps());
+    (is_back ? written : given_up) = world.sim.now;
+  };
+  for (std::size_t nth = 0; nth < 18 && !given_up; ++nth) {
+    kept.keeper.avoid(0, {link_ref(truth, truth.link(kept.switch_link(nth)))});
+    world.sm.rewrite_tables(world.sim.now, [](const Result<void>&, Instant) {});
+    kept.settle();
+  }
+  ASSERT_TRUE(given_up);
+  kept.keeper.avoid(0, {});
+  world.sim.fabric.revive(dies, world.sim.ps());
+  is_back = true;
+  const Instant back = world.sim.now;
+  while (!written && world.sim.now - back < 4 * options.packet_life) {
+    world.discovery.full(world.sim.now);
+    (void)world.sim.run([] { return false; }, 100ms);
+  }
+  ASSERT_TRUE(written);
+  EXPECT_GE(*written - *given_up, options.packet_life);
+}
+
 // 249361335 of the swarm: a Set was repeated, so that LIDs waited which that switch holds in the same block.
 // A link was cut, and entries that led over it waited with them; it came back, and they closed a circle.
 TEST(Provisioner, WhatLeadsOverALinkThatIsDownWaitsForNoOtherSwitch) {
