@@ -1,7 +1,6 @@
 #include "planned/lost_cables.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace heddle::planned {
 
@@ -12,18 +11,6 @@ bool keeps_off(const plan::Plan& plan) {
 }
 
 namespace {
-
-/// Switches with hosts without a path, in some plane; sorted.
-std::vector<std::pair<NodeGuid, NodeGuid>> apart(const routing::UpDownRouter& router) {
-  std::vector<std::pair<NodeGuid, NodeGuid>> pairs;
-  for (unsigned plane = 0; plane < router.planes(); ++plane) {
-    for (const auto& [from, to] : router.unconnected(plane))
-      pairs.emplace_back(router.graph().guid(from), router.graph().guid(to));
-  }
-  std::ranges::sort(pairs);
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-  return pairs;
-}
 
 /// A switch has confirmed an entry that leads there.
 bool is_in_use(const PortRef& port, const routing::ForwardingTables& tables) {
@@ -54,8 +41,8 @@ LostCables::Leave LostCables::look(const RouteMaker& maker, const Routes& routes
   tried_.assign(lost.begin(), lost.end());
   RouteMaker trial{maker.order()};
   if (!trial.make(make_subnet(seen, {}), plan, lmc, &in_force)) return Leave::No;
-  const auto before = apart(maker.router());
-  const auto after = apart(trial.router());
+  const auto before = maker.router().apart();
+  const auto after = trial.router().apart();
   if (after.size() >= before.size() || !std::ranges::includes(before, after)) return Leave::No;
   tried_.clear();
   return Leave::Now;

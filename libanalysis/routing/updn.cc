@@ -193,4 +193,16 @@ std::vector<std::pair<SwitchIndex, SwitchIndex>> UpDownRouter::unconnected(unsig
   return result;
 }
 
+std::vector<std::pair<NodeGuid, NodeGuid>> UpDownRouter::apart() const {
+  std::vector<std::pair<NodeGuid, NodeGuid>> pairs;
+  for (unsigned plane = 0; plane < planes(); ++plane) {
+    for (const auto& [from, to] : unconnected(plane)) {
+      pairs.emplace_back(graph().guid(from), graph().guid(to));
+    }
+  }
+  std::ranges::sort(pairs);
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  return pairs;
+}
+
 }  // namespace heddle::routing

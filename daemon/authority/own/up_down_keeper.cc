@@ -27,28 +27,6 @@ bool is_between_switches(const Fabric& fabric, const Link& link) {
          fabric.node(link.b.node).type == NodeType::Switch;
 }
 
-/// By switch: the same number for those that these links join.
-std::vector<std::uint32_t> joined(const routing::SwitchGraph& graph, const routing::LinkSet& links) {
-  constexpr std::uint32_t none = 0xffffffffU;
-  std::vector<std::uint32_t> part(graph.size(), none);
-  std::vector<routing::SwitchIndex> next;
-  for (std::uint32_t first = 0; first < graph.size(); ++first) {
-    if (part[first] != none) continue;
-    part[first] = first;
-    next.emplace_back(first);
-    while (!next.empty()) {
-      const routing::SwitchIndex at = next.back();
-      next.pop_back();
-      for (const routing::Hop& hop : graph.hops(at)) {
-        if (part[hop.peer.raw()] != none || !links.contains(hop.link)) continue;
-        part[hop.peer.raw()] = first;
-        next.push_back(hop.peer);
-      }
-    }
-  }
-  return part;
-}
-
 }  // namespace
 
 std::optional<routing::LinkSet> UpDownKeeper::links_up(const Fabric& fabric) const {
@@ -143,8 +121,8 @@ OtherRoutes UpDownKeeper::leave_lost(const std::function<bool(const PortRef&)>& 
   UpDownKeeper trial = *this;
   trial.left_.insert(trial.left_.end(), in_the_way_.begin(), in_the_way_.end());
   const bool has_begun = trial.begin(*apart_in_).has_value() && trial.route(*apart_in_).has_value();
-  const auto before = joined_apart();
-  const auto after = trial.joined_apart();
+  const auto before = router_->apart();
+  const auto after = trial.router_->apart();
   const bool helps = has_begun && after.size() < before.size() && std::ranges::includes(before, after);
   if (helps) *this = std::move(trial);
   in_the_way_.clear();
@@ -234,7 +212,7 @@ void UpDownKeeper::find_in_the_way(const Fabric& fabric, const MuteNodes& mute) 
   in_the_way_.clear();
   if (has_left_lost_ || keeps_off()) return;
   auto cables = lost(fabric, mute);
-  if (cables.empty() || joined_apart().empty()) return;
+  if (cables.empty() || router_->apart().empty()) return;
   in_the_way_ = std::move(cables);
   apart_in_ = std::make_shared<const Fabric>(fabric);
 }
@@ -267,21 +245,6 @@ void UpDownKeeper::forget_found(const Fabric& fabric) {
     return port != no_port && fabric.port(port).link == no_link;
   };
   std::erase_if(left_, [&](const LinkRef& link) { return !is_free(link.a) || !is_free(link.b); });
-}
-
-/// Switches with hosts that cables join and no path does, in some plane; sorted.
-std::vector<UpDownKeeper::Pair> UpDownKeeper::joined_apart() const {
-  const routing::SwitchGraph& graph = router_->graph();
-  const auto part = joined(graph, up_);
-  std::vector<Pair> result;
-  for (unsigned plane = 0; plane < planes(); ++plane) {
-    for (const auto& [from, to] : router_->unconnected(plane)) {
-      if (part[from.raw()] == part[to.raw()]) result.emplace_back(graph.guid(from), graph.guid(to));
-    }
-  }
-  std::ranges::sort(result);
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
 }
 
 std::size_t UpDownKeeper::unconnected() const {

@@ -79,9 +79,9 @@ class UpDownKeeper {
   [[nodiscard]] const std::vector<NodeGuid>& mute() const { return mute_; }
   /// Host switches, in pairs, between which the links of the last route() leave no legal path, in some plane.
   [[nodiscard]] std::size_t unconnected() const;
-  /// Where the last route() left switches with hosts apart that cables join, since the order counts on cables
-  /// that are lost: begins anew without these, if that joins some and parts none; one that is back is one
-  /// that came. Later while a table may use them: what does turns packets again as soon as they are back.
+  /// Where the last route() left switches with hosts apart, and cables that the order counts on are lost:
+  /// begins anew without these, if that joins some and parts none; one that is back is one that came. Later
+  /// while a table may use them: what does turns packets again as soon as they are back.
   OtherRoutes leave_lost(const std::function<bool(const PortRef&)>& may_use);
   /// Cables that were left so, and are not back.
   [[nodiscard]] const std::vector<LinkRef>& left() const { return left_; }
@@ -100,8 +100,6 @@ class UpDownKeeper {
   [[nodiscard]] std::size_t unmanaged(unsigned plane) const;
   void find_in_the_way(const Fabric& fabric, const MuteNodes& mute);
   [[nodiscard]] bool keeps_off() const;
-  using Pair = std::pair<NodeGuid, NodeGuid>;
-  [[nodiscard]] std::vector<Pair> joined_apart() const;
   [[nodiscard]] routing::LinkSet without(const std::vector<LinkRef>& links, routing::LinkSet set) const;
 
   Counts counts_;
