@@ -1,6 +1,6 @@
 /// The shell around the core: configuration, backend, alarm, doors, notices, metrics and page, and how they
-/// hold each other. Wired, and told what happens, in heddled.cc; read anew and ended in heddled_reload.cc; what
-/// is told of them to others is in heddled_state.cc. What the daemon does to its fabric is in core/.
+/// hold each other. Wired, and told what happens, in heddled.cc; read anew and ended in heddled_reload.cc;
+/// what is told of them to others is in heddled_state.cc. What the daemon does to its fabric is in core/.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -23,6 +23,17 @@ std::vector<char> waiting(std::span<const EntryWrite> stage, std::size_t lids,
   return result;
 }
 
+/// By LID: whether somebody has it.
+std::vector<char> owned(const SwitchGraph& graph, std::size_t lids) {
+  std::vector<char> result(lids, 0);
+  for (const Target& target : graph.targets()) {
+    for (unsigned i = 0; i < target.lid_count(); ++i) {
+      if (const std::size_t lid = std::size_t{target.base.raw()} + i; lid < lids) result[lid] = 1;
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<EntryWrite> dead_entries(const UpdateOrder& order, const ForwardingTables& before,
@@ -32,13 +43,16 @@ std::vector<EntryWrite> dead_entries(const UpdateOrder& order, const ForwardingT
   if (order.up == nullptr) return {};
   const HopMap map{order.graph};
   const std::vector<char> forwards = hops_over(order.graph, order.up);
+  const std::vector<char> is_owned = owned(order.graph, std::max(before.stride(), after.stride()));
   std::set<std::pair<SwitchIndex, Lid>> dead;
   for (const BlockRef& at : differing) {
     for (std::size_t i = 0; i < lids_per_block; ++i) {
       const Lid lid{static_cast<std::uint16_t>(at.block * lids_per_block + i)};
       const PortNum out = before.port(at.sw, lid);
       const std::uint32_t by = map.hop(at.sw.raw(), out.raw());
-      if (by != HopMap::none && forwards[by] == 0 && out != after.port(at.sw, lid)) dead.emplace(at.sw, lid);
+      const PortNum wanted = after.port(at.sw, lid);
+      if (by == HopMap::none || out == wanted) continue;
+      if (forwards[by] == 0 || (is_owned[lid.raw()] == 0 && wanted == no_path)) dead.emplace(at.sw, lid);
     }
   }
   if (!dead.empty() && !stages.empty()) {

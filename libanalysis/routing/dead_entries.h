@@ -1,6 +1,7 @@
 /// Entries that lead over links that are down carry nothing, and turn packets again as soon as such a link is
 /// up, with nobody asked: beside what has changed meanwhile they may close a circle of dependencies. So they
-/// go before anything else is waited for.
+/// go before anything else is waited for. So do those of LIDs that nobody has any more: an order that was
+/// made without their owners does not know how they turn packets.
 #pragma once
 
 #include <functional>

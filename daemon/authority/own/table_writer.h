@@ -215,8 +215,8 @@ class TableWriter {
   /// Blocks that are to be read though they are known.
   std::set<std::pair<NodeGuid, std::size_t>> doubted_;
   std::map<NodeGuid, Late> late_;  ///< of those that were restarted, and not written since
-  std::set<NodeGuid> empty_;      ///< never written; of those that have a top since, it means nothing
-  std::optional<Instant> began_;  ///< the first write
+  std::set<NodeGuid> empty_;       ///< never written; of those that have a top since, it means nothing
+  std::optional<Instant> began_;   ///< the first write
 
   // Of the run.
   std::shared_ptr<const Survey> survey_;

@@ -134,8 +134,8 @@ TEST(Provisioner, ABlockThatWasFoundIsNotChangedWhileASetOfBeforeMayArriveAndIsR
   EXPECT_EQ(read_again, 16U);
 }
 
-// 949934114 of the swarm: a switch died, Sets to it were given up, and when it was back it was written and used
-// before these could no longer arrive.
+// 949934114 of the swarm: a switch died, Sets to it were given up, and when it was back it was written and
+// used before these could no longer arrive.
 TEST(Provisioner, ASwitchThatWasRestartedIsNotWrittenWhileASetOfBeforeMayArrive) {
   ProvisionOptions options;
   options.packet_life = 5s;

@@ -139,6 +139,27 @@ TEST(SafeUpdate, WhatLeadsOverALinkThatIsDownIsKnown) {
   EXPECT_GT(later, 0U);
 }
 
+// World 629875770 of the swarm: the order was made anew when a switch had just died. Its LIDs stood in tables
+// still, no plan knew of them, and they closed a circle with what was written first.
+TEST(SafeUpdate, WhatLeadsToNobodyGoesFirst) {
+  const auto [fabric, earlier, router] = cables_that_came(75);
+  const SwitchGraph& graph = router.graph();
+  const LinkSet up = LinkSet::all(*fabric);
+  const UpdateOrder order{graph, router.ranks(), router.mends(), &up, &up};
+  ForwardingTables tables = earlier.tables();
+  const Lid nobodys{static_cast<std::uint16_t>(graph.top_lid().raw() + 1)};
+  ASSERT_LT(nobodys.raw(), tables.stride());
+  for (std::uint32_t s = 0; s < graph.size(); ++s)
+    tables.set(SwitchIndex{s}, nobodys, graph.hops(SwitchIndex{s}).front().out);
+  const auto differing = differing_blocks(tables, router.tables());
+  const auto update = plan_safe_update(order, tables, router.tables(), differing);
+  ASSERT_FALSE(update.plan.stages.empty());
+  const auto dead = dead_entries(order, tables, router.tables(), differing, update.plan.stages,
+                                 [](const EntryWrite&) { return false; });
+  (void)apply(dead, tables);
+  for (std::uint32_t s = 0; s < graph.size(); ++s) EXPECT_EQ(tables.port(SwitchIndex{s}, nobodys), no_path);
+}
+
 // World 15363448 of the swarm: switches come back with empty tables. What leads to them leads nowhere, and
 // what it held was in the way of every entry that they could have had.
 TEST(SafeUpdate, WhatLeadsNowhereIsInNobodysWay) {
