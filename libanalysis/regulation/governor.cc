@@ -103,8 +103,8 @@ std::vector<Action> Governor::Impl::on(const Event& event) {
   const bool moved = traffic_moves();
   std::visit([this](const auto& what) { handle(what); }, event.what);
   if (network) {
-    open_where_wanted();
     open_strangers();
+    open_where_wanted();
     consider();
   }
   if (moved || traffic_moves()) moved_at_ = now_;

@@ -323,6 +323,7 @@ class Governor::Impl {
   std::set<LinkRef> slow_;                                  ///< took longer than is allowed
   std::set<LinkRef> strangers_;                             ///< to be opened
   std::map<LinkRef, Instant> strangers_again_;              ///< not before; of those that were ordered once
+  std::set<LinkRef> awaited_;  ///< strangers whose orders failed: to be opened once they are in sight
   std::map<NodeGuid, std::vector<PortRef>> peers_of_lost_;  ///< where cables of lost switches were
 
   // The change under way.

@@ -82,10 +82,14 @@ void Governor::Impl::want_ways_to_lost_switches(const std::string& why) {
 }
 
 void Governor::Impl::open_strangers() {
+  awaited_.insert(strangers_.begin(), strangers_.end());
+  std::erase_if(awaited_, [this](const LinkRef& link) {
+    const auto known = find(link);
+    if (known && wish(link) != Wish::Off) want(*known, "what is behind it is wanted");
+    return !is_stranger(link);
+  });
   std::vector<LinkRef> links;
   for (const LinkRef& link : std::exchange(strangers_, {})) {
-    // It may have come in sight.
-    if (const auto known = find(link)) want(*known, "what is behind it is wanted");
     if (!is_stranger(link)) continue;
     // An order that fails at once is followed by whatever asked for it.
     const auto again = strangers_again_.find(link);

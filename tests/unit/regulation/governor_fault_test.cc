@@ -174,18 +174,28 @@ TEST_P(StageFaultTest, TheTopologyIsFoundChanged) {
   world.expect_settled();
 }
 
-std::shared_ptr<const Fabric> without(const Fabric& fabric, LinkIndex link) {
+enum class Seen : std::uint8_t { No, Down };
+
+std::shared_ptr<const Fabric> with(const Fabric& fabric, LinkIndex link, Seen seen) {
   FabricBuilder builder;
   for (const Node& node : fabric.nodes()) {
     const NodeIndex as = *builder.add_node(node);
-    for (unsigned p = 0; p <= node.port_count; ++p)
-      (void)builder.set_port(as, fabric.port(PortIndex{node.first_port.raw() + p}));
+    for (unsigned p = 0; p <= node.port_count; ++p) {
+      Port port = fabric.port(PortIndex{node.first_port.raw() + p});
+      if (port.link == link && seen == Seen::Down) port.state = PortState::Down;
+      (void)builder.set_port(as, port);
+    }
   }
   for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
     const Link& each = fabric.link(LinkIndex{i});
-    if (LinkIndex{i} != link) (void)builder.add_link(each.a, each.b, each.width, each.speed);
+    const bool is_there = LinkIndex{i} != link || seen != Seen::No;
+    if (is_there) (void)builder.add_link(each.a, each.b, each.width, each.speed);
   }
   return builder.build(fabric.epoch());
+}
+
+std::shared_ptr<const Fabric> without(const Fabric& fabric, LinkIndex link) {
+  return with(fabric, link, Seen::No);
 }
 
 // Its switch was away when the daemon began, and powered it up: it counted as off for good, and was in no
@@ -235,6 +245,33 @@ TEST(OtherTopologyTest, NoLinkThatIsNotInSightWaitsForAnother) {
   // What asked for them may ask at each event, and an order for somebody who is not there fails at once.
   for (const Action& action : world.governor.on({world.now, Restore{"bob", CommandId{4}}}))
     EXPECT_FALSE(std::holds_alternative<SetPorts>(action));
+}
+
+// 291353488 of the swarm: everything was to come back, the order failed since the link's switch was not there,
+// and when it was, the link stayed off.
+TEST(OtherTopologyTest, WhatWasToComeBackAndWasNotInSightComesBackOnceItIs) {
+  World world{fabric_spec};
+  LinkIndex link{};
+  while (world.network->trunk_of(link) == Network::no_trunk) link = LinkIndex{link.raw() + 1};
+  const LinkRef ref = world.ref(link);
+  world.journal.off[ref] = {
+      ref,       ref.a,   power::mode_of(world.fabric->link(link)), power::off_mode, Cause::Regulation,
+      world.now, "unused"};
+  world.journal.last = ChangeId{1};
+  const auto on = [&](auto what) {
+    std::vector<StepId> orders;
+    for (const Action& action : world.governor.on({world.now, std::move(what)})) {
+      const auto* order = std::get_if<SetPorts>(&action);
+      if (order != nullptr && order->ports.front().link == ref) orders.push_back(order->step);
+    }
+    return orders;
+  };
+  on(TopologyChanged{without(*world.fabric, link), {world.manager()}, {}});
+  on(Restarted{world.journal, {ref}});
+  const auto tried = on(Restore{"bob", CommandId{3}});
+  ASSERT_EQ(tried.size(), 1U);
+  on(StepFailed{tried.front(), "it is not in the fabric", {ref}});
+  EXPECT_EQ(on(TopologyChanged{with(*world.fabric, link, Seen::Down), {world.manager()}, {}}).size(), 1U);
 }
 
 // It may only be cut off: the first thing that comes back is what may lead there, each link by itself and at
