@@ -319,10 +319,10 @@ class Governor::Impl {
   std::vector<Exempt> exempt_;
   std::vector<power::LinkMode> modes_;  ///< scratch for problem()
   Troubles troubles_;
-  std::vector<ExpectedWake> wakes_;                         ///< by LinkIndex
-  std::set<LinkRef> slow_;                                  ///< took longer than is allowed
-  std::set<LinkRef> strangers_;                             ///< to be opened
-  std::map<LinkRef, Instant> strangers_again_;              ///< not before; of those that were ordered once
+  std::vector<ExpectedWake> wakes_;             ///< by LinkIndex
+  std::set<LinkRef> slow_;                      ///< took longer than is allowed
+  std::set<LinkRef> strangers_;                 ///< to be opened
+  std::map<LinkRef, Instant> strangers_again_;  ///< not before; of those that were ordered once
   std::set<LinkRef> awaited_;  ///< strangers whose orders failed: to be opened once they are in sight
   std::map<NodeGuid, std::vector<PortRef>> peers_of_lost_;  ///< where cables of lost switches were
 

@@ -247,8 +247,8 @@ TEST(OtherTopologyTest, NoLinkThatIsNotInSightWaitsForAnother) {
     EXPECT_FALSE(std::holds_alternative<SetPorts>(action));
 }
 
-// 291353488 of the swarm: everything was to come back, the order failed since the link's switch was not there,
-// and when it was, the link stayed off.
+// 291353488 of the swarm: everything was to come back, the order failed since the link's switch was not
+// there, and when it was, the link stayed off.
 TEST(OtherTopologyTest, WhatWasToComeBackAndWasNotInSightComesBackOnceItIs) {
   World world{fabric_spec};
   LinkIndex link{};
