@@ -48,10 +48,11 @@ std::string Regulator::cut_off_hosts() const {
     gone += (gone.empty() ? "; gone: " : ", ") + name(guid);
   }
   const std::string spares =
-      cut.coming > 0 ? fmt::format("{} links that may lead there are being turned on", cut.coming)
+      cut.coming > 0 ? fmt::format("{} being turned on that may lead there",
+                                   cut.coming == 1 ? "1 link is" : fmt::format("{} links are", cut.coming))
                      : "no link that can be turned on from here leads there: look at its cables and power";
-  return fmt::format("{} host ports have no path to the others: {}{}. {}", cut.hosts.size(), hosts, gone,
-                     spares);
+  return fmt::format("{} {} no path to the others: {}{}. {}", cut.hosts.size(),
+                     cut.hosts.size() == 1 ? "host port has" : "host ports have", hosts, gone, spares);
 }
 
 std::string Regulator::name(NodeGuid node) const {
