@@ -453,6 +453,15 @@ class Faults(Judged):
         self.expect()
         self.expect("stays-broken", options=("--back-within", "2"))
 
+    def test_switches_may_stay_without_a_way(self):
+        self.wire.command("cut", "a", 3)
+        self.wire.see("a", 3, DOWN)
+        self.wire.time += 3_000_000_000
+        self.wire.see("a", 3, DOWN)
+        counts, text = self.judge("--back-within", "2")
+        # From a and b to the host at d, and back; not from the manager behind a to d itself.
+        self.assertEqual(counts["violations"]["stays-broken"]["pairs"], 4, text)
+
     def test_nobody_sends_from_a_switch_that_is_off(self):
         self.wire.command("kill", "d")
         self.wire.see("a", 3, DOWN)

@@ -48,6 +48,9 @@ DELAY, LATE = 0.05, 0.06
 
 # Until what a cut broke must be back where spare cables can carry it: noticing, training, 2 s.
 BACK_WITHIN = 2.5 + TRAINING
+# The same on a ring, where no link is a spare: the order itself is made anew once tables have rested for five seconds
+# (docs/routing.md, Mends).
+RING_BACK_WITHIN = 5 + BACK_WITHIN
 
 
 class Plan:
@@ -86,8 +89,13 @@ class Plan:
         words += ["as shipped"] * self.as_shipped
         return ", ".join(words)
 
+    def back(self, slack):
+        """How long whoever a cut concerns may be without a way, s."""
+        return (RING_BACK_WITHIN if self.fabric == str(SMALL) else BACK_WITHIN) + slack
+
     def back_within(self, slack):
-        return BACK_WITHIN + slack if self.patient and not self.lossy else 0
+        """That, where the run is judged by it; else 0."""
+        return self.back(slack) if self.patient and not self.lossy else 0
 
 
 class Run:
@@ -157,7 +165,7 @@ class Run:
     def wait_for_spares(self):
         time.sleep(2.5)  # so that links go off
         self.cut_or_mend()
-        time.sleep(BACK_WITHIN + self.slack + 0.5)
+        time.sleep(self.plan.back(self.slack) + 0.5)
         self.cut_or_mend()
 
     def step(self):

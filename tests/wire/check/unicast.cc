@@ -334,7 +334,8 @@ void Unicast::check_lasting() {
       const auto& pairs = pairs_[static_cast<std::size_t>(lid)];
       if (pairs.empty() || pairs[static_cast<std::size_t>(s)].standing != Standing::Broken) continue;
       const int node = topology_.switches()[static_cast<std::size_t>(s)];
-      if (!is_judged(lid, s) || !is_promised(lid, s) ||
+      if (topology_.is_switch(owner.node) || has_hosts_[static_cast<std::size_t>(s)] == 0 ||
+          !is_promised(lid, s) ||
           island[static_cast<std::size_t>(node)] != island[static_cast<std::size_t>(owner.node)])
         continue;
       report_.found(Wrong::StaysBroken,

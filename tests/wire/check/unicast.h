@@ -28,7 +28,8 @@ class Unicast {
   Unicast(const World& world, const Rules& rules, Report& report);
 
   void check(const Changes& changes, Time now);
-  /// Pairs that a fault broke and that cables could join again: called when they must be back.
+  /// Pairs of hosts that a fault broke and that cables could join again: called when they must be back. A
+  /// switch that no way up and down leads to is managed by directed route, and its counters are missing.
   void check_lasting();
   /// At the end of the recording.
   void finish();
