@@ -48,8 +48,8 @@ DELAY, LATE = 0.05, 0.06
 
 # Until what a cut broke must be back where spare cables can carry it: noticing, training, 2 s.
 BACK_WITHIN = 2.5 + TRAINING
-# The same on a ring, where no link is a spare: the order itself is made anew once tables have rested for five seconds
-# (docs/routing.md, Mends).
+# The same on rings, and on tori, which are made of them: the order counts on every cable, and is made anew without the lost
+# one once spares are back and tables have rested for five seconds (docs/routing.md, Mends).
 RING_BACK_WITHIN = 5 + BACK_WITHIN
 
 
@@ -91,7 +91,8 @@ class Plan:
 
     def back(self, slack):
         """How long whoever a cut concerns may be without a way, s."""
-        return (RING_BACK_WITHIN if self.fabric == str(SMALL) else BACK_WITHIN) + slack
+        has_rings = self.fabric == str(SMALL) or self.fabric.startswith("torus:") and self.fabric.endswith("links=1")
+        return (RING_BACK_WITHIN if has_rings else BACK_WITHIN) + slack
 
     def back_within(self, slack):
         """That, where the run is judged by it; else 0."""
