@@ -181,6 +181,8 @@ class Governor::Impl {
   // governor_wakes.cc: what links take to come back
   void handle(const ForgetLink& event);
   void handle(const LinksThere& event);
+  [[nodiscard]] bool is_ordered_on(const LinkRef& link) const;
+  void leave_to_later_changes(const std::vector<LinkRef>& on);
   /// What is expected of links, from memory.
   void refresh_wakes();
   void clock_wake(LinkRecord& link);

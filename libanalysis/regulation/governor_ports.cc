@@ -158,18 +158,16 @@ void Governor::Impl::opened(StepId id, std::vector<LinkRef> failed, const std::s
   WakeRecord learnt;
   for (const LinkRef& ref : step.links) {
     const auto i = find(ref);
-    // Its switch was lost meanwhile, and it was ordered once more by itself.
-    const bool is_anothers = std::any_of(opening_.begin(), opening_.end(), [&](const auto& other) {
-      return std::find(other.second.links.begin(), other.second.links.end(), ref) != other.second.links.end();
-    });
     if (std::find(failed.begin(), failed.end(), ref) != failed.end()) {
-      if (i && at(*i).state == LinkState::Opening && !is_anothers) again.push_back(ref);
+      // Else its switch was lost meanwhile, and it was ordered once more by itself.
+      if (i && at(*i).state == LinkState::Opening && !is_ordered_on(ref)) again.push_back(ref);
       continue;
     }
     outcome.on.push_back(ref);
     if (i) arrive(at(*i), learnt);
   }
   learn(std::move(learnt));
+  leave_to_later_changes(outcome.on);
   if (!outcome.on.empty()) report(ReportKind::Confirmed, outcome.on, "on");
   if (again.empty() && !failed.empty()) report(ReportKind::Failed, failed, "turning links on: " + why);
   if (again.empty()) {

@@ -97,23 +97,33 @@ void Governor::Impl::handle(const ForgetLink& event) {
 void Governor::Impl::handle(const LinksThere& event) {
   std::vector<LinkRef> on;
   WakeRecord learnt;
-  for (auto& [id, step] : opening_) {
-    const std::size_t before = on.size();
-    for (const LinkRef& ref : event.links) {
-      const auto listed = std::find(step.links.begin(), step.links.end(), ref);
-      const auto link = find(ref);
-      if (listed == step.links.end() || !link || at(*link).state != LinkState::Opening) continue;
-      step.links.erase(listed);
-      arrive(at(*link), learnt);
-      on.push_back(ref);
-    }
-    // What a later change does to these is no business of this one any more.
-    if (on.size() > before) record(Intent{step.change, now_, {}, step.links});
+  for (const LinkRef& ref : event.links) {
+    const auto link = find(ref);
+    if (!link || at(*link).state != LinkState::Opening || !is_ordered_on(ref)) continue;
+    arrive(at(*link), learnt);
+    on.push_back(ref);
   }
   if (on.empty()) return;
+  leave_to_later_changes(on);
   record(Outcome{next_change(), now_, {}, on, ""});
   report(ReportKind::Confirmed, std::move(on), "on");
   learn(std::move(learnt));
+}
+
+bool Governor::Impl::is_ordered_on(const LinkRef& link) const {
+  return std::ranges::any_of(opening_, [&](const auto& each) {
+    return std::ranges::find(each.second.links, link) != each.second.links.end();
+  });
+}
+
+/// What is done to these from here on is no business of the orders that turned them on, of which there may be
+/// several: where a switch was lost meanwhile.
+void Governor::Impl::leave_to_later_changes(const std::vector<LinkRef>& on) {
+  for (auto& [id, step] : opening_) {
+    const auto left = std::erase_if(
+        step.links, [&](const LinkRef& link) { return std::ranges::find(on, link) != on.end(); });
+    if (left > 0) record(Intent{step.change, now_, {}, step.links});
+  }
 }
 
 }  // namespace heddle::regulation

@@ -151,6 +151,27 @@ TEST_F(GovernorWakeTest, WhatIsThereIsUsedWhileOthersStillTrain) {
   world_->expect_settled();
 }
 
+// 221049785 of the swarm: its switch was lost while it came on, so that it was ordered once more; it was
+// there, and off again by an operator's order, when the first order was done and said that it was on: its
+// port stayed disabled, and nobody knew of it.
+TEST_F(GovernorWakeTest, WhatIsThereIsNoBusinessOfAnyOrderThatIsUnderWay) {
+  const LinkRef first = order_back().front();
+  world_->tell(SwitchesLost{{first.a.node}});
+  world_->tell(SwitchFound{first.a.node});
+  const auto orders = [&] {
+    return std::ranges::count_if(world_->journal.open, [&](const auto& open) {
+      return std::ranges::find(open.second.on, first) != open.second.on.end();
+    });
+  };
+  ASSERT_GT(orders(), 1);
+  for (std::uint32_t i = 0; i < world_->fabric->links().size(); ++i) {
+    if (world_->ref(LinkIndex{i}) == first) world_->up.insert(LinkIndex{i});
+  }
+  world_->tell(LinksThere{{first}});
+  EXPECT_FALSE(world_->journal.off.contains(first));
+  EXPECT_EQ(orders(), 0);
+}
+
 TEST_F(GovernorWakeTest, WhatOperatorsTurnedOffSaysNothing) {
   const LinkRef link = order_back().front();
   done_after(seconds{5});
