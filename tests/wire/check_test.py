@@ -128,6 +128,27 @@ class Sound(Judged):
         self.wire.disable("c", 2)
         self.expect(options=("--late", "60000"))
 
+    def repetition_that_is_lost(self, *more):
+        """The answer comes after the Set has been sent again; nobody answers that."""
+        first = self.wire.send_table("c", UP_DOWN["c"])
+        again = self.wire.send_table("c", UP_DOWN["c"])
+        self.wire.answer(first)
+        for each in more:
+            each()
+        self.wire.time += 70_000_000
+        self.without_link_cd()
+        self.wire.disable("c", 2)
+        self.wire.lost(again)
+
+    def test_a_repetition_that_is_lost_and_too_late_to_count(self):
+        # Something that was sent after it has been answered: the server has handed it on.
+        self.repetition_that_is_lost(lambda: self.wire.see("a", 1, ACTIVE))
+        self.expect(options=("--late", "60000"))
+
+    def test_a_repetition_that_nobody_knows_to_have_been_handed_on(self):
+        self.repetition_that_is_lost()
+        self.expect("off", options=("--late", "60000"))
+
     def test_a_link_that_is_used_until_it_is_really_cut(self):
         self.wire.command("cut", "c", 2)
         self.wire.see("c", 2, DOWN)

@@ -10,7 +10,12 @@ void TableBlock::sent(Request request, int process, const Bytes& content, Time n
     each.given_up = 0;  // asked again under the same number
     return;
   }
-  pending_.push_back({request, now, 0, content, process});
+  bool is_repeated = false;
+  for (Pending& each : pending_) {
+    if (each.process != process || each.content != content) continue;
+    each.is_repeated = is_repeated = true;
+  }
+  pending_.push_back({request, now, 0, content, process, is_repeated});
 }
 
 void TableBlock::answered(Request request, Time asked, const Bytes& content, Time now) {
@@ -22,11 +27,6 @@ void TableBlock::answered(Request request, Time asked, const Bytes& content, Tim
     // A late copy of a Set that was answered before: it has put back what it carried, and nobody knows when.
     if (!known_ || content != settled_) pending_.push_back({request, asked, now, content, -1});
     return;
-  }
-  // The server hands on what one program sends in its order.
-  for (Pending& each : pending_) {
-    const bool repeated = each.process == found->process && each.content == found->content;
-    if (repeated && each.sent < asked && each.overtaken == 0) each.overtaken = now;
   }
   const bool has_come = found->has_come;
   pending_.erase(found);
@@ -86,8 +86,9 @@ void TableBlock::drop_pending_before(Time asked) {
 /// From when on it cannot arrive any more.
 Time TableBlock::over_at(const Pending& each) const {
   const Time alone = each.given_up != 0 ? each.given_up : each.sent + timing_.flight;
-  const bool was_overtaken = timing_.late > 0 && each.overtaken != 0;
-  return was_overtaken ? std::min(alone, each.overtaken + timing_.late) : alone;
+  if (timing_.late == 0 || !each.is_repeated) return alone;
+  const Time handed_on = handed_on_->by(each.process, each.sent);
+  return handed_on != 0 ? std::min(alone, handed_on + timing_.late) : alone;
 }
 
 void TableBlock::settle(const Bytes& content) {

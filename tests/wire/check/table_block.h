@@ -2,8 +2,9 @@
 /// told from nothing but Sets, Gets and their answers. From the moment a Set is sent until its answer it
 /// holds the old or the new; where the answer never comes, both until a request that was sent later is
 /// answered. One that the program itself repeated before its answer came may arrive for as long as a MAD can
-/// be late (`late`), from the answer on. One whose content is read, and can be nobody else's, has come: no
-/// copy of it comes after that unless an answer tells of it. What has been replaced still counts for a while
+/// be late (`late`), from when it was handed on at the latest. One whose content is read, and can be nobody
+/// else's, has come: no copy of it comes after that unless an answer tells of it. What has been replaced
+/// still counts for a while
 /// (`lag`), for packets that were queued under it.
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <limits>
 #include <vector>
 
+#include "check/handed_on.h"
 #include "check/recording.h"
 
 namespace wire {
@@ -39,8 +41,12 @@ class TableBlock {
  public:
   enum class Width : std::uint8_t { Lft = 1, Mft = 2 };  ///< bytes of an entry
 
-  TableBlock(Width width, const Timing& timing)
-      : width_{static_cast<std::size_t>(width)}, timing_{timing}, entries_(block_bytes / width_) {}
+  /// `handed_on` must outlive it.
+  TableBlock(Width width, const Timing& timing, const HandedOn& handed_on)
+      : width_{static_cast<std::size_t>(width)},
+        timing_{timing},
+        handed_on_{&handed_on},
+        entries_(block_bytes / width_) {}
 
   using Request = std::uint64_t;
   void sent(Request request, int process, const Bytes& content, Time now);
@@ -66,8 +72,8 @@ class TableBlock {
     Time given_up;  ///< 0: in flight
     Bytes content;
     int process;
-    Time overtaken = 0;     ///< when the program's own repetition was answered; 0: none was
-    bool has_come = false;  ///< what was read is what it carried
+    bool is_repeated = false;  ///< by its program, under another number
+    bool has_come = false;     ///< what was read is what it carried
   };
   void settle(const Bytes& content);
   [[nodiscard]] Time over_at(const Pending& each) const;
@@ -77,6 +83,7 @@ class TableBlock {
 
   std::size_t width_;
   Timing timing_;
+  const HandedOn* handed_on_;
   bool known_ = false;
   bool was_known_ = false;
   /// What was read shows that no Set that went unanswered was ever taken: nobody was sent on by it.

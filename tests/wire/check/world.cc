@@ -158,6 +158,7 @@ void World::answer(std::size_t index, const Record& record, const Mad& mad) {
   const Time now = record.time;
   const bool late_copy = request.is_answered;
   request.is_answered = true;
+  if (!mad.timed_out) handed_on_.answered(record.process, request.asked, now);
   const int number = topology_.node(request.target.node).switch_number;
   const BlockAt at{number, mad.attribute == attribute_mft, mad.modifier};
   if (mad.timed_out) {
@@ -256,13 +257,13 @@ int World::base_lid(int lid) const {
 TableBlock& World::block(const BlockAt& at) {
   if (at.is_multicast) {
     auto& place = mfts_[at];
-    if (!place) place = std::make_unique<TableBlock>(TableBlock::Width::Mft, timing_);
+    if (!place) place = std::make_unique<TableBlock>(TableBlock::Width::Mft, timing_, handed_on_);
     return *place;
   }
   auto& table = lfts_[static_cast<std::size_t>(at.switch_number)];
   if (table.size() <= at.number) table.resize(at.number + 1);
   auto& place = table[at.number];
-  if (!place) place = std::make_unique<TableBlock>(TableBlock::Width::Lft, timing_);
+  if (!place) place = std::make_unique<TableBlock>(TableBlock::Width::Lft, timing_, handed_on_);
   return *place;
 }
 

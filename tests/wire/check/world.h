@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "check/handed_on.h"
 #include "check/link.h"
 #include "check/table_block.h"
 #include "check/topology.h"
@@ -109,6 +110,7 @@ class World {
 
   const Topology& topology_;
   Timing timing_;
+  HandedOn handed_on_;
   Changes changes_;
   std::vector<Link> links_;
   std::vector<End> owners_;
