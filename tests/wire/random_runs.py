@@ -48,8 +48,8 @@ DELAY, LATE = 0.05, 0.06
 
 # Until what a cut broke must be back where spare cables can carry it: noticing, training, 2 s.
 BACK_WITHIN = 2.5 + TRAINING
-# The same on rings, and on tori, which are made of them: the order counts on every cable, and is made anew without the lost
-# one once spares are back and tables have rested for five seconds (docs/routing.md, Mends).
+# The same on what has rings: the order counts on every cable, and is made anew without the lost one once spares are back and
+# tables have rested for five seconds (docs/routing.md, Mends).
 RING_BACK_WITHIN = 5 + BACK_WITHIN
 
 
@@ -91,7 +91,7 @@ class Plan:
 
     def back(self, slack):
         """How long whoever a cut concerns may be without a way, s."""
-        has_rings = self.fabric == str(SMALL) or self.fabric.startswith("torus:") and self.fabric.endswith("links=1")
+        has_rings = not self.fabric.startswith(("tree:", "xgft:"))
         return (RING_BACK_WITHIN if has_rings else BACK_WITHIN) + slack
 
     def back_within(self, slack):
@@ -144,6 +144,8 @@ class Run:
 
     def heddled(self):
         settings = {**SETTINGS, "regulation.policy": self.plan.policy}
+        if self.plan.patient:  # what is gone has to be known as gone in time
+            settings["sampling.timeout"] = "200ms"
         if not self.plan.as_shipped:
             settings["regulation.packet_life"] = f"{self.plan.packet_life}ms"
         if self.plan.beside_opensm:
