@@ -74,7 +74,7 @@ void ClientSession::read() {
 
 void ClientSession::deliver(const mad::Packet& packet) {
   const PacketMessage message = to_wire(packet);
-  pending_.answered(message);
+  pending_.answered(message, std::chrono::steady_clock::now());
   queue(message);
 }
 

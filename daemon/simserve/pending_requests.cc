@@ -60,7 +60,18 @@ void PendingRequests::sent(const PacketMessage& request, TimePoint now) {
     if (before != requests_.end()) kept.attempts_left = before->second.attempts_left = 0;
     latest->second = key;
   }
+  if (is_just_answered(kept.content, now)) kept.attempts_left = 0;
   enqueue(key, kept, now);
+}
+
+bool PendingRequests::is_just_answered(std::uint64_t content, TimePoint now) {
+  while (!answered_order_.empty() && answered_order_.front().first + answer_way < now) {
+    const auto [at, old] = answered_order_.front();
+    answered_order_.pop_front();
+    if (const auto found = answered_sets_.find(old); found != answered_sets_.end() && found->second == at)
+      answered_sets_.erase(found);
+  }
+  return answered_sets_.contains(content);
 }
 
 void PendingRequests::forget(std::uint64_t key) {
@@ -71,8 +82,16 @@ void PendingRequests::forget(std::uint64_t key) {
   requests_.erase(found);
 }
 
-void PendingRequests::answered(const PacketMessage& answer) {
-  if (is_answer(static_cast<mad::Method>(answer.mad[3]))) forget(key_of(answer));
+void PendingRequests::answered(const PacketMessage& answer, TimePoint now) {
+  if (!is_answer(static_cast<mad::Method>(answer.mad[3]))) return;
+  const std::uint64_t key = key_of(answer);
+  const auto found = requests_.find(key);
+  if (found == requests_.end()) return;
+  if (static_cast<mad::Method>(found->second.message.mad[3]) == mad::Method::Set) {
+    answered_sets_[found->second.content] = now;
+    answered_order_.emplace_back(now, found->second.content);
+  }
+  forget(key);
 }
 
 PendingRequests::Due PendingRequests::due(TimePoint now) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <deque>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "simserve/wire.h"
@@ -23,12 +24,14 @@ class PendingRequests {
   static constexpr int agent_attempts = 4;
   /// Of requests to other programs (subnet administration): those take their time.
   static constexpr std::chrono::seconds program_timeout{20};
+  /// A Set of the same content this soon after the answer was sent before that came: it is a repetition, too.
+  static constexpr std::chrono::milliseconds answer_way{20};
   /// More than any program has outstanding; a flood is not remembered beyond it.
   static constexpr std::size_t capacity = 65536;
 
   /// Forgets nothing that is no request (responses, traps, sends).
   void sent(const PacketMessage& request, TimePoint now);
-  void answered(const PacketMessage& answer);
+  void answered(const PacketMessage& answer, TimePoint now);
 
   struct Due {
     std::vector<PacketMessage> again;  ///< to be sent once more
@@ -52,9 +55,12 @@ class PendingRequests {
 
   void enqueue(std::uint64_t key, Request& request, TimePoint now);
   void forget(std::uint64_t key);
+  [[nodiscard]] bool is_just_answered(std::uint64_t content, TimePoint now);
 
   std::unordered_map<std::uint64_t, Request> requests_;
   std::unordered_map<std::uint64_t, std::uint64_t> by_content_;  ///< key of the latest request
+  std::unordered_map<std::uint64_t, TimePoint> answered_sets_;   ///< by content; none older than answer_way
+  std::deque<std::pair<TimePoint, std::uint64_t>> answered_order_;
   std::deque<Entry> to_agents_;
   std::deque<Entry> to_programs_;
   std::uint64_t next_serial_ = 1;

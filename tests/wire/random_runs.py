@@ -45,6 +45,8 @@ LOADS = ('pattern = "uniform"\nload = 0.9\ndestinations = 7', 'pattern = "unifor
 SHIPPED_LIFE = 1074
 # How late `heddle fault mads` makes a MAD, and what the server takes besides, s.
 DELAY, LATE = 0.05, 0.06
+# How late it may take and make one on a machine that is busy, s.
+FLIGHT = 0.1
 
 # Until what a cut broke must be back where spare cables can carry it: noticing, training, 2 s.
 BACK_WITHIN = 2.5 + TRAINING
@@ -93,6 +95,12 @@ class Plan:
         """How long whoever a cut concerns may be without a way, s."""
         has_rings = not self.fabric.startswith(("tree:", "xgft:"))
         return (RING_BACK_WITHIN if has_rings else BACK_WITHIN) + slack
+
+    @property
+    def flight(self):
+        """How late a Set of a program that was killed can be, s: as late as a packet, or as the server takes it. What OpenSM sends,
+        the server repeats in the kernel's place: as late as the judge has it."""
+        return 0 if self.beside_opensm else max(self.packet_life / 1000, FLIGHT)
 
     def back_within(self, slack):
         """That, where the run is judged by it; else 0."""
@@ -252,7 +260,7 @@ def report(plan, watch, lags, slack):
     sound, counts = True, {}
     for lag in lags:
         verdict = watch.verdict(plan.packet_life * 1000 if lag == "life" else lag, back_within=plan.back_within(slack),
-                                late_us=LATE * 1e6)
+                                late_us=LATE * 1e6, flight_us=plan.flight * 1e6)
         counts[lag] = verdict.counts
         violations = {kind: count["times"] for kind, count in verdict.counts["violations"].items()}
         print(f"  lag {lag}: {verdict.counts['instants']} instants, {violations or 'sound'}", flush=True)

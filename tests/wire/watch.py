@@ -67,9 +67,12 @@ class Watch:
     def has_recordings(self):
         return any(self.directory.glob("*.wire"))
 
-    def verdict(self, lag_us=0, ignored=(), back_within=0, late_us=0):
+    def verdict(self, lag_us=0, ignored=(), back_within=0, late_us=0, flight_us=0):
+        """`flight_us`: how late a MAD can be of which nobody heard again; 0: as the checker has it."""
         command = [str(CHECKER), "--fabric", str(self.fabric), "--recordings", str(self.directory), "--commands",
                    str(self.commands), "--lag", str(lag_us), "--late", str(late_us), "--back-within", str(back_within)]
+        if flight_us:
+            command += ["--flight", str(flight_us)]
         if ignored:
             command += ["--ignore", ",".join(ignored)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600)
