@@ -60,6 +60,8 @@ struct ProvisionReport {
   bool tables_confirmed = false;  ///< every switch of the survey holds what `tables` says
   bool postponed = false;         ///< some of them must wait for packets that are under way
   std::size_t links_raised = 0;   ///< ports that became Active
+  /// Somebody did not answer who was to take settings or a state: nobody may look there again for long.
+  bool ports_unanswered = false;
   Instant begun;
   Instant ended;
 };

@@ -52,6 +52,7 @@ void Provisioner::set_each(
       [this, confirm = std::move(confirm)](std::uint64_t tag, const Completion& completion) {
         const LinkEnd end = end_of(tag);
         if (completion.outcome != Outcome::Answered) {
+          report_.ports_unanswered = report_.ports_unanswered || completion.outcome != Outcome::Refused;
           trouble(end, "its settings were not taken", completion);
           return;
         }

@@ -65,6 +65,7 @@ void SubnetManager::finished(const ProvisionReport& report) {
       rewrite_later(report.ended);
     }
     if (!verify_at_) verify_at_ = report.ended + options_.verify_within;
+    set_ports_again_after(report);
   }
   ++activity_;
   ask_at_ = report.ended + routing::between_orders;
@@ -76,6 +77,29 @@ void SubnetManager::rewrite_later(Instant now) {
   retry_after_ = std::clamp(retry_after_, first_retry, longest_retry);
   retry_at_ = now + retry_after_;
   retry_after_ *= 2;
+}
+
+/// A switch that is silent for a moment while its ports are raised leaves them as they were, and says nothing
+/// by which a light sweep would look there.
+void SubnetManager::set_ports_again_after(const ProvisionReport& report) {
+  ports_at_.reset();
+  if (!report.ports_unanswered) {
+    ports_after_ = first_retry;
+    return;
+  }
+  ports_after_ = std::clamp(ports_after_, first_retry, longest_retry);
+  ports_at_ = report.ended + ports_after_;
+  ports_after_ *= 2;
+}
+
+void SubnetManager::set_ports_again(Instant now) {
+  ports_at_.reset();
+  if (!rewrites_.empty() || waiting_) {
+    ports_at_ = now + first_retry;
+  } else if (is_master() && configured_) {
+    say_who_joined(*configured_);
+    provisioner_.run_again(configured_, now);
+  }
 }
 
 void SubnetManager::take_routes(const Survey& from) {
@@ -97,6 +121,7 @@ void SubnetManager::on_timer(Instant now) {
     next(now);
   }
   if (verify_at_ && *verify_at_ <= now) verify(now);
+  if (ports_at_ && *ports_at_ <= now && is_at_rest()) set_ports_again(now);
   if (ask_at_ && *ask_at_ <= now && is_at_rest()) ask(now);
 }
 
@@ -104,7 +129,8 @@ std::optional<Instant> SubnetManager::next_deadline() const {
   std::optional<Instant> first = provisioner_.next_deadline();
   const auto segments = administration_ ? administration_->next_deadline() : std::nullopt;
   const auto ask_at = is_at_rest() ? ask_at_ : std::nullopt;
-  for (const auto& at : {retry_at_, verify_at_, ask_at, segments}) {
+  const auto ports_at = is_at_rest() ? ports_at_ : std::nullopt;
+  for (const auto& at : {retry_at_, verify_at_, ask_at, ports_at, segments}) {
     if (at && (!first || *at < *first)) first = at;
   }
   return first;

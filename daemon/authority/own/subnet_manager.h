@@ -88,6 +88,8 @@ class SubnetManager {
   void say_who_joined(const Survey& survey);
   void next(Instant now);
   void rewrite_later(Instant now);
+  void set_ports_again_after(const ProvisionReport& report);
+  void set_ports_again(Instant now);
   [[nodiscard]] bool is_at_rest() const { return !provisioner_.busy() && !rewriting_ && !regrouping_; }
   void ask(Instant now);
   void verify(Instant now);
@@ -108,6 +110,8 @@ class SubnetManager {
   bool rewriting_ = false;
   std::optional<Instant> retry_at_;  ///< of tables that were not confirmed
   FabricClock::duration retry_after_{};
+  std::optional<Instant> ports_at_;  ///< likewise of ports whose settings nobody took
+  FabricClock::duration ports_after_{};
   std::optional<Instant> verify_at_;
   bool regrouping_ = false;
   std::optional<Administration> administration_;
