@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "authority/own/survey_change.h"
+#include "routing/safe_update.h"
 
 namespace heddle::provision {
 namespace {
@@ -115,17 +116,19 @@ bool UpDownKeeper::allow(const std::vector<routing::KeptTurn>& turns) {
 }
 
 OtherRoutes UpDownKeeper::leave_lost(const std::function<bool(const PortRef&)>& may_use) {
-  if (in_the_way_.empty()) return OtherRoutes::None;
+  if (!apart_in_) return OtherRoutes::None;
   const auto is_in_use = [&](const LinkRef& link) { return may_use(link.a) || may_use(link.b); };
   if (std::ranges::any_of(in_the_way_, is_in_use)) return OtherRoutes::Later;
   UpDownKeeper trial = *this;
   trial.left_.insert(trial.left_.end(), in_the_way_.begin(), in_the_way_.end());
+  if (in_the_way_.empty()) trial.ranks_.clear();
   const bool has_begun = trial.begin(*apart_in_).has_value() && trial.route(*apart_in_).has_value();
   const auto before = router_->apart();
   const auto after = trial.router_->apart();
   const bool helps = has_begun && after.size() < before.size() && std::ranges::includes(before, after);
   if (helps) *this = std::move(trial);
   in_the_way_.clear();
+  apart_in_.reset();
   has_left_lost_ = true;
   return helps ? OtherRoutes::Now : OtherRoutes::None;
 }
@@ -210,11 +213,19 @@ std::size_t UpDownKeeper::unmanaged(unsigned plane) const {
 
 void UpDownKeeper::find_in_the_way(const Fabric& fabric, const MuteNodes& mute) {
   in_the_way_.clear();
-  if (has_left_lost_ || keeps_off()) return;
-  auto cables = lost(fabric, mute);
-  if (cables.empty() || router_->apart().empty()) return;
-  in_the_way_ = std::move(cables);
+  apart_in_.reset();
+  if (has_left_lost_ || keeps_off() || router_->apart().empty()) return;
+  in_the_way_ = lost(fabric, mute);
+  const bool is_whole = full_->links().size() == fabric.links().size() && mute.nodes.empty();
+  if (in_the_way_.empty() && !(is_whole && may_take_another_order())) return;
   apart_in_ = std::make_shared<const Fabric>(fabric);
+}
+
+/// Few enough LIDs that tables can come to it step by step.
+bool UpDownKeeper::may_take_another_order() const {
+  std::size_t lids = 0;
+  for (const routing::Target& target : router_->graph().targets()) lids += target.lid_count();
+  return lids <= routing::most_outward;
 }
 
 /// Links that are off, or about to be, may be turned on for whoever is apart.

@@ -5,7 +5,7 @@
 /// The order of two switches, once decided, stays as long as the keeper lives, whatever is added, lost or
 /// returns: so the dependencies of all tables that it ever made have no cycle together. Only where most of
 /// the switches are new does it begin with another order: that is another fabric, or one that is being
-/// switched on.
+/// switched on; and where the order leaves hosts apart that all cables together could join.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +81,9 @@ class UpDownKeeper {
   [[nodiscard]] std::size_t unconnected() const;
   /// Where the last route() left switches with hosts apart, and cables that the order counts on are lost:
   /// begins anew without these, if that joins some and parts none; one that is back is one that came. Later
-  /// while a table may use them: what does turns packets again as soon as they are back.
+  /// while a table may use them: what does turns packets again as soon as they are back. Where nothing is
+  /// lost, it is the order that keeps them apart, which was decided when fewer cables were there: likewise,
+  /// with another one.
   OtherRoutes leave_lost(const std::function<bool(const PortRef&)>& may_use);
   /// Cables that were left so, and are not back.
   [[nodiscard]] const std::vector<LinkRef>& left() const { return left_; }
@@ -100,6 +102,7 @@ class UpDownKeeper {
   [[nodiscard]] std::size_t unmanaged(unsigned plane) const;
   void find_in_the_way(const Fabric& fabric, const MuteNodes& mute);
   [[nodiscard]] bool keeps_off() const;
+  [[nodiscard]] bool may_take_another_order() const;
   [[nodiscard]] routing::LinkSet without(const std::vector<LinkRef>& links, routing::LinkSet set) const;
 
   Counts counts_;
@@ -117,8 +120,8 @@ class UpDownKeeper {
   bool overridden_ = false;
   std::vector<LinkRef> in_the_way_;  ///< cables that are lost, where hosts are apart
   std::vector<LinkRef> left_;
-  std::shared_ptr<const Fabric> apart_in_;
-  bool has_left_lost_ = false;  ///< or tried to, since links went or came
+  std::shared_ptr<const Fabric> apart_in_;  ///< null: nobody is, or nothing can be done about it
+  bool has_left_lost_ = false;              ///< or tried to, since links went or came
   std::size_t beginnings_ = 0;
 };
 
