@@ -17,6 +17,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// In the fabric, by the cables on its way.
+NodeIndex addressee(const World& world, const TableSet& set) {
+  const Survey& survey = *world.reports.back().survey;
+  NodeIndex at = world.truth().find_node(survey.node(survey.local).guid());
+  for (const PortNum out : set.path) at = world.truth().peer({at, out})->node;
+  return at;
+}
+
 // A Set that was repeated before its answer came, or given up, may arrive after others.
 TEST(Provisioner, ABlockIsNotChangedAgainWhileAnEarlierSetMayArrive) {
   ProvisionOptions options;
@@ -144,8 +152,6 @@ TEST(Provisioner, ASwitchThatWasRestartedIsNotWrittenWhileASetOfBeforeMayArrive)
   ASSERT_FALSE(world.bring_up().failure);
   kept.settle();
   const Fabric& truth = world.truth();
-  const Survey& survey = *world.reports.back().survey;
-  const NodeIndex own = truth.find_node(survey.node(survey.local).guid());
   const NodeIndex dies = world.switch_at(8);
   std::optional<Instant> given_up;
   std::optional<Instant> written;
@@ -153,8 +159,7 @@ TEST(Provisioner, ASwitchThatWasRestartedIsNotWrittenWhileASetOfBeforeMayArrive)
   world.sim.on_send = [&](const mad::Packet& packet) {
     const auto set = table_set(packet);
     if (!set) return;
-    NodeIndex to = own;
-    for (const PortNum out : set->path) to = truth.peer({to, out})->node;
+    const NodeIndex to = addressee(world, *set);
     if (to != dies) return;
     if (!given_up) world.sim.fabric.kill(dies, world.sim.ps());
     (is_back ? written : given_up) = world.sim.now;
@@ -186,16 +191,13 @@ TEST(Provisioner, WhatLeadsOverALinkThatIsDownWaitsForNoOtherSwitch) {
   World& world = kept.world;
   ASSERT_FALSE(world.bring_up().failure);
   const Fabric& truth = world.truth();
-  const Survey& survey = *world.reports.back().survey;
-  const NodeIndex own = truth.find_node(survey.node(survey.local).guid());
   // Block 0 holds all LIDs.
   std::map<NodeIndex, std::vector<std::uint8_t>> sent;
   std::map<NodeIndex, Instant> repeated;
   world.sim.on_send = [&](const mad::Packet& packet) {
     const auto set = table_set(packet);
     if (!set) return;
-    NodeIndex to = own;
-    for (const PortNum out : set->path) to = truth.peer({to, out})->node;
+    const NodeIndex to = addressee(world, *set);
     if (std::exchange(sent[to], set->entries) == set->entries) repeated[to] = world.sim.now;
   };
   sim::MadFaults faults;

@@ -198,6 +198,14 @@ std::shared_ptr<const Fabric> without(const Fabric& fabric, LinkIndex link) {
   return with(fabric, link, Seen::No);
 }
 
+/// The journal of an earlier run has it.
+void put_off(World& world, LinkIndex link, Cause cause) {
+  const LinkRef ref = world.ref(link);
+  world.journal.off[ref] = {
+      ref, ref.a, power::mode_of(world.fabric->link(link)), power::off_mode, cause, world.now, "tried"};
+  world.journal.last = ChangeId{1};
+}
+
 // Its switch was away when the daemon began, and powered it up: it counted as off for good, and was in no
 // order.
 TEST(OtherTopologyTest, WhatTheJournalHasOffAndComesInSightUpIsOn) {
@@ -206,11 +214,7 @@ TEST(OtherTopologyTest, WhatTheJournalHasOffAndComesInSightUpIsOn) {
   World world{fabric_spec, options};
   LinkIndex link{};
   while (world.network->trunk_of(link) == Network::no_trunk) link = LinkIndex{link.raw() + 1};
-  const LinkRef ref = world.ref(link);
-  world.journal.off[ref] = {
-      ref,       ref.a,  power::mode_of(world.fabric->link(link)), power::off_mode, Cause::Operator,
-      world.now, "tried"};
-  world.journal.last = ChangeId{1};
+  put_off(world, link, Cause::Operator);
   world.tell(TopologyChanged{without(*world.fabric, link), {world.manager()}, {}});
   world.tell(Restarted{world.journal, {}});
   world.tell(TopologyChanged{world.fabric, {world.manager()}, {}});
@@ -228,13 +232,9 @@ TEST(OtherTopologyTest, NoLinkThatIsNotInSightWaitsForAnother) {
   for (std::size_t i = world.fabric->links().size(); i-- > 0 && world.journal.off.size() < 2;) {
     const LinkIndex link{static_cast<std::uint32_t>(i)};
     if (world.network->trunk_of(link) == Network::no_trunk) continue;
-    const LinkRef ref = world.ref(link);
-    world.journal.off[ref] = {
-        ref,       ref.a,  power::mode_of(world.fabric->link(link)), power::off_mode, Cause::Operator,
-        world.now, "tried"};
+    put_off(world, link, Cause::Operator);
     seen = without(*seen, link);  // the later ones first: indices of the others stay
   }
-  world.journal.last = ChangeId{1};
   (void)world.governor.on({world.now, TopologyChanged{seen, {world.manager()}, {}}});
   (void)world.governor.on({world.now, Restarted{world.journal, {}}});
   std::vector<std::size_t> ports;
@@ -254,10 +254,7 @@ TEST(OtherTopologyTest, WhatWasToComeBackAndWasNotInSightComesBackOnceItIs) {
   LinkIndex link{};
   while (world.network->trunk_of(link) == Network::no_trunk) link = LinkIndex{link.raw() + 1};
   const LinkRef ref = world.ref(link);
-  world.journal.off[ref] = {
-      ref,       ref.a,   power::mode_of(world.fabric->link(link)), power::off_mode, Cause::Regulation,
-      world.now, "unused"};
-  world.journal.last = ChangeId{1};
+  put_off(world, link, Cause::Regulation);
   const auto on = [&](auto what) {
     std::vector<StepId> orders;
     for (const Action& action : world.governor.on({world.now, std::move(what)})) {
