@@ -216,7 +216,7 @@ void UpDownKeeper::find_in_the_way(const Fabric& fabric, const MuteNodes& mute) 
   apart_in_.reset();
   if (has_left_lost_ || keeps_off() || router_->apart().empty()) return;
   in_the_way_ = lost(fabric, mute);
-  const bool is_whole = full_->links().size() == fabric.links().size() && mute.nodes.empty();
+  const bool is_whole = mute.nodes.empty() && up_.count() == full_->links().size();
   if (in_the_way_.empty() && !(is_whole && may_take_another_order())) return;
   apart_in_ = std::make_shared<const Fabric>(fabric);
 }
