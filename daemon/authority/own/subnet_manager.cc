@@ -19,6 +19,23 @@ constexpr std::size_t blocks_at_a_time = 64;
 
 }  // namespace
 
+void Retry::failed(Instant now) {
+  after_ = std::clamp(after_, first_retry, longest_retry);
+  at_ = now + after_;
+  after_ *= 2;
+}
+
+void Retry::succeeded() {
+  at_.reset();
+  begin_anew();
+}
+
+bool Retry::is_due(Instant now) {
+  if (!at_ || *at_ > now) return false;
+  at_.reset();
+  return true;
+}
+
 SubnetManager::SubnetManager(transport::TransactionEngine& engine, transport::Transport& transport,
                              const ProvisionOptions& options, Router router, Provisioner::Done done)
     : engine_{engine},
@@ -59,13 +76,12 @@ void SubnetManager::finished(const ProvisionReport& report) {
     serve(report);
     if (report.postponed && rewrites_.empty()) rewrites_.emplace_back();
     if (report.tables_confirmed || report.postponed) {
-      retry_at_.reset();
-      retry_after_ = first_retry;
+      tables_again_.succeeded();
     } else {
-      rewrite_later(report.ended);
+      tables_again_.failed(report.ended);
     }
     if (!verify_at_) verify_at_ = report.ended + options_.verify_within;
-    set_ports_again_after(report);
+    report.ports_unanswered ? ports_again_.failed(report.ended) : ports_again_.succeeded();
   }
   ++activity_;
   ask_at_ = report.ended + routing::between_orders;
@@ -73,29 +89,11 @@ void SubnetManager::finished(const ProvisionReport& report) {
   next(report.ended);
 }
 
-void SubnetManager::rewrite_later(Instant now) {
-  retry_after_ = std::clamp(retry_after_, first_retry, longest_retry);
-  retry_at_ = now + retry_after_;
-  retry_after_ *= 2;
-}
-
 /// A switch that is silent for a moment while its ports are raised leaves them as they were, and says nothing
 /// by which a light sweep would look there.
-void SubnetManager::set_ports_again_after(const ProvisionReport& report) {
-  ports_at_.reset();
-  if (!report.ports_unanswered) {
-    ports_after_ = first_retry;
-    return;
-  }
-  ports_after_ = std::clamp(ports_after_, first_retry, longest_retry);
-  ports_at_ = report.ended + ports_after_;
-  ports_after_ *= 2;
-}
-
 void SubnetManager::set_ports_again(Instant now) {
-  ports_at_.reset();
   if (!rewrites_.empty() || waiting_) {
-    ports_at_ = now + first_retry;
+    ports_again_.failed(now);
   } else if (is_master() && configured_) {
     say_who_joined(*configured_);
     provisioner_.run_again(configured_, now);
@@ -115,13 +113,12 @@ void SubnetManager::take_routes(const Survey& from) {
 void SubnetManager::on_timer(Instant now) {
   provisioner_.on_timer(now);
   if (administration_) administration_->on_timer(now);
-  if (retry_at_ && *retry_at_ <= now) {
-    retry_at_.reset();
+  if (tables_again_.is_due(now)) {
     if (rewrites_.empty() && !waiting_) rewrites_.emplace_back();
     next(now);
   }
   if (verify_at_ && *verify_at_ <= now) verify(now);
-  if (ports_at_ && *ports_at_ <= now && is_at_rest()) set_ports_again(now);
+  if (is_at_rest() && ports_again_.is_due(now)) set_ports_again(now);
   if (ask_at_ && *ask_at_ <= now && is_at_rest()) ask(now);
 }
 
@@ -129,8 +126,8 @@ std::optional<Instant> SubnetManager::next_deadline() const {
   std::optional<Instant> first = provisioner_.next_deadline();
   const auto segments = administration_ ? administration_->next_deadline() : std::nullopt;
   const auto ask_at = is_at_rest() ? ask_at_ : std::nullopt;
-  const auto ports_at = is_at_rest() ? ports_at_ : std::nullopt;
-  for (const auto& at : {retry_at_, verify_at_, ask_at, ports_at, segments}) {
+  const auto ports_at = is_at_rest() ? ports_again_.at() : std::nullopt;
+  for (const auto& at : {tables_again_.at(), verify_at_, ask_at, ports_at, segments}) {
     if (at && (!first || *at < *first)) first = at;
   }
   return first;
@@ -185,7 +182,7 @@ void SubnetManager::next(Instant now) {
 /// LIDs that stand by an earlier order come first.
 void SubnetManager::ask(Instant now) {
   ask_at_.reset();
-  if (retry_at_ || !rewrites_.empty() || waiting_ || !provisioner_.staying().empty()) {
+  if (tables_again_.at() || !rewrites_.empty() || waiting_ || !provisioner_.staying().empty()) {
     ask_at_ = now + routing::between_orders;
     return;
   }
@@ -200,7 +197,7 @@ void SubnetManager::regrouped(const ProvisionReport& report) {
   regrouping_ = false;
   if (!report.failure) {
     configured_ = report.survey;
-    if (!report.tables_confirmed) rewrite_later(report.ended);
+    if (!report.tables_confirmed) tables_again_.failed(report.ended);
   }
   next(report.ended);
 }
@@ -216,8 +213,8 @@ void SubnetManager::rewritten(const ProvisionReport& report) {
   const Written done = std::move(rewrites_.front());
   rewrites_.pop_front();
   if (!done) {
-    if (!report.failure && !report.tables_confirmed) rewrite_later(report.ended);
-    if (report.tables_confirmed) retry_after_ = first_retry;
+    if (!report.failure && !report.tables_confirmed) tables_again_.failed(report.ended);
+    if (report.tables_confirmed) tables_again_.begin_anew();
   } else if (report.failure) {
     done(fail(*report.failure), report.ended);
   } else if (!report.tables_confirmed) {

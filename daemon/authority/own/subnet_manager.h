@@ -22,6 +22,22 @@
 
 namespace heddle::provision {
 
+/// When what failed is tried again: after 1, 2, 4 ... 30 s.
+class Retry {
+ public:
+  void failed(Instant now);
+  void succeeded();
+  /// What fails next is tried again as after a first failure; what waits goes on waiting.
+  void begin_anew() { after_ = {}; }
+  /// Whether it is time; then it is no more.
+  [[nodiscard]] bool is_due(Instant now);
+  [[nodiscard]] const std::optional<Instant>& at() const { return at_; }
+
+ private:
+  std::optional<Instant> at_;
+  FabricClock::duration after_{};
+};
+
 class SubnetManager {
  public:
   SubnetManager(transport::TransactionEngine& engine, transport::Transport& transport,
@@ -87,8 +103,6 @@ class SubnetManager {
   void serve(const ProvisionReport& report);
   void say_who_joined(const Survey& survey);
   void next(Instant now);
-  void rewrite_later(Instant now);
-  void set_ports_again_after(const ProvisionReport& report);
   void set_ports_again(Instant now);
   [[nodiscard]] bool is_at_rest() const { return !provisioner_.busy() && !rewriting_ && !regrouping_; }
   void ask(Instant now);
@@ -108,10 +122,8 @@ class SubnetManager {
   std::shared_ptr<const Survey> configured_;  ///< by the last run that nothing stopped
   std::deque<Written> rewrites_;              ///< the first one under way, if rewriting_; null: our own
   bool rewriting_ = false;
-  std::optional<Instant> retry_at_;  ///< of tables that were not confirmed
-  FabricClock::duration retry_after_{};
-  std::optional<Instant> ports_at_;  ///< likewise of ports whose settings nobody took
-  FabricClock::duration ports_after_{};
+  Retry tables_again_;  ///< of tables that were not confirmed
+  Retry ports_again_;   ///< of ports whose settings nobody took
   std::optional<Instant> verify_at_;
   bool regrouping_ = false;
   std::optional<Administration> administration_;
