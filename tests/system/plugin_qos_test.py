@@ -103,10 +103,8 @@ class Qos(unittest.TestCase):
         lines = ["qos TRUE", "use_optimized_slvl TRUE", f"qos_sl2vl {','.join(map(str, plain))}"]
         with PluginFabric(TREE, "--data-vls", "8", "--optimized-sl2vl") as served:
             served.start_opensm(lines=lines)
-            (guid, port), lid = served.cables()[0][0][0].split("/"), None
-            for line in served.run("ibswitches")[1].splitlines():
-                if guid in line:
-                    lid = int(re.search(r" lid (\d+) ", line).group(1))
+            guid, port = served.cables()[0][0][0].split("/")
+            lid = int(re.search(rf'^Switch.*"S-{guid[2:]}".* lid (\d+) ', served.run("ibnetdiscover")[1], re.M).group(1))
             planned = {**tables(1, 100, 7), "groups": [{"ports": [f"{guid}/{port}"], **own}]}
             for epoch, qos, wanted in ((1, None, plain), (2, planned, levels), (3, None, plain), (4, planned, levels)):
                 served.new_plan(plan_text(epoch, qos=qos))

@@ -45,6 +45,17 @@ def wait_until(condition, seconds=20, what="it"):
         time.sleep(0.02)
 
 
+def states_of_group(group):
+    """What each process of a group waits for, as text."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            name, rest = (entry / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+            if int(rest.split()[2]) == group:
+                found.append(f"{name} {entry.name} {rest.split()[0]} in {(entry / 'wchan').read_text() or 'no call'}")
+    return ", ".join(found)
+
+
 class Programs:
     """Debian's libibumad programs on the simulated fabric of a name. A context: what was started is ended with it."""
 
@@ -75,11 +86,23 @@ class Programs:
 
     def run(self, *command, node="", timeout=60, **more):
         """Status, output, and what it complains about (the shim's greeting left out)."""
-        done = subprocess.run([str(word) for word in command], env=self.environment(node, **more),
-                              cwd=self.directory, capture_output=True, text=True, errors="replace",
-                              timeout=timeout)
-        complaints = [line for line in done.stderr.splitlines() if line and SHIM_GREETING not in line]
-        return done.returncode, done.stdout, complaints
+        words = [str(word) for word in command]
+        process = subprocess.Popen(words, env=self.environment(node, **more), cwd=self.directory, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except BaseException as error:
+            # With what a script has begun: it would hold the pipes, and be waited for without end.
+            left = states_of_group(process.pid)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            raise AssertionError(f"`{' '.join(words)}` did not end within {timeout} s: {left}; it had said:\n"
+                                 f"{out[-2000:]}{err[-2000:]}") from error
+        complaints = [line for line in err.splitlines() if line and SHIM_GREETING not in line]
+        return process.returncode, out, complaints
 
     def start(self, *command, node="", **more):
         process = subprocess.Popen([str(word) for word in command], env=self.environment(node, **more),

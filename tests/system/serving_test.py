@@ -112,6 +112,12 @@ class Serving(unittest.TestCase):
         self.assertEqual(status["sampling"]["failed_ports"], 0)
         self.clean("smpquery", "nodedesc", 1)
 
+    def test_a_script_that_does_not_end_is_given_up_with_what_it_began(self):
+        began = time.monotonic()
+        with self.assertRaisesRegex(AssertionError, "did not end within 1 s: .*sleep"):
+            self.programs.run("sh", "-c", "sleep 60 & wait", timeout=1)
+        self.assertLess(time.monotonic() - began, 30)
+
     def test_a_name_that_is_taken_is_refused(self):
         second = Daemon({"fabric.generate": TREE, "fabric.serve": "serving", "metrics.listen": ""})
         with second:
