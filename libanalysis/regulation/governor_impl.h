@@ -149,6 +149,9 @@ class Governor::Impl {
   void order_migration(unsigned to);
   void step_done();
   [[nodiscard]] PortRef commanded_side(LinkIndex link, const routing::LegalPaths& paths) const;
+  [[nodiscard]] bool hangs_by_one(routing::SwitchIndex s) const;
+  /// Over the links that stay, from a manager.
+  [[nodiscard]] bool is_reached_without(routing::SwitchIndex gone, routing::SwitchIndex wanted) const;
   void routing_tick();
 
   // governor_mending.cc: changes that fail, are not wanted any more, or lose their links

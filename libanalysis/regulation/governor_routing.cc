@@ -63,7 +63,8 @@ void Governor::Impl::order_migration(unsigned to) {
   actions_.emplace_back(Migrate{*step_, to});
 }
 
-/// The switch that stays nearer to a manager; without one, the upper.
+/// The switch that stays nearer to a manager; without one, the upper. But what is all that could bring the
+/// nearer one back is turned on from its other end.
 PortRef Governor::Impl::commanded_side(LinkIndex link, const LegalPaths& paths) const {
   const Fabric& fabric = network->fabric();
   const Link& cable = fabric.link(link);
@@ -79,7 +80,41 @@ PortRef Governor::Impl::commanded_side(LinkIndex link, const LegalPaths& paths) 
     return least;
   };
   const bool a_first = way(a) != way(b) ? way(a) < way(b) : network->ranks().above(a, b);
-  return fabric.ref(a_first ? cable.a : cable.b);
+  const auto near = a_first ? a : b;
+  const auto far = a_first ? b : a;
+  const auto has_hosts = [&](routing::SwitchIndex s) { return graph.hosts_at(s) != 0; };
+  const bool is_far_in_need = hangs_by_one(far) && (has_hosts(far) || !has_hosts(near));
+  const bool at_far = hangs_by_one(near) && !is_far_in_need && is_reached_without(near, far);
+  return fabric.ref(a_first != at_far ? cable.a : cable.b);
+}
+
+/// Whether that switch is gone with one neighbour, and nothing that is off there can be turned on from its
+/// other end.
+bool Governor::Impl::hangs_by_one(routing::SwitchIndex s) const {
+  const auto managers = network->manager_switches();
+  if (std::find(managers.begin(), managers.end(), s) != managers.end()) return false;
+  std::set<routing::SwitchIndex> neighbours;
+  for (const routing::Hop& hop : network->graph().hops(s)) {
+    if (target_.contains(hop.link)) neighbours.insert(hop.peer);
+    const LinkRecord& link = records[hop.link.raw()];
+    const bool is_going = link.state == LinkState::Leaving || link.state == LinkState::Draining ||
+                          link.state == LinkState::Closing || link.state == LinkState::Off;
+    if (is_going && !link.off.mode.on() && link.off.port.node != network->graph().guid(s)) return false;
+  }
+  return neighbours.size() == 1;
+}
+
+bool Governor::Impl::is_reached_without(routing::SwitchIndex gone, routing::SwitchIndex wanted) const {
+  const auto managers = network->manager_switches();
+  std::vector<routing::SwitchIndex> reached(managers.begin(), managers.end());
+  std::set<routing::SwitchIndex> known(managers.begin(), managers.end());
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    for (const routing::Hop& hop : network->graph().hops(reached[i])) {
+      if (!target_.contains(hop.link) || hop.peer == gone || !known.insert(hop.peer).second) continue;
+      reached.push_back(hop.peer);
+    }
+  }
+  return known.contains(wanted);
 }
 
 void Governor::Impl::write(std::optional<unsigned> to_plane, Writing writing) {
