@@ -116,7 +116,13 @@ void RouteMaker::route_staged(unsigned plane, const LinkSet& to, const Subnet& s
   const plan::Staged& staged = *plane_of(plan, plane).staged;
   (void)router_->update(plane, permitted(subnet, &plan, &staged.from));
   const routing::ForwardingTables before = router_->tables();
+  const std::vector<Pair> parted = apart(plane, subnet);
   (void)router_->update(plane, to);
+  // Whom these parted has a way over what they avoid: the passes lead from what is in force.
+  if (!std::ranges::includes(apart(plane, subnet), parted)) {
+    routes.stages[plane] = 1;
+    return;
+  }
   const routing::ForwardingTables& after = router_->tables();
   const auto stages = routing::plan_safe_update({router_->graph(), router_->ranks(), router_->mends()},
                                                 before, after, routing::differing_blocks(before, after))

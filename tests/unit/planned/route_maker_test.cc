@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <span>
+#include <utility>
 
 #include "base/random.h"
 #include "routing/proof.h"
@@ -199,6 +200,34 @@ TEST(RouteMaker, NoMendIsMissedMeanwhileThatCanChangeAtOnce) {
     expect_nobody_misses_a_way(maker.router().graph(), steps);
   }
   EXPECT_GT(staged, 0U);
+}
+
+// Random runs 230078 and 230305 of the real programs: who had a way over avoided links alone lost it for a
+// stage or two.
+TEST(RouteMaker, NobodyLosesAWayThatThePlanBeforeHadToRelaxFor) {
+  SubnetRecords records = records_of(*fabric_of("torus:4x4,hosts=1,links=1"));
+  const auto trunks = trunks_of(records);
+  const NodeGuid parted = trunks.front().a.node;
+  plan::Plan plan = plan_for(make_subnet(records, {}));
+  plan.planes.resize(1);
+  for (const LinkRef& trunk : trunks) {
+    if (trunk != trunks.front() && (trunk.a.node == parted || trunk.b.node == parted))
+      plan.planes[0].avoid.push_back(trunk);
+  }
+  remove(records, trunks.front());
+  const Subnet subnet = make_subnet(records, {{trunks.front()}});
+  RouteMaker maker;
+  const auto relaxed = maker.make(subnet, &plan, 0).value();
+  ASSERT_TRUE(relaxed.relaxed);
+  std::vector<routing::ForwardingTables> steps{relaxed.tables};
+  const plan::Staged from{std::exchange(plan.planes[0].avoid, {}), 0};
+  for (std::uint32_t stage = 0, count = 1; stage < count; ++stage) {
+    plan.planes[0].staged = plan::Staged{from.from, stage};
+    const auto routes = maker.make(subnet, &plan, 0).value();
+    count = routes.stages[0];
+    steps.push_back(routes.tables);
+  }
+  expect_nobody_misses_a_way(maker.router().graph(), steps);
 }
 
 TEST(RouteMaker, UsesLinksOfThePlanThatAreUpWhereHostsWouldBeCutOff) {
