@@ -12,6 +12,11 @@
 namespace heddle::planned {
 namespace {
 
+bool any_is_active(const SubnetRecords& records) {
+  return std::ranges::any_of(records.cables,
+                             [](const Cable& cable) { return cable.joins_switches && cable.active; });
+}
+
 class SubnetMaker {
  public:
   explicit SubnetMaker(SubnetRecords records) : records_{std::move(records)} {}
@@ -100,8 +105,7 @@ class SubnetMaker {
   void mark_usable() {
     const Fabric& fabric = *subnet_.fabric;
     subnet_.usable = routing::LinkSet::none(fabric);
-    const bool live = std::ranges::any_of(
-        records_.cables, [](const Cable& cable) { return cable.joins_switches && cable.active; });
+    const bool live = records_.was_up || any_is_active(records_);
     for (const Cable& cable : records_.cables) {
       const PortIndex port = fabric.find_port(cable.link.a);
       if (port == no_port || fabric.port(port).link == no_link) continue;
@@ -190,7 +194,9 @@ std::size_t HostMemory::recall(SubnetRecords& records) {
   return count;
 }
 
-std::vector<LinkRef> CableMemory::missing(const SubnetRecords& records) {
+std::vector<LinkRef> CableMemory::missing(SubnetRecords& records) {
+  records.was_up = was_up_;
+  was_up_ = was_up_ || any_is_active(records);
   std::vector<LinkRef> present;
   for (const Cable& cable : records.cables) {
     if (cable.joins_switches) present.push_back(cable.link);

@@ -39,6 +39,8 @@ struct SubnetRecords {
   std::vector<PortRef> open;
   /// Switches among the nodes that OpenSM does not see (away.h), sorted.
   std::vector<NodeGuid> away;
+  /// A cable between switches has been Active before.
+  bool was_up = false;
 };
 
 /// Of a fabric, all of its cables Active.
@@ -57,8 +59,8 @@ struct Subnet {
 };
 
 /// `absent`: cables of switches that OpenSM does not see; those whose ports are gone or taken are left out.
-/// Where no cable between switches is Active the fabric is being brought up, and all of them are usable;
-/// where one is, only those that are (facts/opensm.md).
+/// Where no cable between switches is Active, or has been, the fabric is being brought up, and all of them
+/// are usable; else only those that are (facts/opensm.md).
 [[nodiscard]] Subnet make_subnet(SubnetRecords records, std::span<const LinkRef> absent);
 
 /// Whose tables OpenSM writes: all of the subnet's but those that are away.
@@ -67,13 +69,15 @@ struct Subnet {
 /// Cables between switches that were seen once. One per OpenSM; its routing thread.
 class CableMemory {
  public:
-  /// Those that are missing in `records`; takes note of those that are there.
-  [[nodiscard]] std::vector<LinkRef> missing(const SubnetRecords& records);
+  /// Those that are missing in `records`; takes note of those that are there. Says there whether the fabric
+  /// was up before.
+  [[nodiscard]] std::vector<LinkRef> missing(SubnetRecords& records);
   /// They are not missed any more, and new when they are back.
   void leave(std::span<const LinkRef> links);
 
  private:
   std::vector<LinkRef> known_;  ///< sorted
+  bool was_up_ = false;
 };
 
 /// Hosts that were seen once. OpenSM drops one that does not answer in time, though its switch says that the

@@ -113,7 +113,7 @@ class Passes {
   }
 
  private:
-  void pass_through(const SubnetRecords& records) {
+  void pass_through(SubnetRecords records) {
     const std::vector<LinkRef> lost = cables_.missing(records);
     Subnet subnet = make_subnet(records, lost);
     Routes routes = maker_.make(subnet, &plan_, 1, &in_force_).value();
