@@ -446,6 +446,47 @@ class Faults(Judged):
         self.wire.write_table("c", UP_DOWN["c"])
         self.expect()
 
+    def test_a_cut_that_another_program_knows_of_may_be_written(self):
+        self.without_link_cd()
+        self.wire.command("cut", "c", 2)
+        other = Recording(RING, "ha", start=self.wire.time)
+        other.see("c", 2, DOWN)
+        (self.directory / "2-1.wire").write_bytes(b"".join(other.records))
+        self.wire.time += 20_000_000
+        self.wire.write_table("c", UP_DOWN["c"])
+        self.expect()
+
+    def test_a_set_that_comes_late_to_a_switch_that_was_restarted(self):
+        asked = self.wire.send_table("d", with_entries("d", lid7=2))
+        self.wire.command("kill", "d")
+        self.wire.see("a", 3, DOWN)
+        self.wire.command("revive", "d")
+        self.wire.see("d", 2, INIT)
+        self.wire.time += 20_000_000
+        self.wire.answer(asked)
+        self.expect()
+        self.wire.write_table("d", with_entries("d", lid3=2))
+        self.expect("not-active")
+
+    def repair_of_b(self, pause):
+        """b gets a way to d, loses it, and has it again."""
+        self.wire.command("cut", "a", 3)
+        self.wire.see("a", 3, DOWN)
+        self.wire.write_table("a", with_entries("a", lid4=0xFF, lid8=0xFF))
+        around = with_entries("b", lid4=2, lid8=2)
+        self.wire.write_table("b", around)
+        self.wire.time += pause
+        self.wire.write_table("b", UP_DOWN["b"])
+        self.wire.write_table("b", around)
+
+    def test_a_repair_may_be_half_written(self):
+        self.repair_of_b(100_000)
+        self.expect()
+
+    def test_what_is_repaired_stays_so(self):
+        self.repair_of_b(2_000_000)
+        self.expect("dead-end")
+
     def test_a_mended_link_that_trains(self):
         self.wire.command("cut", "c", 2)
         self.wire.see("c", 2, DOWN)
@@ -500,9 +541,9 @@ class Faults(Judged):
         self.wire.write_table("d", UP_DOWN["d"])
         self.wire.write_table("a", UP_DOWN["a"])
         self.expect()
+        self.wire.time += 2_000_000
         self.wire.write_table("a", with_entries("a", lid4=0xFF))
         self.expect("dead-end")
-
 
     def test_the_own_switch_of_the_manager_dies_and_has_forgotten_its_table(self):
         self.wire.command("kill", "a")
@@ -512,6 +553,7 @@ class Faults(Judged):
         self.wire.answer(self.wire.ask("ha", 2, 0x15, 1), self.wire.port_info(1, ACTIVE))
         self.expect()
         self.wire.write_table("a", UP_DOWN["a"])
+        self.wire.time += 2_000_000
         self.wire.write_table("a", with_entries("a", lid5=0xFF))
         self.expect("dead-end")
 

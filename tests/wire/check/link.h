@@ -5,10 +5,17 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "check/recording.h"
 
 namespace wire {
+
+/// When a program sent what put an entry there, and which one.
+struct Written {
+  Time at = 0;
+  int by = -1;  ///< -1: nobody knows
+};
 
 class Link {
  public:
@@ -34,8 +41,8 @@ class Link {
     barrier_ = now;
   }
 
-  /// An answer says what state the port at this end is in.
-  void heard(std::size_t end, bool is_active, Time asked, Time now) {
+  /// An answer tells a program what state the port at this end is in.
+  void heard(int process, std::size_t end, bool is_active, Time asked, Time now) {
     if (asked <= barrier_) return;
     was_heard_ = true;
     if (is_active && cuts_ == 0) {
@@ -52,7 +59,7 @@ class Link {
       if (is_usable()) fell(now);
       active_[end] = false;
     }
-    if (fell_ && seen_ == 0) seen_ = now;
+    if (fell_) seen_.try_emplace(process, now);
   }
 
   [[nodiscard]] bool is_usable() const { return active_[0] && active_[1] && cuts_ == 0; }
@@ -61,13 +68,13 @@ class Link {
   [[nodiscard]] bool is_cut() const { return cuts_ > 0; }
   [[nodiscard]] Time held_since() const { return held_since_; }
 
-  /// Whether an entry that may be there since then leads into it by no fault of the tables: it fell, and
-  /// whoever wrote the entry could not have read so. `grace`: what lies between an answer and a program's
-  /// acting on it.
-  [[nodiscard]] bool excuses(Time entry_since, Time grace) const {
+  /// Whether an entry leads into it by no fault of the tables: it fell, and whoever wrote the entry could not
+  /// have read so. `grace`: what lies between an answer and a program's acting on it.
+  [[nodiscard]] bool excuses(Written entry, Time grace) const {
     if (is_forced_) return true;
     if (!fell_ || (is_held_ && held_since_ < fell_since_)) return false;
-    return seen_ == 0 || entry_since <= seen_ + grace;
+    const Time seen = seen_by(entry.by);
+    return seen == 0 || entry.at <= seen + grace;
   }
   [[nodiscard]] bool has_fallen() const { return fell_ && !(is_held_ && held_since_ < fell_since_); }
 
@@ -76,6 +83,17 @@ class Link {
   [[nodiscard]] bool is_forced() const { return is_forced_; }
 
  private:
+  /// Since when that program has known, or, where nobody knows which, anyone; 0: not yet.
+  [[nodiscard]] Time seen_by(int process) const {
+    if (process >= 0) {
+      const auto seen = seen_.find(process);
+      return seen == seen_.end() ? 0 : seen->second;
+    }
+    const auto first = std::min_element(seen_.begin(), seen_.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+    return first == seen_.end() ? 0 : first->second;
+  }
+
   /// A test says that it cuts before it does. Both ends were Active since: it falls later, and nobody has
   /// seen that.
   void not_cut_yet(std::size_t end, Time now) {
@@ -89,7 +107,7 @@ class Link {
   void fell(Time now) {
     if (!fell_) {
       fell_since_ = now;
-      seen_ = 0;
+      seen_.clear();
     }
     fell_ = true;
     active_ = active_since_cut_ = {};
@@ -104,7 +122,7 @@ class Link {
   int cuts_ = 0;  ///< by a test: the cable itself, and a node at its end
   bool fell_ = false;
   Time fell_since_ = 0;
-  Time seen_ = 0;  ///< first answer that says so; 0: none yet
+  std::map<int, Time> seen_;  ///< by process: the first answer that told it so
   bool is_held_ = false;
   bool training_ = false;
   Time held_since_ = 0;

@@ -23,14 +23,12 @@ std::vector<Multicast::Out> Multicast::ports(int switch_number, int group) const
     const auto* const masks = world_.mask(switch_number, group, position);
     if (masks == nullptr) continue;
     for (int bit = 0; bit < ports_of_mask; ++bit) {
-      Time since = 0;
-      bool is_set = false;
+      const Candidate* first = nullptr;
       for (const Candidate& each : *masks) {
-        if ((each.value >> bit & 1) == 0) continue;
-        since = is_set ? std::min(since, each.since) : each.since;
-        is_set = true;
+        if ((each.value >> bit & 1) != 0 && (first == nullptr || each.since < first->since)) first = &each;
       }
-      if (is_set && position + bit > 0) result.push_back({position * ports_of_mask + bit, since});
+      if (first != nullptr && position + bit > 0)
+        result.push_back({position * ports_of_mask + bit, first->written});
     }
   }
   return result;
@@ -54,7 +52,7 @@ void Multicast::send(int from, int group, Finding& into) const {
       if (cable < 0) continue;
       const Link& link = world_.link(cable);
       if (!link.is_usable()) {
-        if (link.is_unknown() || link.excuses(out.since, rules_.grace))
+        if (link.is_unknown() || link.excuses(out.written, rules_.grace))
           into.excused = true;
         else if (into.off.empty())
           into.off = fmt::format("group {:#x}, from {}: {} sends into a link that is off", group,

@@ -36,7 +36,7 @@ class Multicast {
   };
   struct Out {
     int port;
-    Time since;
+    Written written;
   };
   [[nodiscard]] std::vector<Out> ports(int switch_number, int group) const;
   void send(int from, int group, Finding& into) const;

@@ -15,24 +15,25 @@ void TableBlock::sent(Request request, int process, const Bytes& content, Time n
     if (each.process != process || each.content != content) continue;
     each.is_repeated = is_repeated = true;
   }
-  pending_.push_back({request, now, 0, content, process, is_repeated});
+  pending_.push_back({request, now, 0, content, process, {now, process}, is_repeated});
 }
 
-void TableBlock::answered(Request request, Time asked, const Bytes& content, Time now) {
+void TableBlock::answered(Request request, int process, Time asked, const Bytes& content, Time now) {
   const auto found = std::find_if(pending_.begin(), pending_.end(),
                                   [&](const Pending& each) { return each.request == request; });
   if (found == pending_.end()) {
     // It can have come only before one that was sent, and answered, when it could come no more.
     if (known_ && asked + timing_.flight <= last_asked_) return;
     // A late copy of a Set that was answered before: it has put back what it carried, and nobody knows when.
-    if (!known_ || content != settled_) pending_.push_back({request, asked, now, content, -1});
+    if (!known_ || content != settled_)
+      pending_.push_back({request, asked, now, content, -1, {asked, process}});
     return;
   }
   const bool has_come = found->has_come;
   pending_.erase(found);
   if (has_come) return;  // what was read told as much
   drop_pending_before(asked);
-  settle(content);
+  settle(content, {asked, process});
   last_answer_ = now;
   last_asked_ = asked;
 }
@@ -57,7 +58,7 @@ void TableBlock::read(Time asked, const Bytes& content) {
     for (const Pending& each : pending_) replaced_by_ = std::max(replaced_by_, over_at(each));
     drop_pending_before(asked);
   }
-  settle(content);
+  settle(content, {asked, -1});
 }
 
 /// What is there can only be that Set's: it has come, and what it replaced is gone.
@@ -67,13 +68,14 @@ void TableBlock::take_for_come(Time asked, const Bytes& content) {
   const auto set = std::find_if(pending_.begin(), pending_.end(), by);
   if (set == pending_.end() || set->sent >= asked || std::count_if(set, pending_.end(), by) > 1) return;
   set->has_come = true;
-  settle(content);
+  settle(content, set->written);
 }
 
 void TableBlock::forget(std::uint8_t filling, Time now) {
   pending_.clear();
   for (auto& entry : entries_) entry.clear();  // and what was under way by them
   settled_.fill(filling);
+  settled_written_ = {now, -1};
   known_ = true;
   last_answer_ = now;
 }
@@ -91,14 +93,22 @@ Time TableBlock::over_at(const Pending& each) const {
   return handed_on != 0 ? std::min(alone, handed_on + timing_.late) : alone;
 }
 
-void TableBlock::settle(const Bytes& content) {
+void TableBlock::settle(const Bytes& content, Written written) {
   settled_ = content;
+  settled_written_ = written;
   known_ = true;
 }
 
 std::uint16_t TableBlock::value(const Bytes& content, std::size_t index) const {
   return width_ == 1 ? content[index]
                      : static_cast<std::uint16_t>(content[2 * index] << 8 | content[2 * index + 1]);
+}
+
+Written TableBlock::written(std::uint16_t entry, std::size_t index) const {
+  const auto set = std::find_if(pending_.rbegin(), pending_.rend(), [&](const Pending& each) {
+    return !each.has_come && value(each.content, index) == entry;
+  });
+  return set != pending_.rend() ? set->written : settled_written_;
 }
 
 const std::vector<std::size_t>& TableBlock::update(Time now) {
@@ -119,7 +129,7 @@ const std::vector<std::size_t>& TableBlock::update(Time now) {
       const auto old = std::find_if(before.begin(), before.end(), [&](const Candidate& candidate) {
         return candidate.value == each && candidate.until == forever;
       });
-      next.push_back({each, old != before.end() ? old->since : now});
+      next.push_back(old != before.end() ? *old : Candidate{each, now, written(each, i)});
     }
     for (Candidate each : before) {
       const bool stands =

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "check/handed_on.h"
+#include "check/link.h"
 #include "check/recording.h"
 
 namespace wire {
@@ -34,6 +35,7 @@ struct Timing {
 struct Candidate {
   std::uint16_t value = 0;
   Time since = 0;
+  Written written;
   Time until = forever;  ///< until when packets may have been sent on by it; they may still be under way
 };
 
@@ -50,7 +52,7 @@ class TableBlock {
 
   using Request = std::uint64_t;
   void sent(Request request, int process, const Bytes& content, Time now);
-  void answered(Request request, Time asked, const Bytes& content, Time now);
+  void answered(Request request, int process, Time asked, const Bytes& content, Time now);
   void timed_out(Request request, Time now);
   void read(Time asked, const Bytes& content);
   /// The node lost its memory: every entry has this value.
@@ -71,15 +73,17 @@ class TableBlock {
     Time sent;
     Time given_up;  ///< 0: in flight
     Bytes content;
-    int process;
+    int process;  ///< -1: of no program that may repeat it
+    Written written;
     bool is_repeated = false;  ///< by its program, under another number
     bool has_come = false;     ///< what was read is what it carried
   };
-  void settle(const Bytes& content);
+  void settle(const Bytes& content, Written written);
   [[nodiscard]] Time over_at(const Pending& each) const;
   void take_for_come(Time asked, const Bytes& content);
   void drop_pending_before(Time asked);
   [[nodiscard]] std::uint16_t value(const Bytes& content, std::size_t index) const;
+  [[nodiscard]] Written written(std::uint16_t entry, std::size_t index) const;
 
   std::size_t width_;
   Timing timing_;
@@ -91,6 +95,7 @@ class TableBlock {
   /// What was read stood by then: no Set could arrive after it. 0: nobody knows since when.
   Time replaced_by_ = 0;
   Bytes settled_{};
+  Written settled_written_;
   Time last_answer_ = 0;
   Time last_asked_ = 0;  ///< when the Set was sent that was answered last
   std::vector<Pending> pending_;

@@ -103,7 +103,7 @@ unsigned Unicast::step(int switch_number, int lid, const Candidate& candidate, i
   const Link& link = world_.link(cable);
   if (!link.is_usable()) {
     if (link.is_unknown()) return Unknown;
-    if (link.excuses(candidate.since, rules_.grace)) return Excused;
+    if (link.excuses(candidate.written, rules_.grace)) return Excused;
     // No other link leads to a port than its own: while that trains, an entry over it takes nothing from
     // anybody.
     const bool is_last = topology_.peer(out) == owner;
@@ -175,13 +175,17 @@ void Unicast::check_lid(int lid, Time now) {
 
 void Unicast::judge(int lid, int source, Pair& pair, unsigned flags, Time now) {
   unsigned wrong = 0;
+  const bool is_repaired_just_now = pair.is_repaired && now - pair.back_since < rules_.batch;
   if (flags == 0) {
     // Nor is anything promised for what was sent while the LID was nobody's, as that of a switch that is
     // restarted.
-    if (pair.standing != Standing::Established) pair.back_since = now;
+    if (pair.standing != Standing::Established) {
+      pair.back_since = now;
+      pair.is_repaired = pair.standing == Standing::Broken;
+    }
     pair.standing = Standing::Established;
   } else if (pair.standing == Standing::Established) {
-    if ((flags & Excused) != 0 || !is_judged(lid, source))
+    if ((flags & Excused) != 0 || is_repaired_just_now || !is_judged(lid, source))
       pair.standing = Standing::Broken;
     else
       wrong = flags & all_wrong;

@@ -19,6 +19,9 @@ namespace wire {
 struct Rules {
   /// Between an answer that says that a link fell, and a table that may still be written in ignorance of it.
   Time grace = 10'000'000;
+  /// How long what a cut broke must have had a way again before that is promised: the writes of one repair
+  /// go out at once, and the first of them may lead over what the others are still to change.
+  Time batch = 1'000'000;
   /// In which what a cut broke must be back where cables could carry it; 0: not asked for.
   Time back_within = 0;
 };
@@ -57,6 +60,7 @@ class Unicast {
     Time since = 0;
     /// What was sent before, a fault has caught; 0: none ever has.
     Time back_since = 0;
+    bool is_repaired = false;  ///< and what it is back from is a fault
   };
   /// At a switch, with entries that are there at this time or later.
   struct State {

@@ -175,7 +175,7 @@ void World::answer(std::size_t index, const Record& record, const Mad& mad) {
            : request.is_set ? "answer to Set"
                             : "answer to Get",
            mad);
-  if (mad.attribute == attribute_port_info) return port_answer(request, mad, now);
+  if (mad.attribute == attribute_port_info) return port_answer(record.process, request, mad, now);
   if (number < 0) return;
   if (!at.is_multicast && mad.modifier >= static_cast<std::uint32_t>(most_blocks)) return;
   if (mad.status != 0) {
@@ -184,7 +184,7 @@ void World::answer(std::size_t index, const Record& record, const Mad& mad) {
     return;
   }
   if (request.is_set)
-    block(at).answered(request.number, request.asked, mad.data, now);
+    block(at).answered(request.number, record.process, request.asked, mad.data, now);
   else
     block(at).read(request.asked, mad.data);
   update(at, now);
@@ -200,7 +200,7 @@ void World::port_set(Request& request, const Mad& mad, Time now) {
   link_changed(cable);
 }
 
-void World::port_answer(const Request& request, const Mad& mad, Time now) {
+void World::port_answer(int process, const Request& request, const Mad& mad, Time now) {
   const End port = request.target;
   if (mad.status != 0) {
     // Refused, it repeats what was asked.
@@ -221,7 +221,7 @@ void World::port_answer(const Request& request, const Mad& mad, Time now) {
   const bool was_usable = link.is_usable();
   const bool was_unknown = link.is_unknown();
   const std::size_t end = topology_.cable(cable).a == port ? 0 : 1;
-  link.heard(end, state_of(mad) == state_active, request.asked, now);
+  link.heard(process, end, state_of(mad) == state_active, request.asked, now);
   if (was_usable != link.is_usable() || was_unknown != link.is_unknown()) link_changed(cable);
 }
 

@@ -99,7 +99,7 @@ class World {
   void answer(std::size_t index, const Record& record, const Mad& mad);
   [[nodiscard]] End target_of(int process, const Mad& mad) const;
   void port_set(Request& request, const Mad& mad, Time now);
-  void port_answer(const Request& request, const Mad& mad, Time now);
+  void port_answer(int process, const Request& request, const Mad& mad, Time now);
   void learn_lid(End port, int lid, int lmc, Time asked);
   TableBlock& block(const BlockAt& at);
   void update(const BlockAt& at, Time now);
