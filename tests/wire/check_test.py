@@ -468,6 +468,36 @@ class Faults(Judged):
         self.wire.write_table("d", with_entries("d", lid3=2))
         self.expect("not-active")
 
+    def seen_armed(self, at_once):
+        """Another program asks a port just after it was told to be Active, or after that was answered."""
+        self.wire.command("cut", "c", 2)
+        self.wire.see("c", 2, DOWN)
+        self.without_link_cd()
+        self.wire.command("mend", "c", 2)
+        told = self.wire.set_port("c", 2, state=ACTIVE)
+        active = self.wire.port_info(state=ACTIVE, physical=LINK_UP)
+        if not at_once:
+            self.wire.answer(told, active)
+        other = Recording(RING, "ha", start=self.wire.time)
+        asked = other.ask("c", GET, PORT_INFO, 2)
+        self.wire.time = other.time
+        if at_once:
+            self.wire.answer(told, active)
+        other.time = self.wire.time
+        other.answer(asked, self.wire.port_info(state=ARMED, physical=LINK_UP))
+        (self.directory / "2-1.wire").write_bytes(b"".join(other.records))
+        self.wire.time = other.time + 20_000_000
+        self.wire.activate("d", 3)
+        self.wire.write_table("c", UP_DOWN["c"])
+
+    def test_a_port_that_was_not_active_yet_when_another_program_asked(self):
+        self.seen_armed(at_once=True)
+        self.expect()
+
+    def test_a_port_that_is_not_active_any_more(self):
+        self.seen_armed(at_once=False)
+        self.expect("not-active")
+
     def repair_of_b(self, pause):
         """b gets a way to d, loses it, and has it again."""
         self.wire.command("cut", "a", 3)

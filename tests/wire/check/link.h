@@ -41,13 +41,16 @@ class Link {
     barrier_ = now;
   }
 
+  enum class State : std::uint8_t { Active, Armed, Other };
   /// An answer tells a program what state the port at this end is in.
-  void heard(int process, std::size_t end, bool is_active, Time asked, Time now) {
+  void heard(int process, std::size_t end, State state, Time asked, Time now) {
+    const bool is_active = state == State::Active;
     if (asked <= barrier_) return;
     was_heard_ = true;
     if (is_active && cuts_ == 0) {
       active_[end] = true;
       active_asked_[end] = std::max(active_asked_[end], asked);  // answers may overtake each other
+      active_heard_[end] = now;
       if (is_usable()) is_held_ = fell_ = training_ = false;
       return;
     }
@@ -55,7 +58,9 @@ class Link {
       not_cut_yet(end, now);
       return;
     }
-    if (active_[end] && asked > active_asked_[end]) {
+    // Of two programs that ask at once the later one may have been asked first: that it is not Active yet.
+    const Time known = state == State::Armed ? active_heard_[end] : active_asked_[end];
+    if (active_[end] && asked > known) {
       if (is_usable()) fell(now);
       active_[end] = false;
     }
@@ -117,6 +122,7 @@ class Link {
   std::array<bool, 2> active_{};
   std::array<bool, 2> active_since_cut_{};
   std::array<Time, 2> active_asked_{};
+  std::array<Time, 2> active_heard_{};
   Time barrier_ = 0;  ///< only what was asked later tells anything
   bool was_heard_ = false;
   int cuts_ = 0;  ///< by a test: the cable itself, and a node at its end

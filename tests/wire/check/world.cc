@@ -24,6 +24,7 @@ constexpr std::size_t state_offset = 32;  ///< lower half: PortState
 constexpr std::size_t phys_offset = 33;   ///< upper half: PortPhysicalState
 constexpr std::size_t lmc_offset = 34;    ///< lowest three bits
 constexpr unsigned state_down = 1;
+constexpr unsigned state_armed = 3;
 constexpr unsigned state_active = 4;
 constexpr unsigned phys_sleep = 1;
 constexpr unsigned phys_polling = 2;
@@ -221,7 +222,10 @@ void World::port_answer(int process, const Request& request, const Mad& mad, Tim
   const bool was_usable = link.is_usable();
   const bool was_unknown = link.is_unknown();
   const std::size_t end = topology_.cable(cable).a == port ? 0 : 1;
-  link.heard(process, end, state_of(mad) == state_active, request.asked, now);
+  const auto state = state_of(mad) == state_active  ? Link::State::Active
+                     : state_of(mad) == state_armed ? Link::State::Armed
+                                                    : Link::State::Other;
+  link.heard(process, end, state, request.asked, now);
   if (was_usable != link.is_usable() || was_unknown != link.is_unknown()) link_changed(cable);
 }
 
