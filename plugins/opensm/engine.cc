@@ -51,6 +51,8 @@ int Engine::prepare() {
   if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) hosts_.forget();
   const std::size_t mute = hosts_.recall(records);
   const std::vector<LinkRef> lost = cables_.missing(records);
+  // Another OpenSM has, if not this one.
+  records.was_up = records.was_up || !in_force_.empty();
   std::vector<LinkRef> absent = lost;
   const plan::Plan* plan = keeper_.plan();
   away_.recall(records, absent, plan);

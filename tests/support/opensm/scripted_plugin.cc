@@ -165,6 +165,7 @@ std::optional<routing::ForwardingTables> ScriptedPlugin::route() {
   if (opensm_.first_sweep()) hosts_.forget();
   (void)hosts_.recall(records);
   std::vector<LinkRef> absent = cables_.missing(records);
+  records.was_up = records.was_up || !in_force_.empty();
   away_.recall(records, absent, plan_ ? &*plan_ : nullptr);
   if (plan_) absent.insert(absent.end(), plan_->off.begin(), plan_->off.end());
   const planned::Subnet subnet = planned::make_subnet(std::move(records), absent);
