@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "planned/lid_pass.h"
 #include "routing/kept_ways.h"
@@ -32,10 +33,11 @@ std::vector<const Target*> targets_by_lid(const SwitchGraph& graph, std::size_t 
 class PassMaker {
  public:
   PassMaker(const routing::UpdateOrder& order, const ForwardingTables& now, const ForwardingTables& wanted,
-            const routing::RecentEntries* recent)
+            const routing::RecentEntries* recent, routing::Keep which)
       : order_{order},
         graph_{order.graph},
         recent_{recent},
+        which_{which},
         now_{now},
         wanted_{&wanted},
         steps_{graph_, order.ranks, *order.up},
@@ -52,6 +54,8 @@ class PassMaker {
     }
     return std::move(pass_);
   }
+  /// What is kept is in nobody's way.
+  [[nodiscard]] bool suits() const { return !is_refused_ && !took_back_; }
 
  private:
   /// Whether there is one that still holds.
@@ -72,8 +76,10 @@ class PassMaker {
   void plan_anew(Packets packets, std::optional<Course>* course) {
     if (course != nullptr) course->reset();
     const ForwardingTables* const asked = wanted_;
-    const auto differing = routing::differing_blocks(now_, *wanted_);
+    auto differing = routing::differing_blocks(now_, *wanted_);
     keep_ways(differing);
+    // Other ways differ in blocks that are as they were to be.
+    if (which_ == routing::Keep::OrOthers) differing = routing::differing_blocks(now_, *wanted_);
     std::vector<std::uint16_t> blocks;
     for (const routing::BlockRef& at : differing) blocks.push_back(at.block);
     std::sort(blocks.begin(), blocks.end());
@@ -111,7 +117,7 @@ class PassMaker {
 
   void keep_ways(std::span<const routing::BlockRef> differing) {
     if (order_.usable == nullptr) return;
-    const auto ways = routing::ways_to_keep(order_, now_, *wanted_, differing, *order_.usable);
+    const auto ways = routing::ways_to_keep(order_, now_, *wanted_, differing, *order_.usable, which_);
     if (ways.empty()) return;
     with_kept_ = *wanted_;
     for (const routing::KeptWay& way : ways) {
@@ -204,6 +210,7 @@ class PassMaker {
         {graph_, order_.ranks, order_.mends, nullptr, may_stay ? order_.usable : order_.up, order_.open},
         pass_.tables, to, differing,
         {recent_, kept_, may_stay ? routing::MayStay::Yes : routing::MayStay::No});
+    is_refused_ = !update.circular.empty() || update.is_uncertain;
     if (!update.staying.empty()) let_stay(update);
     for (const Lid lid : update.left_out) copy(lid, *wanted_, pass_.tables);
     if (!update.left_out.empty())
@@ -273,6 +280,7 @@ class PassMaker {
   const routing::UpdateOrder& order_;
   const SwitchGraph& graph_;
   const routing::RecentEntries* recent_;
+  routing::Keep which_;
   const ForwardingTables& now_;
   const ForwardingTables* wanted_;
   ForwardingTables with_kept_;  ///< that is wanted, where something is kept
@@ -282,6 +290,7 @@ class PassMaker {
   std::vector<const Target*> targets_;
   std::vector<Lid> staged_;
   std::vector<Lid> repaired_;
+  bool is_refused_ = false;
   bool took_back_ = false;
   bool turns_foreign_ = false;  ///< beside repairs, packets may turn as the order does not allow
   Pass pass_;
@@ -289,9 +298,24 @@ class PassMaker {
 
 }  // namespace
 
+/// All ways that work are kept, and what would close a circle with them does not change. Where that cannot
+/// be, those are kept that suit what is wanted, with other ways for the rest if there are any.
 Pass next_pass(const routing::UpdateOrder& order, const ForwardingTables& now, const ForwardingTables& wanted,
                Packets packets, const routing::RecentEntries* recent, std::optional<Course>* course) {
-  return PassMaker(order, now, wanted, recent).make(packets, course);
+  using routing::Keep;
+  const auto make = [&](Keep which) {
+    PassMaker maker(order, now, wanted, recent, which);
+    Pass pass = maker.make(packets, course);
+    return std::pair{std::move(pass), maker.suits()};
+  };
+  // Who knows no links that may be used lets nothing stay.
+  if (order.usable == nullptr) return make(Keep::ThatSuit).first;
+  for (const Keep which : {Keep::All, Keep::OrOthers}) {
+    auto [pass, suits] = make(which);
+    if (suits) return std::move(pass);
+    if (course != nullptr) course->reset();
+  }
+  return make(Keep::ThatSuit).first;
 }
 
 }  // namespace heddle::planned

@@ -60,11 +60,11 @@ struct Course {
 
 /// The pass after `now`, on the way to `wanted`: all of it, if `now` follows another order of switches.
 /// `order.up`: links that forward. Entries that work over links of `order.usable` stay where `wanted` has no
-/// way (routing/kept_ways.h), as far as they suit it, and LIDs stay as they are that could only close a
-/// circle (routing/lid_rounds.h); null: none. `recent`: by which packets are under way besides; null: nobody
-/// says. `course`: of the pass before, in the same order of switches, and for the next one; it is left where
-/// anything is not as it was to be. Null: planned anew each time. Preconditions: tables of the graph's
-/// switches; with a course, `order.usable`.
+/// way (routing/kept_ways.h), and LIDs stay as they are that could only close a circle with these or with
+/// what else stands (routing/lid_rounds.h); null: none. `recent`: by which packets are under way besides;
+/// null: nobody says. `course`: of the pass before, in the same order of switches, and for the next one; it
+/// is left where anything is not as it was to be. Null: planned anew each time. Preconditions: tables of the
+/// graph's switches; with a course, `order.usable`.
 [[nodiscard]] Pass next_pass(const routing::UpdateOrder& order, const routing::ForwardingTables& now,
                              const routing::ForwardingTables& wanted, Packets packets,
                              const routing::RecentEntries* recent = nullptr,
