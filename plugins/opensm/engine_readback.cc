@@ -12,9 +12,6 @@
 #include "engine.h"
 #include "subnet_reader.h"
 
-// Of osm_state_mgr.c; no header declares it. True: OpenSM is ending.
-extern "C" int wait_for_pending_transactions(osm_stats_t* stats);
-
 namespace heddle::plugin {
 namespace {
 

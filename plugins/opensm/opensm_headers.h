@@ -28,3 +28,6 @@
 #pragma clang diagnostic pop
 #endif
 // NOLINTEND
+
+// Of osm_state_mgr.c; no header declares it. True: OpenSM is ending.
+extern "C" int wait_for_pending_transactions(osm_stats_t* stats);

@@ -13,6 +13,7 @@
 #include "core/options.h"
 #include "engine.h"
 #include "opensm_headers.h"
+#include "second_asking.h"
 
 namespace heddle::plugin {
 namespace {
@@ -40,6 +41,7 @@ class Plugin {
       : opensm_{opensm},
         options_{options},
         engine_{opensm, options.plan, events_},
+        second_asking_{opensm},
         channel_{options.socket,
                  events_,
                  {[this] { return greeting(); }, [this](Command command) { carry_out(command); },
@@ -63,6 +65,7 @@ class Plugin {
         events_.push(plain_line("heavy_sweep_start"));
         return;
       case OSM_EVENT_ID_HEAVY_SWEEP_DONE:
+        second_asking_.run();
         engine_.read_tables();
         blocks_ = 0;  // of those that were read
         events_.push(plain_line("heavy_sweep_done"));
@@ -152,6 +155,7 @@ class Plugin {
   Options options_;
   EventQueue events_;
   Engine engine_;
+  SecondAsking second_asking_;
   std::atomic<std::uint64_t> blocks_{0};
   std::atomic<bool> window_{false};
   std::mutex mutex_;

@@ -1,0 +1,208 @@
+#include "second_asking.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "subnet_reader.h"
+
+namespace heddle::plugin {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A node is asked one thing first, and then all that is missing: OpenSM has four requests under way by
+/// default, and waits for time-outs of 0.8 s, so that each port of a switch that has died would delay the
+/// routing around it.
+constexpr std::size_t at_first = 1;
+constexpr std::size_t without_limit = SIZE_MAX;
+/// In place of one way to a switch, which may be broken too.
+constexpr std::size_t most_ways = 4;
+/// What comes back may lack something else. No round begins after this time.
+constexpr unsigned most_rounds = 4;
+constexpr std::chrono::seconds longest_asking{3};
+
+bool is_switch(const osm_node_t& node) { return osm_node_get_type(&node) == IB_NODE_TYPE_SWITCH; }
+
+bool is_outer(const osm_physp_t& port) { return is_switch(*port.p_node) && port.port_num != 0; }
+
+/// Whether the port has answered PortInfo in this sweep.
+bool is_heard(const osm_physp_t& port) { return port.p_node->physp_discovered[port.port_num] != 0; }
+
+/// Whether the switch is known well enough to ask it for its ports. Otherwise discovering it begins anew.
+bool is_there(const osm_node_t& node) { return node.discovery_count != 0 && node.physp_discovered[0] != 0; }
+
+/// Calls `f(osm_physp_t&)` for each port that OpenSM knows; port 0 is one of switches.
+template <class F>
+void for_each_port(osm_node_t& node, F&& f) {
+  for (std::uint32_t p = is_switch(node) ? 0 : 1; p < node.physp_tbl_size; ++p) {
+    if (osm_physp_t* port = osm_node_get_physp_ptr(&node, p)) f(*port);
+  }
+}
+
+/// The port by which the agent is reached that speaks for `port`.
+osm_physp_t* agent_of(osm_physp_t& port) {
+  return is_outer(port) ? osm_node_get_physp_ptr(port.p_node, 0) : &port;
+}
+
+/// As get_pkey_table() of osm_port_info_rcv.c counts them.
+std::uint16_t pkey_blocks(const osm_physp_t& port) {
+  const osm_node_t& node = *port.p_node;
+  if (is_outer(port) && node.sw == nullptr) return 0;
+  const unsigned keys =
+      cl_ntoh16(is_outer(port) ? node.sw->switch_info.enforce_cap : node.node_info.partition_cap);
+  return static_cast<std::uint16_t>((keys + IB_NUM_PKEY_ELEMENTS_IN_BLOCK - 1) /
+                                    IB_NUM_PKEY_ELEMENTS_IN_BLOCK);
+}
+
+}  // namespace
+
+void SecondAsking::run() {
+  const auto began = Clock::now();
+  std::set<NodeGuid> first;
+  std::set<NodeGuid> missing;
+  std::set<NodeGuid> asked;
+  std::set<NodeGuid> silent = given_up_;
+  std::map<NodeGuid, Heard> before;
+  for (unsigned round = 0;; ++round) {
+    {
+      const Lock lock(opensm_.lock);
+      missing = incomplete();
+      if (round == 0) first = missing;
+      std::map<NodeGuid, Heard> now;
+      for (const NodeGuid guid : missing) {
+        osm_node_t& node = *osm_get_node_by_guid(&opensm_.subn, cl_hton64(guid.raw()));
+        const auto known = before.find(guid);
+        if (known != before.end() && !heard_of(node).is_more_than(known->second)) silent.insert(guid);
+        const bool late = round == most_rounds || Clock::now() - began >= longest_asking;
+        if (late || silent.contains(guid)) continue;
+        if (ask(node, asked.contains(guid) ? without_limit : at_first) == 0) continue;
+        asked.insert(guid);
+        now.emplace(guid, heard_of(node));  // asking puts back what stands for an answer
+      }
+      before = std::move(now);
+    }
+    if (before.empty()) break;
+    if (wait_for_pending_transactions(&opensm_.stats) != 0) return;
+  }
+  given_up_.clear();
+  for (const NodeGuid guid : missing) {
+    if (asked.contains(guid) || silent.contains(guid)) given_up_.insert(guid);
+  }
+  const auto back =
+      std::ranges::count_if(first, [&](const NodeGuid guid) { return !missing.contains(guid); });
+  if (back == 0) return;
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
+  log_.info(fmt::format("{} nodes that did not answer at first do now, after {} ms", back, took.count()));
+}
+
+std::set<NodeGuid> SecondAsking::incomplete() const {
+  std::set<NodeGuid> result;
+  for_each<osm_node_t>(opensm_.subn.node_guid_tbl, [&](osm_node_t& node) {
+    if (!heard_of(node).complete) result.insert(guid_of(node));
+  });
+  return result;
+}
+
+/// A port of a host counts where something leads to it: a second one without a cable is asked by nobody.
+SecondAsking::Heard SecondAsking::heard_of(osm_node_t& node) const {
+  Heard heard;
+  heard.complete = node.discovery_count != 0;
+  if (heard.complete) ++heard.answers;
+  for_each_port(node, [&](osm_physp_t& port) {
+    if (port.pkeys.rcv_blocks_cnt != 0) ++heard.lacking_pkeys;
+    if (is_heard(port)) {
+      ++heard.answers;
+    } else if (is_switch(node) || way_to(port) != nullptr) {
+      heard.complete = false;
+    }
+  });
+  heard.complete = heard.complete && heard.lacking_pkeys == 0;
+  return heard;
+}
+
+/// No more than `most` ports. How many requests were sent. What is asked for has OpenSM ask for what follows
+/// from the answer: NodeInfo for SwitchInfo, that for PortInfo, and that for P_Keys where it wants them.
+std::size_t SecondAsking::ask(osm_node_t& node, std::size_t most) {
+  const bool anew = is_switch(node) && !is_there(node);
+  if (anew) most = most_ways;
+  std::size_t ports = 0;
+  std::size_t sent = 0;
+  for_each_port(node, [&](osm_physp_t& port) {
+    if (ports >= most) return;
+    std::size_t requests = 0;
+    if (anew || (!is_switch(node) && !is_heard(port))) {
+      requests = ask_node_info(port);
+    } else {
+      requests = is_heard(port) ? ask_pkeys(port) : ask_port_info(port);
+    }
+    if (requests != 0) ++ports;
+    sent += requests;
+  });
+  // Only the first answer of a sweep has OpenSM go on with a switch.
+  if (anew && sent != 0) node.discovery_count = 0;
+  return sent;
+}
+
+/// The port at the other end of its cable, if this sweep has been there, found the link up, and can go on
+/// from it.
+osm_physp_t* SecondAsking::way_to(const osm_physp_t& port) const {
+  osm_physp_t* const peer = osm_physp_get_remote(&port);
+  if (peer == nullptr || !osm_physp_is_valid(peer) || !is_heard(*peer)) return nullptr;
+  const bool passes =
+      is_switch(*peer->p_node) ? is_there(*peer->p_node) : peer->port_guid == opensm_.subn.sm_port_guid;
+  return passes && osm_physp_get_port_state(peer) > IB_LINK_DOWN ? peer : nullptr;
+}
+
+/// By way of its cable. The answer renews the directed route.
+std::size_t SecondAsking::ask_node_info(osm_physp_t& port) {
+  osm_physp_t* const peer = way_to(port);
+  osm_physp_t* const agent = peer != nullptr ? agent_of(*peer) : nullptr;
+  if (agent == nullptr) return 0;
+  osm_dr_path_t path = *osm_physp_get_dr_path_ptr(agent);
+  if (osm_dr_path_extend(&path, peer->port_num) != 0) return 0;
+  osm_madw_context_t context{};
+  context.ni_context.node_guid = osm_node_get_node_guid(peer->p_node);
+  context.ni_context.port_num = peer->port_num;
+  const auto status =
+      osm_req_get(&opensm_.sm, &path, IB_MAD_ATTR_NODE_INFO, 0, TRUE, 0, 0, CL_DISP_MSGID_NONE, &context);
+  return status == IB_SUCCESS ? 1 : 0;
+}
+
+/// Of an outer port of a switch, as pi_rcv_process_switch_port0() of osm_port_info_rcv.c asks.
+std::size_t SecondAsking::ask_port_info(osm_physp_t& port) {
+  osm_physp_t* const agent = agent_of(port);
+  if (agent == nullptr) return 0;
+  osm_madw_context_t context{};
+  context.pi_context.node_guid = osm_node_get_node_guid(port.p_node);
+  context.pi_context.port_guid = osm_physp_get_port_guid(agent);
+  const auto status = osm_req_get(&opensm_.sm, osm_physp_get_dr_path_ptr(agent), IB_MAD_ATTR_PORT_INFO,
+                                  cl_hton32(port.port_num), FALSE, ib_port_info_get_m_key(&agent->port_info),
+                                  0, CL_DISP_MSGID_NONE, &context);
+  return status == IB_SUCCESS ? 1 : 0;
+}
+
+/// All blocks of a port of which one is missing, as get_pkey_table() asks: OpenSM counts down how many are to
+/// come, does not know which, and goes on below 0.
+std::size_t SecondAsking::ask_pkeys(osm_physp_t& port) {
+  osm_physp_t* const agent = agent_of(port);
+  const std::uint16_t count = port.pkeys.rcv_blocks_cnt != 0 ? pkey_blocks(port) : std::uint16_t{0};
+  if (agent == nullptr || count == 0) return 0;
+  port.pkeys.rcv_blocks_cnt = count;
+  osm_madw_context_t context{};
+  context.pkey_context.node_guid = osm_node_get_node_guid(port.p_node);
+  context.pkey_context.port_guid = osm_physp_get_port_guid(&port);
+  std::size_t sent = 0;
+  for (std::uint32_t block = 0; block < count; ++block) {
+    const std::uint32_t modifier = is_outer(port) ? block | std::uint32_t{port.port_num} << 16U : block;
+    const auto status = osm_req_get(&opensm_.sm, osm_physp_get_dr_path_ptr(&port), IB_MAD_ATTR_P_KEY_TABLE,
+                                    cl_hton32(modifier), FALSE, ib_port_info_get_m_key(&agent->port_info), 0,
+                                    CL_DISP_MSGID_NONE, &context);
+    if (status == IB_SUCCESS) ++sent;
+  }
+  return sent;
+}
+
+}  // namespace heddle::plugin

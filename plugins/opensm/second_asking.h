@@ -1,0 +1,52 @@
+/// Asks once more what a heavy sweep has not been answered, before OpenSM's drop manager sees the gaps. That
+/// one takes the whole switch out for one lost block of P_Keys or a lost SwitchInfo (osm_drop_mgr.c), and
+/// OpenSM then sets the neighbours' ports Down: a live switch, and hosts behind it, would lose their ways.
+/// OpenSM's state manager thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+
+#include "base/ids.h"
+#include "opensm_headers.h"
+#include "opensm_log.h"
+
+namespace heddle::plugin {
+
+class SecondAsking {
+ public:
+  explicit SecondAsking(osm_opensm_t& opensm) : opensm_{opensm}, log_{opensm.log} {}
+
+  /// The fabric has been discovered, and nobody dropped yet. Without OpenSM's lock, which the handlers of the
+  /// answers take; waits for these. Where everybody has answered it sends nothing.
+  void run();
+
+ private:
+  /// What a node has answered in this sweep. More is better.
+  struct Heard {
+    std::size_t answers = 0;        ///< of the node and its ports
+    std::size_t lacking_pkeys = 0;  ///< ports of which a block is missing
+    bool complete = false;
+    [[nodiscard]] bool is_more_than(const Heard& before) const {
+      return complete || answers > before.answers || lacking_pkeys < before.lacking_pkeys;
+    }
+  };
+
+  // With OpenSM's lock.
+  [[nodiscard]] Heard heard_of(osm_node_t& node) const;
+  [[nodiscard]] std::set<NodeGuid> incomplete() const;
+  std::size_t ask(osm_node_t& node, std::size_t most);
+  std::size_t ask_node_info(osm_physp_t& port);
+  std::size_t ask_port_info(osm_physp_t& port);
+  std::size_t ask_pkeys(osm_physp_t& port);
+  [[nodiscard]] osm_physp_t* way_to(const osm_physp_t& port) const;
+
+  osm_opensm_t& opensm_;
+  Log log_;
+  /// They were asked again in vain, and have not answered everything since: an agent that hangs does not cost
+  /// every sweep its time-outs. Who is dropped and not found again is forgotten.
+  std::set<NodeGuid> given_up_;
+};
+
+}  // namespace heddle::plugin

@@ -1,0 +1,117 @@
+"""A heavy sweep of the real OpenSM in which live nodes leave questions unanswered: the plugin asks them once more before
+OpenSM drops them. Only OpenSM's own log tells what it drops: the lines of drop_mgr_*."""
+
+import re
+import unittest
+
+from plugin_fabric import BUILD, PluginFabric
+from served_fabric import SHIM, wait_until
+
+TREE = "tree:k=4,n=2"
+NODE_INFO, SWITCH_INFO, PORT_INFO, P_KEYS = "11", "12", "15", "16"
+LEAF = "1"  # OpenSM's own, as a directed route
+
+
+class Losing(PluginFabric):
+    """OpenSM loses the questions that `lose` says."""
+
+    @property
+    def order(self):
+        return self.directory / "lost_questions"
+
+    def start_opensm(self, *options):
+        # Behind the recorder, which writes down what OpenSM has sent.
+        shim = self.environment()["LD_PRELOAD"]
+        assert shim.startswith(SHIM)
+        process = self.start("opensm", "-F", self.settings(), "-e", "-f", self.log, "-D", "0x07", *options,
+                             LD_PRELOAD=f"{shim}:{BUILD}/tests/system/liblost_questions.so", LOST_QUESTIONS=str(self.order))
+        wait_until(lambda: self.sweeps() > 0, 60, "SUBNET UP")
+        return process
+
+    def lose(self, attribute, modifier, path, times=1):
+        scratch = self.directory / "lost_questions.tmp"
+        scratch.write_text(f"{attribute} {modifier:x} {path} {times}\n")
+        scratch.rename(self.order)
+
+    def lost(self):
+        record = self.directory / "lost_questions.lost"
+        return len(record.read_text().splitlines()) if record.exists() else 0
+
+    def heavy_sweep(self):
+        """What OpenSM writes into its log meanwhile."""
+        sweeps, before = self.sweeps(), len(self.log_text())
+        self.daemon.command("heavy_sweep")
+        wait_until(lambda: self.sweeps() > sweeps, 60, "the heavy sweep")
+        return self.log_text()[before:]
+
+    def way_to(self, name):
+        """A directed route through OpenSM's own leaf."""
+        _, text, _ = self.run("ibnetdiscover")
+        leaf = re.search(r'^Switch\s+\d+ "\S+"\s+# "leaf-0".*?\n\n', text, re.M | re.S).group()
+        port = re.search(rf'^.(\d+).*# "{name}[ "]', leaf, re.M).group(1)
+        return f"{LEAF},{port}"
+
+
+class Asking(unittest.TestCase):
+    def dropped(self, log):
+        return [line for line in log.splitlines() if re.search(r" drop_mgr_\w+: ", line)]
+
+    def expect_nobody_dropped(self, log, nodes):
+        self.assertEqual(self.dropped(log), [])
+        self.assertEqual(re.findall(r"(\d+) nodes that did not answer at first do now", log), [str(nodes)])
+
+    def check_one_lost(self, served, *question, nodes=1):
+        lost = served.lost()
+        served.lose(*question)
+        log = served.heavy_sweep()
+        self.assertEqual(served.lost(), lost + 1)
+        self.expect_nobody_dropped(log, nodes)
+
+    def test_one_lost_question_of_a_live_switch_or_host_takes_nobody_out(self):
+        with Losing(TREE) as served:
+            served.start_opensm()
+            served.daemon.wait(event="subnet_up")
+            self.assertEqual(self.dropped(served.log_text()), [])
+            tables = served.tables()
+            host, spine = served.way_to("host-1"), served.way_to("spine-0")
+            port = int(spine.split(",")[1])
+            for question in ((P_KEYS, 0, LEAF), (PORT_INFO, port, LEAF), (P_KEYS, 0, spine), (SWITCH_INFO, 0, spine),
+                             (PORT_INFO, 0, spine), (PORT_INFO, 1, spine), (PORT_INFO, 1, host), (NODE_INFO, 0, host)):
+                with self.subTest(question=question):
+                    self.check_one_lost(served, *question)
+            everybody = len(re.findall(r"^(?:Switch|Ca)\s", served.run("ibnetdiscover")[1], re.M))
+            for question in (NODE_INFO, 0, LEAF), (SWITCH_INFO, 0, LEAF), (PORT_INFO, 0, LEAF):
+                with self.subTest(question=question):
+                    # The way to all the others. OpenSM's own host is found in any case.
+                    self.check_one_lost(served, *question, nodes=everybody - 1)
+            self.assertEqual(served.tables(), tables)
+
+    def test_a_switch_that_is_silent_for_a_moment_keeps_its_links(self):
+        with Losing(TREE) as served:
+            served.start_opensm()
+            served.daemon.wait(event="subnet_up")
+            tables = served.tables()
+            sweeps, before = served.sweeps(), len(served.log_text())
+            served.heddle("fault", "agent", "spine-1", "--mute-sma")
+            served.daemon.command("heavy_sweep")
+            wait_until(lambda: "Timeout while getting" in served.log_text()[before:], 20, "OpenSM's time-out")
+            served.heddle("fault", "agent", "spine-1")
+            wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+            self.expect_nobody_dropped(served.log_text()[before:], 1)
+            self.assertEqual(served.tables(), tables)
+
+    def test_an_agent_that_stays_silent_is_asked_again_once(self):
+        with Losing(TREE) as served:
+            served.start_opensm()
+            served.daemon.wait(event="subnet_up")
+            spine = served.way_to("spine-0")
+            served.leave_unjudged()  # OpenSM drops it
+            before = len(served.log_text())
+            served.lose(P_KEYS, 0, spine, times=4)
+            served.daemon.command("heavy_sweep")
+            wait_until(lambda: served.lost() == 4, 60, "four lost questions")
+            self.assertEqual(served.log_text()[before:].count("INITIATING HEAVY SWEEP"), 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
