@@ -25,9 +25,9 @@ endif()
 set(CMAKE_C_FLAGS "${CMAKE_C_FLAGS} -Wno-error")
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # A tenth of g++'s time is its own garbage collection, which begins at 128 MB. Large units take no more memory by this than
-  # they take anyway.
-  add_compile_options(--param=ggc-min-heapsize=524288)
+  # A seventh of g++'s time for a large unit is its own garbage collection, which begins at 128 MB. Without it the largest unit takes
+  # 2.1 GB in place of 1.7.
+  add_compile_options(--param=ggc-min-heapsize=2097152)
 endif()
 
 if(HEDDLE_SANITIZE)
