@@ -1,10 +1,9 @@
 # One static library per module: `heddle_module(fabric DEPENDS base)` in the module's directory makes
 # heddle_fabric from all its .cc files. Includes are written from the root: "fabric/fabric.h".
 # A sub-directory with a CMakeLists.txt of its own is another module, whose ROOT is where its includes start.
-# LESS_OPTIMIZED are those of its .cc files that are compiled as heddle_less_optimized() says, and together.
 
 function(heddle_module name)
-  cmake_parse_arguments(ARG "" "ROOT" "DEPENDS;LINKS;PRIVATE_LINKS;LESS_OPTIMIZED" ${ARGN})
+  cmake_parse_arguments(ARG "" "ROOT" "DEPENDS;LINKS;PRIVATE_LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   file(GLOB nested CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
   foreach(other ${nested})
@@ -15,16 +14,6 @@ function(heddle_module name)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH root)
   if(ARG_ROOT)
     set(root ${ARG_ROOT})
-  endif()
-  list(TRANSFORM ARG_LESS_OPTIMIZED PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-  list(REMOVE_ITEM sources ${ARG_LESS_OPTIMIZED})
-  if(ARG_LESS_OPTIMIZED)
-    add_library(heddle_${name}_rest OBJECT ${ARG_LESS_OPTIMIZED})
-    target_include_directories(heddle_${name}_rest PRIVATE ${root})
-    target_link_libraries(heddle_${name}_rest PRIVATE ${ARG_DEPENDS} ${ARG_LINKS} ${ARG_PRIVATE_LINKS})
-    heddle_less_optimized(heddle_${name}_rest)
-    heddle_precompile(heddle_${name}_rest)
-    list(APPEND sources $<TARGET_OBJECTS:heddle_${name}_rest>)
   endif()
   if(sources)
     add_library(heddle_${name} STATIC ${sources})
@@ -63,29 +52,46 @@ function(heddle_less_optimized target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# What most sources include is parsed once for all libraries that are compiled alike: it is a seventh of the time of a unit. Only
-# where sources are compiled together: the dev preset has each include by itself what it needs. g++ only, whose time was measured.
+# For tests, which spend their time in what they test.
+function(heddle_not_optimized target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
+endfunction()
+
+# What most sources include is parsed once for all targets that are compiled alike: it is a seventh of the time of a unit, and
+# half of one of tests (WITH_TESTS). Only where sources are compiled together: the dev preset has each include by itself what it needs.
+# g++ only, whose time was measured.
 function(heddle_precompile target)
   if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # Once its directory has said how it is compiled.
-    cmake_language(EVAL CODE "cmake_language(DEFER CALL heddle_share_precompiled ${target})")
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL heddle_share_precompiled ${target} ${ARGN})")
   endif()
 endfunction()
 
 function(heddle_share_precompiled target)
   get_target_property(options ${target} COMPILE_OPTIONS)
-  string(MD5 alike "${options}")
+  get_target_property(type ${target} TYPE)
+  string(REGEX REPLACE ".*_LIBRARY" LIBRARY type ${type})
+  string(MD5 alike "${options} ${type} ${ARGN}")
   set(owner heddle_precompiled_${alike})
   if(NOT TARGET ${owner})
     set(nothing ${CMAKE_BINARY_DIR}/precompiled.cc)
-    file(CONFIGURE OUTPUT ${nothing} CONTENT "// Of this target only the headers are used.\n" @ONLY)
-    add_library(${owner} OBJECT EXCLUDE_FROM_ALL ${nothing})
+    file(CONFIGURE OUTPUT ${nothing} CONTENT "// Of this target only the headers are used.\nint main() {}\n" @ONLY)
+    # What is compiled for programs (-fPIE) and for libraries (-fPIC) are no headers for each other.
+    if(type STREQUAL EXECUTABLE)
+      add_executable(${owner} EXCLUDE_FROM_ALL ${nothing})
+    else()
+      add_library(${owner} OBJECT EXCLUDE_FROM_ALL ${nothing})
+    endif()
     set_target_properties(${owner} PROPERTIES COMPILE_OPTIONS "${options}" UNITY_BUILD OFF)
     target_link_libraries(${owner} PRIVATE fmt::fmt)
+    if("${ARGN}" STREQUAL WITH_TESTS)
+      target_link_libraries(${owner} PRIVATE GTest::gmock rapidcheck)
+      set(tests <gtest/gtest.h> <gmock/gmock.h> <rapidcheck.h> <rapidcheck/gtest.h>)
+    endif()
     target_precompile_headers(${owner} PRIVATE
       <algorithm> <array> <bit> <charconv> <chrono> <cmath> <cstdint> <cstring> <deque> <functional> <limits> <map> <memory>
       <numeric> <optional> <ostream> <set> <span> <string> <string_view> <tuple> <unordered_map> <unordered_set> <utility> <variant>
-      <vector> <fmt/format.h>)
+      <vector> <fmt/format.h> ${tests})
   endif()
   # g++ ends in an internal error where headers were compiled with another -O than what takes them.
   get_target_property(sources ${target} SOURCES)
@@ -100,8 +106,8 @@ function(heddle_share_precompiled target)
 endfunction()
 
 # One test program per module: `heddle_test(fabric LINKS heddle_fabric)` in tests/unit/fabric. Test sources are
-# not optimized, which halves the time to compile them; what they test is. OPTIMIZED is for those that compute. SHARDS is in how
-# many runs a build with a sanitizer runs all of its tests.
+# not optimized, which halves the time to compile them; what they test is. OPTIMIZED, a little, is for those that compute. SHARDS is in
+# how many runs a build with a sanitizer runs all of its tests.
 # ThreadSanitizer sees something only where there is more than one thread: it gets the tests of programs with THREADS and, of programs
 # with SOME_THREADS, those that have Thread in their names. Everywhere else a thread that is begun ends the program
 # (tests/support/one_thread.cc).
@@ -123,9 +129,12 @@ function(heddle_test name)
   endif()
   add_dependencies(test_programs ${name}_test)
   target_link_libraries(${name}_test PRIVATE ${ARG_LINKS} heddle_test_places GTest::gmock GTest::gtest_main rapidcheck)
-  if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT ARG_OPTIMIZED)
-    target_compile_options(${name}_test PRIVATE -O0)
+  if(ARG_OPTIMIZED)
+    heddle_less_optimized(${name}_test)
+  else()
+    heddle_not_optimized(${name}_test)
   endif()
+  heddle_precompile(${name}_test WITH_TESTS)
   target_include_directories(${name}_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   if(HEDDLE_SANITIZE MATCHES thread AND ARG_SOME_THREADS)
     heddle_whole_test(${name} ${ARG_LABEL})
