@@ -33,11 +33,12 @@ std::vector<const Target*> targets_by_lid(const SwitchGraph& graph, std::size_t 
 class PassMaker {
  public:
   PassMaker(const routing::UpdateOrder& order, const ForwardingTables& now, const ForwardingTables& wanted,
-            const routing::RecentEntries* recent, routing::Keep which)
+            const routing::RecentEntries* recent, routing::Keep which, routing::MayStay may_stay)
       : order_{order},
         graph_{order.graph},
         recent_{recent},
         which_{which},
+        may_stay_{may_stay},
         now_{now},
         wanted_{&wanted},
         steps_{graph_, order.ranks, *order.up},
@@ -205,11 +206,10 @@ class PassMaker {
                                                         Packets packets) {
     ForwardingTables to = pass_.tables;
     for (const Lid lid : staged_) copy(lid, *wanted_, to);
-    const bool may_stay = order_.usable != nullptr;
-    auto update = routing::plan_safe_update(
-        {graph_, order_.ranks, order_.mends, nullptr, may_stay ? order_.usable : order_.up, order_.open},
-        pass_.tables, to, differing,
-        {recent_, kept_, may_stay ? routing::MayStay::Yes : routing::MayStay::No});
+    const routing::LinkSet* const usable = order_.usable != nullptr ? order_.usable : order_.up;
+    auto update =
+        routing::plan_safe_update({graph_, order_.ranks, order_.mends, nullptr, usable, order_.open},
+                                  pass_.tables, to, differing, {recent_, kept_, may_stay_});
     is_refused_ = !update.circular.empty() || update.is_uncertain;
     if (!update.staying.empty()) let_stay(update);
     for (const Lid lid : update.left_out) copy(lid, *wanted_, pass_.tables);
@@ -281,6 +281,7 @@ class PassMaker {
   const SwitchGraph& graph_;
   const routing::RecentEntries* recent_;
   routing::Keep which_;
+  routing::MayStay may_stay_;
   const ForwardingTables& now_;
   const ForwardingTables* wanted_;
   ForwardingTables with_kept_;  ///< that is wanted, where something is kept
@@ -299,23 +300,24 @@ class PassMaker {
 }  // namespace
 
 /// All ways that work are kept, and what would close a circle with them does not change. Where that cannot
-/// be, those are kept that suit what is wanted, with other ways for the rest if there are any.
+/// be, those are kept that suit what is wanted, with other ways for the rest if there are any. Where that
+/// cannot be either, some are taken away until what they are in the way of has changed.
 Pass next_pass(const routing::UpdateOrder& order, const ForwardingTables& now, const ForwardingTables& wanted,
                Packets packets, const routing::RecentEntries* recent, std::optional<Course>* course) {
   using routing::Keep;
-  const auto make = [&](Keep which) {
-    PassMaker maker(order, now, wanted, recent, which);
+  const auto make = [&](Keep which, routing::MayStay may_stay) {
+    PassMaker maker(order, now, wanted, recent, which, may_stay);
     Pass pass = maker.make(packets, course);
     return std::pair{std::move(pass), maker.suits()};
   };
   // Who knows no links that may be used lets nothing stay.
-  if (order.usable == nullptr) return make(Keep::ThatSuit).first;
+  if (order.usable == nullptr) return make(Keep::ThatSuit, routing::MayStay::No).first;
   for (const Keep which : {Keep::All, Keep::OrOthers}) {
-    auto [pass, suits] = make(which);
+    auto [pass, suits] = make(which, routing::MayStay::Yes);
     if (suits) return std::move(pass);
     if (course != nullptr) course->reset();
   }
-  return make(Keep::ThatSuit).first;
+  return make(Keep::ThatSuit, routing::MayStay::OrPause).first;
 }
 
 }  // namespace heddle::planned

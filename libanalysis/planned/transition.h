@@ -9,7 +9,8 @@
 /// - entries that work change in the stages of routing/update_plan.h, one stage a pass. Those that take a way
 ///   down, or any way, from a switch (no others: what a switch gains is there for whoever is led to it) wait
 ///   until packets that were sent there by the entries before are gone: the packet life. So do LIDs that must
-///   not change while packets of others are under way (routing/lid_rounds.h).
+///   not change while packets of others are under way (routing/lid_rounds.h). A few that work are taken away
+///   for a while where some LID could neither change nor stay without a circle.
 ///
 /// What a switch had before it was seen is unknown, and counts as no way. The thread of the caller.
 #pragma once

@@ -61,7 +61,8 @@ class LidMixtures {
   void add_meetings(Lid lid, Dependencies& into) const;
   /// Some of them turn as the order forbids.
   [[nodiscard]] bool is_past_foreign() const;
-  [[nodiscard]] bool may_stay() const { return change_.besides.may_stay == MayStay::Yes; }
+  [[nodiscard]] bool may_stay() const { return change_.besides.may_stay != MayStay::No; }
+  [[nodiscard]] bool may_pause() const { return change_.besides.may_stay == MayStay::OrPause; }
   /// Whether these entries lead there over such links, from every switch that has a new one.
   [[nodiscard]] bool is_whole(Lid lid, Over over, const ForwardingTables& tables) const;
   [[nodiscard]] bool is_whole(Lid lid, Over over) const { return is_whole(lid, over, *before_); }

@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t most_rounds_tried = 512;
 /// In one change: each costs a packet's life.
 constexpr std::size_t most_stopovers = 16;
+/// In which LIDs are asked for the ways by which they stay.
+constexpr std::size_t most_orders_tried = 4;
 
 class RoundMaker {
  public:
@@ -43,7 +45,12 @@ class RoundMaker {
       for (const Lid lid : left) rounds.of[lid.raw()] = round;
       if (deferred_.size() == left.size() && !meets_past_) {
         if (stop_over(left, round, rounds) || clear(left, round, rounds)) continue;
-        if (mixtures_.may_stay()) stay(left, round, rounds);
+        if (mixtures_.may_stay()) {
+          Stay found = stay(left);
+          if (mixtures_.may_pause() && pause(found.without, left, round, rounds)) continue;
+          let_stay(found, round, rounds);
+          left = std::move(found.without);
+        }
         rounds.circular = left;
         break;
       }
@@ -100,33 +107,88 @@ class RoundMaker {
     now_ = standing();
     return true;
   }
-  /// Takes those out of `left` that need not change, or only where they lead nowhere; then those that could
-  /// only be led off links over which they may stay.
-  void stay(std::vector<Lid>& left, std::size_t round, LidRounds& rounds) {
-    const std::vector<Lid> all = left;
-    RoomMaker room(mixtures_, all, led_);
-    for (const Over over : {Over::Usable, Over::Open}) {
-      std::vector<Lid> without;
-      for (const Lid lid : left) {
-        if (!mixtures_.is_whole(lid, over) && !give_way(lid, over, room, round, rounds)) {
-          without.push_back(lid);
-          continue;
-        }
-        rounds.of[lid.raw()] = LidRounds::never;
-        rounds.staying.push_back(lid);
-      }
-      left = std::move(without);
+  /// Whether one of those that could not even stay can change in the next round, if others have no way until
+  /// then: the one for which the fewest have none.
+  bool pause(std::span<const Lid> without, std::span<const Lid> left, std::size_t round, LidRounds& rounds) {
+    if (rounds.stopovers.size() == most_stopovers) return false;
+    RoomMaker room(mixtures_, left, led_);
+    std::optional<RoomMaker::Moved> best;
+    for (const Lid lid : without) {
+      auto way = room.make_for(lid, now_, Pauses::Yes);
+      if (way && (!best || way->paused < best->paused)) best = std::move(way);
     }
-  }
-  /// Whether there is one that closes no circle.
-  bool give_way(Lid lid, Over over, RoomMaker& room, std::size_t round, LidRounds& rounds) {
-    auto way = room.make_whole(lid, over, now_);
-    if (!way) return false;
-    if (round == 0 && mixtures_.is_broken(lid)) rounds.broken.push_back(lid);
-    rounds.stopovers.push_back(mixtures_.stop_over({lid}, std::move(way->tables)));
+    if (!best) return false;
+    rounds.stopovers.push_back(mixtures_.stop_over(std::move(best->lids), std::move(best->tables)));
     rounds.stopovers.back().round = round;
-    rounds.stopovers.back().onward.clear();
+    now_ = standing();
     return true;
+  }
+
+  /// LIDs that need not change, or only where they lead nowhere; and those that could only be led off links
+  /// over which they may stay.
+  struct Stay {
+    struct One {
+      Lid lid;
+      std::optional<RoomMaker::Moved> way;  ///< that closes no circle; none: as it is
+    };
+    std::vector<One> lids;
+    std::vector<Lid> without;  ///< all others
+  };
+  /// What one is given can be in the way of another: those for which nothing was left are asked first the
+  /// next time.
+  [[nodiscard]] Stay stay(std::span<const Lid> left) const {
+    RoomMaker room(mixtures_, left, led_);
+    std::vector<Lid> first;
+    Stay best = stay(left, first, room);
+    std::vector<Lid> without = best.without;
+    for (std::size_t tries = 1; tries < most_orders_tried && !best.without.empty(); ++tries) {
+      std::erase_if(without, [&](Lid lid) { return std::ranges::find(first, lid) != first.end(); });
+      if (without.empty()) break;
+      first.insert(first.begin(), without.begin(), without.end());
+      Stay found = stay(left, first, room);
+      without = found.without;
+      if (found.without.size() < best.without.size()) best = std::move(found);
+    }
+    return best;
+  }
+  [[nodiscard]] Stay stay(std::span<const Lid> left, std::span<const Lid> first, RoomMaker& room) const {
+    Stay stay;
+    Dependencies with = now_;
+    const auto stays = [&](Lid lid, Over over) {
+      std::optional<RoomMaker::Moved> way;
+      if (!mixtures_.is_whole(lid, over)) {
+        way = room.make_whole(lid, over, with);
+        if (!way) return false;
+      }
+      stay.lids.push_back({lid, std::move(way)});
+      return true;
+    };
+    std::vector<Lid> rest(left.begin(), left.end());
+    std::erase_if(rest, [&](Lid lid) { return std::ranges::find(first, lid) != first.end(); });
+    for (const Lid lid : first) {
+      if (!stays(lid, Over::Usable) && !stays(lid, Over::Open)) stay.without.push_back(lid);
+    }
+    for (const Over over : {Over::Usable, Over::Open})
+      std::erase_if(rest, [&](Lid lid) { return stays(lid, over); });
+    stay.without.insert(stay.without.end(), rest.begin(), rest.end());
+    return stay;
+  }
+  void let_stay(Stay& stay, std::size_t round, LidRounds& rounds) {
+    for (Stay::One& one : stay.lids) {
+      rounds.of[one.lid.raw()] = LidRounds::never;
+      rounds.staying.push_back(one.lid);
+      if (!one.way) continue;
+      if (round == 0 && mixtures_.is_broken(one.lid)) rounds.broken.push_back(one.lid);
+      ForwardingTables tables = mixtures_.before();
+      for (std::uint32_t s = 0; s < order_.graph.size(); ++s)
+        tables.set(SwitchIndex{s}, one.lid, one.way->tables.port(SwitchIndex{s}, one.lid));
+      rounds.stopovers.push_back(mixtures_.stop_over({one.lid}, std::move(tables)));
+      rounds.stopovers.back().round = round;
+      rounds.stopovers.back().onward.clear();
+    }
+    if (!mixtures_.may_pause()) return;
+    for (const Lid lid : stay.without) rounds.of[lid.raw()] = LidRounds::never;
+    rounds.staying.insert(rounds.staying.end(), stay.without.begin(), stay.without.end());
   }
   /// Whether they make no circle with what stands; else nobody can keep them from it.
   bool add_past() {

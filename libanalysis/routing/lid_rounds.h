@@ -5,7 +5,9 @@
 /// and must be gone first. Where each of those that are left would close one, some take another way meanwhile
 /// (stopovers.h). Where that does not help either, those that lead nowhere are taken out of the tables, and
 /// what they held is no longer in the way a round later. And whatever is left stays as it is, if whoever
-/// writes it bears that: a way that is not the wanted one is better than a circle.
+/// writes it bears that: a way that is not the wanted one is better than a circle. Where some could not stay
+/// either, since they lead not everybody there, and others are in the way of what is missing, these can
+/// pause: a few of their entries are taken away until those have changed.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +37,11 @@ struct UpdateOrder {
 };
 
 /// Whether LIDs may be left without the entries that are wanted, where these would close a circle.
-enum class MayStay : std::uint8_t { No, Yes };
+enum class MayStay : std::uint8_t {
+  No,
+  Yes,
+  OrPause  ///< where that is not enough, some are without a way for a while, and none is written in a circle
+};
 
 /// What packets may follow besides the two sets of tables.
 struct Besides {
@@ -82,7 +88,7 @@ struct LidRounds {
   /// Where no order of LIDs is free of circles: those that keep their entries, and have others only where
   /// these lead nowhere, or over links that are not to be used.
   std::vector<Lid> staying;
-  /// Those of the last round for which that cannot be either.
+  /// Those of the last round for which that cannot be either; with MayStay::OrPause they stay, too.
   std::vector<Lid> circular;
 };
 

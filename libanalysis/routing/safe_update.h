@@ -29,7 +29,7 @@ struct SafeUpdate {
   std::vector<Lid> following;   ///< of later rounds, whose first writes are such as Change::Follows
   std::vector<Lid> third_ways;  ///< of those: that have other entries meanwhile (stopovers.h)
   std::vector<Lid> staying;     ///< that are not as they were to be when the plan is carried out
-  std::vector<Lid> circular;    ///< of the last round, where it can make a circle of dependencies
+  std::vector<Lid> circular;    ///< of the last round, where it can make a circle, or as LidRounds::circular
   /// Not all that may be in use was looked at, or it has circles already: what is wanted, and kept, is to be
   /// free of them by itself.
   bool is_uncertain = false;

@@ -203,18 +203,73 @@ std::optional<RoomMaker::Attempt> RoomMaker::without(const Wait& wait, const Att
   return next;
 }
 
-std::optional<RoomMaker::Moved> RoomMaker::make_for(Lid lid, const Dependencies& standing) {
-  Attempt attempt{mixtures_.before(), standing, {}, {}};
+/// Those that are left, and make it while `lid` changes; nobody where it stays even so.
+std::vector<Lid> RoomMaker::makers(const Wait& wait, Lid lid, const ForwardingTables& tables) const {
+  if (others_.has(wait.first, wait.second) || makes(lid, wait, mixtures_.after())) return {};
+  std::vector<Lid> result;
+  for (const Lid each : left_) {
+    const bool holds = mixtures_.hop(tables, mixtures_.map().from(wait.first), each) == wait.first;
+    if (makes(each, wait, tables) || (each == lid && holds)) result.push_back(each);
+  }
+  return result;
+}
+
+/// Those that make one wait of the circle lose the entry by which they hold its first hop.
+std::optional<RoomMaker::Attempt> RoomMaker::pause(Lid lid, std::span<const Dependencies::Edge> circle,
+                                                   const Attempt& attempt) const {
+  std::vector<Lid> pausing;
+  std::uint32_t at = 0;
+  std::size_t fewest = static_cast<std::size_t>(-1);
+  for (std::size_t i = 0; i < circle.size(); ++i) {
+    const Wait wait{circle[i].hop, circle[(i + 1) % circle.size()].hop};
+    std::vector<Lid> found = makers(wait, lid, attempt.tables);
+    const std::uint32_t from = mixtures_.map().from(wait.first);
+    std::size_t count = 0;
+    for (const Lid each : found) count += led_over(from, each, attempt.tables);
+    if (found.empty() || count >= fewest) continue;
+    pausing = std::move(found);
+    at = from;
+    fewest = count;
+  }
+  if (pausing.empty()) return std::nullopt;
+  Attempt next = attempt;
+  next.paused += fewest;
+  next.moved.insert(pausing.begin(), pausing.end());
+  for (const Lid each : pausing) next.tables.set(SwitchIndex{at}, each, no_path);
+  return next;
+}
+
+/// How many switches' packets pass this one, and arrive.
+std::size_t RoomMaker::led_over(std::uint32_t s, Lid lid, const ForwardingTables& tables) const {
+  if (!mixtures_.leads_there(tables, lid, s)) return 0;
+  std::size_t count = 0;
+  for (std::uint32_t from = 0; from < mixtures_.graph().size(); ++from) {
+    std::uint32_t at = from;
+    for (std::size_t hops = 0; at != s && hops <= mixtures_.graph().size(); ++hops) {
+      const std::uint32_t by = mixtures_.hop(tables, at, lid);
+      if (by == HopMap::none) break;
+      at = mixtures_.map().peer(by);
+    }
+    count += at == s ? 1 : 0;
+  }
+  return count;
+}
+
+std::optional<RoomMaker::Moved> RoomMaker::make_for(Lid lid, const Dependencies& standing, Pauses pauses) {
+  Attempt attempt{mixtures_.before(), standing, {}, {}, 0};
+  // Others are not to pause in vain: it changes outward, as then() counts on.
+  if (pauses == Pauses::Yes) attempt.moved.insert(lid);
   while (attempt.avoided.size() < most_avoided && attempts_ > 0) {
     --attempts_;
     const auto circle = then(lid, attempt).find_cycle();
     if (circle.empty()) {
       if (attempt.moved.empty()) return std::nullopt;
-      return Moved{{attempt.moved.begin(), attempt.moved.end()}, std::move(attempt.tables)};
+      return Moved{{attempt.moved.begin(), attempt.moved.end()}, std::move(attempt.tables), attempt.paused};
     }
     std::optional<Attempt> next;
     for (std::size_t i = 0; i < circle.size() && !next; ++i)
       next = without({circle[i].hop, circle[(i + 1) % circle.size()].hop}, attempt);
+    if (!next && pauses == Pauses::Yes) next = pause(lid, circle, attempt);
     if (!next) return std::nullopt;
     attempt = *std::move(next);
   }
@@ -238,7 +293,7 @@ std::optional<RoomMaker::Moved> RoomMaker::make_whole(Lid lid, Over over, Depend
     tables.set(end, lid, mixtures_.after().port(end, lid));
     if (leads_all && mixtures_.is_whole(lid, over, tables)) {
       standing = std::move(with);
-      return Moved{{lid}, std::move(tables)};
+      return Moved{{lid}, std::move(tables), 0};
     }
     for (const std::uint32_t hop : search.in_the_way()) {
       std::set<std::uint32_t> more = barred;

@@ -4,6 +4,9 @@
 /// the old entries of all, nor those dependencies that are in the way of a LID which is to change. When the
 /// packets of the old entries are gone, that one can.
 ///
+/// Where that is not enough, and nothing else helps, some entries are taken away for that time: those that
+/// lead the fewest switches.
+///
 /// A way is found outward from the destination, dependency by dependency (as in Nue routing: Domke, Hoefler,
 /// Matsuoka, HPDC 2016), and may be a longer one.
 ///
@@ -24,6 +27,9 @@
 
 namespace heddle::routing {
 
+/// Whether switches may be without a way meanwhile that have one before and after.
+enum class Pauses : std::uint8_t { No, Yes };
+
 class RoomMaker {
  public:
   /// `left` are led by what is before their change; `led`, by LID, is what all others are led by. All must
@@ -33,10 +39,12 @@ class RoomMaker {
   struct Moved {
     std::vector<Lid> lids;
     ForwardingTables tables;  ///< with their ways; all else as before
+    std::size_t paused = 0;   ///< pairs of a switch and a LID that have no way meanwhile
   };
   /// So that `lid`, one of those left, can change then. `standing`: what all are led by now, without a
   /// circle.
-  [[nodiscard]] std::optional<Moved> make_for(Lid lid, const Dependencies& standing);
+  [[nodiscard]] std::optional<Moved> make_for(Lid lid, const Dependencies& standing,
+                                              Pauses pauses = Pauses::No);
   /// A way for good, by old entries as far as these lead there over such links, from wherever the new ones
   /// do; new ones are over links that may be led over. Its dependencies join what stands.
   [[nodiscard]] std::optional<Moved> make_whole(Lid lid, Over over, Dependencies& standing);
@@ -49,11 +57,16 @@ class RoomMaker {
     Dependencies standing;
     std::set<Lid> moved;
     std::set<Wait> avoided;
+    std::size_t paused = 0;  ///< as Moved::paused
   };
 
   [[nodiscard]] Dependencies then(Lid lid, const Attempt& attempt) const;
   [[nodiscard]] bool makes(Lid lid, const Wait& wait, const ForwardingTables& tables) const;
   [[nodiscard]] std::optional<Attempt> without(const Wait& wait, const Attempt& attempt);
+  [[nodiscard]] std::vector<Lid> makers(const Wait& wait, Lid lid, const ForwardingTables& tables) const;
+  [[nodiscard]] std::optional<Attempt> pause(Lid lid, std::span<const Dependencies::Edge> circle,
+                                             const Attempt& attempt) const;
+  [[nodiscard]] std::size_t led_over(std::uint32_t s, Lid lid, const ForwardingTables& tables) const;
   [[nodiscard]] std::vector<char> without_way(Lid lid) const;
   [[nodiscard]] bool move(Lid lid, std::span<const char> without, Attempt& attempt);
 

@@ -303,7 +303,12 @@ TEST(LostCables, AreLeftWhereTheyKeepHostsApart) {
 // World 4000040062 of the swarm: the plan takes links out of use while LIDs keep routes of an earlier order.
 // Those that could be led off these links in no way that closes no circle were led off them in a circle.
 TEST(PassesAfterAnother, CloseNoCircleToAvoidLinks) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  std::vector<std::uint64_t> seeds(60);
+  std::iota(seeds.begin(), seeds.end(), std::uint64_t{0});
+  // LIDs could neither change nor stay: a switch that was back had no way to them. For two seeds there were
+  // ways enough if these were asked first, for the others only once some entries were away.
+  seeds.insert(seeds.end(), {519, 582, 84, 108, 112, 220, 305});
+  for (const std::uint64_t seed : seeds) {
     SCOPED_TRACE(seed);
     Troubles troubles{seed};
     Passes opensm;
