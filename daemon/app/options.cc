@@ -8,18 +8,22 @@
 
 #include "app/agents_key.h"
 #include "app/doors.h"
+#include "fabric/generators.h"
 #include "version/version.h"
 
 namespace heddle::app {
 
 namespace {
 
-/// What it says, and the secrets that it names: a start reads these too.
+/// What it says, the secrets that it names, and the fabric that it has generated: a start needs these too.
 Result<void> check_all(const ConfigSource& source) {
   const auto config = source.load();
   if (!config) return fail(config.error());
   if (const auto key = key_of_agents(*config); !key) return fail(key.error());
   if (const auto secrets = read_secrets(*config); !secrets) return fail(secrets.error());
+  if (const std::string& spec = config->fabric.generate; !spec.empty()) {
+    if (const auto fabric = generate(spec); !fabric) return fail("fabric.generate", fabric.error());
+  }
   return {};
 }
 

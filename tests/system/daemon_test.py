@@ -189,6 +189,12 @@ class Life(unittest.TestCase):
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, "heddled: the configuration is good\n"), done.stderr)
 
+    def test_a_configuration_whose_fabric_cannot_be_generated_is_not_good(self):
+        for spec in ("tree:k=0,n=2", "torus:0x4", "tre:k=2,n=2"):
+            done = subprocess.run([HEDDLED, "--set", f"fabric.generate={spec}", "--check-config"], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 1, spec)
+            self.assertIn("fabric.generate", done.stderr)
+
     def test_a_configuration_whose_secrets_cannot_be_read_is_not_good(self):
         for key in ("agents.key_file", "metrics.tokens_file"):
             done = subprocess.run([HEDDLED, "--set", f"{key}=/nonexistent/secret", "--check-config"], capture_output=True, text=True, check=False)
