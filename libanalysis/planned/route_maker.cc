@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/printable.h"
 #include "routing/kept_turns.h"
@@ -41,6 +42,17 @@ void erase(LinkSet& set, const Fabric& fabric, const std::vector<LinkRef>& links
 const plan::Plane& plane_of(const plan::Plan& plan, unsigned plane) {
   static const plan::Plane nothing;
   return plan.planes.empty() ? nothing : plan.planes[plane % plan.planes.size()];
+}
+
+/// Where a port with LIDs hangs, or whose it is.
+std::optional<NodeIndex> switch_of(const Fabric& fabric, const PortRef& ref) {
+  const PortIndex port = fabric.find_port(ref);
+  if (port == no_port) return std::nullopt;
+  const NodeIndex node = fabric.port(port).node;
+  if (fabric.node(node).type == NodeType::Switch) return node;
+  const auto peer = fabric.peer({node, ref.port});
+  if (!peer || fabric.node(peer->node).type != NodeType::Switch) return std::nullopt;
+  return peer->node;
 }
 
 LinkSet permitted(const Subnet& subnet, const plan::Plan* plan, const std::vector<LinkRef>* avoid) {
@@ -116,10 +128,10 @@ void RouteMaker::route_staged(unsigned plane, const LinkSet& to, const Subnet& s
   const plan::Staged& staged = *plane_of(plan, plane).staged;
   (void)router_->update(plane, permitted(subnet, &plan, &staged.from));
   const routing::ForwardingTables before = router_->tables();
-  const std::vector<Pair> parted = apart(plane, subnet);
+  const std::vector<Pair> parted = apart(plane, subnet, &plan);
   (void)router_->update(plane, to);
   // Whom these parted has a way over what they avoid: the passes lead from what is in force.
-  if (!std::ranges::includes(apart(plane, subnet), parted)) {
+  if (!std::ranges::includes(apart(plane, subnet, &plan), parted)) {
     routes.stages[plane] = 1;
     return;
   }
@@ -138,9 +150,12 @@ void RouteMaker::route_staged(unsigned plane, const LinkSet& to, const Subnet& s
   }
 }
 
-/// Who is away misses nobody.
-std::vector<RouteMaker::Pair> RouteMaker::apart(unsigned plane, const Subnet& subnet) const {
-  auto pairs = router_->unconnected(plane);
+/// Switches with hosts, and the manager's with any: a way is missing. Sorted. Who is away misses nobody.
+std::vector<RouteMaker::Pair> RouteMaker::apart(unsigned plane, const Subnet& subnet,
+                                                const plan::Plan* plan) const {
+  const std::vector<Pair> unmanaged = this->unmanaged(plane, subnet, plan);
+  std::vector<Pair> pairs;
+  std::ranges::set_union(router_->unconnected(plane), unmanaged, std::back_inserter(pairs));
   const auto is_away = [&](routing::SwitchIndex sw) {
     return std::ranges::binary_search(subnet.away, router_->graph().guid(sw));
   };
@@ -149,27 +164,53 @@ std::vector<RouteMaker::Pair> RouteMaker::apart(unsigned plane, const Subnet& su
   return pairs;
 }
 
+/// A switch that the plan takes all cables from, as one that an operator drains, needs no way.
+std::vector<RouteMaker::Pair> RouteMaker::unmanaged(unsigned plane, const Subnet& subnet,
+                                                    const plan::Plan* plan) const {
+  const SwitchGraph& graph = router_->graph();
+  const auto manager = subnet.manager ? switch_of(*subnet.fabric, *subnet.manager) : std::nullopt;
+  if (!manager) return {};
+  LinkSet left = LinkSet::all(*subnet.fabric);
+  if (plan != nullptr) {
+    erase(left, *subnet.fabric, plan->off);
+    erase(left, *subnet.fabric, plane_of(*plan, plane).avoid);
+  }
+  const auto is_drained = [&](routing::SwitchIndex sw) {
+    return std::ranges::none_of(graph.hops(sw),
+                                [&](const routing::Hop& hop) { return left.contains(hop.link); });
+  };
+  auto pairs = router_->unmanaged(graph.find(*manager), plane);
+  std::erase_if(pairs, [&](const Pair& pair) { return is_drained(pair.first) || is_drained(pair.second); });
+  return pairs;
+}
+
+std::size_t RouteMaker::count_host_pairs(const std::vector<Pair>& pairs) const {
+  const SwitchGraph& graph = router_->graph();
+  return static_cast<std::size_t>(std::ranges::count_if(pairs, [&](const Pair& pair) {
+    return graph.hosts_at(pair.first) != 0 && graph.hosts_at(pair.second) != 0;
+  }));
+}
+
 void RouteMaker::route_plane(unsigned plane, const Subnet& subnet, const plan::Plan* plan, Routes& routes) {
   LinkSet to = permitted(subnet, plan, plan != nullptr ? &plane_of(*plan, plane).avoid : nullptr);
   (void)router_->update(plane, to);
-  const std::vector<Pair> without = apart(plane, subnet);
-  std::size_t unconnected = without.size();
+  std::vector<Pair> without = apart(plane, subnet, plan);
   LinkSet open = subnet.usable;
   if (plan != nullptr) erase(open, *subnet.fabric, plan->forced);
   routes.open = open;
-  if (unconnected != 0 && to != open) {
+  if (!without.empty() && to != open) {
     (void)router_->update(plane, open);
-    const std::size_t left = apart(plane, subnet).size();
-    if (left < unconnected) {
+    std::vector<Pair> left = apart(plane, subnet, plan);
+    if (left.size() < without.size()) {
       routes.remarks.push_back(relaxed_remark(plane, subnet, router_->graph(), without));
       routes.relaxed = true;
       to = std::move(open);
-      unconnected = left;
+      without = std::move(left);
     } else {
       (void)router_->update(plane, to);
     }
   }
-  routes.unconnected += unconnected;
+  routes.unconnected += count_host_pairs(without);
   if (plane == 0) {
     routes.permitted = to;
   } else {

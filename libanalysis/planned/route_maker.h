@@ -66,7 +66,10 @@ class RouteMaker {
                      const TablesInForce* in_force);
   void allow_turns(const TablesInForce& in_force, routing::UpDownOptions options);
   using Pair = std::pair<routing::SwitchIndex, routing::SwitchIndex>;
-  [[nodiscard]] std::vector<Pair> apart(unsigned plane, const Subnet& subnet) const;
+  [[nodiscard]] std::vector<Pair> apart(unsigned plane, const Subnet& subnet, const plan::Plan* plan) const;
+  [[nodiscard]] std::vector<Pair> unmanaged(unsigned plane, const Subnet& subnet,
+                                            const plan::Plan* plan) const;
+  [[nodiscard]] std::size_t count_host_pairs(const std::vector<Pair>& pairs) const;
   void route_plane(unsigned plane, const Subnet& subnet, const plan::Plan* plan, Routes& routes);
   void route_staged(unsigned plane, const routing::LinkSet& to, const Subnet& subnet, const plan::Plan& plan,
                     Routes& routes);

@@ -28,6 +28,7 @@ class SubnetMaker {
     for (const LinkRef& link : absent) add_absent(link);
     subnet_.fabric = builder_.build();
     subnet_.away = std::move(records_.away);
+    subnet_.manager = records_.manager;
     mark_usable();
     return std::move(subnet_);
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,6 +40,8 @@ struct SubnetRecords {
   std::vector<PortRef> open;
   /// Switches among the nodes that OpenSM does not see (away.h), sorted.
   std::vector<NodeGuid> away;
+  /// At which OpenSM is.
+  std::optional<PortRef> manager;
   /// A cable between switches has been Active before.
   bool was_up = false;
 };
@@ -54,6 +57,8 @@ struct Subnet {
   std::size_t waiting = 0;
   /// Switches that OpenSM does not see, sorted: they hold no entry that anybody could write.
   std::vector<NodeGuid> away;
+  /// At which OpenSM is: every switch keeps a way to it and from it.
+  std::optional<PortRef> manager;
   /// What OpenSM says that cannot be: for its log.
   std::vector<std::string> remarks;
 };

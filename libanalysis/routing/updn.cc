@@ -79,6 +79,26 @@ struct UpDownRouter::State {
   }
 
   [[nodiscard]] FullTopology topology() const { return {graph, destinations, ranks, full, mends}; }
+
+  /// `wanted`: of each ordered pair of switches whether it is looked at.
+  template <class Wanted>
+  [[nodiscard]] std::vector<std::pair<SwitchIndex, SwitchIndex>> apart(unsigned plane,
+                                                                       const Wanted& wanted) const {
+    const Plane& part = planes[plane];
+    const std::vector<std::uint8_t> leading = mends.leading(part.paths, &part.active);
+    std::vector<std::pair<SwitchIndex, SwitchIndex>> result;
+    for (std::uint32_t x = 0; x < graph.size(); ++x) {
+      const SwitchIndex from{x};
+      const auto row = part.paths.distance(from);
+      for (std::uint32_t d = 0; d < graph.size(); ++d) {
+        const SwitchIndex to{d};
+        if (row[d] != LegalPaths::far || !wanted(from, to)) continue;
+        const std::uint32_t mend = mends.find(from, to);
+        if (mend == Mends::none || leading[mend] == 0) result.emplace_back(from, to);
+      }
+    }
+    return result;
+  }
 };
 
 UpDownRouter::UpDownRouter(std::unique_ptr<State> state) : state_{std::move(state)} {}
@@ -172,25 +192,16 @@ void UpDownRouter::route(unsigned plane, const LinkSet& active, std::vector<Bloc
 }
 
 std::vector<std::pair<SwitchIndex, SwitchIndex>> UpDownRouter::unconnected(unsigned plane) const {
-  std::vector<std::pair<SwitchIndex, SwitchIndex>> result;
-  const State& state = *state_;
-  const State::Plane& part = state.planes[plane];
-  const std::vector<std::uint8_t> leading = state.mends.leading(part.paths, &part.active);
-  const auto is_mended = [&](SwitchIndex from, SwitchIndex to) {
-    const std::uint32_t mend = state.mends.find(from, to);
-    return mend != Mends::none && leading[mend] != 0;
-  };
-  for (std::uint32_t x = 0; x < state.graph.size(); ++x) {
-    if (state.graph.hosts_at(SwitchIndex{x}) == 0) continue;
-    const auto row = part.paths.distance(SwitchIndex{x});
-    for (std::uint32_t d = 0; d < state.graph.size(); ++d) {
-      if (row[d] == LegalPaths::far && state.graph.hosts_at(SwitchIndex{d}) != 0 &&
-          !is_mended(SwitchIndex{x}, SwitchIndex{d})) {
-        result.emplace_back(SwitchIndex{x}, SwitchIndex{d});
-      }
-    }
-  }
-  return result;
+  const SwitchGraph& graph = state_->graph;
+  return state_->apart(plane, [&](SwitchIndex from, SwitchIndex to) {
+    return graph.hosts_at(from) != 0 && graph.hosts_at(to) != 0;
+  });
+}
+
+std::vector<std::pair<SwitchIndex, SwitchIndex>> UpDownRouter::unmanaged(SwitchIndex manager,
+                                                                         unsigned plane) const {
+  return state_->apart(plane,
+                       [&](SwitchIndex from, SwitchIndex to) { return from == manager || to == manager; });
 }
 
 std::vector<std::pair<NodeGuid, NodeGuid>> UpDownRouter::apart() const {

@@ -83,6 +83,9 @@ class UpDownRouter {
   /// Host switches, as pairs (from, to), between which the plane's active links leave no path, neither
   /// a legal one nor a mend.
   [[nodiscard]] std::vector<std::pair<SwitchIndex, SwitchIndex>> unconnected(unsigned plane = 0) const;
+  /// Likewise of `manager`, at which a subnet manager is, to any other switch and back.
+  [[nodiscard]] std::vector<std::pair<SwitchIndex, SwitchIndex>> unmanaged(SwitchIndex manager,
+                                                                           unsigned plane = 0) const;
   /// Those of all planes together, each once, sorted: to compare with another router's.
   [[nodiscard]] std::vector<std::pair<NodeGuid, NodeGuid>> apart() const;
 

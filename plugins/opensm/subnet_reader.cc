@@ -64,6 +64,8 @@ PortRef ref_of(const osm_physp_t& port) { return {guid_of(*port.p_node), PortNum
 
 planned::SubnetRecords read_subnet(osm_subn_t& subnet) {
   planned::SubnetRecords records;
+  const osm_port_t* own = osm_get_port_by_guid(&subnet, subnet.sm_port_guid);
+  if (own != nullptr && own->p_physp != nullptr) records.manager = ref_of(*own->p_physp);
   for_each<osm_node_t>(subnet.node_guid_tbl, [&](osm_node_t& node) {
     if (!is_routable(node)) return;
     records.nodes.push_back(node_record(node));

@@ -356,6 +356,7 @@ bool ScriptedOpenSm::is_in_sight(NodeGuid guid) const {
 
 planned::SubnetRecords ScriptedOpenSm::records() const {
   planned::SubnetRecords records;
+  records.manager = description_.ref(at_);
   for (const auto& [node, way] : ways_) records.nodes.push_back(description_.node(node));
   const auto known = [this](PortIndex port) {
     const auto found = ports_.find(port);

@@ -151,8 +151,9 @@ TEST_F(Router, LeadsOverNoLinkThatThePlanHasOff) {
   });
   const LinkRef off = link_ref(fabric, trunk);
   ASSERT_GT(entries_over(off.a) + entries_over(off.b), 0U);
+  // By force: it is a spine's only way to the manager.
   store_.update(
-      opensm::PlanStore::Part::Routing, [&](plan::Plan& plan) { plan.off = {off}; },
+      opensm::PlanStore::Part::Routing, [&](plan::Plan& plan) { plan.off = plan.forced = {off}; },
       [](const auto&, Instant) {});
   router_->tell(opensm::PluginCommand::NewPlan);
   ASSERT_TRUE(comes(Kind::RoutingDone, 2));

@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/random.h"
@@ -15,6 +16,7 @@ namespace {
 
 using testing::AllOf;
 using testing::Each;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Ranks as a plan of the daemon has them.
@@ -242,6 +244,44 @@ TEST(RouteMaker, UsesLinksOfThePlanThatAreUpWhereHostsWouldBeCutOff) {
   EXPECT_THAT(routes.remarks, Each(AllOf(HasSubstr("2 pairs of switches"), HasSubstr("first \"leaf-0\" ("),
                                          HasSubstr("to \"leaf-1\" ("))));
   EXPECT_EQ(routes.remarks.size(), 1U);
+}
+
+/// The trunks that join these two.
+std::vector<LinkRef> between(const Subnet& subnet, const SubnetRecords& records, std::string_view one,
+                             std::string_view other) {
+  const auto is_called = [&](NodeGuid guid, std::string_view name) {
+    return subnet.fabric->node(subnet.fabric->find_node(guid)).description == name;
+  };
+  std::vector<LinkRef> found;
+  std::ranges::copy_if(trunks_of(records), std::back_inserter(found), [&](const LinkRef& link) {
+    return (is_called(link.a.node, one) && is_called(link.b.node, other)) ||
+           (is_called(link.a.node, other) && is_called(link.b.node, one));
+  });
+  return found;
+}
+
+// Random runs 230317 and 240060 of the real programs: a plan that was made before a cut left a switch without
+// hosts links that led to nobody who manages it, and the tables followed.
+TEST(RouteMaker, UsesLinksOfThePlanThatAreUpWhereASwitchWouldLoseTheManager) {
+  const SubnetRecords records = records_of(*fabric_of("tree:k=2,n=2"));
+  Subnet subnet = make_subnet(records, {});
+  plan::Plan plan = plan_for(subnet);
+  plan.planes.resize(1);
+  plan.planes[0].avoid = between(subnet, records, "leaf-0", "spine-1");
+  ASSERT_FALSE(plan.planes[0].avoid.empty());
+  RouteMaker maker;
+  EXPECT_FALSE(maker.make(subnet, &plan, 0).value().relaxed) << "nobody manages it";
+  const auto host = std::ranges::find(records.nodes, "host-0 mlx5_0", &Node::description);
+  ASSERT_NE(host, records.nodes.end());
+  subnet.manager = PortRef{host->guid, PortNum{1}};
+  const auto routes = maker.make(subnet, &plan, 0).value();
+  EXPECT_TRUE(routes.relaxed);
+  EXPECT_EQ(routes.unconnected, 0U);
+  EXPECT_THAT(routes.remarks, ElementsAre(AllOf(HasSubstr("2 pairs of switches"), HasSubstr("\"spine-1\""))));
+  // One that is drained is not missed.
+  const auto rest = between(subnet, records, "leaf-1", "spine-1");
+  plan.planes[0].avoid.insert(plan.planes[0].avoid.end(), rest.begin(), rest.end());
+  EXPECT_FALSE(maker.make(subnet, &plan, 0).value().relaxed);
 }
 
 TEST(RouteMaker, CutsHostsOffWhereAnOperatorWantsThat) {
