@@ -60,6 +60,11 @@ std::uint16_t pkey_blocks(const osm_physp_t& port) {
 }  // namespace
 
 void SecondAsking::run() {
+  ask_the_missing();
+  ask_the_outdated();
+}
+
+void SecondAsking::ask_the_missing() {
   const auto began = Clock::now();
   std::set<NodeGuid> first;
   std::set<NodeGuid> missing;
@@ -96,6 +101,33 @@ void SecondAsking::run() {
   if (back == 0) return;
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
   log_.info(fmt::format("{} nodes that did not answer at first do now, after {} ms", back, took.count()));
+}
+
+void SecondAsking::ask_the_outdated() {
+  std::size_t sent = 0;
+  {
+    const Lock lock(opensm_.lock);
+    for (osm_physp_t* const port : outdated()) sent += ask_port_info(*port);
+  }
+  if (sent == 0 || wait_for_pending_transactions(&opensm_.stats) != 0) return;
+  log_.info(fmt::format("{} links have trained anew during the sweep: their ends are asked again", sent));
+}
+
+/// Ports of switches that were Active when this sweep came by; the other end of their cable was not later on.
+std::vector<osm_physp_t*> SecondAsking::outdated() const {
+  std::vector<osm_physp_t*> result;
+  for_each<osm_node_t>(opensm_.subn.node_guid_tbl, [&](osm_node_t& node) {
+    for_each_port(node, [&](osm_physp_t& port) {
+      const osm_physp_t* const peer = osm_physp_get_remote(&port);
+      if (!is_outer(port) || peer == nullptr || !osm_physp_is_valid(peer)) return;
+      const unsigned state = osm_physp_get_port_state(peer);
+      const bool has_trained = state == IB_LINK_INIT || state == IB_LINK_ARMED;
+      if (is_heard(port) && is_heard(*peer) && osm_physp_get_port_state(&port) == IB_LINK_ACTIVE &&
+          has_trained)
+        result.push_back(&port);
+    });
+  });
+  return result;
 }
 
 std::set<NodeGuid> SecondAsking::incomplete() const {

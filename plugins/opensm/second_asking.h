@@ -1,12 +1,15 @@
 /// Asks once more what a heavy sweep has not been answered, before OpenSM's drop manager sees the gaps. That
 /// one takes the whole switch out for one lost block of P_Keys or a lost SwitchInfo (osm_drop_mgr.c), and
 /// OpenSM then sets the neighbours' ports Down: a live switch, and hosts behind it, would lose their ways.
+/// Asks ports once more that have said Active while the other end of their cable says that it has trained
+/// anew: it went down in between, and OpenSM would route over a port that is not Active.
 /// OpenSM's state manager thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <vector>
 
 #include "base/ids.h"
 #include "opensm_headers.h"
@@ -19,10 +22,13 @@ class SecondAsking {
   explicit SecondAsking(osm_opensm_t& opensm) : opensm_{opensm}, log_{opensm.log} {}
 
   /// The fabric has been discovered, and nobody dropped yet. Without OpenSM's lock, which the handlers of the
-  /// answers take; waits for these. Where everybody has answered it sends nothing.
+  /// answers take; waits for these. Where everybody has answered, and nobody contradicts another, it sends
+  /// nothing.
   void run();
 
  private:
+  void ask_the_missing();
+  void ask_the_outdated();
   /// What a node has answered in this sweep. More is better.
   struct Heard {
     std::size_t answers = 0;        ///< of the node and its ports
@@ -36,6 +42,7 @@ class SecondAsking {
   // With OpenSM's lock.
   [[nodiscard]] Heard heard_of(osm_node_t& node) const;
   [[nodiscard]] std::set<NodeGuid> incomplete() const;
+  [[nodiscard]] std::vector<osm_physp_t*> outdated() const;
   std::size_t ask(osm_node_t& node, std::size_t most);
   std::size_t ask_node_info(osm_physp_t& port);
   std::size_t ask_port_info(osm_physp_t& port);

@@ -2,6 +2,7 @@
 OpenSM drops them. Only OpenSM's own log tells what it drops: the lines of drop_mgr_*."""
 
 import re
+import time
 import unittest
 
 from plugin_fabric import BUILD, PluginFabric
@@ -99,6 +100,34 @@ class Asking(unittest.TestCase):
             wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
             self.expect_nobody_dropped(served.log_text()[before:], 1)
             self.assertEqual(served.tables(), tables)
+
+    def test_a_link_that_trains_anew_during_the_sweep_is_not_routed_over_until_both_ends_are_active(self):
+        # Random run 260151 of the real programs: one end was read before the cable was cut, the other after it was mended.
+        with Losing(TREE, "--training-delay", "0.05") as served:
+            served.start_opensm()
+            served.daemon.wait(event="subnet_up")
+            tables = served.tables()
+            cable = next(ends for _, ends in served.cables() if ("spine-0", 2) in ends)
+            cable = sorted(cable, key=lambda end: end != ("spine-0", 2))
+            sweeps, before, lost = served.sweeps(), len(served.log_text()), served.lost()
+            served.lose(PORT_INFO, 2, served.way_to("spine-0"))
+            served.daemon.command("heavy_sweep")
+            wait_until(lambda: served.lost() > lost, 20, "the lost question")
+            time.sleep(0.3)  # all others have their answers; this one OpenSM waits for 0.8 s
+            served.heddle("fault", "mads", "--lost", 1)  # or the trap would have OpenSM begin anew
+            served.heddle("link", "spine-0", 2, "down")
+            served.heddle("link", "spine-0", 2, "up")
+            time.sleep(0.2)
+            served.heddle("fault", "mads")
+            wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+            self.assertEqual(self.state(served, cable[1]), "Active")
+            self.assertEqual(re.findall(r"(\d+) links have trained anew", served.log_text()[before:]), ["1"])
+            wait_until(lambda: served.tables() == tables, 20, "the tables of before")
+
+    def state(self, served, end):
+        name, port = end
+        _, text, _ = served.run("smpquery", "portinfo", served.lid_of(name), port)
+        return re.search(r"LinkState:\.*(\w+)", text).group(1)
 
     def test_an_agent_that_stays_silent_is_asked_again_once(self):
         with Losing(TREE) as served:
