@@ -517,6 +517,31 @@ class Faults(Judged):
         self.repair_of_b(2_000_000)
         self.expect("dead-end")
 
+    def repair_that_takes_long(self, is_one):
+        """Of two cables from a to d one is cut: a takes the other; then b goes to d by c, before c goes there itself."""
+        doubled = Fabric(4, [*RING.cables, (("a", 4), ("d", 4))])
+        wire = Recording(doubled, "ha")
+        wire.bring_up(LIDS, {**UP_DOWN, "c": with_entries("c", lid4=3)})
+        wire.command("cut", "a", 3)
+        wire.see("a", 3, DOWN)
+        asked = wire.send_table("d", with_entries("d", lid1=4, lid2=4, lid5=4, lid6=4)) if is_one else None
+        wire.write_table("a", with_entries("a", lid4=4, lid8=4))
+        wire.time += 3_000_000
+        if asked:
+            wire.answer(asked)
+        of_b, of_c = wire.send_table("b", with_entries("b", lid4=2)), wire.send_table("c", UP_DOWN["c"])
+        wire.answer(of_b)
+        wire.answer(of_c)
+        self.wire = wire
+
+    def test_a_repair_may_take_long(self):
+        self.repair_that_takes_long(is_one=True)
+        self.expect()
+
+    def test_what_follows_a_repair_is_none(self):
+        self.repair_that_takes_long(is_one=False)
+        self.expect("loop", "deadlock")
+
     def test_a_mended_link_that_trains(self):
         self.wire.command("cut", "c", 2)
         self.wire.see("c", 2, DOWN)

@@ -175,7 +175,9 @@ void Unicast::check_lid(int lid, Time now) {
 
 void Unicast::judge(int lid, int source, Pair& pair, unsigned flags, Time now) {
   unsigned wrong = 0;
-  const bool is_repaired_just_now = pair.is_repaired && now - pair.back_since < rules_.batch;
+  const bool is_one_repair = now - pair.back_since < rules_.batch ||
+                             (pair.back_since != 0 && pair.back_since >= world_.batch_began());
+  const bool is_repaired_just_now = pair.is_repaired && is_one_repair;
   if (flags == 0) {
     // Nor is anything promised for what was sent while the LID was nobody's, as that of a switch that is
     // restarted.

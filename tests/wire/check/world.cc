@@ -148,6 +148,7 @@ void World::request(std::size_t index, const Record& record, const Mad& mad) {
   const BlockAt at{number, mad.attribute == attribute_mft, mad.modifier};
   if (!at.is_multicast && mad.modifier >= static_cast<std::uint32_t>(most_blocks)) return;
   block(at).sent(request.number, record.process, mad.data, record.time);
+  if (!at.is_multicast) batch_.sent(request.number, {number, at.number}, record.time);
   if (managers_.insert(origins_[record.process]).second) changes_.hosts = true;
   update(at, record.time);
 }
@@ -159,6 +160,7 @@ void World::answer(std::size_t index, const Record& record, const Mad& mad) {
   const Time now = record.time;
   const bool late_copy = request.is_answered;
   request.is_answered = true;
+  batch_.ended(request.number, now);
   if (!mad.timed_out) handed_on_.answered(record.process, request.asked, now);
   const int number = topology_.node(request.target.node).switch_number;
   const BlockAt at{number, mad.attribute == attribute_mft, mad.modifier};

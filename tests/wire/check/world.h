@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "check/batch.h"
 #include "check/handed_on.h"
 #include "check/link.h"
 #include "check/table_block.h"
@@ -64,6 +65,8 @@ class World {
   [[nodiscard]] bool has_ends(int switch_number, Ends which) const;
   /// It is off: nobody sends from there.
   [[nodiscard]] bool is_dead(int switch_number) const { return dead_.contains(switch_number); }
+  /// When the writes began that the last one is of.
+  [[nodiscard]] Time batch_began() const { return batch_.began(); }
   /// Ports of programs that write forwarding tables.
   [[nodiscard]] const std::set<End>& managers() const { return managers_; }
 
@@ -111,6 +114,7 @@ class World {
   const Topology& topology_;
   Timing timing_;
   HandedOn handed_on_;
+  Batch batch_;
   Changes changes_;
   std::vector<Link> links_;
   std::vector<End> owners_;
