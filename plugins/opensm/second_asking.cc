@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 
 #include "subnet_reader.h"
 
@@ -60,11 +61,13 @@ std::uint16_t pkey_blocks(const osm_physp_t& port) {
 }  // namespace
 
 void SecondAsking::run() {
-  ask_the_missing();
-  ask_the_outdated();
+  const std::set<NodeGuid> silent = ask_the_missing();
+  has_kept_ = !silent.empty() && !has_kept_ && is_cut_off();
+  has_kept_ ? keep(silent) : ask_the_outdated();
 }
 
-void SecondAsking::ask_the_missing() {
+/// Who is missing all the same.
+std::set<NodeGuid> SecondAsking::ask_the_missing() {
   const auto began = Clock::now();
   std::set<NodeGuid> first;
   std::set<NodeGuid> missing;
@@ -90,7 +93,7 @@ void SecondAsking::ask_the_missing() {
       before = std::move(now);
     }
     if (before.empty()) break;
-    if (wait_for_pending_transactions(&opensm_.stats) != 0) return;
+    if (wait_for_pending_transactions(&opensm_.stats) != 0) return {};
   }
   given_up_.clear();
   for (const NodeGuid guid : missing) {
@@ -98,9 +101,48 @@ void SecondAsking::ask_the_missing() {
   }
   const auto back =
       std::ranges::count_if(first, [&](const NodeGuid guid) { return !missing.contains(guid); });
-  if (back == 0) return;
-  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
-  log_.info(fmt::format("{} nodes that did not answer at first do now, after {} ms", back, took.count()));
+  if (back != 0) {
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
+    log_.info(fmt::format("{} nodes that did not answer at first do now, after {} ms", back, took.count()));
+  }
+  return missing;
+}
+
+/// Whether the switch that OpenSM hangs at, which has answered in this sweep, does not any more. An answer
+/// counts as another discovery.
+bool SecondAsking::is_cut_off() {
+  const auto discoveries = [&](bool asks) -> std::optional<std::uint32_t> {
+    const Lock lock(opensm_.lock);
+    osm_port_t* const own = osm_get_port_by_guid(&opensm_.subn, opensm_.subn.sm_port_guid);
+    osm_physp_t* const next = own != nullptr ? osm_physp_get_remote(own->p_physp) : nullptr;
+    if (next == nullptr || !osm_physp_is_valid(next) || !is_switch(*next->p_node)) return std::nullopt;
+    const std::uint32_t before = next->p_node->discovery_count;
+    if (before == 0 || (asks && ask_node_info(*next) == 0)) return std::nullopt;
+    return before;
+  };
+  const auto before = discoveries(true);
+  if (!before || wait_for_pending_transactions(&opensm_.stats) != 0) return false;
+  return discoveries(false) == before;
+}
+
+/// As if they had answered. Another heavy sweep follows.
+void SecondAsking::keep(const std::set<NodeGuid>& silent) {
+  const Lock lock(opensm_.lock);
+  for (const NodeGuid guid : silent) {
+    osm_node_t& node = *osm_get_node_by_guid(&opensm_.subn, cl_hton64(guid.raw()));
+    if (node.discovery_count == 0) node.discovery_count = 1;
+    for_each_port(node, [&](osm_physp_t& port) {
+      port.pkeys.rcv_blocks_cnt = 0;
+      osm_port_t* const known = osm_get_port_by_guid(&opensm_.subn, osm_physp_get_port_guid(&port));
+      if (is_heard(port) || known == nullptr) return;
+      node.physp_discovered[port.port_num] = 1;
+      ++known->discovery_count;
+    });
+  }
+  opensm_.subn.subnet_initialization_error = TRUE;
+  log_.info(fmt::format(
+      "the own switch does not answer any more: {} nodes that did not are kept until the next sweep",
+      silent.size()));
 }
 
 void SecondAsking::ask_the_outdated() {

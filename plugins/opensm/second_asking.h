@@ -1,6 +1,7 @@
 /// Asks once more what a heavy sweep has not been answered, before OpenSM's drop manager sees the gaps. That
 /// one takes the whole switch out for one lost block of P_Keys or a lost SwitchInfo (osm_drop_mgr.c), and
 /// OpenSM then sets the neighbours' ports Down: a live switch, and hosts behind it, would lose their ways.
+/// Where OpenSM's own switch is silent too, it is OpenSM that is cut off: nobody is dropped in that sweep.
 /// Asks ports once more that have said Active while the other end of their cable says that it has trained
 /// anew: it went down in between, and OpenSM would route over a port that is not Active.
 /// OpenSM's state manager thread.
@@ -27,7 +28,9 @@ class SecondAsking {
   void run();
 
  private:
-  void ask_the_missing();
+  std::set<NodeGuid> ask_the_missing();
+  bool is_cut_off();
+  void keep(const std::set<NodeGuid>& silent);
   void ask_the_outdated();
   /// What a node has answered in this sweep. More is better.
   struct Heard {
@@ -54,6 +57,8 @@ class SecondAsking {
   /// They were asked again in vain, and have not answered everything since: an agent that hangs does not cost
   /// every sweep its time-outs. Who is dropped and not found again is forgotten.
   std::set<NodeGuid> given_up_;
+  /// In the sweep before: an agent of the own switch that hangs is dropped in the end.
+  bool has_kept_ = false;
 };
 
 }  // namespace heddle::plugin

@@ -129,6 +129,23 @@ class Asking(unittest.TestCase):
         _, text, _ = served.run("smpquery", "portinfo", served.lid_of(name), port)
         return re.search(r"LinkState:\.*(\w+)", text).group(1)
 
+    def test_who_is_silent_while_opensm_is_cut_off_is_not_dropped(self):
+        # Random run 270067 of the real programs: OpenSM's own leaf died for a while, and came back in time for the Set that took
+        # the link of a host down which had only not been able to answer.
+        with Losing(TREE) as served:
+            served.start_opensm()
+            served.daemon.wait(event="subnet_up")
+            host = served.way_to("host-1")
+            before, lost = len(served.log_text()), served.lost()
+            served.lose(PORT_INFO, 1, host)
+            served.daemon.command("heavy_sweep")
+            wait_until(lambda: served.lost() > lost, 20, "the lost question")
+            time.sleep(0.3)  # all others have their answers
+            served.heddle("node", "leaf-0", "kill")
+            wait_until(lambda: "the own switch does not answer any more: 1 nodes" in served.log_text()[before:], 20, "its silence")
+            served.heddle("node", "leaf-0", "revive")
+            self.assertEqual(self.dropped(served.log_text()[before:]), [])
+
     def test_an_agent_that_stays_silent_is_asked_again_once(self):
         with Losing(TREE) as served:
             served.start_opensm()
