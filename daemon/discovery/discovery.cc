@@ -55,6 +55,7 @@ Discovery::Discovery(transport::TransactionEngine& engine, const SweepOptions& o
              [this](Suspicion what, Instant now) { suspected(std::move(what), now); }},
       background_{engine, options, pace_, background_problems_, [this](Collected what, Instant now) {
                     background_found_ = std::move(what);
+                    interrupt_light();
                     next(now);
                   }} {
   background_.set_manner(Manner::Guest);

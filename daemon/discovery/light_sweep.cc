@@ -43,6 +43,7 @@ void LightSweep::start(std::shared_ptr<const Survey> survey, LookAt look_at, Ins
   ++run_;
   running_ = true;
   asked_ = 0;
+  in_doubt_ = false;
   tasks_.clear();
   found_ = {};
   paced_ = look_at == LookAt::EveryPort && pace_.is_limited();
@@ -94,7 +95,7 @@ std::optional<LightSweep::Task> LightSweep::next_port() {
 
 bool LightSweep::may_send(Instant now) {
   if (!paced_) return asked_ < most_asked_at_once;
-  if (asked_ >= transport::Pace::most_asked) return false;
+  if (in_doubt_ || asked_ >= transport::Pace::most_asked) return false;
   wake_ = pace_.take(now);
   return !wake_;
 }
@@ -140,6 +141,7 @@ bool LightSweep::submit(const Task& task, Instant now) {
     return false;
   }
   ++asked_;
+  in_doubt_ = task.op == Op::PortByRoute;
   return true;
 }
 
@@ -168,11 +170,13 @@ std::optional<Suspicion> LightSweep::interrupt() {
   if (!running_ || !paced_) return std::nullopt;
   running_ = false;
   wake_.reset();
-  tasks_.clear();
   ++run_;  // the answers that are on their way come too late
   const auto ports = survey_->fabric->ports();
-  // Those that were asked last and have not answered are asked again.
-  const auto again = static_cast<std::uint32_t>(std::min<std::size_t>(next_port_, asked_));
+  // Those that were asked last and have not answered, or not by LID, are asked again.
+  const auto by_route = std::ranges::count(tasks_, Op::PortByRoute, &Task::op);
+  tasks_.clear();
+  const auto unanswered = asked_ + static_cast<std::size_t>(by_route);
+  const auto again = static_cast<std::uint32_t>(std::min<std::size_t>(next_port_, unanswered));
   if (next_port_ - again < ports.size()) cursor_ = survey_->fabric->ref(PortIndex{next_port_ - again});
   found_.whole = false;
   return std::exchange(found_, {});
@@ -185,6 +189,7 @@ void LightSweep::on_completion(const transport::Completion& completion) {
   const Task task{.op = static_cast<Op>(completion.context & 0xffU),
                   .port = PortNum{static_cast<std::uint8_t>(completion.context >> 8U)},
                   .node = NodeIndex{static_cast<std::uint32_t>(completion.context >> 32U)}};
+  if (task.op == Op::PortByRoute) in_doubt_ = false;
   if (completion.outcome == Outcome::Stopped) {
     found_.failure = Error{ErrorCode::Unreachable, "stopped during a light sweep"};
     tasks_.clear();

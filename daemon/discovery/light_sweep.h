@@ -5,8 +5,9 @@
 /// A subnet manager asks each switch for its change bit, one MAD a node. Whoever only watches cannot: the
 /// subnet manager resets that bit long before. So it asks for the state of every port of every switch, and
 /// does that gently: at a pace (pace.h), by LID wherever there is one (a directed route costs every switch on
-/// the way), and hosts not at all. A round may take long; where it finds something it stops to say so, and
-/// goes on from there the next time.
+/// the way), and hosts not at all. Where a LID leads to no answer, one question by route at a time tells
+/// whether the switch is there: one that is gone costs the time-out of one. A round may take long; where it
+/// finds something it stops to say so, and goes on from there the next time.
 #pragma once
 
 #include <cstdint>
@@ -78,6 +79,7 @@ class LightSweep final : public transport::TransactionClient {
   std::uint16_t run_ = 0;
   bool running_ = false;
   std::size_t asked_ = 0;
+  bool in_doubt_ = false;  ///< of those, one is a question by route: nothing else is asked before its answer
   std::deque<Task> tasks_;
   Suspicion found_;
 

@@ -200,6 +200,47 @@ TEST_F(GentleFullSweepTest, ASwitchThatDiesIsLeftOutWhileTheRestIsKnown) {
   EXPECT_EQ(world.discovery.survey()->fabric->nodes().size(), world.truth().nodes().size() - 1);
 }
 
+// Seeds 250199 and 230975 of the random runs: a ring was cut, and 16 questions of the nearest switch that was
+// cut off went by route, one time-out after the other, before anybody looked at the rest of the fabric.
+TEST_F(GentleFullSweepTest, ASwitchThatIsGoneIsAskedOneQuestionByRoute) {
+  const NodeIndex spine = world.switch_at(20);
+  world.sim.fabric.set_agent_faults(spine, {.mute_sma = true});
+  std::size_t attempts = 0;
+  world.sim.on_send = [&](const mad::Packet& packet) {
+    const auto header = mad::read_header(packet.mad);
+    if (header.attribute != static_cast<std::uint16_t>(mad::SmAttr::PortInfo)) return;
+    if (header.mgmt_class != mad::MgmtClass::SubnDirected) return;
+    attempts += mad::read_directed_route(packet.mad).hop_count > 0 ? 1 : 0;  // all but the own port
+  };
+  world.discovery.light(world.sim.now);
+  const SweepReport* report = until_report(1000s);
+  ASSERT_NE(report, nullptr);
+  EXPECT_EQ(report->kind, SweepKind::Light);
+  EXPECT_EQ(attempts, 2U);
+}
+
+// As above: the full sweep had found who was left, and waited for a light one that asked who was not.
+TEST_F(GentleFullSweepTest, WhatItFoundDoesNotWaitForALightOne) {
+  world.discovery.full(world.sim.now);
+  ASSERT_NE(until_report(1000s), nullptr);
+  const auto took = *world.discovery.full_round();
+  world.discovery.full(world.sim.now);
+  EXPECT_EQ(until_report(took - 20ms), nullptr);
+  const auto nodes = world.discovery.survey()->fabric->nodes();
+  const auto asked_first = std::ranges::find(nodes, NodeType::Switch, &Node::type);
+  world.sim.fabric.set_agent_faults(world.truth().find_node(asked_first->guid), {.mute_sma = true});
+  world.sim.next_deadline = [this] { return world.discovery.next_deadline(); };
+  world.sim.on_timer = [this](Instant now) { world.discovery.on_timer(now); };
+  world.discovery.light(world.sim.now);
+  const SweepReport* report = until_report(100ms);
+  ASSERT_NE(report, nullptr) << "the time-outs are longer";
+  EXPECT_EQ(report->kind, SweepKind::Full);
+  expect_same_graph(*report->survey->fabric, world.truth());
+  report = until_report(1000s);
+  ASSERT_NE(report, nullptr) << "the round goes on";
+  EXPECT_EQ(report->kind, SweepKind::Light);
+}
+
 TEST_F(GentleFullSweepTest, WhoBecomesTheOwnerDoesNotWaitForIt) {
   world.discovery.full(world.sim.now);
   EXPECT_EQ(until_report(100ms), nullptr);
