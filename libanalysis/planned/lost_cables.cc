@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "routing/kept_turns.h"
+
 namespace heddle::planned {
 
 bool keeps_off(const plan::Plan& plan) {
@@ -46,6 +48,11 @@ LostCables::Leave LostCables::look(const RouteMaker& maker, const Routes& routes
   if (after.size() >= before.size() || !std::ranges::includes(before, after)) return Leave::No;
   tried_.clear();
   return Leave::Now;
+}
+
+LostCables::Clock::time_point LostCables::again_at(Clock::time_point written, Clock::time_point now) {
+  const Clock::time_point rested = written + routing::between_orders;
+  return rested > now ? rested : now + routing::between_orders;
 }
 
 }  // namespace heddle::planned

@@ -4,6 +4,7 @@
 /// these any more, and a cable that is back is one that came. One per OpenSM; its routing thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,6 +20,8 @@ namespace heddle::planned {
 
 class LostCables {
  public:
+  using Clock = std::chrono::steady_clock;
+
   /// Whether CableMemory is to forget them: they join hosts that are apart, and part none, where the subnet
   /// is routed without them. Later: tables have just changed (not `is_calm`), or some switch still leads
   /// packets over one. No, where they were tried before, where the plan keeps links out of use, or a switch
@@ -29,6 +32,11 @@ class LostCables {
   [[nodiscard]] Leave look(const RouteMaker& maker, const Routes& routes, const SubnetRecords& seen,
                            std::span<const LinkRef> lost, const plan::Plan* plan, unsigned lmc,
                            const TablesInForce& in_force, bool is_calm = true);
+
+  /// When to look once more after Leave::Later: as soon as tables that were written at `written` have rested,
+  /// whatever was routed since and wrote nothing; where they had, and a cable was in use still, after as
+  /// long.
+  [[nodiscard]] static Clock::time_point again_at(Clock::time_point written, Clock::time_point now);
 
  private:
   std::vector<LinkRef> tried_;

@@ -58,7 +58,7 @@ void Engine::plan_next_pass() {
   if (pass_.behind != 0) {
     next_pass_at_ = pass_.writes ? now : packets_gone_;
   } else if (leaves_later_) {
-    next_pass_at_ = now + routing::between_orders;
+    next_pass_at_ = planned::LostCables::again_at(written_at_, now);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -298,6 +299,16 @@ TEST(LostCables, AreLeftWhereTheyKeepHostsApart) {
     }
     EXPECT_GT(opensm.left(), 0U);
   }
+}
+
+// A sweep that writes nothing is no reason to wait anew: links that have come up send traps for seconds.
+TEST(LostCables, AreLookedAtWhenTablesHaveRested) {
+  using std::chrono::seconds;
+  const LostCables::Clock::time_point written{seconds{100}};
+  EXPECT_EQ(LostCables::again_at(written, written), written + seconds{5});
+  EXPECT_EQ(LostCables::again_at(written, written + seconds{1}), written + seconds{5});
+  EXPECT_EQ(LostCables::again_at(written, written + seconds{5}), written + seconds{10}) << "it is in use";
+  EXPECT_EQ(LostCables::again_at({}, written), written + seconds{5}) << "nothing was ever written";
 }
 
 // World 4000040062 of the swarm: the plan takes links out of use while LIDs keep routes of an earlier order.
