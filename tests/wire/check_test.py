@@ -600,6 +600,19 @@ class Faults(Judged):
         self.wire.write_table("a", with_entries("a", lid4=0xFF))
         self.expect("dead-end")
 
+    def test_what_a_switch_is_written_while_it_is_killed_is_no_way_back(self):
+        """The command is there before it is done: a's table is written once more, a dies, and has forgotten it."""
+        self.wire.command("kill", "a")
+        self.wire.write_table("a", UP_DOWN["a"])
+        self.wire.time += 20_000_000
+        self.wire.command("revive", "a")
+        self.wire.see("a", 2, INIT)
+        self.expect()
+        self.wire.write_table("a", UP_DOWN["a"])
+        self.wire.time += 2_000_000
+        self.wire.write_table("a", with_entries("a", lid5=0xFF))
+        self.expect("dead-end")
+
     def test_the_own_switch_of_the_manager_dies_and_has_forgotten_its_table(self):
         self.wire.command("kill", "a")
         self.wire.command("revive", "a")

@@ -178,7 +178,8 @@ void Unicast::judge(int lid, int source, Pair& pair, unsigned flags, Time now) {
   const bool is_one_repair = now - pair.back_since < rules_.batch ||
                              (pair.back_since != 0 && pair.back_since >= world_.batch_began());
   const bool is_repaired_just_now = pair.is_repaired && is_one_repair;
-  if (flags == 0) {
+  // A test says that it kills before it does: what is answered meanwhile is no way back.
+  if (flags == 0 && !world_.is_dead(source)) {
     // Nor is anything promised for what was sent while the LID was nobody's, as that of a switch that is
     // restarted.
     if (pair.standing != Standing::Established) {
@@ -186,7 +187,7 @@ void Unicast::judge(int lid, int source, Pair& pair, unsigned flags, Time now) {
       pair.is_repaired = pair.standing == Standing::Broken;
     }
     pair.standing = Standing::Established;
-  } else if (pair.standing == Standing::Established) {
+  } else if (flags != 0 && pair.standing == Standing::Established) {
     if ((flags & Excused) != 0 || is_repaired_just_now || !is_judged(lid, source))
       pair.standing = Standing::Broken;
     else
