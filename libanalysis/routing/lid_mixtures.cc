@@ -121,8 +121,11 @@ void LidMixtures::go_by(ForwardingTables between, const Stopover& stopover) {
   before_ = &between_;
 }
 
-void LidMixtures::add_past(Dependencies& into) const {
-  for (const PastPackets::Wait& each : past_.waits()) into.add(each.held, each.wanted, each.lid);
+std::vector<PastPackets::Wait> LidMixtures::past() const {
+  std::vector<PastPackets::Wait> waits = past_.waits();
+  std::stable_partition(waits.begin(), waits.end(),
+                        [&](const auto& each) { return !returns(each.held, each.wanted); });
+  return waits;
 }
 
 template <class F>
@@ -214,8 +217,7 @@ bool LidMixtures::turns_up(std::uint32_t held, std::uint32_t wanted) const {
 
 /// Mends count on nobody going back where he came from (turns.h).
 bool LidMixtures::is_unusual(std::uint32_t held, std::uint32_t wanted) const {
-  const bool returns = map_.peer(wanted) == map_.from(held);
-  return turns_up(held, wanted) || (returns && order_.mends.has_turns());
+  return turns_up(held, wanted) || (returns(held, wanted) && order_.mends.has_turns());
 }
 
 void LidMixtures::note(std::span<const std::vector<EntryWrite>> stages) {

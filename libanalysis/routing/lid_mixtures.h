@@ -55,8 +55,9 @@ class LidMixtures {
   std::optional<Stopover> clear(std::span<const Lid> lids);
 
   [[nodiscard]] bool has_past() const { return !past_.waits().empty(); }
-  /// Of packets that were sent on by an entry that is gone.
-  void add_past(Dependencies& into) const;
+  /// Of packets that were sent on by an entry that is gone; last those that are sent back where they came
+  /// from.
+  [[nodiscard]] std::vector<PastPackets::Wait> past() const;
   /// They meet the entries to come.
   void add_meetings(Lid lid, Dependencies& into) const;
   /// Some of them turn as the order forbids.
@@ -90,6 +91,9 @@ class LidMixtures {
   }
   [[nodiscard]] bool is_foreign(const ForwardingTables& tables, Lid lid) const;
   [[nodiscard]] bool turns_up(std::uint32_t held, std::uint32_t wanted) const;
+  [[nodiscard]] bool returns(std::uint32_t held, std::uint32_t wanted) const {
+    return map_.peer(wanted) == map_.from(held);
+  }
   [[nodiscard]] bool is_unusual(std::uint32_t held, std::uint32_t wanted) const;
   template <class F>
   void for_each_meeting(Lid lid, F&& f) const;

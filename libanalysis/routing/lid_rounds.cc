@@ -8,6 +8,7 @@
 
 #include "routing/dependencies.h"
 #include "routing/lid_mixtures.h"
+#include "routing/past_packets.h"
 #include "routing/stopovers.h"
 
 namespace heddle::routing {
@@ -16,6 +17,8 @@ namespace {
 /// Each costs a walk over the whole graph of dependencies: what is not decided after so many waits for the
 /// next round.
 constexpr std::size_t most_rounds_tried = 512;
+/// Likewise: waits of packets that are under way, and are not decided after so many, do not count.
+constexpr std::size_t most_past_tried = 64;
 /// In one change: each costs a packet's life.
 constexpr std::size_t most_stopovers = 16;
 /// In which LIDs are asked for the ways by which they stay.
@@ -35,8 +38,10 @@ class RoundMaker {
     now_ = standing();
     rounds.stands_in_circle = !now_.find_cycle().empty();
     if (rounds.stands_in_circle) return rounds;
-    meets_past_ = mixtures_.has_past() && add_past();
+    meets_past_ = mixtures_.has_past();
     rounds.first_waits = !meets_past_;
+    trials_ = most_past_tried;
+    add_past(mixtures_.past());
     for (std::size_t round = 0; !left.empty(); ++round) {
       deferred_.clear();
       trials_ = most_rounds_tried;
@@ -190,13 +195,19 @@ class RoundMaker {
     for (const Lid lid : stay.without) rounds.of[lid.raw()] = LidRounds::never;
     rounds.staying.insert(rounds.staying.end(), stay.without.begin(), stay.without.end());
   }
-  /// Whether they make no circle with what stands; else nobody can keep them from it.
-  bool add_past() {
+  /// Adds all that make no circle with what stands. Nobody can keep the others from it: a fault has caught
+  /// them, and its repair sends them back.
+  void add_past(std::span<const PastPackets::Wait> waits) {
+    if (waits.empty() || trials_ == 0) return;
+    --trials_;
     Dependencies with = now_;
-    mixtures_.add_past(with);
-    if (!with.find_cycle().empty()) return false;
-    now_ = std::move(with);
-    return true;
+    for (const PastPackets::Wait& each : waits) with.add(each.held, each.wanted, each.lid);
+    if (with.find_cycle().empty()) {
+      now_ = std::move(with);
+    } else if (waits.size() > 1) {
+      add_past(waits.first(waits.size() / 2));
+      add_past(waits.subspan(waits.size() / 2));
+    }
   }
   /// Adds all that close no circle with what is there.
   void take(std::span<const Lid> lids) {
