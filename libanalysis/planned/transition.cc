@@ -147,28 +147,37 @@ class PassMaker {
     set(lid, lid_pass_.next);
   }
 
-  /// Repairs turn packets as the order allows, and what stands may still turn them as an earlier one did: a
-  /// repair that closes a circle with that waits, and what is broken is taken out.
+  /// Repairs turn packets as the order allows, and what stands may still turn them as an earlier one did, as
+  /// may what is gone: a repair that closes a circle with these waits, and what is broken is taken out.
   void take_back_what_closes_a_circle(std::span<const routing::BlockRef> differing) {
     const std::vector<std::vector<routing::EntryWrite>> all{writes(differing, *wanted_)};
     turns_foreign_ = routing::has_foreign_turns(order_, {now_, *wanted_, all, {recent_, kept_}});
     if (!turns_foreign_) return;
+    took_back_ = take_back(differing, {});
+    // Packets that are under way are in the way of the rest, whatever is kept.
+    if (recent_ != nullptr) (void)take_back(differing, {recent_});
+  }
+
+  /// Whether there was anything broken to be taken out.
+  bool take_back(std::span<const routing::BlockRef> differing, const routing::Besides& besides) {
     const std::vector<std::vector<routing::EntryWrite>> repairs{writes(differing, pass_.tables)};
-    routing::LidRounds rounds = routing::make_rounds(order_, {now_, pass_.tables, repairs, {}});
+    routing::LidRounds rounds = routing::make_rounds(order_, {now_, pass_.tables, repairs, besides});
     for (const routing::Stopover& stopover : rounds.stopovers)
       for (const Lid lid : stopover.lids) rounds.of[lid.raw()] = LidRounds::never;
     for (const Lid lid : rounds.circular) rounds.of[lid.raw()] = LidRounds::never;
+    bool any = false;
     std::erase_if(repaired_, [&](Lid lid) {
       if (lid.raw() >= rounds.of.size() || rounds.of[lid.raw()] == 0) return false;
       for (std::uint32_t s = 0; s < graph_.size(); ++s)
         lid_pass_.now[s] = now_.port(SwitchIndex{s}, lid).raw();
       const bool emptied = lid_pass_.only_what_works(*targets_[lid.raw()]);
       set(lid, lid_pass_.next);
-      took_back_ = took_back_ || emptied;
+      any = any || emptied;
       // Then it takes its turn with those that stand.
       if (!emptied) staged_.push_back(lid);
       return true;
     });
+    return any;
   }
 
   /// Repairs, and stages that were planned as if these had ended, are written at once.

@@ -529,6 +529,13 @@ TEST(Transition, WhatACutSendsBackIsNoReasonToForgetOtherPackets) {
   cut_when_back(node, *cable);
 }
 
+// With any other switch there is nothing to wait for.
+TEST(Transition, ARepairClosesNoCircleWithPacketsThatAreUnderWay) {
+  const auto links = trunks_of(records_of(*fabric_of("torus:4x4,hosts=1,links=1")));
+  for (const NodeGuid node : {NodeGuid{0x0248450100000000}, NodeGuid{0x0248450100000100}})
+    for (const LinkRef& cable : links) cut_when_back(node, cable);
+}
+
 // What comes or goes while OpenSM runs makes the mends anew: for packets that turn as they do.
 TEST(Transition, ARouterThatIsMadeAnewAllowsTheTurnsOfTheTablesInForce) {
   const SubnetRecords whole = records_of(*fabric_of("random:switches=10,hosts=20,links=20,seed=3053"));
