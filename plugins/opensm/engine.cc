@@ -159,7 +159,17 @@ int Engine::fill_tables() {
     std::memset(all[i]->new_lft, OSM_NO_PATH, all[i]->lft_size);
     std::memcpy(all[i]->new_lft, row.data(), std::min<std::size_t>(row.size(), all[i]->lft_size));
   }
+  is_asked_ = true;
   return 0;
+}
+
+void Engine::heavy_sweep_starts() {
+  if (!is_asked_) return;
+  {
+    const Lock lock(opensm_.lock);
+    for_each<osm_switch_t>(opensm_.subn.sw_guid_tbl, [&](osm_switch_t& sw) { (void)take_answers(sw); });
+  }
+  end_pass();
 }
 
 Confirmation Engine::routing_done(bool reroute) {
@@ -176,15 +186,7 @@ Confirmation Engine::routing_done(bool reroute) {
   {
     const Lock lock(opensm_.lock);
     for_each<osm_switch_t>(opensm_.subn.sw_guid_tbl, [&](osm_switch_t& sw) {
-      const bool known = sw.lft != nullptr && sw.new_lft != nullptr;
-      if (known) {
-        const std::size_t size =
-            std::size_t{sw.max_lid_ho} / routing::lids_per_block * routing::lids_per_block +
-            routing::lids_per_block;
-        in_force_.confirm(guid_of(*sw.p_node), {sw.lft, std::min<std::size_t>(size, sw.lft_size)},
-                          {sw.new_lft, std::min<std::size_t>(size, sw.lft_size)});
-      }
-      if (!known || std::memcmp(sw.lft, sw.new_lft, sw.max_lid_ho + 1U) != 0) {
+      if (!take_answers(sw)) {
         ++result.switches_behind;
       } else if (!result.errors) {
         // Until the second heavy sweep OpenSM would write every block again at each reroute.
@@ -192,7 +194,7 @@ Confirmation Engine::routing_done(bool reroute) {
       }
     });
   }
-  in_force_.end_pass();
+  end_pass();
   result.switches_behind = std::max(result.switches_behind, pass_.behind);
   result.staying = pass_.staying;
   result.packet_life = packet_life();

@@ -48,6 +48,9 @@ class Engine {
   /// The fabric has been discovered, and nothing written yet: what switches hold of which nothing is known is
   /// read. Without OpenSM's lock; waits for the answers.
   void read_tables();
+  /// OpenSM says nothing of a reroute in which an answer was missing, and rediscovers: what has been answered
+  /// of it is in force all the same. Without OpenSM's lock.
+  void heavy_sweep_starts();
   /// `reroute`: without rediscovery, so that multicast and HighLimit are left for us to ask for.
   Confirmation routing_done(bool reroute);
   void subnet_up();
@@ -75,6 +78,8 @@ class Engine {
   void choose_pass(const planned::Subnet& subnet);
   [[nodiscard]] bool is_calm() const;
   [[nodiscard]] Timings::Clock::duration packet_life() const;
+  bool take_answers(const osm_switch_t& sw);
+  void end_pass();
   void plan_next_pass();
   void say(const std::vector<std::string>& remarks);
   void set_hop_counts();
@@ -108,6 +113,7 @@ class Engine {
   std::optional<planned::Routes> routes_;
   planned::TablesInForce in_force_;
   planned::Pass pass_;                         ///< on the way to the tables of routes_
+  bool is_asked_ = false;                      ///< OpenSM has it, and has not said what became of it
   Timings::Clock::time_point written_at_{};    ///< by the last pass that did
   Timings::Clock::time_point packets_gone_{};  ///< that followed the tables before
   mutable std::mutex next_pass_mutex_;

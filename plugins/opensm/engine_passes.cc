@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <span>
 
 #include "engine.h"
 #include "routing/kept_turns.h"
 #include "routing/packet_life.h"
+#include "subnet_reader.h"
 
 namespace heddle::plugin {
 
@@ -46,13 +48,27 @@ Timings::Clock::duration Engine::packet_life() const {
   return routing::packet_life(std::span(&lifetime_value, 1), routes_->tables.switch_count(), *most);
 }
 
+/// Whether these are all that it was asked for.
+bool Engine::take_answers(const osm_switch_t& sw) {
+  if (sw.lft == nullptr || sw.new_lft == nullptr) return false;
+  const std::size_t whole = std::size_t{sw.max_lid_ho} / routing::lids_per_block * routing::lids_per_block +
+                            routing::lids_per_block;
+  const std::size_t size = std::min<std::size_t>(whole, sw.lft_size);
+  in_force_.confirm(guid_of(*sw.p_node), {sw.lft, size}, {sw.new_lft, size});
+  return std::memcmp(sw.lft, sw.new_lft, sw.max_lid_ho + 1U) == 0;
+}
+
+void Engine::end_pass() {
+  is_asked_ = false;
+  in_force_.end_pass();
+  if (!pass_.writes) return;
+  written_at_ = Timings::Clock::now();
+  packets_gone_ = written_at_ + packet_life();
+}
+
 /// Repairs and stages that wait for no packet follow at once.
 void Engine::plan_next_pass() {
   const auto now = Timings::Clock::now();
-  if (pass_.writes) {
-    packets_gone_ = now + packet_life();
-    written_at_ = now;
-  }
   const std::lock_guard lock(next_pass_mutex_);
   next_pass_at_.reset();
   if (pass_.behind != 0) {

@@ -62,6 +62,7 @@ class Plugin {
         return;
       case OSM_EVENT_ID_HEAVY_SWEEP_START:
         window_ = false;
+        engine_.heavy_sweep_starts();
         events_.push(plain_line("heavy_sweep_start"));
         return;
       case OSM_EVENT_ID_HEAVY_SWEEP_DONE:

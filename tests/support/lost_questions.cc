@@ -1,8 +1,9 @@
 /// Preloaded behind libumad2sim, it loses chosen questions of a program to agents for good: all copies of one
 /// that the server sends again are lost too, since it is led to a port that is not there. The file
-/// LOST_QUESTIONS says which, "ATTRIBUTE MODIFIER PATH TIMES": the directed route as "1,5", and how many in a
-/// row. It is read and taken away with the next question; each that was lost is a line of the file of this
-/// name with ".lost".
+/// LOST_QUESTIONS says which, "ATTRIBUTE MODIFIER PATH TIMES": the directed route as "1,5", or an expression
+/// for several, and how many in a row. Sets of forwarding tables are such questions, no others. The file is
+/// read and taken away with the next question; each that was lost is a line of the file of this name with
+/// ".lost".
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <mutex>
+#include <regex>
 #include <string>
 
 namespace {
@@ -19,6 +21,8 @@ constexpr std::size_t packet_size = 288;  // addresses, status, length, MAD
 constexpr std::size_t mad_offset = 32;
 constexpr std::uint8_t directed = 0x81;
 constexpr std::uint8_t get = 1;
+constexpr std::uint8_t set = 2;
+constexpr unsigned forwarding_table = 0x19;
 constexpr unsigned char nowhere = 254;
 
 struct Order {
@@ -47,12 +51,14 @@ bool is_to_be_lost(const unsigned char* mad) {
   static Order order;
   const std::lock_guard lock{mutex};
   const char* name = std::getenv("LOST_QUESTIONS");
-  if (name == nullptr || mad[1] != directed || mad[3] != get) return false;
+  const unsigned attribute = number(mad + 16, 2);
+  const bool asks = mad[3] == get || (mad[3] == set && attribute == forwarding_table);
+  if (name == nullptr || mad[1] != directed || !asks) return false;
   if (std::ifstream file{name};
       file >> std::hex >> order.attribute >> order.modifier >> order.path >> order.times)
     ::unlink(name);
-  if (order.times == 0 || number(mad + 16, 2) != order.attribute || number(mad + 20, 4) != order.modifier ||
-      path_of(mad) != order.path)
+  if (order.times == 0 || attribute != order.attribute || number(mad + 20, 4) != order.modifier ||
+      !std::regex_match(path_of(mad), std::regex{order.path}))
     return false;
   --order.times;
   std::ofstream{std::string{name} + ".lost", std::ios::app} << "lost\n";

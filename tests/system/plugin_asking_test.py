@@ -1,15 +1,16 @@
 """A heavy sweep of the real OpenSM in which live nodes leave questions unanswered: the plugin asks them once more before
-OpenSM drops them. Only OpenSM's own log tells what it drops: the lines of drop_mgr_*."""
+OpenSM drops them. Only OpenSM's own log tells what it drops: the lines of drop_mgr_*. And a routing in which one leaves a Set
+unanswered."""
 
 import re
 import time
 import unittest
 
-from plugin_fabric import BUILD, PluginFabric
+from plugin_fabric import BUILD, PluginFabric, plan_text
 from served_fabric import SHIM, wait_until
 
 TREE = "tree:k=4,n=2"
-NODE_INFO, SWITCH_INFO, PORT_INFO, P_KEYS = "11", "12", "15", "16"
+NODE_INFO, SWITCH_INFO, PORT_INFO, P_KEYS, FORWARDING_TABLE = "11", "12", "15", "16", "19"
 LEAF = "1"  # OpenSM's own, as a directed route
 
 
@@ -157,6 +158,28 @@ class Asking(unittest.TestCase):
             served.daemon.command("heavy_sweep")
             wait_until(lambda: served.lost() == 4, 60, "four lost questions")
             self.assertEqual(served.log_text()[before:].count("INITIATING HEAVY SWEEP"), 3)
+
+    def test_what_was_answered_of_a_routing_that_broke_off_is_in_force(self):
+        # Random run 270048 of the real programs: entries that led around a link, and that OpenSM had not said to be there,
+        # were taken away when that link was lost, as if they still led over it.
+        with Losing("torus:4x4,hosts=1,links=2") as served:
+            served.start_opensm("-l", "1")
+            served.daemon.wait(event="subnet_up")
+            ends = next(ends for ends, names in served.cables() if ("sw-0-2", 5) in names)
+            self.assertTrue(served.new_plan(plan_text(1))["confirmed"])
+            sweeps, lost = served.sweeps(), served.lost()
+            # Of sw-3-2: one row and two columns away, whichever is first.
+            row, column = "[45]", "[6-9]"
+            served.lose(FORWARDING_TABLE, 0, f"1,({row},{column},{column}|{column},{row},{column}|{column},{column},{row})")
+            served.write_plan(plan_text(2, off=[ends]))
+            served.daemon.command("new_plan")
+            wait_until(lambda: served.lost() > lost, 20, "the lost block")
+            # OpenSM waits for its answer for 0.8 s.
+            for words in (("node", "sw-3-1", "kill"), ("node", "sw-3-1", "revive"), ("link", "sw-0-2", 5, "down"),
+                          ("link", "sw-0-2", 5, "up")):
+                served.heddle(*words)
+            self.assertEqual(served.sweeps(), sweeps)
+            wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
 
 
 if __name__ == "__main__":
