@@ -21,6 +21,8 @@ constexpr std::size_t at_first = 1;
 constexpr std::size_t without_limit = SIZE_MAX;
 /// In place of one way to a switch, which may be broken too.
 constexpr std::size_t most_ways = 4;
+/// Of a question that is lost once the next one may be, too.
+constexpr unsigned most_in_vain = 2;
 /// What comes back may lack something else. No round begins after this time.
 constexpr unsigned most_rounds = 4;
 constexpr std::chrono::seconds longest_asking{3};
@@ -74,6 +76,7 @@ std::set<NodeGuid> SecondAsking::ask_the_missing() {
   std::set<NodeGuid> asked;
   std::set<NodeGuid> silent = given_up_;
   std::map<NodeGuid, Heard> before;
+  std::map<NodeGuid, unsigned> in_vain;
   for (unsigned round = 0;; ++round) {
     {
       const Lock lock(opensm_.lock);
@@ -83,10 +86,13 @@ std::set<NodeGuid> SecondAsking::ask_the_missing() {
       for (const NodeGuid guid : missing) {
         osm_node_t& node = *osm_get_node_by_guid(&opensm_.subn, cl_hton64(guid.raw()));
         const auto known = before.find(guid);
-        if (known != before.end() && !heard_of(node).is_more_than(known->second)) silent.insert(guid);
+        if (known != before.end() && !heard_of(node).is_more_than(known->second) &&
+            ++in_vain[guid] == most_in_vain)
+          silent.insert(guid);
         const bool late = round == most_rounds || Clock::now() - began >= longest_asking;
         if (late || silent.contains(guid)) continue;
-        if (ask(node, asked.contains(guid) ? without_limit : at_first) == 0) continue;
+        const bool answers = known != before.end() && !in_vain.contains(guid);
+        if (ask(node, answers ? without_limit : at_first) == 0) continue;
         asked.insert(guid);
         now.emplace(guid, heard_of(node));  // asking puts back what stands for an answer
       }
