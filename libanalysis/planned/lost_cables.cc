@@ -6,13 +6,11 @@
 
 namespace heddle::planned {
 
-bool keeps_off(const plan::Plan& plan) {
-  return !plan.off.empty() || !plan.forced.empty() ||
-         std::ranges::any_of(plan.planes,
-                             [](const plan::Plane& plane) { return !plane.avoid.empty() || plane.staged; });
-}
-
 namespace {
+
+bool is_staged(const plan::Plan& plan) {
+  return std::ranges::any_of(plan.planes, [](const plan::Plane& plane) { return plane.staged.has_value(); });
+}
 
 /// A switch has confirmed an entry that leads there.
 bool is_in_use(const PortRef& port, const routing::ForwardingTables& tables) {
@@ -22,6 +20,11 @@ bool is_in_use(const PortRef& port, const routing::ForwardingTables& tables) {
 }
 
 }  // namespace
+
+bool keeps_off(const plan::Plan& plan) {
+  return !plan.off.empty() || !plan.forced.empty() || is_staged(plan) ||
+         std::ranges::any_of(plan.planes, [](const plan::Plane& plane) { return !plane.avoid.empty(); });
+}
 
 LostCables::Leave LostCables::look(const RouteMaker& maker, const Routes& routes, const SubnetRecords& seen,
                                    std::span<const LinkRef> lost, const plan::Plan* plan, unsigned lmc,
@@ -34,7 +37,8 @@ LostCables::Leave LostCables::look(const RouteMaker& maker, const Routes& routes
   if (std::ranges::any_of(lost,
                           [&](const LinkRef& link) { return is_gone(link.a.node) || is_gone(link.b.node); }))
     return Leave::No;
-  if ((plan != nullptr && keeps_off(*plan)) || std::ranges::equal(lost, tried_)) return Leave::No;
+  if (std::ranges::equal(lost, tried_)) return Leave::No;
+  if (plan != nullptr && keeps_off(*plan)) return is_staged(*plan) ? Leave::Later : Leave::No;
   if (!is_calm) return Leave::Later;
   const routing::ForwardingTables held = in_force.of(maker.router().graph(), routes.tables.top());
   if (std::ranges::any_of(

@@ -15,7 +15,7 @@
 
 namespace heddle::planned {
 
-/// Links are off by the plan, or to be avoided.
+/// Links are off by the plan, or to be avoided, or were until it is carried out.
 [[nodiscard]] bool keeps_off(const plan::Plan& plan);
 
 class LostCables {
@@ -23,9 +23,10 @@ class LostCables {
   using Clock = std::chrono::steady_clock;
 
   /// Whether CableMemory is to forget them: they join hosts that are apart, and part none, where the subnet
-  /// is routed without them. Later: tables have just changed (not `is_calm`), or some switch still leads
-  /// packets over one. No, where they were tried before, where the plan keeps links out of use, or a switch
-  /// is gone: what it holds for its cables is not known.
+  /// is routed without them. Later: tables have just changed (not `is_calm`), the plan is of an update that
+  /// is under way, the last of whose plans nobody is told of, or some switch still leads packets over one.
+  /// No, where they were tried before, where the plan keeps links out of use, or a switch is gone: what it
+  /// holds for its cables is not known.
   enum class Leave : std::uint8_t { No, Later, Now };
 
   /// `routes` are what `maker` has just made of `seen` with the lost ones, and of this plan.

@@ -301,6 +301,34 @@ TEST(LostCables, AreLeftWhereTheyKeepHostsApart) {
   }
 }
 
+// Random run 270641 of the real programs: links had come back just before, the plugin knew the plan of their
+// last stage, and hosts stayed apart until the cable was mended.
+TEST(LostCables, WaitForAnUpdateThatIsUnderWay) {
+  const SubnetRecords whole = records_of(*fabric_of("torus:4,hosts=2"));
+  const LinkRef cable = trunks_of(whole).front();
+  plan::Plan plan;
+  plan.planes.resize(1);
+  RouteMaker maker;
+  LostCables lost_cables;
+  TablesInForce in_force;
+  // Tables that lead nowhere yet: no cable is in use.
+  ASSERT_TRUE(maker.make(make_subnet(whole, {}), &plan, 0));
+  const SubnetRecords seen = without(whole, cable);
+  const auto look = [&] {
+    const std::vector<LinkRef> lost{cable};
+    const Routes routes = maker.make(make_subnet(seen, lost), &plan, 0).value();
+    EXPECT_NE(routes.unconnected, 0U);
+    return lost_cables.look(maker, routes, seen, lost, &plan, 0, in_force);
+  };
+  plan.planes[0].staged = plan::Staged{{trunks_of(whole).back()}, 0};
+  EXPECT_EQ(look(), LostCables::Leave::Later);
+  plan.planes[0].avoid = plan.planes[0].staged->from;
+  plan.planes[0].staged.reset();
+  EXPECT_EQ(look(), LostCables::Leave::No) << "it keeps links out of use";
+  plan.planes[0].avoid.clear();
+  EXPECT_EQ(look(), LostCables::Leave::Now);
+}
+
 // A sweep that writes nothing is no reason to wait anew: links that have come up send traps for seconds.
 TEST(LostCables, AreLookedAtWhenTablesHaveRested) {
   using std::chrono::seconds;
