@@ -126,9 +126,12 @@ bool LightSweep::submit(const Task& task, Instant now) {
   const Lid lid = node.ports[0].info.lid;
   const bool by_lid = paced_ && task.op == Op::Port && is_unicast(lid);
   const bool probe = task.op == Op::Probe;
+  const transport::AgentKey agent = by_lid  ? transport::agent_by_lid(node.guid())
+                                    : probe ? transport::agent_behind({node.guid(), task.port})
+                                            : transport::agent_of(node.guid());
   const transport::Request request{
       .packet = by_lid ? transport::lid_smp(what, lid) : transport::directed_smp(what, path),
-      .agent = probe ? transport::agent_behind({node.guid(), task.port}) : transport::agent_of(node.guid()),
+      .agent = agent,
       .patience = probe ? transport::Patience::Once : transport::Patience::Normal,
       // The first question of a switch tells whether it is there.
       .on_silence = task.op == Op::Port && task.port != PortNum{0} ? transport::OnSilence::FailFast

@@ -34,6 +34,11 @@ namespace heddle::transport {
 using AgentKey = Id<struct AgentKeyTag, std::uint64_t>;
 [[nodiscard]] constexpr AgentKey agent_of(Lid lid) { return AgentKey{lid.raw()}; }
 [[nodiscard]] constexpr AgentKey agent_of(NodeGuid guid) { return AgentKey{guid.raw()}; }
+/// By its LID: the way there and back is that of the tables, which may have none for an agent that answers by
+/// directed route.
+[[nodiscard]] constexpr AgentKey agent_by_lid(NodeGuid guid) {
+  return AgentKey{guid.raw() * 0xc2b2ae3d27d4eb4fULL + 1};
+}
 /// Whatever is cabled to this port, while nobody knows what it is.
 [[nodiscard]] constexpr AgentKey agent_behind(const PortRef& port) {
   return AgentKey{port.node.raw() * 0x9e3779b97f4a7c15ULL + port.port.raw() + 1};
