@@ -19,7 +19,9 @@ DrivenPorts::DrivenPorts(transport::TransactionEngine& engine, regulate::FabricS
       closed_{closed},
       rules_{std::move(rules)},
       driver_{engine, options, late_sets,
-              [this](const std::vector<NodeGuid>& nodes, Instant at) { seat_.look_at(nodes, at); }} {}
+              [this](const std::vector<NodeGuid>& nodes, Instant at) { seat_.look_at(nodes, at); }} {
+  driver_.tell_of_states(rules_.on_state);
+}
 
 void DrivenPorts::run(const std::vector<LinkOrder>& orders, Instant now, Done done) {
   done_ = std::move(done);

@@ -19,6 +19,8 @@ struct PortRules {
   std::function<void(const Survey&)> on_routes;
   /// Ports of these nodes have been set, or were about to be: once for a run.
   std::function<void(const std::vector<NodeGuid>&, Instant now)> on_set{};
+  /// A port has answered this.
+  LinkDriver::States on_state{};
 };
 
 class DrivenPorts final : public authority::PortSetter {

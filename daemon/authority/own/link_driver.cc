@@ -129,6 +129,8 @@ void LinkDriver::take(std::uint64_t tag, const Completion& completion) {
   if (completion.outcome == Outcome::Stopped) stopped_ = true;
   if (completion.outcome != Outcome::Answered) return;
   slot = mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad));
+  const LinkEnd end = (tag & 1U) != 0 ? *task.job.far : task.job.near;
+  if (states_) states_({survey_->node(end.node).guid(), end.port}, slot->state);
 }
 
 /// The Set that the port needs; none where it is as ordered, or on its way.

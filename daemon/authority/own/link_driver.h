@@ -56,6 +56,9 @@ class LinkDriver {
   /// These jobs of the run, of those to On, are there, and others are not decided yet.
   using There = std::function<void(const std::vector<std::size_t>& jobs, Instant now)>;
 
+  /// What a port has answered; port 0 is none of them.
+  using States = std::function<void(const PortRef& port, PortState state)>;
+
   /// `late_sets` is of all drivers of these ports, and outlives them.
   LinkDriver(transport::TransactionEngine& engine, const LinkDriverOptions& options, LateSets& late_sets,
              Trained trained)
@@ -66,6 +69,7 @@ class LinkDriver {
 
   /// Whom to tell, of every run.
   void tell(There there) { there_ = std::move(there); }
+  void tell_of_states(States states) { states_ = std::move(states); }
 
   /// The survey's directed routes must not lead over links that go down.
   void run(std::shared_ptr<const Survey> survey, std::vector<LinkJob> jobs, Instant now, Done done);
@@ -117,6 +121,7 @@ class LinkDriver {
   LateSets& late_sets_;
   Trained trained_;
   There there_;
+  States states_;
   Batch batch_;
   std::shared_ptr<const Survey> survey_;
   std::vector<Task> tasks_;

@@ -85,7 +85,6 @@ std::shared_ptr<Survey> Provisioner::without_inactive(const Survey& survey) cons
 /// not asked every port that it says something of: one that is Active by the survey has to have said so
 /// since.
 void Provisioner::forget_inactive(const Survey& survey) {
-  writer_.keep_off_nothing();
   std::erase_if(inactive_, [&](const PortRef& port) {
     const NodeIndex node = survey.fabric->find_node(port.node);
     if (node == no_node) return false;
@@ -93,6 +92,11 @@ void Provisioner::forget_inactive(const Survey& survey) {
     return said.known && (said.info.state != PortState::Active || active_again_.contains(port));
   });
   std::erase_if(active_again_, [this](const PortRef& port) { return !inactive_.contains(port); });
+  keep_writer_off();
+}
+
+void Provisioner::keep_writer_off() {
+  writer_.keep_off_nothing();
   for (const PortRef& port : inactive_) writer_.keep_off(port);
 }
 
@@ -104,6 +108,12 @@ void Provisioner::keep_off(const PortRef& port) {
 
 void Provisioner::found_active(const PortRef& port) {
   if (inactive_.contains(port)) active_again_.insert(port);
+}
+
+void Provisioner::use_again(const PortRef& port) {
+  if (inactive_.erase(port) == 0) return;
+  active_again_.erase(port);
+  keep_writer_off();
 }
 
 void Provisioner::regroup(std::shared_ptr<const Survey> survey, Instant now, Done done) {

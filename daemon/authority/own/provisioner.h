@@ -104,6 +104,8 @@ class Provisioner {
   void keep_off(const PortRef& port);
   /// The port has said since that it is Active, so that a survey may say so.
   void found_active(const PortRef& port);
+  /// Who turned the link on has seen it Active: no survey is waited for.
+  void use_again(const PortRef& port);
   /// From here on, what is under way too takes these directed routes.
   void take_routes(const Survey& from);
   /// An answer that nobody waits for: whether it puts a block of a table in doubt (TableWriter::doubt).
@@ -161,6 +163,7 @@ class Provisioner {
   void begin_run(std::shared_ptr<Survey> survey, Instant now);
   [[nodiscard]] std::shared_ptr<Survey> without_inactive(const Survey& survey) const;
   void forget_inactive(const Survey& survey);
+  void keep_writer_off();
   [[nodiscard]] LinkEnd own_port() const;
   [[nodiscard]] std::optional<Batch::Way> way_of(std::uint64_t tag) const;
   [[nodiscard]] FabricClock::duration packet_life() const;

@@ -70,6 +70,13 @@ std::unique_ptr<authority::PortSetter> StandaloneActuator::make_setter() {
               [this](const Survey& survey) {
                 manager_.take_routes(survey);
                 runs_.take_routes(survey);
+              },
+          // A sweep may not have asked since the link went off: by its word it would be Active.
+          .on_set = {},
+          .on_state =
+              [this](const PortRef& port, PortState state) {
+                if (state == PortState::Down) manager_.keep_off(port);
+                if (state == PortState::Active) manager_.use_again(port);
               }},
       options_, late_sets_);
 }

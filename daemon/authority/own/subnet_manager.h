@@ -63,6 +63,7 @@ class SubnetManager {
   /// led there.
   void keep_off(const PortRef& port) { provisioner_.keep_off(port); }
   void found_active(const PortRef& port) { provisioner_.found_active(port); }
+  void use_again(const PortRef& port) { provisioner_.use_again(port); }
 
   void on_timer(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
