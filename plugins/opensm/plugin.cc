@@ -62,8 +62,8 @@ class Plugin {
         return;
       case OSM_EVENT_ID_HEAVY_SWEEP_START:
         window_ = false;
+        events_.push(plain_line("heavy_sweep_start"));  // at once: no port is to be set from here on
         engine_.heavy_sweep_starts();
-        events_.push(plain_line("heavy_sweep_start"));
         return;
       case OSM_EVENT_ID_HEAVY_SWEEP_DONE:
         second_asking_.run();
