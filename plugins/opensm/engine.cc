@@ -35,6 +35,11 @@ void Engine::say(const std::vector<std::string>& remarks) {
   said_ = remarks;
 }
 
+std::vector<LinkRef> Engine::links_off() const {
+  const plan::Plan* plan = keeper_.plan();
+  return plan != nullptr ? plan->off : std::vector<LinkRef>{};
+}
+
 std::vector<osm_switch_t*> Engine::switches() const {
   std::vector<osm_switch_t*> result;
   for (const NodeGuid guid : routes_->tables.switches()) {

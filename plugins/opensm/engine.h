@@ -51,6 +51,8 @@ class Engine {
   /// OpenSM says nothing of a reroute in which an answer was missing, and rediscovers: what has been answered
   /// of it is in force all the same. Without OpenSM's lock.
   void heavy_sweep_starts();
+  /// By the plan that was looked at last.
+  [[nodiscard]] std::vector<LinkRef> links_off() const;
   /// `reroute`: without rediscovery, so that multicast and HighLimit are left for us to ask for.
   Confirmation routing_done(bool reroute);
   void subnet_up();

@@ -66,7 +66,7 @@ class Plugin {
         engine_.heavy_sweep_starts();
         return;
       case OSM_EVENT_ID_HEAVY_SWEEP_DONE:
-        second_asking_.run();
+        second_asking_.run(engine_.links_off());
         engine_.read_tables();
         blocks_ = 0;  // of those that were read
         events_.push(plain_line("heavy_sweep_done"));

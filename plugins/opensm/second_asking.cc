@@ -62,10 +62,10 @@ std::uint16_t pkey_blocks(const osm_physp_t& port) {
 
 }  // namespace
 
-void SecondAsking::run() {
+void SecondAsking::run(std::span<const LinkRef> off) {
   const std::set<NodeGuid> silent = ask_the_missing();
   has_kept_ = !silent.empty() && !has_kept_ && is_cut_off();
-  has_kept_ ? keep(silent) : ask_the_outdated();
+  has_kept_ ? keep(silent) : ask_the_outdated(off);
 }
 
 /// Who is missing all the same.
@@ -151,14 +151,29 @@ void SecondAsking::keep(const std::set<NodeGuid>& silent) {
       silent.size()));
 }
 
-void SecondAsking::ask_the_outdated() {
+void SecondAsking::ask_the_outdated(std::span<const LinkRef> off) {
   std::size_t sent = 0;
   {
     const Lock lock(opensm_.lock);
+    for (osm_physp_t* const port : active_of(off)) ask_port_info(*port);
     for (osm_physp_t* const port : outdated()) sent += ask_port_info(*port);
   }
-  if (sent == 0 || wait_for_pending_transactions(&opensm_.stats) != 0) return;
+  if (wait_for_pending_transactions(&opensm_.stats) != 0 || sent == 0) return;
   log_.info(fmt::format("{} links have trained anew during the sweep: their ends are asked again", sent));
+}
+
+std::vector<osm_physp_t*> SecondAsking::active_of(std::span<const LinkRef> links) const {
+  std::vector<osm_physp_t*> result;
+  for (const LinkRef& link : links) {
+    for (const PortRef& end : {link.a, link.b}) {
+      osm_node_t* const node = osm_get_node_by_guid(&opensm_.subn, cl_hton64(end.node.raw()));
+      if (node == nullptr || end.port.raw() >= node->physp_tbl_size) continue;
+      osm_physp_t* const port = osm_node_get_physp_ptr(node, end.port.raw());
+      if (port == nullptr || !is_outer(*port) || !is_heard(*port)) continue;
+      if (osm_physp_get_port_state(port) == IB_LINK_ACTIVE) result.push_back(port);
+    }
+  }
+  return result;
 }
 
 /// Ports of switches that were Active when this sweep came by; the other end of their cable was not later on.

@@ -10,9 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "base/ids.h"
+#include "fabric/change.h"
 #include "opensm_headers.h"
 #include "opensm_log.h"
 
@@ -24,14 +26,15 @@ class SecondAsking {
 
   /// The fabric has been discovered, and nobody dropped yet. Without OpenSM's lock, which the handlers of the
   /// answers take; waits for these. Where everybody has answered, and nobody contradicts another, it sends
-  /// nothing.
-  void run();
+  /// nothing but questions to ports of `off`: links that the plan takes out of use, and whom the daemon may
+  /// have turned off since they were seen Active.
+  void run(std::span<const LinkRef> off);
 
  private:
   std::set<NodeGuid> ask_the_missing();
   bool is_cut_off();
   void keep(const std::set<NodeGuid>& silent);
-  void ask_the_outdated();
+  void ask_the_outdated(std::span<const LinkRef> off);
   /// What a node has answered in this sweep. More is better.
   struct Heard {
     std::size_t answers = 0;        ///< of the node and its ports
@@ -46,6 +49,7 @@ class SecondAsking {
   [[nodiscard]] Heard heard_of(osm_node_t& node) const;
   [[nodiscard]] std::set<NodeGuid> incomplete() const;
   [[nodiscard]] std::vector<osm_physp_t*> outdated() const;
+  [[nodiscard]] std::vector<osm_physp_t*> active_of(std::span<const LinkRef> links) const;
   std::size_t ask(osm_node_t& node, std::size_t most);
   std::size_t ask_node_info(osm_physp_t& port);
   std::size_t ask_port_info(osm_physp_t& port);

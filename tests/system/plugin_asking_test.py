@@ -135,6 +135,23 @@ class Asking(unittest.TestCase):
             self.assertEqual(re.findall(r"(\d+) links have trained anew", served.log_text()[before:]), ["1"])
             wait_until(lambda: served.tables() == tables, 20, "the tables of before")
 
+    def test_a_link_that_goes_off_during_the_sweep_is_not_used_in_place_of_a_lost_one(self):
+        # Random run 400140 of the real programs: the daemon had not heard yet that a sweep had begun.
+        with Losing("tree:k=2,n=2") as served:
+            served.start_opensm()
+            served.daemon.wait(event="subnet_up")
+            going, other = (cable for cable in served.cables() if "leaf-1" in dict(cable[1]))
+            at_spine, (spine, port) = next(end for end in zip(*going) if end[1][0] != "leaf-1")
+            served.new_plan(plan_text(1, off=[going[0]]))
+            lost, sweeps = served.lost(), served.sweeps()
+            served.lose(P_KEYS, 0, LEAF)
+            served.heddle("link", "leaf-1", dict(other[1])["leaf-1"], "down")  # the trap has OpenSM sweep
+            wait_until(lambda: served.lost() > lost, 20, "the lost question")
+            time.sleep(0.3)  # all others have their answers
+            served.set_port(spine, port, "disable")
+            wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+            self.assertFalse(served.uses(served.tables(), at_spine))
+
     def state(self, served, end):
         name, port = end
         _, text, _ = served.run("smpquery", "portinfo", served.lid_of(name), port)
