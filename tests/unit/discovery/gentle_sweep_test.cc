@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "discovery_world.h"
+#include "transport/requests.h"
 
 namespace heddle::discovery {
 namespace {
