@@ -39,6 +39,10 @@ struct Survey {
   NodeIndex local = no_node;      ///< where the daemon is
 
   [[nodiscard]] const SurveyNode& node(NodeIndex i) const { return nodes[i.raw()]; }
+  /// The port that the daemon sits on; 0 of a switch. Precondition: `local` is known.
+  [[nodiscard]] LinkEnd own_port() const {
+    return {local, node(local).is_switch() ? PortNum{0} : node(local).info.local_port};
+  }
   [[nodiscard]] const SurveyPort& port(LinkEnd end) const {
     return nodes[end.node.raw()].ports[end.port.raw()];
   }

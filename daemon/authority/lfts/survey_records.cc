@@ -16,23 +16,13 @@ void add_open(const SurveyNode& node, planned::SubnetRecords& records) {
   }
 }
 
-/// The daemon's own port, which OpenSM shares.
-std::optional<PortRef> own_port(const Survey& survey) {
-  if (survey.local == no_node) return std::nullopt;
-  const SurveyNode& node = survey.node(survey.local);
-  if (node.is_switch()) return PortRef{node.guid(), PortNum{0}};
-  for (std::size_t p = 1; p < node.ports.size(); ++p) {
-    if (node.ports[p].peer) return PortRef{node.guid(), PortNum{static_cast<std::uint8_t>(p)}};
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 planned::SubnetRecords records_of(const Survey& survey, const std::set<LinkRef>& routed) {
   const Fabric& fabric = *survey.fabric;
   planned::SubnetRecords records = planned::records_of(fabric);
-  records.manager = own_port(survey);
+  // OpenSM shares the daemon's port.
+  if (survey.local != no_node) records.manager = fabric.ref(survey.own_port());
   for (const SurveyNode& node : survey.nodes) add_open(node, records);
   for (std::size_t i = 0; i < records.cables.size(); ++i) {
     const Link& link = fabric.links()[i];

@@ -55,8 +55,7 @@ class LinkDriver {
   using Trained = std::function<void(const std::vector<NodeGuid>& nodes, Instant now)>;
   /// These jobs of the run, of those to On, are there, and others are not decided yet.
   using There = std::function<void(const std::vector<std::size_t>& jobs, Instant now)>;
-
-  /// What a port has answered; port 0 is none of them.
+  /// What a port of a link has answered.
   using States = std::function<void(const PortRef& port, PortState state)>;
 
   /// `late_sets` is of all drivers of these ports, and outlives them.

@@ -205,7 +205,7 @@ std::optional<Step> Provisioner::port_step(mad::Method method, LinkEnd end, cons
 }
 
 void Provisioner::plan(Instant now) {
-  const LinkEnd own = own_port();
+  const LinkEnd own = survey_->own_port();
   const SurveyNode& local = survey_->node(own.node);
   const PortNum port = own.port;
   if (auto claimed = transport_.claim_sm(transport::SmClaim::Hold); !claimed) {

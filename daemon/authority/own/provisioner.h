@@ -164,7 +164,6 @@ class Provisioner {
   [[nodiscard]] std::shared_ptr<Survey> without_inactive(const Survey& survey) const;
   void forget_inactive(const Survey& survey);
   void keep_writer_off();
-  [[nodiscard]] LinkEnd own_port() const;
   [[nodiscard]] std::optional<Batch::Way> way_of(std::uint64_t tag) const;
   [[nodiscard]] FabricClock::duration packet_life() const;
   void trouble(LinkEnd end, const char* what, const transport::Completion& completion);

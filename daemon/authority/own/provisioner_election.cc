@@ -56,14 +56,9 @@ void Provisioner::ask_other_sms(Instant now) {
       [this](Instant at) { elect(at); }, now);
 }
 
-LinkEnd Provisioner::own_port() const {
-  const SurveyNode& local = survey_->node(survey_->local);
-  return {survey_->local, local.is_switch() ? PortNum{0} : local.info.local_port};
-}
-
 void Provisioner::elect(Instant now) {
   Election election{.standing = is_sm_ ? Standing::Master : Standing::Candidate,
-                    .own = survey_->port(own_port()).guid,
+                    .own = survey_->port(survey_->own_port()).guid,
                     .priority = options_.priority,
                     .others = report_.other_sms,
                     .silent = std::exchange(pass_over_silent_, false) ? std::vector<std::string>{}
@@ -89,7 +84,7 @@ void Provisioner::hand_over(const OtherSm& other, Instant now) {
   const Port& port = survey_->fabric->port(survey_->fabric->find_port(other.where));
   const LinkEnd end{port.node, port.num};
   mad::SmInfo own;
-  own.guid = survey_->port(own_port()).guid;
+  own.guid = survey_->port(survey_->own_port()).guid;
   own.sm_key = options_.sm_key;
   own.priority = options_.priority;
   own.state = mad::SmInfo::State::Master;
