@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <optional>
 
 #include "subnet_reader.h"
 
@@ -114,21 +113,27 @@ std::set<NodeGuid> SecondAsking::ask_the_missing() {
   return missing;
 }
 
-/// Whether the switch that OpenSM hangs at, which has answered in this sweep, does not any more. An answer
-/// counts as another discovery.
+/// At which OpenSM is; null where it is on a switch itself, or by itself.
+osm_physp_t* SecondAsking::own_switch() const {
+  osm_port_t* const own = osm_get_port_by_guid(&opensm_.subn, opensm_.subn.sm_port_guid);
+  osm_physp_t* const next = own != nullptr ? osm_physp_get_remote(own->p_physp) : nullptr;
+  return next != nullptr && osm_physp_is_valid(next) && is_switch(*next->p_node) ? next : nullptr;
+}
+
+/// Whether the own switch, which has answered in this sweep, does not any more. An answer counts as another
+/// discovery.
 bool SecondAsking::is_cut_off() {
-  const auto discoveries = [&](bool asks) -> std::optional<std::uint32_t> {
+  std::uint32_t discoveries = 0;
+  {
     const Lock lock(opensm_.lock);
-    osm_port_t* const own = osm_get_port_by_guid(&opensm_.subn, opensm_.subn.sm_port_guid);
-    osm_physp_t* const next = own != nullptr ? osm_physp_get_remote(own->p_physp) : nullptr;
-    if (next == nullptr || !osm_physp_is_valid(next) || !is_switch(*next->p_node)) return std::nullopt;
-    const std::uint32_t before = next->p_node->discovery_count;
-    if (before == 0 || (asks && ask_node_info(*next) == 0)) return std::nullopt;
-    return before;
-  };
-  const auto before = discoveries(true);
-  if (!before || wait_for_pending_transactions(&opensm_.stats) != 0) return false;
-  return discoveries(false) == before;
+    osm_physp_t* const next = own_switch();
+    if (next == nullptr || next->p_node->discovery_count == 0 || ask_node_info(*next) == 0) return false;
+    discoveries = next->p_node->discovery_count;
+  }
+  if (wait_for_pending_transactions(&opensm_.stats) != 0) return false;
+  const Lock lock(opensm_.lock);
+  const osm_physp_t* const next = own_switch();
+  return next != nullptr && next->p_node->discovery_count == discoveries;
 }
 
 /// As if they had answered. Another heavy sweep follows.

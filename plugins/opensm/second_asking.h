@@ -1,9 +1,10 @@
-/// Asks once more what a heavy sweep has not been answered, before OpenSM's drop manager sees the gaps. That
-/// one takes the whole switch out for one lost block of P_Keys or a lost SwitchInfo (osm_drop_mgr.c), and
-/// OpenSM then sets the neighbours' ports Down: a live switch, and hosts behind it, would lose their ways.
-/// Where OpenSM's own switch is silent too, it is OpenSM that is cut off: nobody is dropped in that sweep.
-/// Asks ports once more that have said Active while the other end of their cable says that it has trained
-/// anew: it went down in between, and OpenSM would route over a port that is not Active.
+/// Asks up to twice more what a heavy sweep has not been answered, before OpenSM's drop manager sees the
+/// gaps. That one takes the whole switch out for one lost block of P_Keys or a lost SwitchInfo
+/// (osm_drop_mgr.c), and OpenSM then sets the neighbours' ports Down: a live switch, and hosts behind it,
+/// would lose their ways. Where OpenSM's own switch is silent too, it is OpenSM that is cut off: nobody is
+/// dropped in that sweep. Asks ports once more that have said Active while the other end of their cable says
+/// that it has trained anew: it went down in between, and OpenSM would route over a port that is not Active.
+/// So are Active ports of links that the plan takes out of use: the daemon may have turned them off since.
 /// OpenSM's state manager thread.
 #pragma once
 
@@ -25,13 +26,13 @@ class SecondAsking {
   explicit SecondAsking(osm_opensm_t& opensm) : opensm_{opensm}, log_{opensm.log} {}
 
   /// The fabric has been discovered, and nobody dropped yet. Without OpenSM's lock, which the handlers of the
-  /// answers take; waits for these. Where everybody has answered, and nobody contradicts another, it sends
-  /// nothing but questions to ports of `off`: links that the plan takes out of use, and whom the daemon may
-  /// have turned off since they were seen Active.
+  /// answers take; waits for these. Sends nothing where everybody has answered, nobody contradicts another,
+  /// and no link of `off`, which the plan takes out of use, is Active.
   void run(std::span<const LinkRef> off);
 
  private:
   std::set<NodeGuid> ask_the_missing();
+  [[nodiscard]] osm_physp_t* own_switch() const;
   bool is_cut_off();
   void keep(const std::set<NodeGuid>& silent);
   void ask_the_outdated(std::span<const LinkRef> off);
