@@ -57,6 +57,12 @@ Result<void> check_config(const Config& config) {
   if (auto good = regulation::check(governor_options(config)); !good) {
     return fail("[regulation]", good.error());
   }
+  if (auto good = control::check_socket_path(config.control.socket); !good) {
+    return fail("control.socket", good.error());
+  }
+  if (auto good = control::check_socket_path(config.opensm.socket); config.opensm.plugin && !good) {
+    return fail("opensm.socket", good.error());
+  }
   if (!config.metrics.listen.empty()) {
     if (auto good = control::check_tcp_address(config.metrics.listen); !good) {
       return fail("metrics.listen", good.error());

@@ -117,6 +117,8 @@ struct TcpRules {
   std::shared_ptr<const TcpGuard> guard{};
 };
 
+/// Whether a Unix socket can have this path. Errors: Invalid.
+[[nodiscard]] Result<void> check_socket_path(const std::string& path);
 /// Whether it is one that serve_tcp() takes. Errors: Invalid.
 [[nodiscard]] Result<void> check_tcp_address(const std::string& address);
 /// Clients may read only. Errors: Invalid address, Io with the reason.

@@ -82,15 +82,18 @@ class UnixListener final : public Listener<Unix, Greet> {
 
 }  // namespace
 
+Result<void> check_socket_path(const std::string& path) {
+  constexpr std::size_t longest = sizeof(sockaddr_un::sun_path) - 1;
+  if (!path.empty() && path.size() <= longest) return {};
+  return fail(ErrorCode::Invalid, fmt::format("{}: must have 1 to {} characters", path, longest));
+}
+
 Result<std::unique_ptr<HttpServer>> serve_unix(asio::io_context& io, const UnixSocketRules& rules,
                                                Handler handler, HttpLimits limits) {
   const auto cannot = [&](const std::string& reason) {
     return fail(ErrorCode::Io, fmt::format("control.socket {}: {}", rules.path, reason));
   };
-  if (rules.path.empty() || rules.path.size() >= sizeof(sockaddr_un::sun_path)) {
-    return fail(ErrorCode::Invalid, fmt::format("control.socket {}: must have 1 to {} characters", rules.path,
-                                                sizeof(sockaddr_un::sun_path) - 1));
-  }
+  if (auto good = check_socket_path(rules.path); !good) return fail("control.socket", good.error());
   boost::system::error_code wrong;
   struct stat status {};
   if (lstat(rules.path.c_str(), &status) == 0) {

@@ -234,6 +234,22 @@ TEST(Config, ASimulatedFabricNeedsADescription) {
   EXPECT_FALSE(check_config(config));
 }
 
+TEST(Config, APathThatNoSocketCanHaveIsRefused) {
+  const std::string path = "/tmp/" + std::string(120, 'x');
+  Config config;
+  config.control.socket = path;
+  auto checked = check_config(config);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().message, "control.socket: " + path + ": must have 1 to 107 characters");
+  config = {};
+  config.opensm.socket = path;
+  EXPECT_TRUE(check_config(config)) << "nobody listens there";
+  config.opensm.plugin = true;
+  checked = check_config(config);
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message, HasSubstr("opensm.socket: " + path));
+}
+
 TEST(Config, AnAddressThatNobodyCanListenOnIsRefused) {
   Config config;
   for (const std::string listen : {"127.0.0.1:99999", "127.0.0.1", "localhost:9683", "[::1]9683"}) {
