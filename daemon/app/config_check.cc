@@ -8,6 +8,7 @@
 #include "app/config.h"
 #include "app/notify_config.h"
 #include "control/http.h"
+#include "plan/plan.h"
 
 namespace heddle::app {
 namespace {
@@ -56,6 +57,10 @@ Result<void> check_config(const Config& config) {
   }
   if (auto good = regulation::check(governor_options(config)); !good) {
     return fail("[regulation]", good.error());
+  }
+  if (config.regulation.governor.packet_life > std::chrono::microseconds{plan::most_packet_life_us}) {
+    return fail(ErrorCode::Invalid,
+                "regulation.packet_life: expected an hour at most: OpenSM's plugin takes no plan with more");
   }
   if (auto good = control::check_socket_path(config.control.socket); !good) {
     return fail("control.socket", good.error());

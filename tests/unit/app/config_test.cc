@@ -234,6 +234,16 @@ TEST(Config, ASimulatedFabricNeedsADescription) {
   EXPECT_FALSE(check_config(config));
 }
 
+TEST(Config, APacketLifeThatNoPlanCanHaveIsRefused) {
+  Config config;
+  config.regulation.governor.packet_life = std::chrono::hours{1};
+  EXPECT_TRUE(check_config(config));
+  config.regulation.governor.packet_life = std::chrono::hours{2};
+  const auto checked = check_config(config);
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message, HasSubstr("regulation.packet_life: expected an hour at most"));
+}
+
 TEST(Config, APathThatNoSocketCanHaveIsRefused) {
   const std::string path = "/tmp/" + std::string(120, 'x');
   Config config;
