@@ -29,9 +29,6 @@ std::string suggestion(std::string_view name) {
 /// Of the keys and what they mean. A file that tells none is of version 1.
 constexpr std::int64_t config_version = 1;
 
-/// Of sampling.timeout: an agent that takes longer is dead for every purpose of ours.
-constexpr std::chrono::seconds longest_timeout{10};
-
 std::string place(const toml::node& node, const std::string& name) {
   return fmt::format("{}:{}", name, node.source().begin.line);
 }

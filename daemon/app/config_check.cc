@@ -13,6 +13,9 @@
 namespace heddle::app {
 namespace {
 
+/// Of sampling.timeout: an agent that takes longer is dead for every purpose of ours.
+constexpr std::chrono::seconds longest_timeout{10};
+
 Result<void> check_shared_state(const Config& config) {
   if (config.state.backend != StateBackend::Etcd) return {};
   if (auto good = shared::check(etcd_options(config)); !good) return good;
