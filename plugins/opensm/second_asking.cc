@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
+#include <utility>
 
 #include "subnet_reader.h"
 
@@ -26,23 +26,10 @@ constexpr unsigned most_in_vain = 2;
 constexpr unsigned most_rounds = 4;
 constexpr std::chrono::seconds longest_asking{3};
 
-bool is_switch(const osm_node_t& node) { return osm_node_get_type(&node) == IB_NODE_TYPE_SWITCH; }
-
 bool is_outer(const osm_physp_t& port) { return is_switch(*port.p_node) && port.port_num != 0; }
-
-/// Whether the port has answered PortInfo in this sweep.
-bool is_heard(const osm_physp_t& port) { return port.p_node->physp_discovered[port.port_num] != 0; }
 
 /// Whether the switch is known well enough to ask it for its ports. Otherwise discovering it begins anew.
 bool is_there(const osm_node_t& node) { return node.discovery_count != 0 && node.physp_discovered[0] != 0; }
-
-/// Calls `f(osm_physp_t&)` for each port that OpenSM knows; port 0 is one of switches.
-template <class F>
-void for_each_port(osm_node_t& node, F&& f) {
-  for (std::uint32_t p = is_switch(node) ? 0 : 1; p < node.physp_tbl_size; ++p) {
-    if (osm_physp_t* port = osm_node_get_physp_ptr(&node, p)) f(*port);
-  }
-}
 
 /// The port by which the agent is reached that speaks for `port`.
 osm_physp_t* agent_of(osm_physp_t& port) {
@@ -70,39 +57,23 @@ void SecondAsking::run(std::span<const LinkRef> off) {
 /// Who is missing all the same.
 std::set<NodeGuid> SecondAsking::ask_the_missing() {
   const auto began = Clock::now();
+  std::map<NodeGuid, Attempts> attempts;
   std::set<NodeGuid> first;
   std::set<NodeGuid> missing;
-  std::set<NodeGuid> asked;
-  std::set<NodeGuid> silent = given_up_;
-  std::map<NodeGuid, Heard> before;
-  std::map<NodeGuid, unsigned> in_vain;
   for (unsigned round = 0;; ++round) {
     {
       const Lock lock(opensm_.lock);
       missing = incomplete();
       if (round == 0) first = missing;
-      std::map<NodeGuid, Heard> now;
-      for (const NodeGuid guid : missing) {
-        osm_node_t& node = *osm_get_node_by_guid(&opensm_.subn, cl_hton64(guid.raw()));
-        const auto known = before.find(guid);
-        if (known != before.end() && !heard_of(node).is_more_than(known->second) &&
-            ++in_vain[guid] == most_in_vain)
-          silent.insert(guid);
-        const bool late = round == most_rounds || Clock::now() - began >= longest_asking;
-        if (late || silent.contains(guid)) continue;
-        const bool answers = known != before.end() && !in_vain.contains(guid);
-        if (ask(node, answers ? without_limit : at_first) == 0) continue;
-        asked.insert(guid);
-        now.emplace(guid, heard_of(node));  // asking puts back what stands for an answer
-      }
-      before = std::move(now);
+      judge(missing, attempts);
+      const bool is_late = round == most_rounds || Clock::now() - began >= longest_asking;
+      if (is_late || ask_again(missing, attempts) == 0) break;
     }
-    if (before.empty()) break;
     if (wait_for_pending_transactions(&opensm_.stats) != 0) return {};
   }
-  given_up_.clear();
+  std::erase_if(given_up_, [&](const NodeGuid guid) { return !missing.contains(guid); });
   for (const NodeGuid guid : missing) {
-    if (asked.contains(guid) || silent.contains(guid)) given_up_.insert(guid);
+    if (attempts.contains(guid)) given_up_.insert(guid);
   }
   const auto back =
       std::ranges::count_if(first, [&](const NodeGuid guid) { return !missing.contains(guid); });
@@ -111,6 +82,48 @@ std::set<NodeGuid> SecondAsking::ask_the_missing() {
     log_.info(fmt::format("{} nodes that did not answer at first do now, after {} ms", back, took.count()));
   }
   return missing;
+}
+
+/// What the questions of the last round have brought.
+void SecondAsking::judge(const std::set<NodeGuid>& missing, std::map<NodeGuid, Attempts>& attempts) const {
+  for (auto& [guid, attempt] : attempts) {
+    if (!missing.contains(guid) || !std::exchange(attempt.is_under_way, false)) continue;
+    const Heard heard = heard_of(node_of(guid));
+    const bool is_reached = attempt.is_by_other_route && heard.discoveries > attempt.before.discoveries;
+    attempt.was_in_vain = !is_reached && !heard.is_more_than(attempt.before);
+    if (attempt.was_in_vain) ++attempt.in_vain;
+  }
+}
+
+/// How many nodes, of those that are not given up.
+std::size_t SecondAsking::ask_again(const std::set<NodeGuid>& missing,
+                                    std::map<NodeGuid, Attempts>& attempts) {
+  std::vector<osm_node_t*> in_vain;
+  for (const auto& [guid, attempt] : attempts) {
+    if (missing.contains(guid) && attempt.was_in_vain) in_vain.push_back(&node_of(guid));
+  }
+  const OtherRoutes routes(opensm_.subn, in_vain);
+  std::size_t nodes = 0;
+  for (const NodeGuid guid : missing) {
+    const auto known = attempts.find(guid);
+    const bool is_first = known == attempts.end();
+    if (given_up_.contains(guid) || (!is_first && known->second.in_vain == most_in_vain)) continue;
+    osm_node_t& node = node_of(guid);
+    const bool was_in_vain = !is_first && known->second.was_in_vain;
+    const std::size_t sent =
+        was_in_vain ? ask_by(routes, node) : ask(node, is_first ? at_first : without_limit);
+    if (sent == 0) continue;
+    Attempts& attempt = attempts[guid];
+    attempt.before = heard_of(node);  // asking puts back what stands for an answer
+    attempt.is_under_way = true;
+    attempt.is_by_other_route = was_in_vain;
+    ++nodes;
+  }
+  return nodes;
+}
+
+osm_node_t& SecondAsking::node_of(NodeGuid guid) const {
+  return *osm_get_node_by_guid(&opensm_.subn, cl_hton64(guid.raw()));
 }
 
 /// At which OpenSM is; null where it is on a switch itself, or by itself.
@@ -140,7 +153,7 @@ bool SecondAsking::is_cut_off() {
 void SecondAsking::keep(const std::set<NodeGuid>& silent) {
   const Lock lock(opensm_.lock);
   for (const NodeGuid guid : silent) {
-    osm_node_t& node = *osm_get_node_by_guid(&opensm_.subn, cl_hton64(guid.raw()));
+    osm_node_t& node = node_of(guid);
     if (node.discovery_count == 0) node.discovery_count = 1;
     for_each_port(node, [&](osm_physp_t& port) {
       port.pkeys.rcv_blocks_cnt = 0;
@@ -209,7 +222,8 @@ std::set<NodeGuid> SecondAsking::incomplete() const {
 /// A port of a host counts where something leads to it: a second one without a cable is asked by nobody.
 SecondAsking::Heard SecondAsking::heard_of(osm_node_t& node) const {
   Heard heard;
-  heard.complete = node.discovery_count != 0;
+  heard.discoveries = node.discovery_count;
+  heard.complete = heard.discoveries != 0;
   if (heard.complete) ++heard.answers;
   for_each_port(node, [&](osm_physp_t& port) {
     if (port.pkeys.rcv_blocks_cnt != 0) ++heard.lacking_pkeys;
@@ -246,6 +260,16 @@ std::size_t SecondAsking::ask(osm_node_t& node, std::size_t most) {
   return sent;
 }
 
+/// Asks it anew by another route, if there is one. How many requests were sent.
+std::size_t SecondAsking::ask_by(const OtherRoutes& routes, osm_node_t& node) {
+  const auto route = routes.to(node);
+  const bool is_known = !is_switch(node) || is_there(node);
+  const std::size_t sent = route && is_known ? 0 : ask(node, at_first);
+  if (!route) return sent;
+  if (is_switch(node)) node.discovery_count = 0;
+  return sent + ask_node_info(*route->last, route->path);
+}
+
 /// The port at the other end of its cable, if this sweep has been there, found the link up, and can go on
 /// from it.
 osm_physp_t* SecondAsking::way_to(const osm_physp_t& port) const {
@@ -262,10 +286,14 @@ std::size_t SecondAsking::ask_node_info(osm_physp_t& port) {
   osm_physp_t* const agent = peer != nullptr ? agent_of(*peer) : nullptr;
   if (agent == nullptr) return 0;
   osm_dr_path_t path = *osm_physp_get_dr_path_ptr(agent);
-  if (osm_dr_path_extend(&path, peer->port_num) != 0) return 0;
+  return osm_dr_path_extend(&path, peer->port_num) == 0 ? ask_node_info(*peer, path) : 0;
+}
+
+/// Of the node at the other end of `last`'s cable.
+std::size_t SecondAsking::ask_node_info(const osm_physp_t& last, const osm_dr_path_t& path) {
   osm_madw_context_t context{};
-  context.ni_context.node_guid = osm_node_get_node_guid(peer->p_node);
-  context.ni_context.port_num = peer->port_num;
+  context.ni_context.node_guid = osm_node_get_node_guid(last.p_node);
+  context.ni_context.port_num = last.port_num;
   const auto status =
       osm_req_get(&opensm_.sm, &path, IB_MAD_ATTR_NODE_INFO, 0, TRUE, 0, 0, CL_DISP_MSGID_NONE, &context);
   return status == IB_SUCCESS ? 1 : 0;

@@ -1,15 +1,16 @@
 /// Asks up to twice more what a heavy sweep has not been answered, before OpenSM's drop manager sees the
-/// gaps. That one takes the whole switch out for one lost block of P_Keys or a lost SwitchInfo
-/// (osm_drop_mgr.c), and OpenSM then sets the neighbours' ports Down: a live switch, and hosts behind it,
-/// would lose their ways. Where OpenSM's own switch is silent too, it is OpenSM that is cut off: nobody is
-/// dropped in that sweep. Asks ports once more that have said Active while the other end of their cable says
-/// that it has trained anew: it went down in between, and OpenSM would route over a port that is not Active.
-/// So are Active ports of links that the plan takes out of use: the daemon may have turned them off since.
-/// OpenSM's state manager thread.
+/// gaps, the second time by another route. That one takes the whole switch out for one lost block of P_Keys
+/// or a lost SwitchInfo (osm_drop_mgr.c), and OpenSM then sets the neighbours' ports Down: a live switch, and
+/// hosts behind it, would lose their ways. Where OpenSM's own switch is silent too, it is OpenSM that is cut
+/// off: nobody is dropped in that sweep. Asks ports once more that have said Active while the other end of
+/// their cable says that it has trained anew: it went down in between, and OpenSM would route over a port
+/// that is not Active. So are Active ports of links that the plan takes out of use: the daemon may have
+/// turned them off since. OpenSM's state manager thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "fabric/change.h"
 #include "opensm_headers.h"
 #include "opensm_log.h"
+#include "other_routes.h"
 
 namespace heddle::plugin {
 
@@ -31,28 +33,42 @@ class SecondAsking {
   void run(std::span<const LinkRef> off);
 
  private:
-  std::set<NodeGuid> ask_the_missing();
-  [[nodiscard]] osm_physp_t* own_switch() const;
-  bool is_cut_off();
-  void keep(const std::set<NodeGuid>& silent);
-  void ask_the_outdated(std::span<const LinkRef> off);
   /// What a node has answered in this sweep. More is better.
   struct Heard {
     std::size_t answers = 0;        ///< of the node and its ports
     std::size_t lacking_pkeys = 0;  ///< ports of which a block is missing
+    std::uint32_t discoveries = 0;  ///< answers of NodeInfo
     bool complete = false;
     [[nodiscard]] bool is_more_than(const Heard& before) const {
       return complete || answers > before.answers || lacking_pkeys < before.lacking_pkeys;
     }
   };
+  /// To have a node answer.
+  struct Attempts {
+    Heard before;  ///< the last one
+    unsigned in_vain = 0;
+    bool is_under_way = false;
+    bool is_by_other_route = false;  ///< the last one, as all below
+    bool was_in_vain = false;
+  };
 
+  std::set<NodeGuid> ask_the_missing();
+  [[nodiscard]] osm_physp_t* own_switch() const;
+  bool is_cut_off();
+  void keep(const std::set<NodeGuid>& silent);
+  void ask_the_outdated(std::span<const LinkRef> off);
   // With OpenSM's lock.
+  void judge(const std::set<NodeGuid>& missing, std::map<NodeGuid, Attempts>& attempts) const;
+  std::size_t ask_again(const std::set<NodeGuid>& missing, std::map<NodeGuid, Attempts>& attempts);
+  [[nodiscard]] osm_node_t& node_of(NodeGuid guid) const;
   [[nodiscard]] Heard heard_of(osm_node_t& node) const;
   [[nodiscard]] std::set<NodeGuid> incomplete() const;
   [[nodiscard]] std::vector<osm_physp_t*> outdated() const;
   [[nodiscard]] std::vector<osm_physp_t*> active_of(std::span<const LinkRef> links) const;
   std::size_t ask(osm_node_t& node, std::size_t most);
+  std::size_t ask_by(const OtherRoutes& routes, osm_node_t& node);
   std::size_t ask_node_info(osm_physp_t& port);
+  std::size_t ask_node_info(const osm_physp_t& last, const osm_dr_path_t& path);
   std::size_t ask_port_info(osm_physp_t& port);
   std::size_t ask_pkeys(osm_physp_t& port);
   [[nodiscard]] osm_physp_t* way_to(const osm_physp_t& port) const;

@@ -15,9 +15,7 @@ NodeType type_of(const osm_node_t& node) {
 }
 
 /// A switch without forwarding tables of its own is nothing to route through.
-bool is_routable(const osm_node_t& node) {
-  return osm_node_get_type(&node) != IB_NODE_TYPE_SWITCH || node.sw != nullptr;
-}
+bool is_routable(const osm_node_t& node) { return !is_switch(node) || node.sw != nullptr; }
 
 bool is_active(const osm_physp_t& port) {
   return ib_port_info_get_port_state(&port.port_info) == IB_LINK_ACTIVE;

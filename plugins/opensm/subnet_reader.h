@@ -19,4 +19,21 @@ void for_each(cl_qmap_t& map, F&& f) {
   }
 }
 
+[[nodiscard]] inline bool is_switch(const osm_node_t& node) {
+  return osm_node_get_type(&node) == IB_NODE_TYPE_SWITCH;
+}
+
+/// Whether the port has answered PortInfo in this sweep.
+[[nodiscard]] inline bool is_heard(const osm_physp_t& port) {
+  return port.p_node->physp_discovered[port.port_num] != 0;
+}
+
+/// Calls `f(osm_physp_t&)` for each port that OpenSM knows; port 0 is one of switches.
+template <class F>
+void for_each_port(osm_node_t& node, F&& f) {
+  for (std::uint32_t p = is_switch(node) ? 0 : 1; p < node.physp_tbl_size; ++p) {
+    if (osm_physp_t* port = osm_node_get_physp_ptr(&node, p)) f(*port);
+  }
+}
+
 }  // namespace heddle::plugin

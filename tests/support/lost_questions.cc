@@ -2,8 +2,8 @@
 /// that the server sends again are lost too, since it is led to a port that is not there. The file
 /// LOST_QUESTIONS says which, "ATTRIBUTE MODIFIER PATH TIMES": the directed route as "1,5", or an expression
 /// for several, and how many in a row. Sets of forwarding tables are such questions, no others. The file is
-/// read and taken away with the next question; each that was lost is a line of the file of this name with
-/// ".lost".
+/// read and taken away with the next question; each that was lost is a line, its route, of the file of this
+/// name with ".lost".
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -61,7 +61,7 @@ bool is_to_be_lost(const unsigned char* mad) {
       !std::regex_match(path_of(mad), std::regex{order.path}))
     return false;
   --order.times;
-  std::ofstream{std::string{name} + ".lost", std::ios::app} << "lost\n";
+  std::ofstream{std::string{name} + ".lost", std::ios::app} << path_of(mad) << '\n';
   return true;
 }
 

@@ -35,9 +35,12 @@ class Losing(PluginFabric):
         scratch.write_text(f"{attribute} {modifier:x} {path} {times}\n")
         scratch.rename(self.order)
 
-    def lost(self):
+    def lost_routes(self):
         record = self.directory / "lost_questions.lost"
-        return len(record.read_text().splitlines()) if record.exists() else 0
+        return record.read_text().splitlines() if record.exists() else []
+
+    def lost(self):
+        return len(self.lost_routes())
 
     def heavy_sweep(self):
         """What OpenSM writes into its log meanwhile."""
@@ -97,6 +100,25 @@ class Asking(unittest.TestCase):
             log = served.heavy_sweep()
             self.assertEqual(served.lost(), 2)
             self.expect_nobody_dropped(log, 1)
+
+    def test_a_cable_that_is_cut_during_the_sweep_takes_nobody_out_who_is_reached_by_another(self):
+        # Random run 400213 of the real programs: OpenSM's routes to a leaf and to its host led over the cable.
+        leaf = r"1,\d+,2"  # leaf-1, by any spine
+        for attribute, modifier, route, nodes in ((P_KEYS, 0, leaf, 1), (PORT_INFO, 2, leaf, 2), (PORT_INFO, 1, rf"{leaf},1", 1)):
+            with self.subTest(attribute=attribute, route=route), Losing(TREE) as served:
+                served.start_opensm()
+                served.daemon.wait(event="subnet_up")
+                sweeps, before, lost = served.sweeps(), len(served.log_text()), served.lost()
+                served.lose(attribute, modifier, route)
+                served.daemon.command("heavy_sweep")
+                wait_until(lambda: served.lost() > lost, 20, "the lost question")
+                time.sleep(0.3)  # all others have their answers; this one OpenSM waits for 0.8 s
+                served.heddle("fault", "mads", "--lost", 1)  # or the trap would have OpenSM begin anew
+                served.heddle("link", "leaf-0", served.lost_routes()[-1].split(",")[1], "down")
+                time.sleep(0.2)
+                served.heddle("fault", "mads")
+                wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+                self.expect_nobody_dropped(served.log_text()[before:], nodes)
 
     def test_a_switch_that_is_silent_for_a_moment_keeps_its_links(self):
         with Losing(TREE) as served:
@@ -178,10 +200,10 @@ class Asking(unittest.TestCase):
         with Losing(TREE) as served:
             served.start_opensm()
             served.daemon.wait(event="subnet_up")
-            spine = served.way_to("spine-0")
+            port = served.way_to("spine-0").split(",")[1]  # of each leaf
             served.leave_unjudged()  # OpenSM drops it
             before = len(served.log_text())
-            served.lose(P_KEYS, 0, spine, times=5)
+            served.lose(P_KEYS, 0, rf"1,(\d+,\d+,)?{port}", times=5)
             served.daemon.command("heavy_sweep")
             wait_until(lambda: served.lost() == 5, 60, "five lost questions: three, one and one")
             self.assertEqual(served.log_text()[before:].count("INITIATING HEAVY SWEEP"), 3)
