@@ -239,7 +239,7 @@ class Run:
 
     def shim_died(self):
         """Debian's shim takes a late answer to the program before it for one to it, while it still makes its files for the new one, and
-        takes that along (docs/testing.md): before heddled has said its first word."""
+        takes that along (docs/campaigns.md, 170012): before heddled has said its first word."""
         lines = self.daemon.log_text().splitlines()
         return self.daemon.process.poll() == -signal.SIGSEGV and all(line.startswith("ibwarn:") for line in lines)
 
