@@ -3,7 +3,7 @@
 namespace heddle::power {
 
 Cages::Cages(const PowerModel& model, const Fabric& fabric, std::span<const LinkMode> modes)
-    : fabric_{&fabric}, ports_a_cage_(fabric.nodes().size(), 0) {
+    : ports_a_cage_(fabric.nodes().size(), 0) {
   std::vector<Watts> modules(fabric.nodes().size());
   for (std::size_t i = 0; i < modules.size(); ++i) {
     const Node& node = fabric.nodes()[i];

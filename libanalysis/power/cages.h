@@ -13,8 +13,7 @@ namespace heddle::power {
 
 class Cages {
  public:
-  /// Of the modules of all ends of links, when link i runs in modes[i]. Precondition: a mode for each link;
-  /// model and fabric outlive it.
+  /// Of the modules of all ends of links, when link i runs in modes[i]. Precondition: a mode for each link.
   Cages(const PowerModel& model, const Fabric& fabric, std::span<const LinkMode> modes);
 
   /// A port's share of its module's power: all ports of a cage that have a link share alike.
@@ -28,7 +27,6 @@ class Cages {
   };
   [[nodiscard]] std::uint64_t key(LinkEnd end) const;
 
-  const Fabric* fabric_;
   std::vector<unsigned> ports_a_cage_;  ///< by NodeIndex; 0: no module that anybody knows of
   std::unordered_map<std::uint64_t, Cage> cages_;
 };
