@@ -9,45 +9,47 @@
 namespace heddle::plugin {
 namespace {
 
-/// The port at the other end of the cable, if this sweep found the link up; null else.
-osm_physp_t* peer_of(const osm_physp_t& port) {
-  osm_physp_t* const peer = osm_physp_get_remote(&port);
-  const bool is_up = is_heard(port) && osm_physp_get_port_state(&port) > IB_LINK_DOWN;
-  return is_up && peer != nullptr && osm_physp_is_valid(peer) ? peer : nullptr;
+bool is_up(const osm_physp_t& port) {
+  return is_heard(port) && osm_physp_get_port_state(&port) > IB_LINK_DOWN;
 }
 
-/// By which OpenSM asks the node: port 0 of a switch, the first one that has a route of a host.
-const osm_dr_path_t* route_of(osm_node_t& node) {
-  for (std::uint32_t p = is_switch(node) ? 0 : 1; p < node.physp_tbl_size; ++p) {
-    osm_physp_t* const port = osm_node_get_physp_ptr(&node, p);
-    if (port != nullptr && osm_physp_get_dr_path_ptr(port)->hop_count != 0)
-      return osm_physp_get_dr_path_ptr(port);
-  }
-  return nullptr;
+/// The port at the other end of the cable; null where none is known.
+osm_physp_t* peer_of(const osm_physp_t& port) {
+  osm_physp_t* const peer = osm_physp_get_remote(&port);
+  return peer != nullptr && osm_physp_is_valid(peer) ? peer : nullptr;
 }
 
 }  // namespace
 
-OtherRoutes::OtherRoutes(osm_subn_t& subnet, std::span<osm_node_t* const> in_vain) {
+OtherRoutes::OtherRoutes(osm_subn_t& subnet, std::span<const osm_dr_path_t> in_vain) {
   const osm_port_t* const own = osm_get_port_by_guid(&subnet, subnet.sm_port_guid);
   if (own == nullptr || in_vain.empty()) return;
   own_ = own->p_physp;
-  for (osm_node_t* const node : in_vain) count(*node);
+  for (const osm_dr_path_t& route : in_vain) count(route);
   search();
 }
 
-/// The cables on the node's route, from both ends.
-void OtherRoutes::count(osm_node_t& in_vain) {
-  const osm_dr_path_t* const route = route_of(in_vain);
+/// By today's cables: the route may be of another day.
+void OtherRoutes::count(const osm_dr_path_t& in_vain) {
   osm_node_t* at = own_->p_node;
-  for (unsigned hop = 1; route != nullptr && hop <= route->hop_count; ++hop) {
-    const osm_physp_t* const port = osm_node_get_physp_ptr(at, route->path[hop]);
-    const osm_physp_t* const peer = port != nullptr ? osm_physp_get_remote(port) : nullptr;
+  for (unsigned hop = 1; hop <= in_vain.hop_count; ++hop) {
+    if (in_vain.path[hop] >= at->physp_tbl_size) return;
+    const osm_physp_t* const port = osm_node_get_physp_ptr(at, in_vain.path[hop]);
+    const osm_physp_t* const peer = port != nullptr ? peer_of(*port) : nullptr;
     if (peer == nullptr) return;
-    ++used_in_vain_[port];
-    ++used_in_vain_[peer];
+    ++cables_in_vain_[port];
+    ++cables_in_vain_[peer];
     at = peer->p_node;
+    if (hop < in_vain.hop_count) ++switches_in_vain_[at];
   }
+}
+
+/// Of the port's cable, and of its node, unless that is where all begins.
+unsigned OtherRoutes::passed_in_vain(const osm_physp_t& port) const {
+  const auto cable = cables_in_vain_.find(&port);
+  const auto node = switches_in_vain_.find(port.p_node);
+  return (cable != cables_in_vain_.end() ? cable->second : 0) +
+         (node != switches_in_vain_.end() && port.p_node != own_->p_node ? node->second : 0);
 }
 
 void OtherRoutes::search() {
@@ -60,10 +62,9 @@ void OtherRoutes::search() {
     if (!is_switch(*node) && node != own_->p_node) continue;
     for_each_port(*node, [&](osm_physp_t& port) {
       if (!is_switch(*node) && &port != own_) return;
-      osm_physp_t* const peer = peer_of(port);
+      osm_physp_t* const peer = is_up(port) ? peer_of(port) : nullptr;
       if (peer == nullptr) return;
-      const auto used = used_in_vain_.find(&port);
-      const Cost next{cost.used_in_vain + (used != used_in_vain_.end() ? used->second : 0), cost.hops + 1};
+      const Cost next{cost.passed_in_vain + passed_in_vain(port), cost.hops + 1};
       const auto known = steps_.find(peer->p_node);
       if (known != steps_.end() && known->second.cost <= next) return;
       if (known != steps_.end()) open.erase({known->second.cost, peer->p_node});
@@ -73,20 +74,32 @@ void OtherRoutes::search() {
   }
 }
 
-std::optional<OtherRoutes::Route> OtherRoutes::to(const osm_node_t& node) const {
+std::optional<osm_dr_path_t> OtherRoutes::path_to(const osm_node_t& node) const {
+  auto step = steps_.find(&node);
+  if (step == steps_.end()) return std::nullopt;
   std::vector<std::uint8_t> egress;
-  osm_physp_t* last = nullptr;
-  for (auto step = steps_.find(&node); step != steps_.end() && step->second.last != nullptr;
-       step = steps_.find(step->second.last->p_node)) {
-    if (last == nullptr) last = step->second.last;
+  for (; step->second.last != nullptr; step = steps_.find(step->second.last->p_node))
     egress.push_back(step->second.last->port_num);
-  }
-  if (last == nullptr) return std::nullopt;
-  Route route{.path = {}, .last = last};
+  osm_dr_path_t path{};
   for (auto port = egress.rbegin(); port != egress.rend(); ++port) {
-    if (osm_dr_path_extend(&route.path, *port) != 0) return std::nullopt;
+    if (osm_dr_path_extend(&path, *port) != 0) return std::nullopt;
   }
-  return route;
+  return path;
+}
+
+std::optional<OtherRoutes::Route> OtherRoutes::to(const osm_node_t& node) const {
+  const auto step = steps_.find(&node);
+  const auto path = path_to(node);
+  if (!path || step->second.last == nullptr) return std::nullopt;
+  return Route{.path = *path, .last = step->second.last};
+}
+
+std::optional<OtherRoutes::Route> OtherRoutes::to(const osm_physp_t& port) const {
+  osm_physp_t* const peer = peer_of(port);
+  if (peer == nullptr || !is_up(*peer)) return std::nullopt;
+  auto path = path_to(*peer->p_node);
+  if (!path || osm_dr_path_extend(&*path, peer->port_num) != 0) return std::nullopt;
+  return Route{.path = *path, .last = peer};
 }
 
 }  // namespace heddle::plugin

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "subnet_reader.h"
@@ -13,17 +14,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A node is asked one thing first, and then all that is missing: OpenSM has four requests under way by
-/// default, and waits for time-outs of 0.8 s, so that each port of a switch that has died would delay the
-/// routing around it.
+/// A node is asked one thing first, and then all that is missing.
 constexpr std::size_t at_first = 1;
 constexpr std::size_t without_limit = SIZE_MAX;
 /// In place of one way to a switch, which may be broken too.
 constexpr std::size_t most_ways = 4;
 /// Of a question that is lost once the next one may be, too.
 constexpr unsigned most_in_vain = 2;
+/// The first questions are as many as OpenSM has under way, so that they cost one time-out (0.8 s) if all are
+/// in vain; so many times more each time that half of them were not.
+constexpr std::size_t growth = 4;
 /// What comes back may lack something else. No round begins after this time.
-constexpr unsigned most_rounds = 4;
+constexpr unsigned most_rounds = 12;
 constexpr std::chrono::seconds longest_asking{3};
 
 bool is_outer(const osm_physp_t& port) { return is_switch(*port.p_node) && port.port_num != 0; }
@@ -49,34 +51,50 @@ std::uint16_t pkey_blocks(const osm_physp_t& port) {
 }  // namespace
 
 void SecondAsking::run(std::span<const LinkRef> off) {
-  const std::set<NodeGuid> silent = ask_the_missing();
-  has_kept_ = !silent.empty() && !has_kept_ && is_cut_off();
-  has_kept_ ? keep(silent) : ask_the_outdated(off);
+  const Missing missing = ask_the_missing();
+  has_kept_ = missing.is_cut_off && !has_kept_;
+  has_kept_ ? keep(missing.nodes) : ask_the_outdated(off);
 }
 
-/// Who is missing all the same.
-std::set<NodeGuid> SecondAsking::ask_the_missing() {
+SecondAsking::Missing SecondAsking::ask_the_missing() {
   const auto began = Clock::now();
-  std::map<NodeGuid, Attempts> attempts;
+  const std::size_t at_once = std::max<std::size_t>(1, opensm_.subn.opt.max_wire_smps);
+  AttemptsByNode attempts;
+  in_vain_.clear();
   std::set<NodeGuid> first;
-  std::set<NodeGuid> missing;
-  for (unsigned round = 0;; ++round) {
+  Missing missing;
+  std::size_t most = at_once;
+  for (unsigned round = 0; round < most_rounds && Clock::now() - began < longest_asking; ++round) {
+    Asked asked;
     {
       const Lock lock(opensm_.lock);
-      missing = incomplete();
-      if (round == 0) first = missing;
-      judge(missing, attempts);
-      const bool is_late = round == most_rounds || Clock::now() - began >= longest_asking;
-      if (is_late || ask_again(missing, attempts) == 0) break;
+      missing.nodes = incomplete();
+      if (round == 0) first = missing.nodes;
+      asked = ask_again(missing.nodes, attempts, most);
     }
+    if (asked.questions == 0) break;
     if (wait_for_pending_transactions(&opensm_.stats) != 0) return {};
+    std::size_t answered = 0;
+    {
+      const Lock lock(opensm_.lock);
+      answered = judge(attempts);
+    }
+    most = 2 * answered >= asked.nodes ? growth * most : at_once;
+    if (answered == 0 && is_cut_off()) {
+      missing.is_cut_off = true;
+      break;
+    }
   }
-  std::erase_if(given_up_, [&](const NodeGuid guid) { return !missing.contains(guid); });
-  for (const NodeGuid guid : missing) {
-    if (attempts.contains(guid)) given_up_.insert(guid);
+  {
+    const Lock lock(opensm_.lock);
+    missing.nodes = incomplete();
+  }
+  std::erase_if(given_up_, [&](const NodeGuid guid) { return !missing.nodes.contains(guid); });
+  for (const auto& [guid, attempt] : attempts) {
+    if (missing.nodes.contains(guid)) given_up_.insert(guid);
   }
   const auto back =
-      std::ranges::count_if(first, [&](const NodeGuid guid) { return !missing.contains(guid); });
+      std::ranges::count_if(first, [&](const NodeGuid guid) { return !missing.nodes.contains(guid); });
   if (back != 0) {
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
     log_.info(fmt::format("{} nodes that did not answer at first do now, after {} ms", back, took.count()));
@@ -84,42 +102,81 @@ std::set<NodeGuid> SecondAsking::ask_the_missing() {
   return missing;
 }
 
-/// What the questions of the last round have brought.
-void SecondAsking::judge(const std::set<NodeGuid>& missing, std::map<NodeGuid, Attempts>& attempts) const {
-  for (auto& [guid, attempt] : attempts) {
-    if (!missing.contains(guid) || !std::exchange(attempt.is_under_way, false)) continue;
-    const Heard heard = heard_of(node_of(guid));
-    const bool is_reached = attempt.is_by_other_route && heard.discoveries > attempt.before.discoveries;
-    attempt.was_in_vain = !is_reached && !heard.is_more_than(attempt.before);
-    if (attempt.was_in_vain) ++attempt.in_vain;
-  }
-}
-
-/// How many nodes, of those that are not given up.
-std::size_t SecondAsking::ask_again(const std::set<NodeGuid>& missing,
-                                    std::map<NodeGuid, Attempts>& attempts) {
-  std::vector<osm_node_t*> in_vain;
-  for (const auto& [guid, attempt] : attempts) {
-    if (missing.contains(guid) && attempt.was_in_vain) in_vain.push_back(&node_of(guid));
-  }
-  const OtherRoutes routes(opensm_.subn, in_vain);
-  std::size_t nodes = 0;
-  for (const NodeGuid guid : missing) {
+/// Asks nodes that are not given up until so many questions are under way. Once any of them was in vain, all
+/// that have not answered are asked by other routes: they may be behind the same cable.
+SecondAsking::Asked SecondAsking::ask_again(const std::set<NodeGuid>& missing, AttemptsByNode& attempts,
+                                            std::size_t most) {
+  const OtherRoutes others(opensm_.subn, in_vain_);
+  Asked asked;
+  for (const NodeGuid guid : in_turn(missing, attempts)) {
+    if (asked.questions >= most) break;
     const auto known = attempts.find(guid);
-    const bool is_first = known == attempts.end();
-    if (given_up_.contains(guid) || (!is_first && known->second.in_vain == most_in_vain)) continue;
+    const bool was_answered = known != attempts.end() && known->second.was_answered;
+    const bool by_other_route = !in_vain_.empty() && !was_answered;
     osm_node_t& node = node_of(guid);
-    const bool was_in_vain = !is_first && known->second.was_in_vain;
+    const std::uint32_t discoveries = node.discovery_count;
+    routes_.clear();
     const std::size_t sent =
-        was_in_vain ? ask_by(routes, node) : ask(node, is_first ? at_first : without_limit);
+        by_other_route ? ask_by(others, node) : ask(node, was_answered ? without_limit : at_first);
     if (sent == 0) continue;
     Attempts& attempt = attempts[guid];
+    attempt.routes = routes_;
     attempt.before = heard_of(node);  // asking puts back what stands for an answer
+    attempt.discoveries = discoveries;
     attempt.is_under_way = true;
-    attempt.is_by_other_route = was_in_vain;
-    ++nodes;
+    attempt.is_by_other_route = by_other_route;
+    ++asked.nodes;
+    asked.questions += sent;
   }
-  return nodes;
+  return asked;
+}
+
+/// Who has been asked goes first, then switches, as hosts are behind them; then one host of each switch, and
+/// so on: what is wrong with one is likely to be so with its neighbour.
+std::vector<NodeGuid> SecondAsking::in_turn(const std::set<NodeGuid>& missing,
+                                            const AttemptsByNode& attempts) const {
+  std::vector<std::pair<unsigned, NodeGuid>> turns;
+  std::map<NodeGuid, unsigned> hosts;  // by the switch
+  for (const NodeGuid guid : missing) {
+    const auto known = attempts.find(guid);
+    if (given_up_.contains(guid) || (known != attempts.end() && known->second.in_vain == most_in_vain))
+      continue;
+    osm_node_t& node = node_of(guid);
+    unsigned turn = known != attempts.end() ? 0 : 1;
+    if (turn != 0 && !is_switch(node)) {
+      const osm_physp_t* neighbour = nullptr;
+      for_each_port(node, [&](osm_physp_t& port) {
+        if (neighbour == nullptr) neighbour = way_to(port);
+      });
+      if (neighbour != nullptr) turn += ++hosts[guid_of(*neighbour->p_node)];
+    }
+    turns.emplace_back(turn, guid);
+  }
+  std::ranges::sort(turns);
+  std::vector<NodeGuid> result;
+  for (const auto& [turn, guid] : turns) result.push_back(guid);
+  return result;
+}
+
+/// What the questions under way have brought. How many nodes have answered anything.
+std::size_t SecondAsking::judge(AttemptsByNode& attempts) {
+  std::size_t answered = 0;
+  for (auto& [guid, attempt] : attempts) {
+    if (!std::exchange(attempt.is_under_way, false)) continue;
+    osm_node_t& node = node_of(guid);
+    const Heard heard = heard_of(node);
+    const bool is_reached = attempt.is_by_other_route && heard.discoveries > attempt.before.discoveries;
+    attempt.was_answered = is_reached || heard.is_more_than(attempt.before);
+    if (attempt.was_answered) {
+      ++answered;
+    } else {
+      ++attempt.in_vain;
+      in_vain_.insert(in_vain_.end(), attempt.routes.begin(), attempt.routes.end());
+    }
+    // A switch that was never discovered is taken out whole, not the port of which nothing is known.
+    if (node.discovery_count == 0) node.discovery_count = attempt.discoveries;
+  }
+  return answered;
 }
 
 osm_node_t& SecondAsking::node_of(NodeGuid guid) const {
@@ -149,24 +206,45 @@ bool SecondAsking::is_cut_off() {
   return next != nullptr && next->p_node->discovery_count == discoveries;
 }
 
-/// As if they had answered. Another heavy sweep follows.
+/// As if they had answered, but for those whose neighbours have all said that nothing is there. Another heavy
+/// sweep follows after sweep_interval, or at once where there is none, and asks them all.
 void SecondAsking::keep(const std::set<NodeGuid>& silent) {
   const Lock lock(opensm_.lock);
+  std::size_t kept = 0;
   for (const NodeGuid guid : silent) {
     osm_node_t& node = node_of(guid);
+    if (is_by_itself(node)) continue;
+    ++kept;
     if (node.discovery_count == 0) node.discovery_count = 1;
+    // Or OpenSM writes all its blocks, each of which would cost a time-out: what it has is known.
+    if (node.sw != nullptr && node.sw->need_update == 1) node.sw->need_update = 0;
     for_each_port(node, [&](osm_physp_t& port) {
       port.pkeys.rcv_blocks_cnt = 0;
       osm_port_t* const known = osm_get_port_by_guid(&opensm_.subn, osm_physp_get_port_guid(&port));
-      if (is_heard(port) || known == nullptr) return;
+      const bool was_heard_once = osm_physp_get_port_state(&port) != IB_LINK_NO_CHANGE;
+      if (is_heard(port) || known == nullptr || !was_heard_once) return;
       node.physp_discovered[port.port_num] = 1;
       ++known->discovery_count;
     });
   }
+  given_up_.clear();
   opensm_.subn.subnet_initialization_error = TRUE;
+  if (opensm_.subn.opt.sweep_interval == 0) opensm_.subn.force_heavy_sweep = TRUE;
   log_.info(fmt::format(
-      "the own switch does not answer any more: {} nodes that did not are kept until the next sweep",
-      silent.size()));
+      "the own switch does not answer any more: {} nodes that did not are kept until the next sweep", kept));
+}
+
+/// Whether neighbours have been heard, and none of them sees a link to it.
+bool SecondAsking::is_by_itself(osm_node_t& node) const {
+  bool any_heard = false;
+  bool any_up = false;
+  for_each_port(node, [&](osm_physp_t& port) {
+    const osm_physp_t* const peer = osm_physp_get_remote(&port);
+    if (peer == nullptr || !osm_physp_is_valid(peer) || !is_heard(*peer)) return;
+    any_heard = true;
+    any_up = any_up || osm_physp_get_port_state(peer) > IB_LINK_DOWN;
+  });
+  return any_heard && !any_up;
 }
 
 void SecondAsking::ask_the_outdated(std::span<const LinkRef> off) {
@@ -260,14 +338,24 @@ std::size_t SecondAsking::ask(osm_node_t& node, std::size_t most) {
   return sent;
 }
 
-/// Asks it anew by another route, if there is one. How many requests were sent.
+/// Asks it anew by other routes, where there are any. How many requests were sent.
 std::size_t SecondAsking::ask_by(const OtherRoutes& routes, osm_node_t& node) {
-  const auto route = routes.to(node);
-  const bool is_known = !is_switch(node) || is_there(node);
-  const std::size_t sent = route && is_known ? 0 : ask(node, at_first);
-  if (!route) return sent;
-  if (is_switch(node)) node.discovery_count = 0;
-  return sent + ask_node_info(*route->last, route->path);
+  if (is_switch(node)) {
+    const auto route = routes.to(node);
+    if (!route) return ask(node, at_first);
+    node.discovery_count = 0;
+    return ask_node_info(*route->last, route->path);
+  }
+  std::size_t sent = 0;
+  for_each_port(node, [&](osm_physp_t& port) {
+    const auto route = is_lacking(port) ? routes.to(port) : std::nullopt;
+    if (route) sent += ask_node_info(*route->last, route->path);
+  });
+  return sent != 0 ? sent : ask(node, at_first);
+}
+
+bool SecondAsking::is_lacking(const osm_physp_t& port) const {
+  return !is_heard(port) || port.pkeys.rcv_blocks_cnt != 0;
 }
 
 /// The port at the other end of its cable, if this sweep has been there, found the link up, and can go on
@@ -291,6 +379,7 @@ std::size_t SecondAsking::ask_node_info(osm_physp_t& port) {
 
 /// Of the node at the other end of `last`'s cable.
 std::size_t SecondAsking::ask_node_info(const osm_physp_t& last, const osm_dr_path_t& path) {
+  routes_.push_back(path);
   osm_madw_context_t context{};
   context.ni_context.node_guid = osm_node_get_node_guid(last.p_node);
   context.ni_context.port_num = last.port_num;
@@ -303,6 +392,7 @@ std::size_t SecondAsking::ask_node_info(const osm_physp_t& last, const osm_dr_pa
 std::size_t SecondAsking::ask_port_info(osm_physp_t& port) {
   osm_physp_t* const agent = agent_of(port);
   if (agent == nullptr) return 0;
+  routes_.push_back(*osm_physp_get_dr_path_ptr(agent));
   osm_madw_context_t context{};
   context.pi_context.node_guid = osm_node_get_node_guid(port.p_node);
   context.pi_context.port_guid = osm_physp_get_port_guid(agent);
@@ -319,6 +409,7 @@ std::size_t SecondAsking::ask_pkeys(osm_physp_t& port) {
   const std::uint16_t count = port.pkeys.rcv_blocks_cnt != 0 ? pkey_blocks(port) : std::uint16_t{0};
   if (agent == nullptr || count == 0) return 0;
   port.pkeys.rcv_blocks_cnt = count;
+  routes_.push_back(*osm_physp_get_dr_path_ptr(&port));
   osm_madw_context_t context{};
   context.pkey_context.node_guid = osm_node_get_node_guid(port.p_node);
   context.pkey_context.port_guid = osm_physp_get_port_guid(&port);

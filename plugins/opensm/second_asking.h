@@ -45,23 +45,40 @@ class SecondAsking {
   };
   /// To have a node answer.
   struct Attempts {
-    Heard before;  ///< the last one
     unsigned in_vain = 0;
+    std::vector<osm_dr_path_t> routes;  ///< of the questions under way
+    Heard before;                       ///< the last one
+    std::uint32_t discoveries = 0;      ///< before the last one, which may begin them anew
     bool is_under_way = false;
     bool is_by_other_route = false;  ///< the last one, as all below
-    bool was_in_vain = false;
+    bool was_answered = false;
+  };
+  using AttemptsByNode = std::map<NodeGuid, Attempts>;
+  /// What is missing after all.
+  struct Missing {
+    std::set<NodeGuid> nodes;
+    bool is_cut_off = false;
   };
 
-  std::set<NodeGuid> ask_the_missing();
+  Missing ask_the_missing();
   [[nodiscard]] osm_physp_t* own_switch() const;
   bool is_cut_off();
   void keep(const std::set<NodeGuid>& silent);
   void ask_the_outdated(std::span<const LinkRef> off);
+
   // With OpenSM's lock.
-  void judge(const std::set<NodeGuid>& missing, std::map<NodeGuid, Attempts>& attempts) const;
-  std::size_t ask_again(const std::set<NodeGuid>& missing, std::map<NodeGuid, Attempts>& attempts);
+  struct Asked {
+    std::size_t nodes = 0;
+    std::size_t questions = 0;
+  };
+  Asked ask_again(const std::set<NodeGuid>& missing, AttemptsByNode& attempts, std::size_t most);
+  [[nodiscard]] std::vector<NodeGuid> in_turn(const std::set<NodeGuid>& missing,
+                                              const AttemptsByNode& attempts) const;
+  std::size_t judge(AttemptsByNode& attempts);
   [[nodiscard]] osm_node_t& node_of(NodeGuid guid) const;
+  [[nodiscard]] bool is_by_itself(osm_node_t& node) const;
   [[nodiscard]] Heard heard_of(osm_node_t& node) const;
+  [[nodiscard]] bool is_lacking(const osm_physp_t& port) const;
   [[nodiscard]] std::set<NodeGuid> incomplete() const;
   [[nodiscard]] std::vector<osm_physp_t*> outdated() const;
   [[nodiscard]] std::vector<osm_physp_t*> active_of(std::span<const LinkRef> links) const;
@@ -80,6 +97,8 @@ class SecondAsking {
   std::set<NodeGuid> given_up_;
   /// In the sweep before: an agent of the own switch that hangs is dropped in the end.
   bool has_kept_ = false;
+  std::vector<osm_dr_path_t> routes_;   ///< of what has been asked since this was cleared
+  std::vector<osm_dr_path_t> in_vain_;  ///< routes of questions of this sweep
 };
 
 }  // namespace heddle::plugin

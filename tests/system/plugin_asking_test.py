@@ -30,9 +30,9 @@ class Losing(PluginFabric):
         wait_until(lambda: self.sweeps() > 0, 60, "SUBNET UP")
         return process
 
-    def lose(self, attribute, modifier, path, times=1):
+    def lose(self, attribute, modifier, path, times=1, of="question"):
         scratch = self.directory / "lost_questions.tmp"
-        scratch.write_text(f"{attribute} {modifier:x} {path} {times}\n")
+        scratch.write_text(f"{of} {attribute} {modifier:x} {path} {times:x}\n")
         scratch.rename(self.order)
 
     def lost_routes(self):
@@ -119,6 +119,39 @@ class Asking(unittest.TestCase):
                 served.heddle("fault", "mads")
                 wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
                 self.expect_nobody_dropped(served.log_text()[before:], nodes)
+
+    def test_many_behind_a_cable_that_is_cut_are_asked_few_at_a_time(self):
+        # OpenSM has four questions under way, so eighteen in vain take 3.6 s, after which none is asked again.
+        with Losing("tree:k=18,n=2") as served:
+            served.start_opensm()
+            served.daemon.wait(event="subnet_up")
+            sweeps, before, lost = served.sweeps(), len(served.log_text()), served.lost()
+            # Hosts of the last leaf, by any spine: OpenSM asks them last.
+            served.lose(NODE_INFO, 0, r"1,\d+,18,([1-9]|1[0-8])", times=18)
+            served.daemon.command("heavy_sweep")
+            wait_until(lambda: served.lost() == lost + 18, 20, "the lost questions")
+            time.sleep(0.3)  # all others have their answers
+            served.heddle("fault", "mads", "--lost", 1)  # or the trap would have OpenSM begin anew
+            served.heddle("link", "leaf-0", served.lost_routes()[-1].split(",")[1], "down")
+            time.sleep(0.2)
+            served.heddle("fault", "mads")
+            wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+            self.expect_nobody_dropped(served.log_text()[before:], 18)
+
+    def test_of_a_switch_that_keeps_silent_about_a_port_that_port_is_taken_out_alone(self):
+        with Losing(TREE) as served:
+            served.start_opensm()
+            served.daemon.wait(event="subnet_up")
+            sweeps, before, lost = served.sweeps(), len(served.log_text()), served.lost()
+            served.leave_unjudged()  # OpenSM takes a link out that is up
+            served.lose(PORT_INFO, 2, r"1,\d+,2", times=2)  # a host's port of leaf-1
+            served.daemon.command("heavy_sweep")
+            wait_until(lambda: served.lost() == lost + 2, 20, "OpenSM's question and the plugin's")
+            served.lose(NODE_INFO, 0, r"1,.*", times=1)  # by the other route
+            wait_until(lambda: served.lost() == lost + 3, 20, "the second one of the plugin")
+            wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+            unreachable = re.findall(r"Unreachable node (\w+)", served.log_text()[before:])
+            self.assertEqual(len(unreachable), 1, "the host behind it")
 
     def test_a_switch_that_is_silent_for_a_moment_keeps_its_links(self):
         with Losing(TREE) as served:
@@ -229,6 +262,19 @@ class Asking(unittest.TestCase):
                 served.heddle(*words)
             self.assertEqual(served.sweeps(), sweeps)
             wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+
+    def test_a_set_that_arrived_though_its_answer_was_lost_is_in_force(self):
+        with Losing(TREE) as served:
+            served.start_opensm()
+            served.daemon.wait(event="subnet_up")
+            ends = next(ends for ends, names in served.cables() if ("spine-0", 2) in names)
+            sweeps, before, lost = served.sweeps(), len(served.log_text()), served.lost()
+            served.lose(FORWARDING_TABLE, 0, served.way_to("spine-0"), of="answer")
+            served.write_plan(plan_text(1, off=[ends]))
+            served.daemon.command("new_plan")
+            wait_until(lambda: served.lost() > lost, 20, "the lost answer")
+            wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+            self.assertEqual(re.findall(r"blocks of the tables of (\d+) switches read", served.log_text()[before:]), ["1"])
 
 
 if __name__ == "__main__":
