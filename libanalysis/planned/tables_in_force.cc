@@ -32,7 +32,9 @@ void TablesInForce::confirm(NodeGuid guid, std::span<const std::uint8_t> has,
 void TablesInForce::keep(std::span<const NodeGuid> present) {
   std::vector<NodeGuid> sorted(present.begin(), present.end());
   std::ranges::sort(sorted);
-  std::erase_if(rows_, [&](const auto& row) { return !std::ranges::binary_search(sorted, row.first); });
+  const auto is_gone = [&](NodeGuid guid) { return !std::ranges::binary_search(sorted, guid); };
+  std::erase_if(rows_, [&](const auto& row) { return is_gone(row.first); });
+  std::erase_if(doubtful_, is_gone);
 }
 
 ForwardingTables TablesInForce::of(const SwitchGraph& graph, Lid top) const {

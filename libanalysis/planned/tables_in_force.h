@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -26,18 +27,26 @@ class TablesInForce {
   [[nodiscard]] const routing::RecentEntries& recent() const { return recent_; }
   /// Only these switches are still there.
   void keep(std::span<const NodeGuid> present);
+  /// The switch may have more of what it was asked for than it has confirmed: an answer is missing. What is
+  /// known stays until its table has been read.
+  void doubt(NodeGuid guid) { doubtful_.insert(guid); }
+  /// It has been, all of it.
+  void trust(NodeGuid guid) { doubtful_.erase(guid); }
 
   void forget() {
     rows_.clear();
+    doubtful_.clear();
     recent_ = {};
   }
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  [[nodiscard]] bool knows(NodeGuid guid) const { return rows_.contains(guid); }
+  /// Whether its table need not be read.
+  [[nodiscard]] bool knows(NodeGuid guid) const { return rows_.contains(guid) && !doubtful_.contains(guid); }
   [[nodiscard]] routing::ForwardingTables of(const routing::SwitchGraph& graph, Lid top) const;
 
  private:
   std::map<NodeGuid, std::vector<std::uint8_t>> rows_;
+  std::set<NodeGuid> doubtful_;
   routing::RecentEntries recent_;
   std::int64_t passes_ = 0;
 };

@@ -48,14 +48,17 @@ Timings::Clock::duration Engine::packet_life() const {
   return routing::packet_life(std::span(&lifetime_value, 1), routes_->tables.switch_count(), *most);
 }
 
-/// Whether these are all that it was asked for.
+/// Whether these are all that it was asked for. Where one is missing the Set may have arrived all the same:
+/// the switch is read before anything is routed again, since a heavy sweep follows.
 bool Engine::take_answers(const osm_switch_t& sw) {
   if (sw.lft == nullptr || sw.new_lft == nullptr) return false;
   const std::size_t whole = std::size_t{sw.max_lid_ho} / routing::lids_per_block * routing::lids_per_block +
                             routing::lids_per_block;
   const std::size_t size = std::min<std::size_t>(whole, sw.lft_size);
   in_force_.confirm(guid_of(*sw.p_node), {sw.lft, size}, {sw.new_lft, size});
-  return std::memcmp(sw.lft, sw.new_lft, sw.max_lid_ho + 1U) == 0;
+  const bool is_all = std::memcmp(sw.lft, sw.new_lft, sw.max_lid_ho + 1U) == 0;
+  if (!is_all) in_force_.doubt(guid_of(*sw.p_node));
+  return is_all;
 }
 
 void Engine::end_pass() {

@@ -1,6 +1,6 @@
-// What switches hold that OpenSM finds: when it becomes master all of them, later those that were away. It
-// does not know, and would write its own tables in an order of nobody's. They are read before it routes, and
-// the routing goes on from them in stages.
+// What switches hold that OpenSM finds: when it becomes master all of them, later those that were away, and
+// those of which an answer to a Set is missing. It does not know, and would write its own tables in an order
+// of nobody's. They are read before it routes, and the routing goes on from them in stages.
 
 #include <fmt/format.h>
 
@@ -21,6 +21,10 @@ constexpr std::size_t most_at_once = 8192;
 /// longer: OpenSM routes as if nobody knew what the switches hold.
 constexpr std::chrono::seconds longest{30};
 
+/// In all entries of a block that has not been answered. No table has this: port 254 is the last one there
+/// may be (IBA 14.2.5.6).
+constexpr std::uint8_t unread = 0xFE;
+
 struct Block {
   osm_switch_t* sw;
   std::uint32_t number;
@@ -34,16 +38,35 @@ bool make_room(osm_switch_t& sw, std::size_t size) {
     sw.lft = static_cast<std::uint8_t*>(room);
     sw.lft_size = static_cast<std::uint16_t>(size);
   }
-  std::memset(sw.lft, OSM_NO_PATH, sw.lft_size);
+  std::memset(sw.lft, unread, sw.lft_size);
   return true;
 }
 
 /// Up to LinearFDBTop (IBA 14.2.5.4): what is behind it leads nowhere.
-void add_blocks_of(osm_switch_t& sw, std::vector<Block>& blocks) {
+std::uint32_t blocks_in_use(const osm_switch_t& sw) {
   const std::uint32_t top = std::min<std::uint32_t>(cl_ntoh16(sw.switch_info.lin_top), IB_LID_UCAST_END_HO);
-  const std::uint32_t count = top / IB_SMP_DATA_SIZE + 1;
+  return top / IB_SMP_DATA_SIZE + 1;
+}
+
+void add_blocks_of(osm_switch_t& sw, std::vector<Block>& blocks) {
+  const std::uint32_t count = blocks_in_use(sw);
   if (!make_room(sw, std::size_t{count} * IB_SMP_DATA_SIZE)) return;
   for (std::uint32_t number = 0; number < count; ++number) blocks.push_back({&sw, number});
+}
+
+/// Returns the table as it was read, and leaves zeroes in blocks that were not answered, which is how OpenSM
+/// marks those to be written.
+std::vector<std::uint8_t> take_out_unread(osm_switch_t& sw) {
+  const std::span<std::uint8_t> table{sw.lft, sw.lft_size};
+  const std::size_t end = std::min(table.size(), std::size_t{blocks_in_use(sw)} * IB_SMP_DATA_SIZE);
+  std::ranges::fill(table.subspan(end), std::uint8_t{OSM_NO_PATH});
+  std::vector<std::uint8_t> read(table.begin(), table.end());
+  for (std::size_t begin = 0; begin < end; begin += IB_SMP_DATA_SIZE) {
+    const auto block = table.subspan(begin, std::min<std::size_t>(IB_SMP_DATA_SIZE, end - begin));
+    if (std::ranges::all_of(block, [](std::uint8_t port) { return port == unread; }))
+      std::ranges::fill(block, std::uint8_t{0});
+  }
+  return read;
 }
 
 void ask(osm_sm_t& sm, const Block& block) {
@@ -99,19 +122,22 @@ void Engine::read_tables() {
                         took.count()));
 }
 
-/// Whether any of them leads anywhere.
+/// Whether any of them leads anywhere. Of a block that was not answered what was known before stays.
 bool Engine::take_what_was_read(const std::vector<osm_switch_t*>& switches) {
   bool any = false;
   const Lock lock(opensm_.lock);
-  for (const osm_switch_t* sw : switches) {
-    const std::span<const std::uint8_t> table{sw->lft, sw->lft_size};
-    any = any || std::ranges::any_of(table, leads_somewhere);
+  std::vector<std::vector<std::uint8_t>> read;
+  for (osm_switch_t* sw : switches) {
+    read.push_back(take_out_unread(*sw));
+    any = any || std::ranges::any_of(std::span{sw->lft, sw->lft_size}, leads_somewhere);
   }
   // Of a fabric that nobody has configured nothing is to be known, and no LID looked at.
   if (!any && in_force_.empty()) return false;
-  for (const osm_switch_t* sw : switches) {
-    const std::span<const std::uint8_t> table{sw->lft, sw->lft_size};
-    in_force_.confirm(guid_of(*sw->p_node), table, table);
+  for (std::size_t i = 0; i < switches.size(); ++i) {
+    const NodeGuid guid = guid_of(*switches[i]->p_node);
+    const std::span<const std::uint8_t> table{switches[i]->lft, switches[i]->lft_size};
+    in_force_.confirm(guid, table, read[i]);
+    if (std::ranges::equal(table, read[i])) in_force_.trust(guid);
   }
   return any;
 }
