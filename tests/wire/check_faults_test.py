@@ -72,6 +72,35 @@ class Faults(Judged):
         self.wire.write_table("c", UP_DOWN["c"])
         self.expect()
 
+    def raised_while_it_is_cut(self, ends):
+        """The test says that it cuts c/2 -- d/3 when one end has been told to be Active, and not answered yet; then the other is told."""
+        self.wire.command("cut", "c", 2)
+        self.wire.see("c", 2, DOWN)
+        self.without_link_cd()
+        self.wire.command("mend", "c", 2)
+        self.wire.see("c", 2, INIT)
+        self.wire.time += 50_000_000
+        (first, port), *others = ends
+        told = self.wire.set_port(first, port, state=ACTIVE)
+        self.wire.command("cut", "c", 2)
+        self.wire.answer(told, self.wire.port_info(state=ACTIVE, physical=LINK_UP))
+        for name, port in others:
+            self.wire.activate(name, port)
+        self.wire.write_table("c", UP_DOWN["c"])
+
+    def test_a_link_that_is_raised_until_it_is_really_cut(self):
+        self.raised_while_it_is_cut((("d", 3), ("c", 2)))
+        self.wire.see("c", 2, DOWN)
+        self.wire.write_table("c", with_entries("c", lid4=3, lid8=3))
+        self.expect()
+        self.wire.time += 20_000_000
+        self.wire.write_table("c", UP_DOWN["c"])
+        self.expect("known-cut")
+
+    def test_a_link_of_which_one_end_is_raised_until_it_is_cut(self):
+        self.raised_while_it_is_cut((("d", 3),))
+        self.expect("known-cut")
+
     def test_a_set_that_comes_late_to_a_switch_that_was_restarted(self):
         asked = self.wire.send_table("d", with_entries("d", lid7=2))
         self.wire.command("kill", "d")

@@ -32,8 +32,15 @@ class Link {
   void taking_ended(Time now) { barrier_ = now; }
 
   void cut(Time now) {
+    // A test says that it cuts before it does. What is raised meanwhile is Active until then, though one end
+    // said so, or was asked, before the test did.
+    const Time barrier = barrier_;
+    const auto raised = is_usable() ? std::array<bool, 2>{} : active_;
     ++cuts_;
     fell(now);
+    cut_at_ = now;
+    barrier_ = barrier;
+    active_since_cut_ = raised;
   }
   void mended(Time now) {
     if (cuts_ > 0) --cuts_;
@@ -45,7 +52,7 @@ class Link {
   /// An answer tells a program what state the port at this end is in.
   void heard(int process, std::size_t end, State state, Time asked, Time now) {
     const bool is_active = state == State::Active;
-    if (asked <= barrier_) return;
+    if (asked <= barrier_ || (asked <= cut_at_ && (!is_active || cuts_ == 0))) return;
     was_heard_ = true;
     if (is_active && cuts_ == 0) {
       active_[end] = true;
@@ -124,6 +131,7 @@ class Link {
   std::array<Time, 2> active_asked_{};
   std::array<Time, 2> active_heard_{};
   Time barrier_ = 0;  ///< only what was asked later tells anything
+  Time cut_at_ = 0;   ///< the same for all but that an end is still Active
   bool was_heard_ = false;
   int cuts_ = 0;  ///< by a test: the cable itself, and a node at its end
   bool fell_ = false;
