@@ -28,6 +28,13 @@ inline void remove(SubnetRecords& records, const LinkRef& link) {
   std::erase_if(records.cables, [&](const Cable& cable) { return cable.link == link; });
 }
 
+inline void remove(SubnetRecords& records, NodeGuid node) {
+  std::erase_if(records.nodes, [&](const Node& each) { return each.guid == node; });
+  std::erase_if(records.lids, [&](const PortLids& each) { return each.port.node == node; });
+  std::erase_if(records.cables,
+                [&](const Cable& each) { return each.link.a.node == node || each.link.b.node == node; });
+}
+
 inline LinkIndex find_link(const Fabric& fabric, const LinkRef& link) {
   return fabric.port(fabric.find_port(link.a)).link;
 }
