@@ -167,6 +167,30 @@ struct KeptWorld {
   World world;
 };
 
+/// What comes of tables that are made anew.
+inline Result<void> rewrite_tables(SubnetManager& sm, test::SimWorld& sim) {
+  std::optional<Result<void>> done;
+  sm.rewrite_tables(sim.now, [&](const Result<void>& result, Instant) { done = result; });
+  EXPECT_TRUE(sim.run([&] { return done.has_value(); }));
+  return done.value_or(Result<void>{fail(ErrorCode::Invalid, "no answer")});
+}
+
+/// What the next program, which keeps the order, makes of what it has found.
+inline ProvisionReport run_anew(KeptWorld& kept, std::shared_ptr<const Survey> found) {
+  test::SimWorld& sim = kept.world.sim;
+  UpDownKeeper keeper;
+  keeper.remember(kept.keeper.ranks());
+  std::optional<ProvisionReport> report;
+  Provisioner fresh{sim.engine,
+                    sim,
+                    {},
+                    [&](const Fabric& fabric) { return keeper.route(fabric); },
+                    [&](const ProvisionReport& made) { report = made; }};
+  fresh.run(std::move(found), sim.now);
+  EXPECT_TRUE(sim.run([&] { return report.has_value(); }));
+  return report.value_or(ProvisionReport{});
+}
+
 /// Set(LinearForwardingTable) by directed route.
 struct TableSet {
   std::vector<PortNum> path;  ///< by which ports it leaves

@@ -72,19 +72,44 @@ TEST(Provisioner, WhatIsBehindAPortThatNeverAnsweredIsGoneOnLedTo) {
     const auto survey = found_anew(world);
     ASSERT_TRUE(survey);
     ASSERT_LT(survey->nodes.size(), world.truth().nodes().size());
-    UpDownKeeper keeper;
-    keeper.remember(kept.keeper.ranks());
-    std::vector<ProvisionReport> reports;
-    Provisioner fresh{world.sim.engine,
-                      world.sim,
-                      {},
-                      [&](const Fabric& fabric) { return keeper.route(fabric); },
-                      [&](const ProvisionReport& report) { reports.push_back(report); }};
-    fresh.run(survey, world.sim.now);
-    ASSERT_TRUE(world.sim.run([&] { return !reports.empty(); }));
-    EXPECT_FALSE(reports[0].failure);
+    EXPECT_FALSE(run_anew(kept, survey).failure);
     expect_works(world);
   }
+}
+
+// It says who it is, and not what state its ports are in.
+TEST(Provisioner, ASwitchWhosePortsDoNotAnswerGoesOnForwarding) {
+  KeptWorld kept{"torus:4x4,hosts=1,links=1"};
+  World& world = kept.world;
+  const auto whole = world.bring_up().survey;
+  ASSERT_TRUE(whole);
+  auto survey = std::make_shared<Survey>(*whole);
+  const NodeIndex silent = whole->fabric->find_node(world.truth().node(world.switch_at(8)).guid);
+  FabricBuilder builder;
+  for (std::uint32_t i = 0; i < whole->fabric->nodes().size(); ++i) {
+    const Node& node = whole->fabric->nodes()[i];
+    (void)builder.add_node(node);
+    for (unsigned p = 0; p <= node.port_count; ++p) {
+      Port port = whole->fabric->port(PortIndex{node.first_port.raw() + p});
+      if (NodeIndex{i} == silent && p > 0) {
+        port.state = PortState::Down;
+        survey->nodes[i].ports[p] = {};
+      }
+      ASSERT_TRUE(builder.set_port(NodeIndex{i}, port));
+    }
+  }
+  for (const Link& link : whole->fabric->links()) {
+    if (link.a.node == silent || link.b.node == silent) continue;
+    ASSERT_TRUE(builder.add_link(link.a, link.b, link.width, link.speed));
+  }
+  survey->fabric = builder.build(whole->fabric->epoch() + 1);
+  world.sm.configure(survey, world.sim.now);
+  kept.settle();
+  ASSERT_EQ(world.reports.size(), 2U);
+  const ProvisionReport& report = world.reports.back();
+  ASSERT_FALSE(report.failure);
+  EXPECT_EQ(report.blocks_written, 0U);
+  expect_works(world);
 }
 
 }  // namespace

@@ -106,10 +106,7 @@ TEST(Provisioner, AHostThatIsKnownAndSilentHoldsUpNothing) {
   const LinkRef link = link_ref(truth, truth.link(kept.switch_link(0)));
   ASSERT_TRUE(world.sm.may_use(link.a));
   kept.keeper.close({link});
-  std::optional<Result<void>> done;
-  world.sm.rewrite_tables(world.sim.now, [&](const Result<void>& result, Instant) { done = result; });
-  ASSERT_TRUE(world.sim.run([&] { return done.has_value(); }));
-  EXPECT_TRUE(*done);
+  EXPECT_TRUE(rewrite_tables(world.sm, world.sim));
   EXPECT_FALSE(world.sm.may_use(link.a));
   EXPECT_FALSE(world.sm.may_use(link.b));
 }
@@ -148,10 +145,7 @@ TEST(Provisioner, WhatASwitchThatIsSilentAtAStartSendsGoesOn) {
   }
   ASSERT_FALSE(up.empty());
   next.keeper.close(up);
-  std::optional<Result<void>> done;
-  next.sm.rewrite_tables(world.sim.now, [&](const Result<void>& result, Instant) { done = result; });
-  ASSERT_TRUE(world.sim.run([&] { return done.has_value(); }));
-  EXPECT_FALSE(*done);
+  EXPECT_FALSE(rewrite_tables(next.sm, world.sim));
   for (std::uint32_t p = 0; p < truth.ports().size(); ++p) {
     const Lid lid = world.sim.fabric.port_info(PortIndex{p}).lid;
     const bool is_host = truth.node(truth.ports()[p].node).type != NodeType::Switch;
@@ -172,15 +166,7 @@ TEST(Provisioner, NoLinkIsCalledOutOfUseBesideASwitchThatIsSilentAtAStart) {
   ASSERT_FALSE(next.sweep().failure);
   const LinkIndex link = kept.switch_link(0);
   next.keeper.close({link_ref(world.truth(), world.truth().link(link))});
-  std::optional<Result<void>> done;
-  EXPECT_EQ(writes(world,
-                   [&] {
-                     next.sm.rewrite_tables(world.sim.now,
-                                            [&](const Result<void>& result, Instant) { done = result; });
-                     ASSERT_TRUE(world.sim.run([&] { return done.has_value(); }));
-                   }),
-            0U);
-  EXPECT_FALSE(*done);
+  EXPECT_EQ(writes(world, [&] { EXPECT_FALSE(rewrite_tables(next.sm, world.sim)); }), 0U);
   expect_works(world);
 }
 
