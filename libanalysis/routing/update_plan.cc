@@ -6,17 +6,15 @@
 #include <numeric>
 #include <span>
 
+#include "routing/lid_stages.h"
+
 namespace heddle::routing {
 namespace {
 
-constexpr std::uint32_t nowhere = 0xffffffffU;
+using Entry = LidChange::Entry;
+using Way = LidChange::Way;
 
-enum class Way : std::uint8_t { None, Up, Down, Mended };
-
-struct Entry {
-  Way way = Way::None;
-  std::uint32_t next = nowhere;  ///< switch; none at the destination's own
-};
+constexpr std::uint32_t nowhere = LidChange::nowhere;
 
 class Planner {
  public:
@@ -27,11 +25,8 @@ class Planner {
         mended_(graph.size(), 0),
         follows_mend_(graph.size(), 0),
         sends_(graph.size(), 0),
-        old_(graph.size()),
-        new_(graph.size()),
-        stage_(graph.size()),
-        died_to_(graph.size(), nowhere),
-        broken_(graph.size(), 0) {
+        change_{graph.size()},
+        stage_(graph.size()) {
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
       for (const Hop& hop : graph.hops(SwitchIndex{s})) {
         ports_ = std::max<std::size_t>(ports_, std::size_t{hop.out.raw()} + 1);
@@ -61,21 +56,22 @@ class Planner {
     bool ways_stay = true;
     bool any_without = any_dead_;
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      old_[s] = new_[s] = entry(target, s, before[s]);
-      if (old_[s].way == Way::None) any_without = true;
+      change_.before[s] = change_.after[s] = entry(target, s, before[s]);
+      if (change_.before[s].way == Way::None) any_without = true;
       if (before[s] == after[s]) continue;
-      new_[s] = entry(target, s, after[s]);
-      if (new_[s].way != old_[s].way) ways_stay = false;
+      change_.after[s] = entry(target, s, after[s]);
+      if (change_.after[s].way != change_.before[s].way) ways_stay = false;
     }
-    changed_.clear();
+    change_.changed.clear();
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      if (before[s] != after[s]) changed_.push_back(s);
+      if (before[s] != after[s]) change_.changed.push_back(s);
     }
-    any_broken_ = any_without && forget_broken_ways(target, before);
-    if (any_broken_) ways_stay = false;
-    if (auto good = check(target, lid, old_, everybody_); !good) return good;
+    change_.any_broken = any_without && forget_broken_ways(target, before);
+    if (change_.any_broken) ways_stay = false;
+    if (auto good = check(target, lid, change_.before, everybody_); !good) return good;
     // Where all ways stay, what did not change is as good as it was.
-    if (auto good = check(target, lid, new_, ways_stay ? changed_ : everybody_); !good) return good;
+    if (auto good = check(target, lid, change_.after, ways_stay ? change_.changed : everybody_); !good)
+      return good;
     const bool pauses = mends_pause();
     if (pauses && left_out != nullptr && left_out->takes_pausing &&
         !std::binary_search(left_out->paused.begin(), left_out->paused.end(), lid)) {
@@ -86,7 +82,7 @@ class Planner {
     std::fill(stage_.begin(), stage_.end(), 0U);
     // Where nobody turns from up to down or back, a mixture goes up and then down as both tables do.
     if (!ways_stay && !any_mixture_is_legal(target)) {
-      stages = std::max<std::size_t>(1, number_stages(before, after));
+      stages = std::max<std::size_t>(1, number_stages(ranks_, change_, stage_));
       ++plan.staged_lids;
     }
     const std::size_t first = pauses && any_mend_stops() ? 1 : 0;
@@ -95,17 +91,20 @@ class Planner {
       ++plan.staged_lids;
     }
     if (plan.stages.size() < stages) plan.stages.resize(stages);
-    for (const std::uint32_t s : changed_) {
-      const Change change = gains(s) ? Change::Gains : loses(s) ? Change::Loses : Change::Keeps;
+    for (const std::uint32_t s : change_.changed) {
+      const Change change = change_.gains(s)   ? Change::Gains
+                            : change_.loses(s) ? Change::Loses
+                                               : Change::Keeps;
       const EntryWrite write{SwitchIndex{s}, lid, PortNum{after[s]}, change};
       if (!pauses || mended_[s] == 0) {
         plan.stages[first + stage_[s]].push_back(write);
-        if (pauses && follows_mend_[s] != 0 && !is_broken(s))
+        if (pauses && follows_mend_[s] != 0 && !change_.is_broken(s))
           plan.stages[first + stage_[s]].back().change = Change::Loses;
         continue;
       }
-      if (old_[s].way != Way::None) plan.stages[0].push_back({write.sw, lid, no_path, Change::Loses});
-      if (new_[s].way != Way::None)
+      if (change_.before[s].way != Way::None)
+        plan.stages[0].push_back({write.sw, lid, no_path, Change::Loses});
+      if (change_.after[s].way != Way::None)
         plan.stages[stages - 1].push_back({write.sw, lid, write.port, Change::Gains});
     }
     return {};
@@ -131,19 +130,20 @@ class Planner {
   /// A mend that changes together with what it leads to, and one of its entries does not suit both entries of
   /// the other. It stands still meanwhile.
   [[nodiscard]] bool mends_pause() const {
-    return std::any_of(changed_.begin(), changed_.end(), [&](std::uint32_t s) {
-      return mended_[s] != 0 && !(suits(s, old_[s]) && suits(s, new_[s]));
+    return std::any_of(change_.changed.begin(), change_.changed.end(), [&](std::uint32_t s) {
+      return mended_[s] != 0 && !(suits(s, change_.before[s]) && suits(s, change_.after[s]));
     });
   }
   [[nodiscard]] bool any_mend_stops() const {
-    return std::any_of(changed_.begin(), changed_.end(),
-                       [&](std::uint32_t s) { return mended_[s] != 0 && old_[s].way != Way::None; });
+    return std::any_of(change_.changed.begin(), change_.changed.end(), [&](std::uint32_t s) {
+      return mended_[s] != 0 && change_.before[s].way != Way::None;
+    });
   }
   [[nodiscard]] bool suits(std::uint32_t s, const Entry& entry) const {
     if (entry.way == Way::None) return true;
     const SwitchIndex from{s};
     const SwitchIndex over{entry.next};
-    for (const Entry& onward : {old_[entry.next], new_[entry.next]}) {
+    for (const Entry& onward : {change_.before[entry.next], change_.after[entry.next]}) {
       if (onward.way == Way::None) return false;
       if (onward.next == nowhere) continue;
       const SwitchIndex to{onward.next};
@@ -159,47 +159,42 @@ class Planner {
     return mended_[s] != 0 && result.way != Way::None ? Entry{Way::Mended, result.next} : result;
   }
 
-  /// Up to down and none to any gain; down to up and any to none lose.
-  [[nodiscard]] bool gains(std::uint32_t s) const {
-    return old_[s].way != new_[s].way && (old_[s].way == Way::None || new_[s].way == Way::Down);
-  }
-  [[nodiscard]] bool loses(std::uint32_t s) const { return old_[s].way != new_[s].way && !gains(s); }
-
-  [[nodiscard]] bool is_broken(std::uint32_t s) const { return any_broken_ && broken_[s] != 0; }
-
   /// What leads to a switch without a way is broken as well. Whether there is any.
   bool forget_broken_ways(const Target& target, const std::uint8_t* before) {
     bool any = false;
     for (auto it = ranks_.order().rbegin(); it != ranks_.order().rend(); ++it) {
       const std::uint32_t s = it->raw();
-      const Entry old = old_[s];
+      const Entry old = change_.before[s];
       const bool dies = s != target.at.raw() && old.way != Way::None && before[s] < ports_ &&
                         dead_[s * ports_ + before[s]] != 0;
-      const bool below = old.way == Way::Down && old.next != nowhere && old_[old.next].way == Way::None;
-      broken_[s] = dies || below ? 1 : 0;
-      died_to_[s] = !dies && below ? old.next : nowhere;
-      if (broken_[s] == 0) continue;
-      old_[s] = {};
+      const bool below =
+          old.way == Way::Down && old.next != nowhere && change_.before[old.next].way == Way::None;
+      change_.broken[s] = dies || below ? 1 : 0;
+      change_.died_to[s] = !dies && below ? old.next : nowhere;
+      if (change_.broken[s] == 0) continue;
+      change_.before[s] = {};
       any = true;
     }
     // And what leads up to a switch that leads nowhere, from the top; then mends, in the order of their
     // paths.
     const auto leads_to_none = [&](std::uint32_t s) {
-      if (s == target.at.raw() || old_[s].next == nowhere || old_[old_[s].next].way != Way::None) return;
-      old_[s] = {};
-      broken_[s] = 1;
+      if (s == target.at.raw() || change_.before[s].next == nowhere ||
+          change_.before[change_.before[s].next].way != Way::None)
+        return;
+      change_.before[s] = {};
+      change_.broken[s] = 1;
       any = true;
     };
     for (const SwitchIndex s : ranks_.order()) {
-      if (old_[s.raw()].way == Way::Up) leads_to_none(s.raw());
+      if (change_.before[s.raw()].way == Way::Up) leads_to_none(s.raw());
     }
     if (mends_ == nullptr) return any;
     for (const Mends::Mend& mend : mends_->to(target.at)) {
       const std::uint32_t s = mend.at.raw();
-      const Entry old = old_[s];
+      const Entry old = change_.before[s];
       if (old.way != Way::Mended) continue;
       leads_to_none(s);
-      if (broken_[s] != 0) died_to_[s] = old.next;
+      if (change_.broken[s] != 0) change_.died_to[s] = old.next;
     }
     return any;
   }
@@ -236,118 +231,23 @@ class Planner {
       // Switches send and answer by LID too; one that has a path before and after must not lose it in
       // between. And one that gets another in place of a broken one may send to others that still have
       // theirs.
-      const bool had_one = old_[s].way != Way::None || is_broken(s);
-      if (sends_[s] != 0 || (had_one && new_[s].way != Way::None)) reach(s);
+      const bool had_one = change_.before[s].way != Way::None || change_.is_broken(s);
+      if (sends_[s] != 0 || (had_one && change_.after[s].way != Way::None)) reach(s);
     }
     for (std::size_t i = 0; i < queue_.size(); ++i) {
       const std::uint32_t s = queue_[i];
       if (s == target.at.raw()) continue;
-      if ((old_[s].way == Way::None) != (new_[s].way == Way::None)) return false;
-      for (const Entry* e : {&old_[s], &new_[s]}) {
+      if ((change_.before[s].way == Way::None) != (change_.after[s].way == Way::None)) return false;
+      for (const Entry* e : {&change_.before[s], &change_.after[s]}) {
         if (e->way == Way::None) continue;
         const std::uint32_t next = e->next;
-        if (e->way == Way::Down && (old_[next].way == Way::Up || new_[next].way == Way::Up)) return false;
+        if (e->way == Way::Down &&
+            (change_.before[next].way == Way::Up || change_.after[next].way == Way::Up))
+          return false;
         reach(next);
       }
     }
     return true;
-  }
-
-  std::size_t number_stages(const std::uint8_t* before, const std::uint8_t* after) {
-    std::vector<std::uint32_t> upwards;
-    for (const SwitchIndex s : ranks_.order()) upwards.push_back(s.raw());
-    std::reverse(upwards.begin(), upwards.end());
-
-    // Packets go up before they go down: what a way down needs is lower, what a way up needs is higher.
-    std::size_t gained = 0;
-    const auto gain_after_next = [&](std::uint32_t s) {
-      const std::uint32_t next = new_[s].next;
-      stage_[s] = next != nowhere && gains(next) ? stage_[next] + 1 : 0;
-      gained = std::max<std::size_t>(gained, stage_[s] + 1);
-    };
-    for (const std::uint32_t s : upwards) {
-      if (gains(s) && new_[s].way == Way::Down) gain_after_next(s);
-    }
-    // Whose packets died further down must not send them there any more when they would turn up again.
-    std::vector<std::uint32_t> after_senders(any_broken_ ? graph_.size() : 0, 0);
-    for (auto it = upwards.rbegin(); it != upwards.rend(); ++it) {
-      const std::uint32_t s = *it;
-      if (gains(s) && new_[s].way == Way::Up) {
-        gain_after_next(s);
-      } else if (is_broken(s) && new_[s].way == Way::None) {
-        stage_[s] = 0;
-      }
-      // Also where a switch has no entry yet: what is sent there dies there, and must not turn up again.
-      if (any_broken_ && gains(s) && new_[s].way == Way::Up) {
-        stage_[s] = std::max(stage_[s], after_senders[s]);
-        gained = std::max<std::size_t>(gained, stage_[s] + 1);
-      }
-      if (!is_broken(s)) continue;
-      if (new_[s].way == Way::None) stage_[s] = std::max(stage_[s], after_senders[s]);
-      gained = std::max<std::size_t>(gained, stage_[s] + 1);
-      if (const std::uint32_t next = died_to_[s]; next != nowhere)
-        after_senders[next] = std::max(after_senders[next], stage_[s] + 1);
-    }
-    if (any_broken_) gained = std::max(gained, number_mends(after_senders));
-
-    std::size_t kept = 0;
-    for (std::uint32_t s = 0; s < graph_.size(); ++s) {
-      if (before[s] == after[s] || gains(s) || loses(s) || is_broken(s)) continue;
-      stage_[s] = static_cast<std::uint32_t>(gained);
-      kept = 1;
-    }
-
-    // A switch loses its way when those that sent packets there have lost theirs.
-    const auto first = static_cast<std::uint32_t>(gained + kept);
-    std::size_t all = gained + kept;
-    std::vector<std::uint32_t> earliest(graph_.size(), first);
-    const auto lose = [&](std::uint32_t s) {
-      stage_[s] = earliest[s];
-      all = std::max<std::size_t>(all, stage_[s] + 1);
-      const std::uint32_t next = old_[s].next;
-      if (next != nowhere) earliest[next] = std::max(earliest[next], stage_[s] + 1);
-    };
-    for (const std::uint32_t s : upwards) {
-      if (loses(s) && old_[s].way == Way::Up) lose(s);
-    }
-    for (auto it = upwards.rbegin(); it != upwards.rend(); ++it) {
-      if (loses(*it) && old_[*it].way == Way::Down) lose(*it);
-    }
-    return all;
-  }
-
-  /// Mends turn packets up, too: whoever gains one comes after those whose packets died there, and after what
-  /// it leads to, unless the two would wait for one another. How many stages that takes.
-  std::size_t number_mends(const std::vector<std::uint32_t>& after_senders) {
-    const std::vector<std::uint32_t> first = stage_;
-    for (const bool after_next : {true, false}) {
-      stage_ = first;
-      if (raise_mends(after_next, after_senders)) break;
-    }
-    std::size_t count = 0;
-    for (const std::uint32_t s : changed_) {
-      if (gains(s)) count = std::max<std::size_t>(count, stage_[s] + 1);
-    }
-    return count;
-  }
-  /// False where that has no end.
-  bool raise_mends(bool after_next, std::vector<std::uint32_t> after_senders) {
-    bool more = true;
-    for (std::size_t round = 0; more && round <= graph_.size(); ++round) {
-      more = false;
-      for (const std::uint32_t s : changed_) {
-        if (!gains(s) || (new_[s].way != Way::Mended && new_[s].way != Way::Up)) continue;
-        std::uint32_t stage = std::max(stage_[s], after_senders[s]);
-        const std::uint32_t next = new_[s].next;
-        if (after_next && new_[s].way == Way::Mended && gains(next))
-          stage = std::max(stage, stage_[next] + 1);
-        more = more || stage != stage_[s];
-        stage_[s] = stage;
-        if (const std::uint32_t died_to = died_to_[s]; is_broken(s) && died_to != nowhere)
-          after_senders[died_to] = std::max(after_senders[died_to], stage + 1);
-      }
-    }
-    return !more;
   }
 
   const SwitchGraph& graph_;
@@ -361,14 +261,9 @@ class Planner {
   std::vector<Entry> entries_;  ///< by switch and port
   std::vector<char> dead_;      ///< likewise: over a link that is down
   bool any_dead_ = false;
-  bool any_broken_ = false;  ///< of the LID in hand
   std::vector<std::uint32_t> everybody_;
-  std::vector<std::uint32_t> changed_;
-  std::vector<Entry> old_;
-  std::vector<Entry> new_;
+  LidChange change_;  ///< of the LID in hand
   std::vector<std::uint32_t> stage_;
-  std::vector<std::uint32_t> died_to_;  ///< where a broken entry leads to another one
-  std::vector<char> broken_;            ///< of the LID in hand, if any is
   std::vector<std::uint8_t> reached_;
   std::vector<std::uint32_t> queue_;
 };
