@@ -133,8 +133,6 @@ class Governor::Impl {
   void end_overdue_drains();
   /// `more`: as well.
   void excuse_drained(const std::vector<NodeGuid>& more);
-  /// What was lost, or off, and has another one's cable in its place.
-  void forget_replaced();
 
   // governor_routing.cc: one change of tables at a time, and what is closed after it
   void consider();
@@ -310,7 +308,11 @@ class Governor::Impl {
   void lose(LinkIndex link, const std::string& why);
   void keep_what_is_needed(const std::string& why);
   void repair(const std::string& why);
+
+  // governor_topology.cc
   void adopt(std::shared_ptr<const Fabric> reference, std::vector<Lid> managers);
+  /// What was lost, or off, and has another one's cable in its place.
+  void forget_replaced();
 
   Instant now_;
   std::vector<Action> actions_;
