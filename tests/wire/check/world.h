@@ -97,19 +97,21 @@ class World {
   };
   using RequestKey = std::tuple<int, std::uint32_t, std::uint16_t, std::uint32_t>;
 
+  // world_smps.cc
   void control(const Record& record);
   void request(std::size_t index, const Record& record, const Mad& mad);
   void answer(std::size_t index, const Record& record, const Mad& mad);
   [[nodiscard]] End target_of(int process, const Mad& mad) const;
   void port_set(Request& request, const Mad& mad, Time now);
   void port_answer(int process, const Request& request, const Mad& mad, Time now);
+  void remark(std::size_t index, const Request& request, const char* what, const Mad& mad);
+
   void learn_lid(End port, int lid, int lmc, Time asked);
   TableBlock& block(const BlockAt& at);
   void update(const BlockAt& at, Time now);
   void link_changed(int cable);
   void cut_node(int node, bool dead, Time now);
   void forget_tables(int node, Time now);
-  void remark(std::size_t index, const Request& request, const char* what, const Mad& mad);
 
   const Topology& topology_;
   Timing timing_;
