@@ -36,12 +36,9 @@ json::array name_of(const Fabric& fabric, LinkEnd end) {
 json::array links_down(const TwinParts& parts) {
   json::array down;
   const Fabric& fabric = *parts.fabric;
-  const auto is_active = [&](LinkEnd end) {
-    const PortIndex port = parts.seen->find_port(fabric.ref(end));
-    return port != no_port && parts.seen->port(port).state == PortState::Active;
-  };
-  for (const Link& link : fabric.links()) {
-    if (!is_active(link.a) || !is_active(link.b)) down.emplace_back(name_of(fabric, link.a));
+  const routing::LinkSet active = active_links(parts);
+  for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
+    if (!active.contains(LinkIndex{i})) down.emplace_back(name_of(fabric, fabric.link(LinkIndex{i}).a));
   }
   return down;
 }
@@ -129,6 +126,19 @@ json::object regulation_view(const TwinParts& parts) {
 }
 
 }  // namespace
+
+routing::LinkSet active_links(const TwinParts& parts) {
+  routing::LinkSet active = routing::LinkSet::all(*parts.fabric);
+  const auto is_active = [&](LinkEnd end) {
+    const PortIndex port = parts.seen->find_port(parts.fabric->ref(end));
+    return port != no_port && parts.seen->port(port).state == PortState::Active;
+  };
+  for (std::uint32_t i = 0; i < parts.fabric->links().size(); ++i) {
+    const Link& link = parts.fabric->links()[i];
+    if (!is_active(link.a) || !is_active(link.b)) active.erase(LinkIndex{i});
+  }
+  return active;
+}
 
 double link_watts(const power::PowerModel& power, const Fabric& fabric, const Link& link) {
   const auto is_switch = [&](NodeIndex node) { return fabric.node(node).type == NodeType::Switch; };

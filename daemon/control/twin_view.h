@@ -15,6 +15,7 @@
 #include "power/power_model.h"
 #include "regulation/selector.h"
 #include "routing/kept_turns.h"
+#include "routing/link_set.h"
 
 namespace heddle::control {
 
@@ -37,6 +38,9 @@ struct TwinParts {
   NodeNames names;                      ///< that the operator gave
   Instant now{};
 };
+
+/// Those that carry traffic at present. Precondition: a fabric, and a sweep.
+[[nodiscard]] routing::LinkSet active_links(const TwinParts& parts);
 
 /// What both ends of a link draw while it is on, with their shares of modules.
 [[nodiscard]] double link_watts(const power::PowerModel& power, const Fabric& fabric, const Link& link);

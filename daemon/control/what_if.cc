@@ -133,19 +133,6 @@ void take_watts(const TwinParts& parts, twin::Source& source) {
   for (const Link& link : fabric.links()) source.watts.push_back(link_watts(*parts.power, fabric, link));
 }
 
-routing::LinkSet active_links(const TwinParts& parts) {
-  routing::LinkSet active = routing::LinkSet::all(*parts.fabric);
-  const auto is_active = [&](LinkEnd end) {
-    const PortIndex port = parts.seen->find_port(parts.fabric->ref(end));
-    return port != no_port && parts.seen->port(port).state == PortState::Active;
-  };
-  for (std::uint32_t i = 0; i < parts.fabric->links().size(); ++i) {
-    const Link& link = parts.fabric->links()[i];
-    if (!is_active(link.a) || !is_active(link.b)) active.erase(LinkIndex{i});
-  }
-  return active;
-}
-
 Result<json::object> failures(const twin::Run& run, const FabricNames& known, const Question& question,
                               json::object view) {
   const Fabric& fabric = *run.source().fabric;

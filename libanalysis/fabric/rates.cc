@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fabric/links.h"
+
 namespace heddle {
 namespace {
 
@@ -10,8 +12,8 @@ const Link* find_active(const Fabric& seen, const Fabric& fabric, const Link& li
   const PortIndex a = seen.find_port(fabric.ref(link.a));
   const PortIndex b = seen.find_port(fabric.ref(link.b));
   if (a == no_port || b == no_port || seen.port(a).link == no_link) return nullptr;
-  const bool is_active = seen.port(a).state == PortState::Active && seen.port(b).state == PortState::Active;
-  return is_active && seen.port(a).link == seen.port(b).link ? &seen.link(seen.port(a).link) : nullptr;
+  const Link& there = seen.link(seen.port(a).link);
+  return is_active(seen, there) && seen.port(a).link == seen.port(b).link ? &there : nullptr;
 }
 
 }  // namespace

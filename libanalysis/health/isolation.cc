@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "fabric/links.h"
+
 namespace heddle::health {
 namespace {
 
@@ -30,8 +32,7 @@ bool harms(Rule rule) {
 /// Between switches, and carrying traffic.
 bool can_go(const Fabric& fabric, const Link& link) {
   return fabric.node(link.a.node).type == NodeType::Switch &&
-         fabric.node(link.b.node).type == NodeType::Switch &&
-         fabric.port(link.a).state == PortState::Active && fabric.port(link.b).state == PortState::Active;
+         fabric.node(link.b.node).type == NodeType::Switch && is_active(fabric, link);
 }
 
 std::size_t switch_links(const Fabric& fabric) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/disjoint_sets.h"
+#include "fabric/links.h"
 #include "routing/proof.h"
 
 namespace heddle::health {
@@ -19,10 +20,6 @@ using routing::SwitchIndex;
 
 /// Of a kind of fault, before places are told apart.
 constexpr std::size_t most_refuted = 64;
-
-bool is_active(const Fabric& fabric, const Link& link) {
-  return fabric.port(link.a).state == PortState::Active && fabric.port(link.b).state == PortState::Active;
-}
 
 /// Whether the same cable was Active in another snapshot.
 bool was_active(const Fabric& fabric, const Link& link, const Fabric& before) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "fabric/links.h"
 #include "mad/link_capability.h"
 
 namespace heddle::health {
@@ -198,9 +199,7 @@ std::vector<Finding> judge_standing(const Survey& survey, const std::set<LinkRef
   std::vector<bool> explained(fabric.links().size());
   for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
     const Link& link = fabric.links()[i];
-    const bool active =
-        fabric.port(link.a).state == PortState::Active && fabric.port(link.b).state == PortState::Active;
-    if (!active || (!willed.empty() && willed.contains(link_ref(fabric, link)))) continue;
+    if (!is_active(fabric, link) || (!willed.empty() && willed.contains(link_ref(fabric, link)))) continue;
     explained[i] = judge_rates(survey, link, found);
     if (fabric.node(link.a.node).type == NodeType::Switch &&
         fabric.node(link.b.node).type == NodeType::Switch && link.a.node != link.b.node) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fabric/links.h"
 #include "regulation/governor_impl.h"
 
 namespace heddle::regulation {
@@ -89,8 +90,7 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
     link.full = link.mode = power::mode_of(cable);
     link.since = link.active_since = now_;
     link.off = {ref, ref.a, link.full, power::off_mode, Cause::Regulation, now_, ""};
-    const bool down =
-        fabric.port(cable.a).state == PortState::Down || fabric.port(cable.b).state == PortState::Down;
+    const bool down = !is_up(fabric, cable);
     const auto off = memory.off.find(ref);
     if (off != memory.off.end() && (down || !off->second.mode.on())) {
       // Up: it came in sight while it trained, or was turned on behind our back. Ordered on all the same, as

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/network_order.h"
+#include "fabric/links.h"
 #include "sa/components.h"
 
 namespace heddle::sa {
@@ -40,8 +41,7 @@ Directory::Directory(std::shared_ptr<const Survey> survey,
   const Fabric& fabric = *survey_->fabric;
   steps_.resize(fabric.ports().size());
   for (const Link& link : fabric.links()) {
-    const auto active = [&](LinkEnd end) { return fabric.port(end).state == PortState::Active; };
-    if (!active(link.a) || !active(link.b)) continue;
+    if (!is_active(fabric, link)) continue;
     const Capacity capacity{
         std::min(survey_->port(link.a).info.neighbor_mtu, survey_->port(link.b).info.neighbor_mtu),
         rate_code(link.width, link.speed)};

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "authority/own/survey_change.h"
+#include "fabric/links.h"
 
 namespace heddle::provision {
 

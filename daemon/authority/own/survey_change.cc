@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "fabric/links.h"
+
 namespace heddle::provision {
 
 std::shared_ptr<const Fabric> rebuild(const Fabric& fabric, std::uint64_t epoch,
@@ -86,14 +88,6 @@ std::shared_ptr<const Survey> with_unheard_ports(const Survey& before, std::shar
   return changed;
 }
 
-bool is_up(const Fabric& fabric, const Link& link) {
-  return fabric.port(link.a).state != PortState::Down && fabric.port(link.b).state != PortState::Down;
-}
-
-bool is_active(const Fabric& fabric, const Link& link) {
-  return fabric.port(link.a).state == PortState::Active && fabric.port(link.b).state == PortState::Active;
-}
-
 void take_routes(const Survey& from, Survey& to) {
   for (SurveyNode& node : to.nodes) {
     const NodeIndex there = from.fabric->find_node(node.guid());
@@ -128,9 +122,9 @@ std::shared_ptr<const Survey> with_routes_avoiding(const Survey& survey, std::sp
       }
     }
   };
-  spread(is_active);
+  spread(heddle::is_active);
   // A link that has just trained is the only way to what is behind it until it is raised.
-  spread(is_up);
+  spread(heddle::is_up);
   result->fabric = rebuild(fabric, fabric.epoch() + 1, {});
   return result;
 }

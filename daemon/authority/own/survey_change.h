@@ -38,9 +38,4 @@ using authority::KnownLink;
 /// The directed routes of `from` to all nodes that both have.
 void take_routes(const Survey& from, Survey& to);
 
-/// Both ends Active: it carries traffic.
-[[nodiscard]] bool is_active(const Fabric& fabric, const Link& link);
-/// Both ends logically up, or on their way there.
-[[nodiscard]] bool is_up(const Fabric& fabric, const Link& link);
-
 }  // namespace heddle::provision

@@ -1,0 +1,18 @@
+/// What a cable of a snapshot is: by the states of its ports, and by what it joins.
+#pragma once
+
+#include "fabric/fabric.h"
+
+namespace heddle {
+
+/// Both ends Active: it carries traffic.
+[[nodiscard]] inline bool is_active(const Fabric& fabric, const Link& link) {
+  return fabric.port(link.a).state == PortState::Active && fabric.port(link.b).state == PortState::Active;
+}
+
+/// Both ends logically up, or on their way there.
+[[nodiscard]] inline bool is_up(const Fabric& fabric, const Link& link) {
+  return fabric.port(link.a).state != PortState::Down && fabric.port(link.b).state != PortState::Down;
+}
+
+}  // namespace heddle
