@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control/view_parts.h"
+#include "fabric/links.h"
 #include "fabric/unique_names.h"
 #include "load/glob.h"
 
@@ -127,9 +128,7 @@ std::vector<Row> chosen(const DaemonState& state, const LinkChoice& choice) {
   const BitErrorsByPort bits{state};
   std::vector<Row> rows;
   for (const Link& link : fabric.links()) {
-    const bool between_switches = fabric.node(link.a.node).type == NodeType::Switch &&
-                                  fabric.node(link.b.node).type == NodeType::Switch;
-    if (choice.kind != nullptr && between_switches != (*choice.kind == "switch")) continue;
+    if (choice.kind != nullptr && joins_switches(fabric, link) != (*choice.kind == "switch")) continue;
     Row row = row_of(state, link, bits);
     if (choice.match != nullptr && !link_matches(state, link, row.name, *choice.match)) continue;
     if (utilization(row) < choice.least) continue;

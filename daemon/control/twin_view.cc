@@ -10,6 +10,7 @@
 #include "control/view_parts.h"
 #include "fabric/change.h"
 #include "fabric/ibnetdiscover.h"
+#include "fabric/links.h"
 
 namespace heddle::control {
 namespace {
@@ -101,9 +102,8 @@ double port_watts(const power::PowerModel& power, const Node& node, power::LinkM
 json::object watts_view(const TwinParts& parts) {
   const Fabric& fabric = *parts.fabric;
   json::array links;
-  const auto is_switch = [&](NodeIndex node) { return fabric.node(node).type == NodeType::Switch; };
   for (const Link& link : fabric.links()) {
-    if (!is_switch(link.a.node) || !is_switch(link.b.node)) continue;
+    if (!joins_switches(fabric, link)) continue;
     json::array each = name_of(fabric, link.a);
     each.push_back(link_watts(*parts.power, fabric, link));
     links.push_back(std::move(each));
@@ -141,8 +141,7 @@ routing::LinkSet active_links(const TwinParts& parts) {
 }
 
 double link_watts(const power::PowerModel& power, const Fabric& fabric, const Link& link) {
-  const auto is_switch = [&](NodeIndex node) { return fabric.node(node).type == NodeType::Switch; };
-  if (!is_switch(link.a.node) || !is_switch(link.b.node)) return 0;
+  if (!joins_switches(fabric, link)) return 0;
   return port_watts(power, fabric.node(link.a.node), power::mode_of(link)) +
          port_watts(power, fabric.node(link.b.node), power::mode_of(link));
 }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "fabric/link_name.h"
+#include "fabric/links.h"
 #include "load/glob.h"
 
 namespace heddle::regulate {
@@ -17,8 +18,7 @@ Pins find_pins(std::shared_ptr<const Fabric> fabric, const NodeNames& names,
   const FabricNames texts{fabric, names};
   std::vector<bool> matched(patterns.size(), false);
   for (const Link& link : fabric->links()) {
-    const auto is_switch = [&](LinkEnd end) { return fabric->node(end.node).type == NodeType::Switch; };
-    if (!is_switch(link.a) || !is_switch(link.b)) continue;
+    if (!joins_switches(*fabric, link)) continue;
     const std::string a = texts.port(link.a);
     const std::string b = texts.port(link.b);
     // Where several nodes have one name, it means all of them.

@@ -1,5 +1,6 @@
 // What the governor asks for: records, and the steps of a change.
 
+#include "fabric/links.h"
 #include "regulate/regulator.h"
 
 #include <algorithm>
@@ -61,7 +62,6 @@ void Regulator::done(regulation::StepId step, const Result<void>& result, Instan
 
 void Regulator::perform(const regulation::WriteTables& write, Instant now) {
   const Fabric& fabric = *known_.reference;
-  const auto is_switch = [&](LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; };
   std::vector<LinkRef> fell = governor_.links_in(regulation::LinkState::Lost);
   std::sort(fell.begin(), fell.end());
   std::vector<LinkRef> came_up = governor_.came_up();
@@ -70,8 +70,7 @@ void Regulator::perform(const regulation::WriteTables& write, Instant now) {
   for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
     const Link& link = fabric.link(LinkIndex{i});
     // A host has no other way: its link is used whenever it is up.
-    const bool between_switches = is_switch(link.a) && is_switch(link.b);
-    if (!between_switches || write.active.contains(LinkIndex{i})) continue;
+    if (!joins_switches(fabric, link) || write.active.contains(LinkIndex{i})) continue;
     // What fell need not be avoided; if it is up again, whoever is master may use it already, and sooner than
     // it is known here. Nor what came in sight up, with its switch: a sweep has led over it.
     const LinkRef ref = link_ref(fabric, link);

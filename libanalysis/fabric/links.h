@@ -15,4 +15,9 @@ namespace heddle {
   return fabric.port(link.a).state != PortState::Down && fabric.port(link.b).state != PortState::Down;
 }
 
+[[nodiscard]] inline bool joins_switches(const Fabric& fabric, const Link& link) {
+  return fabric.node(link.a.node).type == NodeType::Switch &&
+         fabric.node(link.b.node).type == NodeType::Switch;
+}
+
 }  // namespace heddle

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/links.h"
+
 namespace heddle {
 namespace {
 
@@ -55,8 +57,7 @@ FabricSummary summarize(const Fabric& fabric) {
   for (const Link& link : fabric.links()) {
     islands.join(link.a.node, link.b.node);
     ++summary.links_by_rate[{link.width, link.speed}];
-    const auto is_switch = [&](NodeIndex node) { return fabric.node(node).type == NodeType::Switch; };
-    if (is_switch(link.a.node) && is_switch(link.b.node)) ++summary.switch_links;
+    if (joins_switches(fabric, link)) ++summary.switch_links;
   }
   summary.islands = islands.count();
   return summary;

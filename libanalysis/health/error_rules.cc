@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "fabric/links.h"
 #include "health/poisson.h"
 
 namespace heddle::health {
@@ -334,8 +335,7 @@ std::vector<Finding> judge_errors(const Fabric& fabric, const Growth& growth, co
     if (fabric.port(port).link == no_link) continue;
     const Link& link = fabric.link(fabric.port(port).link);
     const LinkRef name = link_ref(fabric, link);
-    const bool between_switches = fabric.node(link.a.node).type == NodeType::Switch &&
-                                  fabric.node(link.b.node).type == NodeType::Switch;
+    const bool between_switches = joins_switches(fabric, link);
     ends.push_back({ref, name.a == ref ? name.b : name.a, &windows, &link, between_switches});
     Falls& fall = falls[name];
     fall.between_switches = between_switches;

@@ -31,8 +31,7 @@ bool harms(Rule rule) {
 
 /// Between switches, and carrying traffic.
 bool can_go(const Fabric& fabric, const Link& link) {
-  return fabric.node(link.a.node).type == NodeType::Switch &&
-         fabric.node(link.b.node).type == NodeType::Switch && is_active(fabric, link);
+  return joins_switches(fabric, link) && is_active(fabric, link);
 }
 
 std::size_t switch_links(const Fabric& fabric) {

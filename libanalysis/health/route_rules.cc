@@ -38,14 +38,12 @@ struct ActiveLinks {
 
 ActiveLinks active_links(const Fabric& fabric, const Fabric& before) {
   ActiveLinks links{routing::LinkSet::none(fabric), routing::LinkSet::none(fabric)};
-  const auto is_switch = [&](LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; };
   for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
     const Link& link = fabric.links()[i];
     const bool is = is_active(fabric, link);
     const bool was = was_active(fabric, link, before);
     if (is && was) links.throughout.insert(LinkIndex{i});
-    const bool between = is_switch(link.a) && is_switch(link.b);
-    if ((is && was) || (between && (is || was))) links.allowed.insert(LinkIndex{i});
+    if ((is && was) || (joins_switches(fabric, link) && (is || was))) links.allowed.insert(LinkIndex{i});
   }
   return links;
 }

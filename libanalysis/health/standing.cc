@@ -201,8 +201,7 @@ std::vector<Finding> judge_standing(const Survey& survey, const std::set<LinkRef
     const Link& link = fabric.links()[i];
     if (!is_active(fabric, link) || (!willed.empty() && willed.contains(link_ref(fabric, link)))) continue;
     explained[i] = judge_rates(survey, link, found);
-    if (fabric.node(link.a.node).type == NodeType::Switch &&
-        fabric.node(link.b.node).type == NodeType::Switch && link.a.node != link.b.node) {
+    if (joins_switches(fabric, link) && link.a.node != link.b.node) {
       trunks[std::minmax(link.a.node, link.b.node)].push_back(LinkIndex{i});
     }
   }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "fabric/links.h"
 #include "planned/taken_lids.h"
 
 namespace heddle::planned {
@@ -134,9 +135,8 @@ SubnetRecords records_of(const Fabric& fabric) {
     const Port& port = fabric.ports()[i];
     if (port.lid != no_lid) records.lids.push_back({fabric.ref(PortIndex{i}), port.guid, port.lid, port.lmc});
   }
-  const auto is_switch = [&](LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; };
   for (const Link& link : fabric.links()) {
-    records.cables.push_back({link_ref(fabric, link), true, is_switch(link.a) && is_switch(link.b)});
+    records.cables.push_back({link_ref(fabric, link), true, joins_switches(fabric, link)});
   }
   return records;
 }

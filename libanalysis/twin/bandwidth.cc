@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "fabric/link_rate.h"
+#include "fabric/links.h"
 #include "routing/quality.h"
 #include "sim/scenario_hosts.h"
 #include "sim/scenario_patterns.h"
@@ -26,9 +27,7 @@ double rate_of(const Fabric& fabric, LinkIndex index) {
 double usual_rate(const Fabric& fabric, const LinkSet& active) {
   std::vector<double> rates;
   for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
-    const Link& link = fabric.links()[i];
-    const auto is_switch = [&](LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; };
-    if (active.contains(LinkIndex{i}) && is_switch(link.a) && is_switch(link.b))
+    if (active.contains(LinkIndex{i}) && joins_switches(fabric, fabric.link(LinkIndex{i})))
       rates.push_back(rate_of(fabric, LinkIndex{i}));
   }
   if (rates.empty()) return 0;

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "fabric/links.h"
 #include "twin/told.h"
 
 namespace heddle::twin {
@@ -13,17 +14,16 @@ namespace {
 std::vector<std::pair<std::string, routing::Failure>> each_failure(const Fabric& fabric,
                                                                    const FabricNames& known,
                                                                    FailureKind kind) {
-  const auto is_switch = [&](NodeIndex node) { return fabric.node(node).type == NodeType::Switch; };
   std::vector<std::pair<std::string, routing::Failure>> all;
   if (kind == FailureKind::Switches) {
     for (std::uint32_t i = 0; i < fabric.nodes().size(); ++i) {
-      if (is_switch(NodeIndex{i})) all.push_back({known.node(NodeIndex{i}), {{NodeIndex{i}}, {}}});
+      if (fabric.nodes()[i].type == NodeType::Switch)
+        all.push_back({known.node(NodeIndex{i}), {{NodeIndex{i}}, {}}});
     }
     return all;
   }
   for (std::uint32_t i = 0; i < fabric.links().size(); ++i) {
-    const Link& link = fabric.links()[i];
-    if (!is_switch(link.a.node) || !is_switch(link.b.node)) continue;
+    if (!joins_switches(fabric, fabric.link(LinkIndex{i}))) continue;
     all.push_back({known.link(LinkIndex{i}), {{}, {LinkIndex{i}}}});
   }
   return all;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/links.h"
 #include "regulate/drain_target.h"
 #include "story.h"
 
@@ -103,8 +104,7 @@ class Drains : public Story, public ::testing::WithParamInterface<std::uint8_t> 
   [[nodiscard]] double busiest() {
     double most = 0;
     for (const Link& link : truth().links()) {
-      const auto is_switch = [&](LinkEnd end) { return truth().node(end.node).type == NodeType::Switch; };
-      if (!is_switch(link.a) || !is_switch(link.b)) continue;
+      if (!joins_switches(truth(), link)) continue;
       for (const LinkEnd& end : {link.a, link.b})
         most = std::max(most, world_->plane.sent(truth().port_index(end), world_->ps()).value());
     }

@@ -30,16 +30,6 @@ class Faults : public Story {
     }
     return nodes;
   }
-  [[nodiscard]] std::vector<LinkIndex> trunk_links() const {
-    const Fabric& truth = world_->fabric.description();
-    std::vector<LinkIndex> links;
-    for (std::uint32_t i = 0; i < truth.links().size(); ++i) {
-      const Link& link = truth.link(LinkIndex{i});
-      const auto is_switch = [&](LinkEnd end) { return truth.node(end.node).type == NodeType::Switch; };
-      if (is_switch(link.a) && is_switch(link.b)) links.push_back(LinkIndex{i});
-    }
-    return links;
-  }
   /// Everything that had to follow has: no pair that cables join is without its route.
   void settle(FabricClock::duration span = 30s) {
     world_->run_for(span);

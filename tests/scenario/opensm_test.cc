@@ -106,15 +106,8 @@ TEST_P(BesidePlugin, OneThatIsDumbOrDeafTurnsNothingOff) {
 // OpenSM missed that links are Active: without them the plan would part hosts.
 TEST_P(BesidePlugin, OneWhoseOpenSmTakesLinksForDownLooksAgain) {
   const auto stay = [&] {
-    std::vector<LinkIndex> links;
-    const auto off = world_->links_off();
-    const Fabric& truth = world_->fabric.description();
-    for (std::uint32_t i = 0; i < truth.links().size(); ++i) {
-      const Link& link = truth.link(LinkIndex{i});
-      const auto is_switch = [&](LinkEnd end) { return truth.node(end.node).type == NodeType::Switch; };
-      const bool is_off = std::ranges::find(off, LinkIndex{i}) != off.end();
-      if (is_switch(link.a) && is_switch(link.b) && !is_off) links.push_back(LinkIndex{i});
-    }
+    std::vector<LinkIndex> links = trunk_links();
+    for (const LinkIndex off : world_->links_off()) std::erase(links, off);
     return links;
   };
   begin();

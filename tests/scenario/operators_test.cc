@@ -18,15 +18,6 @@ class Operators : public AnyStory {
     const Fabric& truth = world_->fabric.description();
     return link_ref(truth, truth.link(link));
   }
-  [[nodiscard]] LinkIndex trunk_link(std::size_t nth) const {
-    const Fabric& truth = world_->fabric.description();
-    for (std::uint32_t i = 0; i < truth.links().size(); ++i) {
-      const Link& link = truth.link(LinkIndex{i});
-      const auto is_switch = [&](LinkEnd end) { return truth.node(end.node).type == NodeType::Switch; };
-      if (is_switch(link.a) && is_switch(link.b) && nth-- == 0) return LinkIndex{i};
-    }
-    return no_link;
-  }
   Result<std::string> ask(LinkIndex link, regulation::Wish wish, const std::string& by,
                           std::optional<FabricClock::duration> length = std::nullopt,
                           regulation::Force force = regulation::Force::No) {
@@ -48,7 +39,7 @@ class Operators : public AnyStory {
 TEST_P(Operators, TwoWhoWantDifferentThings) {
   RegulatedWorld& world = begin();
   traffic(0.3);
-  const LinkIndex link = trunk_link(0);
+  const LinkIndex link = trunk_links()[0];
   ASSERT_TRUE(ask(link, regulation::Wish::Off, "alice"));
   // Before that has come about, another one wants it on: the last word counts.
   world.run_for(100ms);
@@ -68,7 +59,7 @@ TEST_P(Operators, TwoWhoWantDifferentThings) {
 TEST_P(Operators, AWishWithATimeEndsByItself) {
   RegulatedWorld& world = begin();
   traffic(0.5, 2);  // nothing that regulation would take
-  const LinkIndex link = trunk_link(1);
+  const LinkIndex link = trunk_links()[1];
   ASSERT_TRUE(ask(link, regulation::Wish::Off, "alice", 20s));
   ASSERT_TRUE(world.run([&] { return is_off(link); }, 15s)) << events();
   ASSERT_TRUE(world.run([&] { return !is_off(link); }, 30s)) << events();
@@ -81,7 +72,7 @@ TEST_P(Operators, OnlyForceCutsHostsOffAndTheyAreNamedBefore) {
   WorldOptions options;
   options.governor = quick();
   RegulatedWorld& world = begin("xgft:2;2,2;1,1", options);  // a tree without any spare link
-  const LinkIndex link = trunk_link(1);
+  const LinkIndex link = trunk_links()[1];
   const auto refused = ask(link, regulation::Wish::Off, "alice");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::Refused);
@@ -124,7 +115,7 @@ class Forced : public Operators {
     options.governor = quick();
     options.sim.training_delay = std::chrono::milliseconds{500};
     RegulatedWorld& world = begin(tree, options);
-    link_ = trunk_link(1);
+    link_ = trunk_links()[1];
     world.watch.fault();  // hosts without a way are what is asked for
     const auto answer =
         ask(link_, regulation::Wish::Off, "alice", std::nullopt, regulation::Force::CutHostsOff);
@@ -197,7 +188,7 @@ TEST_P(Forced, SurvivesARestartThatSeesNothingBehindTheLink) {
 TEST_P(Operators, WhatAnOperatorDisabledByOtherMeansStaysDisabled) {
   RegulatedWorld& world = begin();
   traffic(0.3);
-  const LinkIndex link = trunk_link(0);
+  const LinkIndex link = trunk_links()[0];
   const Fabric& truth = world.fabric.description();
   const PortIndex port = truth.port_index(truth.link(link).a);
   // As ibportstate does.
@@ -223,7 +214,7 @@ TEST_P(Operators, RestoreBringsEverythingBackAndOnlyAdvisesFromThereOn) {
   RegulatedWorld& world = begin();
   traffic(0.05);
   ASSERT_TRUE(comes_to(4));
-  ASSERT_TRUE(ask(trunk_link(0), regulation::Wish::Pin, "alice"));
+  ASSERT_TRUE(ask(trunk_links()[0], regulation::Wish::Pin, "alice"));
   world.run_for(20s);
   bool answered = false;
   world.daemon->order([&](regulate::Regulator& regulator) {

@@ -13,16 +13,6 @@ using regulation::LinkState;
 
 class Returns : public Story {
  protected:
-  [[nodiscard]] std::vector<LinkIndex> links_between_switches() const {
-    const Fabric& truth = world_->fabric.description();
-    std::vector<LinkIndex> links;
-    for (std::uint32_t i = 0; i < truth.links().size(); ++i) {
-      const Link& link = truth.link(LinkIndex{i});
-      const auto is_switch = [&](LinkEnd end) { return truth.node(end.node).type == NodeType::Switch; };
-      if (is_switch(link.a) && is_switch(link.b)) links.push_back(LinkIndex{i});
-    }
-    return links;
-  }
   [[nodiscard]] NodeIndex own_switch() const {
     const Fabric& truth = world_->fabric.description();
     const Port& seat = truth.port(world_->port);
@@ -55,7 +45,7 @@ TEST_F(Returns, ASwitchWithACableThatNobodyKnew) {
     flows_.clear();
     world_ = std::make_unique<RegulatedWorld>(ring, how, journal_file());
     RegulatedWorld& world = *world_;
-    const LinkIndex link = links_between_switches()[cable];
+    const LinkIndex link = trunk_links()[cable];
     const Link& ends = world.fabric.description().link(link);
     const NodeIndex with_it = ends.a.node == own_switch() ? ends.b.node : ends.a.node;
     world.watch.cut(link, world.ps());
@@ -78,7 +68,7 @@ TEST_F(Returns, LinksThatABadSweepTookForLostWhenACableCame) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     world_ = std::make_unique<RegulatedWorld>(ring, options(), journal_file());
     RegulatedWorld& world = *world_;
-    const LinkIndex link = links_between_switches()[seed % 8];
+    const LinkIndex link = trunk_links()[seed % 8];
     world.watch.cut(link, world.ps());
     world.bring_up();
     world.watch.say(fmt::format("seed {}", seed));
@@ -213,13 +203,13 @@ TEST_F(Returns, ALinkThatIsRestoredWhileItsSwitchIsAway) {
   for (std::size_t i = 0; i < 4; ++i) {
     RegulatedWorld& world = begin("tree:k=2,n=2", options());
     const Fabric& truth = world.fabric.description();
-    const LinkIndex off = links_between_switches()[i];
+    const LinkIndex off = trunk_links()[i];
     const Link& ends = truth.link(off);
     if (ends.a.node == own_switch() || ends.b.node == own_switch()) continue;
     // The end at which the port was disabled: that one is nearer to the manager.
     const NodeIndex away =
         truth.node(ends.a.node).description.starts_with("spine") ? ends.a.node : ends.b.node;
-    const auto links = links_between_switches();
+    const auto links = trunk_links();
     const auto other = std::find_if(links.begin(), links.end(), [&](LinkIndex link) {
       return link != off && (truth.link(link).a.node == away || truth.link(link).b.node == away);
     });
@@ -259,7 +249,7 @@ TEST_F(Returns, WhatAnOperatorWantsOffGoesOffAgainAfterItsSwitchHadNoPowerForAMo
   how.governor.mode = regulation::Mode::Advise;
   RegulatedWorld& world = begin(ring, how);
   const Fabric& truth = world.fabric.description();
-  const auto links = links_between_switches();
+  const auto links = trunk_links();
   const auto apart = std::ranges::find_if(links, [&](LinkIndex link) {
     const Link& ends = truth.link(link);
     return ends.a.node != own_switch() && ends.b.node != own_switch();

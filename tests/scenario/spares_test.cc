@@ -63,14 +63,6 @@ class Spares : public Story, public ::testing::WithParamInterface<Shape> {
     world_->watch.begin();
   }
 
-  [[nodiscard]] std::vector<LinkIndex> switch_cables() const {
-    std::vector<LinkIndex> links;
-    for (std::uint32_t i = 0; i < truth().links().size(); ++i) {
-      const Link& link = truth().link(LinkIndex{i});
-      if (is_switch(link.a.node) && is_switch(link.b.node)) links.push_back(LinkIndex{i});
-    }
-    return links;
-  }
   [[nodiscard]] std::vector<NodeIndex> switches() const {
     std::vector<NodeIndex> nodes;
     const Port& seat = truth().port(world_->port);
@@ -171,7 +163,7 @@ class Spares : public Story, public ::testing::WithParamInterface<Shape> {
 
 TEST_P(Spares, EachCableCut) {
   turn_off_what_may_be();
-  const auto cables = switch_cables();
+  const auto cables = trunk_links();
   for (std::size_t i = GetParam().first % every; i < cables.size(); i += every) {
     if (cases_ > 0) turn_off_what_may_be();
     if (HasFailure()) return;

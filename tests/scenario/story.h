@@ -15,6 +15,7 @@
 #include "support/regulated_world.h"
 #include "support/sanitized.h"
 #include "support/scratch.h"
+#include "support/trunks.h"
 
 namespace heddle::test {
 
@@ -106,6 +107,10 @@ class Story : public ::testing::Test {
                           event.links, event.text);
     }
     return text;
+  }
+
+  [[nodiscard]] std::vector<LinkIndex> trunk_links() const {
+    return test::trunk_links(world_->fabric.description());
   }
 
   test::Scratch directory_;

@@ -24,11 +24,6 @@ std::optional<NodeIndex> same_node(const Fabric& fabric, const Node& node, const
   return index;
 }
 
-bool is_between_switches(const Fabric& fabric, const Link& link) {
-  return fabric.node(link.a.node).type == NodeType::Switch &&
-         fabric.node(link.b.node).type == NodeType::Switch;
-}
-
 }  // namespace
 
 std::optional<routing::LinkSet> UpDownKeeper::links_up(const Fabric& fabric) const {
@@ -241,7 +236,7 @@ std::vector<LinkRef> UpDownKeeper::lost(const Fabric& fabric, const MuteNodes& m
   std::vector<LinkRef> result;
   if (full_->links().size() == fabric.links().size() + mute.links.size()) return result;
   for (const Link& link : full_->links()) {
-    if (!is_between_switches(*full_, link)) continue;
+    if (!joins_switches(*full_, link)) continue;
     const LinkRef ref = link_ref(*full_, link);
     const PortIndex a = fabric.find_port(ref.a);
     if (a == no_port || fabric.find_port(ref.b) == no_port) return {};

@@ -20,6 +20,7 @@
 #include "support/desks.h"
 #include "support/scratch.h"
 #include "support/sim_world.h"
+#include "support/trunks.h"
 
 namespace heddle::opensm {
 
@@ -98,12 +99,7 @@ class World final : private PluginPort, private regulate::FabricSeat {
   [[nodiscard]] std::string plan_path() const { return directory_ / "plan.json"; }
   [[nodiscard]] LinkRef trunk(std::size_t number) const {
     const Fabric& fabric = *current->fabric;
-    for (const Link& link : fabric.links()) {
-      const bool trunk = fabric.node(link.a.node).type == NodeType::Switch &&
-                         fabric.node(link.b.node).type == NodeType::Switch;
-      if (trunk && number-- == 0) return link_ref(fabric, link);
-    }
-    return {};
+    return link_ref(fabric, fabric.link(test::trunk_links(fabric).at(number)));
   }
   [[nodiscard]] PortState state_of(const PortRef& port) const {
     return sim.fabric.port_info(sim.fabric.description().find_port(port)).state;

@@ -11,6 +11,7 @@
 #include "support/managed_world.h"
 #include "support/scratch.h"
 #include "support/sim_world.h"
+#include "support/trunks.h"
 
 namespace heddle::opensm {
 namespace {
@@ -138,10 +139,7 @@ TEST_F(Beside, KnowsFromThePlanWhatAJournalThatIsLostSaid) {
   discovery.full(sim_.now);
   ASSERT_TRUE(sim_.run([&] { return survey != nullptr; }));
   const Fabric& fabric = *survey->fabric;
-  const Link& trunk = *std::find_if(fabric.links().begin(), fabric.links().end(), [&](const Link& link) {
-    return fabric.node(link.a.node).type == NodeType::Switch &&
-           fabric.node(link.b.node).type == NodeType::Switch;
-  });
+  const Link& trunk = fabric.link(test::trunk_links(fabric).front());
   const LinkRef off = link_ref(fabric, trunk);
   const LinkRef on = link_ref(fabric, fabric.links().back());
   ASSERT_NE(off, on);
@@ -220,11 +218,6 @@ class CutRing : public Beside {
       if (port.lid != no_lid) return beside_->surveyed(*managed_.survey, {port.lid}, now_);
     }
   }
-  [[nodiscard]] bool is_between_switches(LinkIndex link) const {
-    const Fabric& truth = managed_.sim.fabric.description();
-    const auto is_switch = [&](LinkEnd end) { return truth.node(end.node).type == NodeType::Switch; };
-    return is_switch(truth.link(link).a) && is_switch(truth.link(link).b);
-  }
 
   vlarb::ManagedWorld managed_{"torus:4,hosts=2"};
 };
@@ -236,9 +229,7 @@ TEST_F(CutRing, IsKnownWithoutACableThatThePluginLeft) {
   surveyed();
   const Fabric& truth = managed_.sim.fabric.description();
   std::size_t left = 0;
-  for (std::uint32_t i = 0; i < truth.links().size(); ++i) {
-    const LinkIndex cable{i};
-    if (!is_between_switches(cable)) continue;
+  for (const LinkIndex cable : test::trunk_links(truth)) {
     const auto has_cable = [&](const Fabric& fabric) {
       const PortIndex port = fabric.find_port(link_ref(truth, truth.link(cable)).a);
       return port != no_port && fabric.port(port).link != no_link;

@@ -10,6 +10,7 @@
 #include "routing/dependencies.h"
 #include "routing/hop_map.h"
 #include "routing/safe_update.h"
+#include "support/trunks.h"
 
 namespace heddle::provision {
 namespace {
@@ -84,12 +85,9 @@ class MendsAnew : public testing::TestWithParam<const char*> {};
 TEST_P(MendsAnew, TablesOfBeforeMakeNoCircleWithThoseThatReplaceThem) {
   const auto fabric = assign_lids(**generate(GetParam())).value();
   std::size_t rounds = 0;
-  for (std::uint32_t i = 0; i < fabric->links().size(); ++i) {
-    const Link& link = fabric->link(LinkIndex{i});
-    const auto is_switch = [&](LinkEnd end) { return fabric->node(end.node).type == NodeType::Switch; };
-    if (!is_switch(link.a) || !is_switch(link.b)) continue;
+  for (const LinkIndex link : test::trunk_links(*fabric)) {
     UpDownKeeper keeper(1);
-    const auto before = keeper.route(*before_cable(*fabric, LinkIndex{i}));
+    const auto before = keeper.route(*before_cable(*fabric, link));
     ASSERT_TRUE(before);
     const auto after = keeper.route(*fabric);
     ASSERT_TRUE(after);
@@ -98,7 +96,7 @@ TEST_P(MendsAnew, TablesOfBeforeMakeNoCircleWithThoseThatReplaceThem) {
     const auto update =
         routing::plan_safe_update({order.graph(), order.ranks(), order.mends(), &after->up}, before->tables,
                                   after->tables, routing::differing_blocks(before->tables, after->tables));
-    EXPECT_TRUE(update.circular.empty()) << "cable " << i;
+    EXPECT_TRUE(update.circular.empty()) << "cable " << link.raw();
     rounds += update.following.empty() ? 0 : 1;
     History history(order.graph());
     history.begin(before->tables);
@@ -110,7 +108,7 @@ TEST_P(MendsAnew, TablesOfBeforeMakeNoCircleWithThoseThatReplaceThem) {
       });
       if (follows) history.begin(ForwardingTables(history.last()));
       history.then(tables);
-      EXPECT_FALSE(history.has_circle()) << "cable " << i;
+      EXPECT_FALSE(history.has_circle()) << "cable " << link.raw();
     }
     EXPECT_EQ(history.last(), after->tables);
   }
@@ -141,22 +139,19 @@ TEST(KeptTurns, AfterARestartTheTablesThatStandMakeNoCircleWithThoseThatReplaceT
        {"torus:4x4,hosts=1,links=1", "random:switches=10,hosts=20,links=20,seed=3053",
         "random:switches=10,hosts=20,links=20,seed=26", "grown:seed=154,hosts=40"}) {
     const auto fabric = assign_lids(**generate(kind)).value();
-    for (std::uint32_t i = 0; i < fabric->links().size(); ++i) {
-      const Link& link = fabric->link(LinkIndex{i});
-      const auto is_switch = [&](LinkEnd end) { return fabric->node(end.node).type == NodeType::Switch; };
-      if (!is_switch(link.a) || !is_switch(link.b)) continue;
+    for (const LinkIndex link : test::trunk_links(*fabric)) {
       UpDownKeeper earlier;
       const ForwardingTables before = earlier.route(*fabric).value().tables;
-      Found found{earlier, before_cable(*fabric, LinkIndex{i})};
+      Found found{earlier, before_cable(*fabric, link)};
       circular += found.update_from(before).circular.size();
       const routing::UpDownRouter& order = *found.routes.order;
       (void)found.keeper.allow(routing::standing_turns(order.graph(), order.ranks(), before));
       const auto update = found.update_from(before);
-      EXPECT_TRUE(update.circular.empty() && update.following.empty()) << kind << ", cable " << i;
+      EXPECT_TRUE(update.circular.empty() && update.following.empty()) << kind << ", cable " << link.raw();
       History history(found.routes.order->graph());
       history.begin(before);
       history.then(found.routes.tables);
-      EXPECT_FALSE(history.has_circle_apart()) << kind << ", cable " << i;
+      EXPECT_FALSE(history.has_circle_apart()) << kind << ", cable " << link.raw();
     }
   }
   EXPECT_GT(circular, 0U) << "it would have been so anyhow";

@@ -15,6 +15,7 @@
 #include "mad/header.h"
 #include "routing/minhop.h"
 #include "support/sim_world.h"
+#include "support/trunks.h"
 
 namespace heddle::provision {
 
@@ -153,14 +154,8 @@ struct KeptWorld {
     ASSERT_TRUE(world.sim.run([&] { return !world.sm.busy() && !world.discovery.busy(); }));
   }
   [[nodiscard]] LinkIndex switch_link(std::size_t nth) const {
-    const Fabric& truth = world.truth();
-    for (std::uint32_t i = 0; i < truth.links().size(); ++i) {
-      const Link& link = truth.link(LinkIndex{i});
-      const bool between = truth.node(link.a.node).type == NodeType::Switch &&
-                           truth.node(link.b.node).type == NodeType::Switch;
-      if (between && nth-- == 0) return LinkIndex{i};
-    }
-    return no_link;
+    const auto links = test::trunk_links(world.truth());
+    return nth < links.size() ? links[nth] : no_link;
   }
 
   UpDownKeeper keeper;

@@ -6,6 +6,7 @@
 
 #include "fabric/generators.h"
 #include "routing/link_set.h"
+#include "support/trunks.h"
 
 namespace heddle::provision {
 namespace {
@@ -90,16 +91,7 @@ class UpDownKeeperTest : public testing::Test {
   std::shared_ptr<const Fabric> full = assign_lids(**generate("tree:k=4,n=3"), 0).value();
   UpDownKeeper keeper;
 
-  [[nodiscard]] LinkIndex a_switch_link() const {
-    for (std::uint32_t i = 0; i < full->links().size(); ++i) {
-      const Link& link = full->link(LinkIndex{i});
-      if (full->node(link.a.node).type == NodeType::Switch &&
-          full->node(link.b.node).type == NodeType::Switch) {
-        return LinkIndex{i};
-      }
-    }
-    return no_link;
-  }
+  [[nodiscard]] LinkIndex a_switch_link() const { return test::trunk_links(*full).front(); }
 };
 
 TEST_F(UpDownKeeperTest, ALinkThatGoesKeepsTheOrderAndComesBackToTheSameTables) {

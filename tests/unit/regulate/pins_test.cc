@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "fabric/generators.h"
+#include "support/trunks.h"
 
 namespace heddle::regulate {
 namespace {
@@ -15,16 +16,7 @@ class PinsTest : public ::testing::Test {
   [[nodiscard]] Pins find(const std::vector<std::string>& patterns) const {
     return find_pins(fabric_, NodeNames{}, patterns);
   }
-  [[nodiscard]] std::size_t between_switches() const {
-    std::size_t links = 0;
-    for (const Link& link : fabric_->links()) {
-      links += fabric_->node(link.a.node).type == NodeType::Switch &&
-                       fabric_->node(link.b.node).type == NodeType::Switch
-                   ? 1U
-                   : 0U;
-    }
-    return links;
-  }
+  [[nodiscard]] std::size_t between_switches() const { return test::trunk_links(*fabric_).size(); }
   std::shared_ptr<const Fabric> fabric_ = *generate("torus:2x2,hosts=1,links=2");
 };
 

@@ -9,6 +9,7 @@
 #include "fabric/generators.h"
 #include "journal/scribe.h"
 #include "support/scratch.h"
+#include "support/trunks.h"
 #include "unit/routing/passing.h"
 
 namespace heddle::regulate {
@@ -118,12 +119,7 @@ class RegulatorTest : public testing::Test {
 // here, and tables that avoid it would take its way from somebody who has no other.
 TEST_F(RegulatorTest, AsksNobodyToAvoidWhatFell) {
   regulator_->on_fabric(known_, Instant{} + 1s);
-  const auto joins_switches = [&](const Link& link) {
-    return fabric_->node(link.a.node).type == NodeType::Switch &&
-           fabric_->node(link.b.node).type == NodeType::Switch;
-  };
-  const auto link = std::find_if(fabric_->links().begin(), fabric_->links().end(), joins_switches);
-  known_.up.erase(LinkIndex{static_cast<std::uint32_t>(link - fabric_->links().begin())});
+  known_.up.erase(test::trunk_links(*fabric_).front());
   const std::size_t before = actuator_.avoided.size();
   regulator_->on_fabric(known_, Instant{} + 2s);
   ASSERT_GT(actuator_.avoided.size(), before);
@@ -133,15 +129,11 @@ TEST_F(RegulatorTest, AsksNobodyToAvoidWhatFell) {
 // World 808093865 of the swarm: a switch came back with a link that was off when it went, and that was the
 // only one: a sweep led over it, and the tables that were ordered at the same instant did not.
 TEST_F(RegulatorTest, AsksNobodyToAvoidWhatIsOrderedOnAndUpAlready) {
-  const auto joins_switches = [&](const Link& link) {
-    return fabric_->node(link.a.node).type == NodeType::Switch &&
-           fabric_->node(link.b.node).type == NodeType::Switch;
-  };
-  const auto link = std::find_if(fabric_->links().begin(), fabric_->links().end(), joins_switches);
-  const LinkIndex index{static_cast<std::uint32_t>(link - fabric_->links().begin())};
-  const LinkRef ref = link_ref(*fabric_, *link);
+  const LinkIndex index = test::trunk_links(*fabric_).front();
+  const Link& link = fabric_->link(index);
+  const LinkRef ref = link_ref(*fabric_, link);
   const regulation::OffRecord off{
-      ref, ref.a, power::mode_of(*link), power::off_mode, regulation::Cause::Regulation, Instant{}, "idle"};
+      ref, ref.a, power::mode_of(link), power::off_mode, regulation::Cause::Regulation, Instant{}, "idle"};
   scribe_->write(regulation::Outcome{regulation::ChangeId{1}, Instant{}, {off}, {}, ""},
                  [](const Result<void>&) {});
   auto cables = routing::LinkSet::all(*fabric_);
@@ -185,18 +177,15 @@ TEST_F(RegulatorTest, SeesThatTheDiskHasRoomAgainThoughNothingHasToBeWritten) {
 }
 
 TEST_F(RegulatorTest, CountsHowLongLinksTookToComeBack) {
-  const auto joins_switches = [&](const Link& link) {
-    return fabric_->node(link.a.node).type == NodeType::Switch &&
-           fabric_->node(link.b.node).type == NodeType::Switch;
-  };
-  const Link& link = *std::ranges::find_if(fabric_->links(), joins_switches);
+  const LinkIndex index = test::trunk_links(*fabric_).front();
+  const Link& link = fabric_->link(index);
   const LinkRef ref = link_ref(*fabric_, link);
   const regulation::OffRecord off{ref, ref.a, power::mode_of(link), {}, {}, Instant{}, "quiet"};
   const regulation::ChangeId change{1};
   ASSERT_TRUE(journal_->write(regulation::Intent{change, Instant{}, {off}, {}}));
   ASSERT_TRUE(journal_->write(regulation::Outcome{change, Instant{}, {off}, {}, ""}));
   start({});
-  known_.up.erase(LinkIndex{static_cast<std::uint32_t>(&link - fabric_->links().data())});
+  known_.up.erase(index);
 
   // What is off comes back where nothing is enforced.
   regulator_->on_fabric(known_, Instant{} + 1s);
@@ -211,11 +200,8 @@ TEST_F(RegulatorTest, CountsHowLongLinksTookToComeBack) {
 // On superpod-krskp 151 links an hour were taken for on that were off: nobody had asked the switches for
 // minutes, and the last picture was older than their going off.
 TEST_F(RegulatorTest, AnOldPictureTurnsNothingOn) {
-  const auto joins_switches = [&](const Link& link) {
-    return fabric_->node(link.a.node).type == NodeType::Switch &&
-           fabric_->node(link.b.node).type == NodeType::Switch;
-  };
-  const Link& link = *std::ranges::find_if(fabric_->links(), joins_switches);
+  const LinkIndex index = test::trunk_links(*fabric_).front();
+  const Link& link = fabric_->link(index);
   const regulation::OffRecord off{
       link_ref(*fabric_, link), fabric_->ref(link.a), power::mode_of(link), {}, {}, Instant{}, "quiet"};
   const regulation::ChangeId change{1};
@@ -224,7 +210,6 @@ TEST_F(RegulatorTest, AnOldPictureTurnsNothingOn) {
   RegulatorOptions options;
   options.governor.mode = regulation::Mode::Enforce;
   start(options);
-  const LinkIndex index{static_cast<std::uint32_t>(&link - fabric_->links().data())};
   known_.up.erase(index);
   regulator_->on_fabric(known_, Instant{} + 1s);
   known_.up.insert(index);

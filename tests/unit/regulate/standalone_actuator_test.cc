@@ -9,6 +9,7 @@
 #include "discovery/discovery.h"
 #include "support/fabric_watch.h"
 #include "support/sim_world.h"
+#include "support/trunks.h"
 
 namespace heddle::regulate {
 namespace {
@@ -96,17 +97,7 @@ class World final : private FabricSeat {
 
   [[nodiscard]] const Fabric& truth() const { return sim.fabric.description(); }
   /// Links between switches.
-  [[nodiscard]] std::vector<LinkIndex> trunk_links() const {
-    std::vector<LinkIndex> links;
-    for (std::uint32_t i = 0; i < truth().links().size(); ++i) {
-      const Link& link = truth().link(LinkIndex{i});
-      if (truth().node(link.a.node).type == NodeType::Switch &&
-          truth().node(link.b.node).type == NodeType::Switch) {
-        links.push_back(LinkIndex{i});
-      }
-    }
-    return links;
-  }
+  [[nodiscard]] std::vector<LinkIndex> trunk_links() const { return test::trunk_links(truth()); }
   /// Those that every rule lets go: every two host switches, and the daemon's and every switch, keep a path.
   [[nodiscard]] std::vector<LinkIndex> dispensable_links() const {
     std::vector<LinkIndex> links;
