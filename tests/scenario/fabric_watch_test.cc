@@ -10,6 +10,7 @@
 #include "mad/header.h"
 #include "mad/port_set.h"
 #include "story.h"
+#include "support/foreign_set.h"
 #include "whole_check.h"
 
 namespace heddle::test {
@@ -100,14 +101,7 @@ void PrintTo(const Sketch& sketch, std::ostream* out) {
 class Planted : public Story {
  protected:
   void set(NodeIndex node, mad::SmAttr attribute, std::uint32_t modifier, const auto& value) {
-    mad::Bytes smp{};
-    mad::write_header({.mgmt_class = mad::MgmtClass::SubnLid,
-                       .method = mad::Method::Set,
-                       .attribute = static_cast<std::uint16_t>(attribute),
-                       .modifier = modifier},
-                      smp);
-    mad::encode(value, mad::smp_data(smp));
-    (void)world_->fabric.ask(truth().node(node).first_port, smp, world_->ps());
+    (void)set_at(world_->fabric, node, attribute, modifier, value, world_->ps());
   }
   void write(NodeIndex node, Lid lid, std::uint8_t port) {
     const auto table = world_->fabric.forwarding_table(node);

@@ -5,6 +5,7 @@
 #include "mad/header.h"
 #include "routing/updn.h"
 #include "story.h"
+#include "support/foreign_set.h"
 
 namespace heddle::test {
 namespace {
@@ -76,14 +77,8 @@ class Multicast : public AnyStory {
     for (const auto& [node, table] : tables) {
       for (const std::uint16_t number : {0, 2}) {
         const provision::MftBlockRef at{number, 0};
-        mad::Bytes smp{};
-        mad::write_header({.mgmt_class = mad::MgmtClass::SubnLid,
-                           .method = mad::Method::Set,
-                           .attribute = static_cast<std::uint16_t>(mad::SmAttr::MulticastForwardingTable),
-                           .modifier = at.modifier()},
-                          smp);
-        mad::encode(provision::block_of(table, at), mad::smp_data(smp));
-        ASSERT_TRUE(world_->fabric.ask(truth.node(node).first_port, smp, world_->ps()));
+        ASSERT_TRUE(set_at(world_->fabric, node, mad::SmAttr::MulticastForwardingTable, at.modifier(),
+                           provision::block_of(table, at), world_->ps()));
       }
     }
   }

@@ -1,8 +1,8 @@
 // What operators ask for.
 
-#include "authority/own/port_settings.h"
-#include "mad/header.h"
+#include "mad/port_set.h"
 #include "story.h"
+#include "support/foreign_set.h"
 
 namespace heddle::test {
 namespace {
@@ -192,16 +192,10 @@ TEST_P(Operators, WhatAnOperatorDisabledByOtherMeansStaysDisabled) {
   const Fabric& truth = world.fabric.description();
   const PortIndex port = truth.port_index(truth.link(link).a);
   // As ibportstate does.
-  mad::Bytes smp{};
-  mad::write_header({.mgmt_class = mad::MgmtClass::SubnLid,
-                     .method = mad::Method::Set,
-                     .attribute = static_cast<std::uint16_t>(mad::SmAttr::PortInfo),
-                     .modifier = truth.port(port).num.raw()},
-                    smp);
-  mad::PortInfo set = provision::unchanged(world.fabric.port_info(port));
+  mad::PortInfo set = mad::unchanged(world.fabric.port_info(port));
   set.physical = PhysState::Disabled;
-  mad::encode(set, mad::smp_data(smp));
-  ASSERT_TRUE(world.fabric.ask(truth.node(truth.port(port).node).first_port, smp, world.ps()));
+  const Port& at = truth.port(port);
+  ASSERT_TRUE(set_at(world.fabric, at.node, mad::SmAttr::PortInfo, at.num.raw(), set, world.ps()));
   world.run_for(60s);
   EXPECT_TRUE(is_off(link));
   world.kill();

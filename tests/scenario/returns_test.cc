@@ -1,10 +1,10 @@
 // What comes back: a switch together with cables that nobody knew, links that sweeps lost sight of, and links
 // of which nobody knows any more who turned them off.
 
-#include "authority/own/port_settings.h"
 #include "base/random.h"
-#include "mad/header.h"
+#include "mad/port_set.h"
 #include "story.h"
+#include "support/foreign_set.h"
 
 namespace heddle::test {
 namespace {
@@ -280,16 +280,10 @@ TEST_F(Returns, ALinkThatIsOffAndThatSomebodyElseTurnsOn) {
   const auto [link, off] = *world.daemon->on_disk().off.begin();
   const Fabric& truth = world.fabric.description();
   const PortIndex port = truth.find_port(off.port);
-  mad::Bytes smp{};
-  mad::write_header({.mgmt_class = mad::MgmtClass::SubnLid,
-                     .method = mad::Method::Set,
-                     .attribute = static_cast<std::uint16_t>(mad::SmAttr::PortInfo),
-                     .modifier = truth.port(port).num.raw()},
-                    smp);
-  mad::PortInfo set = provision::unchanged(world.fabric.port_info(port));
+  mad::PortInfo set = mad::unchanged(world.fabric.port_info(port));
   set.physical = PhysState::Polling;
-  mad::encode(set, mad::smp_data(smp));
-  ASSERT_TRUE(world.fabric.ask(truth.node(truth.port(port).node).first_port, smp, world.ps()));
+  const Port& at = truth.port(port);
+  ASSERT_TRUE(set_at(world.fabric, at.node, mad::SmAttr::PortInfo, at.num.raw(), set, world.ps()));
   const auto is_known = [&, ref = link] { return !world.daemon->on_disk().off.contains(ref); };
   EXPECT_TRUE(world.run(is_known, 2min)) << events();
   expect_well();

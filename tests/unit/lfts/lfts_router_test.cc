@@ -8,8 +8,10 @@
 #include "routing/lft_dump.h"
 #include "sim/bring_up.h"
 #include "support/desks.h"
+#include "support/foreign_set.h"
 #include "support/scratch.h"
 #include "support/sim_world.h"
+#include "support/trunks.h"
 
 namespace heddle::lfts {
 namespace {
@@ -88,15 +90,8 @@ class Router : public testing::Test {
 
  private:
   void set(NodeGuid guid, std::uint32_t number, const mad::LftBlock& block) {
-    const Fabric& truth = sim_.fabric.description();
-    mad::Bytes smp{};
-    mad::encode(block, mad::smp_data(smp));
-    mad::Header header;
-    header.method = mad::Method::Set;
-    header.attribute = static_cast<std::uint16_t>(mad::SmAttr::LinearForwardingTable);
-    header.modifier = number;
-    mad::write_header(header, smp);
-    static_cast<void>(sim_.fabric.ask(truth.node(truth.find_node(guid)).first_port, smp, sim_.ps()));
+    static_cast<void>(test::set_at(sim_.fabric, sim_.fabric.description().find_node(guid),
+                                   mad::SmAttr::LinearForwardingTable, number, block, sim_.ps()));
   }
   static bool is_question(const mad::Packet& packet) {
     const mad::Header header = mad::read_header(packet.mad);
@@ -145,11 +140,7 @@ TEST_F(Router, LeadsOverNoLinkThatThePlanHasOff) {
   router_->on_survey(found, sim_.now);
   ASSERT_TRUE(comes(Kind::RoutingDone, 1));
   const Fabric& fabric = *found->fabric;
-  const Link& trunk = *std::ranges::find_if(fabric.links(), [&](const Link& link) {
-    const auto is_switch = [&](LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; };
-    return is_switch(link.a) && is_switch(link.b);
-  });
-  const LinkRef off = link_ref(fabric, trunk);
+  const LinkRef off = link_ref(fabric, fabric.link(test::trunk_links(fabric).front()));
   ASSERT_GT(entries_over(off.a) + entries_over(off.b), 0U);
   // By force: it is a spine's only way to the manager.
   store_.update(

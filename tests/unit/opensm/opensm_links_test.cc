@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "authority/own/port_settings.h"
+#include "mad/port_set.h"
+#include "support/foreign_set.h"
 #include "unit/opensm/actuator_world.h"
 
 namespace heddle::opensm {
@@ -49,17 +50,11 @@ TEST(OpenSmActuator, LooksAtMulticastBeforeALinkGoesOff) {
   World world("tree:k=3,n=2");
   const LinkRef link = world.trunk(0);
   const auto write_group = [&](std::uint16_t mask) {
-    const PortIndex agent = world.sim.fabric.description().find_port({link.b.node, PortNum{0}});
-    mad::Header header;
-    header.method = mad::Method::Set;
-    header.attribute = static_cast<std::uint16_t>(mad::SmAttr::MulticastForwardingTable);
-    header.modifier = 3;
-    mad::Bytes smp{};
-    mad::write_header(header, smp);
+    const NodeIndex node = world.sim.fabric.description().find_node(link.b.node);
     mad::MftBlock block;
     block.masks[5] = mask;
-    mad::encode(block, mad::smp_data(smp));
-    ASSERT_TRUE(world.sim.fabric.ask(agent, smp, world.sim.ps()));
+    ASSERT_TRUE(test::set_at(world.sim.fabric, node, mad::SmAttr::MulticastForwardingTable, 3, block,
+                             world.sim.ps()));
   };
   write_group(static_cast<std::uint16_t>(1U << link.b.port.raw()));
   const auto failure = world.set(link, LinkTo::Off);
@@ -182,17 +177,11 @@ TEST(OpenSmActuator, WhatComesBackIsOrderedAgainWhereItIsFoundDisabled) {
                             [&](const auto& outcomes, Instant) { answer = outcomes.at(0); });
   const auto is_disabled = [&] { return world.sim.fabric.port_info(port).physical == PhysState::Disabled; };
   ASSERT_TRUE(world.run([&] { return !is_disabled(); }, 5s));
-  mad::PortInfo info = provision::unchanged(world.sim.fabric.port_info(port));
+  mad::PortInfo info = mad::unchanged(world.sim.fabric.port_info(port));
   info.physical = PhysState::Disabled;
-  mad::Header header;
-  header.method = mad::Method::Set;
-  header.attribute = static_cast<std::uint16_t>(mad::SmAttr::PortInfo);
-  header.modifier = link.a.port.raw();
-  mad::Bytes smp{};
-  mad::write_header(header, smp);
-  mad::encode(info, mad::smp_data(smp));
-  const PortIndex agent = world.sim.fabric.description().find_port({link.a.node, PortNum{0}});
-  ASSERT_TRUE(world.sim.fabric.ask(agent, smp, world.sim.ps()));
+  const NodeIndex node = world.sim.fabric.description().find_node(link.a.node);
+  ASSERT_TRUE(
+      test::set_at(world.sim.fabric, node, mad::SmAttr::PortInfo, link.a.port.raw(), info, world.sim.ps()));
   ASSERT_TRUE(is_disabled());
   EXPECT_TRUE(world.run([&] { return !is_disabled(); }, 5s));
 }

@@ -8,6 +8,7 @@
 #include "authority/own/survey_change.h"
 #include "discovery/discovery.h"
 #include "support/fabric_watch.h"
+#include "support/foreign_set.h"
 #include "support/sim_world.h"
 #include "support/trunks.h"
 
@@ -188,20 +189,12 @@ TEST(StandaloneActuator, ChangesNothingOfAPortButItsState) {
   const LinkIndex link = world.dispensable_links().front();
   const PortRef port = world.ref(link).a;
   // What somebody set after the daemon last looked.
-  const PortIndex at = world.truth().find_port(port);
-  mad::Bytes smp{};
-  mad::write_header({.mgmt_class = mad::MgmtClass::SubnLid,
-                     .method = mad::Method::Set,
-                     .attribute = static_cast<std::uint16_t>(mad::SmAttr::PortInfo),
-                     .modifier = port.port.raw()},
-                    smp);
   mad::PortInfo set = provision::unchanged(world.info(port));
   set.hoq_life = 7;
   set.vl_high_limit = 9;
   set.neighbor_mtu = 3;
-  mad::encode(set, mad::smp_data(smp));
-  const Node& node = world.truth().node(world.truth().port(at).node);
-  ASSERT_TRUE(world.sim.fabric.ask(node.first_port, smp, world.sim.ps()));
+  ASSERT_TRUE(test::set_at(world.sim.fabric, world.truth().find_node(port.node), mad::SmAttr::PortInfo,
+                           port.port.raw(), set, world.sim.ps()));
   ASSERT_TRUE(world.write(std::nullopt, {world.ref(link)}));
   const mad::PortInfo before = world.info(port);
   ASSERT_EQ(before.hoq_life, 7);
