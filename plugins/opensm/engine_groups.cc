@@ -19,17 +19,8 @@ osm_switch_t* Engine::find_switch(NodeGuid guid) const {
 }
 
 GroupStages::Leads Engine::where_leads(const PortRef& ref) const {
-  using Leads = GroupStages::Leads;
-  if (find_switch(ref.node) == nullptr) return Leads::Unknown;
-  if (ref.port == PortNum{0}) return Leads::ToHost;
-  const Fabric& fabric = *routes_->fabric;
-  const PortIndex port = fabric.find_port(ref);
-  const LinkIndex link = port == no_port ? no_link : fabric.port(port).link;
-  if (link == no_link) return Leads::Nowhere;
-  const Link& cable = fabric.link(link);
-  const auto is_switch = [&](LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; };
-  if (!is_switch(cable.a) || !is_switch(cable.b)) return Leads::ToHost;
-  return usable_.contains(link) ? Leads::ToSwitch : Leads::Nowhere;
+  if (find_switch(ref.node) == nullptr) return GroupStages::Leads::Unknown;
+  return GroupStages::where_leads(ref, *routes_->fabric, usable_);
 }
 
 /// OpenSM has cleared the group's entries before.

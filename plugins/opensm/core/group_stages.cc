@@ -4,7 +4,19 @@
 #include <iterator>
 #include <utility>
 
+#include "fabric/links.h"
+
 namespace heddle::plugin {
+
+GroupStages::Leads GroupStages::where_leads(const PortRef& ref, const Fabric& fabric,
+                                            const routing::LinkSet& usable) {
+  if (ref.port == PortNum{0}) return Leads::ToHost;
+  const PortIndex port = fabric.find_port(ref);
+  const LinkIndex link = port == no_port ? no_link : fabric.port(port).link;
+  if (link == no_link) return Leads::Nowhere;
+  if (!joins_switches(fabric, fabric.link(link))) return Leads::ToHost;
+  return usable.contains(link) ? Leads::ToSwitch : Leads::Nowhere;
+}
 
 const GroupStages::Tree& GroupStages::next(Mlid group_number, Tree wanted, const Ports& ports, Time now) {
   Group& group = groups_[group_number];

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "routing/link_set.h"
 
 namespace heddle::plugin {
 
@@ -36,6 +37,9 @@ class GroupStages {
     Unknown,  ///< its switch is not in sight: it may come back with what it had
   };
   using Ports = std::function<Leads(const PortRef&)>;
+  /// Of a port whose switch is in sight; `usable`: links that forward.
+  [[nodiscard]] static Leads where_leads(const PortRef& ref, const Fabric& fabric,
+                                         const routing::LinkSet& usable);
 
   /// What is to be written of it next, on the way to this tree.
   [[nodiscard]] const Tree& next(Mlid group, Tree wanted, const Ports& ports, Time now);

@@ -259,17 +259,8 @@ routing::SwitchIndex ScriptedPlugin::switch_of(NodeGuid guid) const {
 }
 
 plugin::GroupStages::Leads ScriptedPlugin::where_leads(const PortRef& ref) const {
-  using Leads = plugin::GroupStages::Leads;
-  if (!opensm_.is_in_sight(ref.node)) return Leads::Unknown;
-  if (ref.port == PortNum{0}) return Leads::ToHost;
-  const Fabric& fabric = *routes_->fabric;
-  const PortIndex port = fabric.find_port(ref);
-  const LinkIndex link = port == no_port ? no_link : fabric.port(port).link;
-  if (link == no_link) return Leads::Nowhere;
-  const Link& cable = fabric.link(link);
-  const auto is_switch = [&](LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; };
-  if (!is_switch(cable.a) || !is_switch(cable.b)) return Leads::ToHost;
-  return usable_.contains(link) ? Leads::ToSwitch : Leads::Nowhere;
+  if (!opensm_.is_in_sight(ref.node)) return plugin::GroupStages::Leads::Unknown;
+  return plugin::GroupStages::where_leads(ref, *routes_->fabric, usable_);
 }
 
 std::set<PortRef> ScriptedPlugin::tree(Lid group, const std::set<PortIndex>& members) {
