@@ -92,12 +92,7 @@ void Provisioner::forget_inactive(const Survey& survey) {
     return said.known && (said.info.state != PortState::Active || active_again_.contains(port));
   });
   std::erase_if(active_again_, [this](const PortRef& port) { return !inactive_.contains(port); });
-  keep_writer_off();
-}
-
-void Provisioner::keep_writer_off() {
-  writer_.keep_off_nothing();
-  for (const PortRef& port : inactive_) writer_.keep_off(port);
+  writer_.keep_off_only(inactive_);
 }
 
 void Provisioner::keep_off(const PortRef& port) {
@@ -113,7 +108,7 @@ void Provisioner::found_active(const PortRef& port) {
 void Provisioner::use_again(const PortRef& port) {
   if (inactive_.erase(port) == 0) return;
   active_again_.erase(port);
-  keep_writer_off();
+  writer_.use_again(port);
 }
 
 void Provisioner::regroup(std::shared_ptr<const Survey> survey, Instant now, Done done) {

@@ -163,7 +163,6 @@ class Provisioner {
   void begin_run(std::shared_ptr<Survey> survey, Instant now);
   [[nodiscard]] std::shared_ptr<Survey> without_inactive(const Survey& survey) const;
   void forget_inactive(const Survey& survey);
-  void keep_writer_off();
   [[nodiscard]] std::optional<Batch::Way> way_of(std::uint64_t tag) const;
   [[nodiscard]] FabricClock::duration packet_life() const;
   void trouble(LinkEnd end, const char* what, const transport::Completion& completion);

@@ -189,17 +189,17 @@ void TableWriter::write_blocks(std::vector<routing::BlockRef> blocks, std::vecto
       now);
 }
 
-/// The block that is to be written has an entry that its switch has not, and that leads out of a port which
-/// was found not to be Active since the stage began.
+/// The block that is to be written has an entry that leads out of a port which was found not to be Active
+/// since the stage began, and that its switch has not, or may have lost.
 bool TableWriter::leads_astray(BlockOf at) const {
   if (inactive_.empty()) return false;
   const Table& table = *tables_[at.sw];
   const auto bytes = working_.block(routing::SwitchIndex{at.sw}, at.block);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const std::size_t lid = std::size_t{at.block} * routing::lids_per_block + i;
-    if (bytes[i] == table.bytes[lid]) continue;
-    if (is_inactive({routing::SwitchIndex{at.sw}, Lid{static_cast<std::uint16_t>(lid)}, PortNum{bytes[i]}}))
-      return true;
+    const routing::EntryWrite entry{routing::SwitchIndex{at.sw}, Lid{static_cast<std::uint16_t>(lid)},
+                                    PortNum{bytes[i]}};
+    if (bytes[i] == table.bytes[lid] ? has_fallen(entry) : is_inactive(entry)) return true;
   }
   return false;
 }

@@ -87,9 +87,21 @@ class TableWriter {
   void set_packet_life(FabricClock::duration life) { under_way_.set_life(life); }
 
   /// From here on, LIDs of which a write would lead out of this port, which is not Active, or to it are left
-  /// as they are. Sets that still wait for their turn are not sent.
-  void keep_off(const PortRef& port) { inactive_.insert(port); }
-  void keep_off_nothing() { inactive_.clear(); }
+  /// as they are. Sets that still wait for their turn are not sent; nor, in this run, are others of either
+  /// switch of its cable that lead there by entries that stand: it may have been restarted, and hold none.
+  void keep_off(const PortRef& port) {
+    inactive_.insert(port);
+    fallen_.insert(port);
+  }
+  void use_again(const PortRef& port) {
+    inactive_.erase(port);
+    fallen_.erase(port);
+  }
+  /// Before a run that is planned by a new survey.
+  void keep_off_only(const std::set<PortRef>& ports) {
+    inactive_ = ports;
+    fallen_.clear();
+  }
   /// Before the next write plans anything, it gives the turns that packets make by what the switches hold,
   /// and takes the routes that it is answered: of the same switches.
   using Ask = std::function<std::shared_ptr<const Routes>(const std::vector<routing::KeptTurn>&)>;
@@ -184,6 +196,7 @@ class TableWriter {
   void keep_way_on(std::uint32_t from, Lid lid, const std::vector<std::uint32_t>& onward, Routes& kept);
   void keep_all_that_may_lead_there(Routes& kept);
   [[nodiscard]] bool is_inactive(const routing::EntryWrite& write) const;
+  [[nodiscard]] bool has_fallen(const routing::EntryWrite& write) const;
   [[nodiscard]] bool leads_astray(BlockOf at) const;
   [[nodiscard]] bool is_mute(std::uint32_t sw) const;
   [[nodiscard]] Instant settled_at(const routing::EntryWrite& write) const;
@@ -246,6 +259,7 @@ class TableWriter {
   Instant stage_began_{};    ///< its Sets were sent then, or later
   std::set<Lid> following_;  ///< that wait for packets of other LIDs, also where a plan was not carried out
   std::set<PortRef> inactive_;
+  std::set<PortRef> fallen_;  ///< of these, those found so since keep_off_only()
   /// By LID: one of its entries would lead out of such a port, or it follows such.
   std::vector<char> left_out_;
   bool is_round_incomplete_ = false;  ///< some LID of the plan was left out or held

@@ -148,5 +148,50 @@ TEST_P(StagesLeftOut, ThatWouldLeadOutOfADeadPort) {
 
 INSTANTIATE_TEST_SUITE_P(All, StagesLeftOut, testing::Values(Agents::Idle, Agents::Busy));
 
+// Random run 510174: a switch died while a stage waited for packets, and one of its neighbours said so. When
+// it was back, with nothing in its table and all ports in Init, the stage led by another neighbour, and wrote
+// beside that the entries that the switch was believed to hold.
+TEST(Provisioner, ASwitchWhoseCableFellIsNotGivenAgainWhatItHeld) {
+  std::size_t left_out = 0;
+  for (std::size_t nth = 0; nth < 64; ++nth) {
+    KeptWorld kept{"torus:4x4,hosts=1,links=1"};
+    World& world = kept.world;
+    ASSERT_FALSE(world.bring_up().failure);
+    const Fabric& truth = world.truth();
+    const Survey& survey = *world.reports.back().survey;
+    std::map<std::vector<PortNum>, std::set<std::uint8_t>> sent;
+    world.sim.on_send = [&](const mad::Packet& packet) {
+      if (const auto set = table_set(packet))
+        sent[set->path].insert(set->entries.begin(), set->entries.end());
+    };
+    const Link& avoided = truth.link(kept.switch_link(nth / 2));
+    kept.keeper.avoid(0, {link_ref(truth, avoided)});
+    std::optional<Result<void>> done;
+    world.sm.rewrite_tables(world.sim.now, [&](const Result<void>& result, Instant) { done = result; });
+    // The first stage is on its way.
+    const LinkEnd own{truth.port(world.sim.port()).node, truth.port(world.sim.port()).num};
+    const NodeIndex dies = nth % 2 == 0 ? avoided.a.node : avoided.b.node;
+    const auto way = survey.node(survey.fabric->find_node(truth.node(dies).guid)).path;
+    if (dies == truth.peer(own)->node || sent.contains(way)) continue;
+    world.sim.engine.unsolicited_to([](const mad::Packet&, Instant) {});
+    world.sim.fabric.kill(dies, world.sim.ps());
+    // The avoided one: nothing new is led there.
+    world.sm.keep_off(truth.ref(nth % 2 == 0 ? avoided.b : avoided.a));
+    world.sim.fabric.revive(dies, world.sim.ps());
+    ASSERT_TRUE(world.sim.run([&] { return done.has_value(); }));
+    const PortNum fell = nth % 2 == 0 ? avoided.a.port : avoided.b.port;
+    EXPECT_THAT(sent[way], testing::Not(testing::Contains(fell.raw()))) << "link " << nth / 2;
+    left_out += *done ? 0 : 1;
+    kept.keeper.avoid(0, {});
+    world.bring_up();
+    kept.settle();
+    (void)world.sim.run([] { return false; }, ProvisionOptions{}.packet_life);
+    world.bring_up();
+    kept.settle();
+    expect_works(world);
+  }
+  EXPECT_GT(left_out, 0U);
+}
+
 }  // namespace
 }  // namespace heddle::provision
