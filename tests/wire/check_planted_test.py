@@ -88,6 +88,31 @@ class Planted(Judged):
         self.expect("off")
         self.expect(options=("--flight", "100000"))
 
+    def set_that_is_too_old_to_come(self, entries):
+        """What c leads by is read when nobody counts on the Set any more."""
+        before = UP_DOWN["c"] if entries != UP_DOWN["c"] else with_entries("c", lid4=3, lid8=3)
+        asked = self.wire.send_table("c", entries)
+        self.wire.time += 200_000_000
+        self.wire.answer(self.wire.ask("c", GET, LFT, 0), self.wire.table(before))
+        return asked
+
+    def test_a_set_that_came_later_than_it_can_leads_over_the_link(self):
+        self.without_link_cd()
+        asked = self.set_that_is_too_old_to_come(UP_DOWN["c"])
+        self.wire.answer(asked)
+        self.wire.disable("c", 2)
+        self.expect("off", options=("--flight", "100000"))
+
+    def test_a_set_that_came_later_than_it_can_before_another_one_or_after_it(self):
+        """That one was not answered, but read."""
+        self.wire.write_table("d", with_entries("d", lid3=2, lid7=2))
+        asked = self.set_that_is_too_old_to_come(with_entries("c", lid4=3, lid8=3))
+        self.wire.send_table("c", with_entries("c", lid20=3))
+        self.wire.answer(self.wire.ask("c", GET, LFT, 0), self.wire.table(with_entries("c", lid20=3)))
+        self.wire.answer(asked)
+        self.wire.disable("c", 2)
+        self.expect("off", options=("--flight", "100000"))
+
     def test_nobody_knows_how_late_a_repeated_set_may_be(self):
         self.repeated_set(70_000_000)
         self.expect("off")

@@ -52,6 +52,17 @@ class Sound(Judged):
         self.wire.disable("c", 2)
         self.expect(options=("--flight", "100000", "--lag", "500"))
 
+    def test_a_set_that_came_later_than_it_can(self):
+        """Random run 510710: it was lost, c was read, and the server sent it again in the kernel's place, after 231 ms. Then it was
+        answered, and nothing else can be there."""
+        self.wire.write_table("d", with_entries("d", lid3=2, lid7=2))
+        asked = self.wire.send_table("c", with_entries("c", lid4=3, lid8=3))
+        self.wire.time += 200_000_000
+        self.wire.answer(self.wire.ask("c", GET, LFT, 0), self.wire.table(UP_DOWN["c"]))
+        self.wire.answer(asked)
+        self.wire.disable("c", 2)
+        self.expect(options=("--flight", "100000"))
+
     def test_a_set_of_a_killed_program_that_is_read_has_come(self):
         """Nobody hears of the answer; what the next program reads is what the Set carried, and the link goes off."""
         self.wire.write_table("d", with_entries("d", lid3=2, lid7=2))

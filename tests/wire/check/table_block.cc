@@ -8,11 +8,12 @@ void TableBlock::sent(Request request, int process, const Bytes& content, Time n
   for (Pending& each : pending_) {
     if (each.request != request) continue;
     each.given_up = 0;  // asked again under the same number
+    each.is_past = false;
     return;
   }
   bool is_repeated = false;
   for (Pending& each : pending_) {
-    if (each.process != process || each.content != content) continue;
+    if (each.process != process || each.content != content || each.is_past) continue;
     each.is_repeated = is_repeated = true;
   }
   pending_.push_back({request, now, 0, content, process, {now, process}, is_repeated});
@@ -47,16 +48,18 @@ void TableBlock::read(Time asked, const Bytes& content) {
   if (known_ && last_answer_ > asked) return;  // may be older than what was confirmed meanwhile
   take_for_come(asked, content);
   const bool in_flight = std::any_of(pending_.begin(), pending_.end(), [&](const Pending& each) {
-    return !each.has_come && over_at(each) > asked;
+    return each.may_come() && over_at(each) > asked;
   });
   if (known_ && in_flight) return;
   if (!in_flight) {
     // The last one that was taken would be what is there.
-    disproves_ = known_ && content == settled_ &&
-                 std::none_of(pending_.begin(), pending_.end(),
-                              [&](const Pending& each) { return each.content == content; });
-    for (const Pending& each : pending_) replaced_by_ = std::max(replaced_by_, over_at(each));
-    drop_pending_before(asked);
+    const bool is_as_before = known_ && content == settled_;
+    disproves_ = is_as_before && std::none_of(pending_.begin(), pending_.end(), [&](const Pending& each) {
+                   return !each.is_past && each.content == content;
+                 });
+    for (const Pending& each : pending_)
+      if (!each.is_past) replaced_by_ = std::max(replaced_by_, over_at(each));
+    is_as_before ? set_aside_before(asked) : drop_pending_before(asked);
   }
   settle(content, {asked, -1});
 }
@@ -64,7 +67,7 @@ void TableBlock::read(Time asked, const Bytes& content) {
 /// What is there can only be that Set's: it has come, and what it replaced is gone.
 void TableBlock::take_for_come(Time asked, const Bytes& content) {
   if (!known_ || content == settled_) return;
-  const auto by = [&](const Pending& each) { return each.content == content && !each.has_come; };
+  const auto by = [&](const Pending& each) { return each.content == content && each.may_come(); };
   const auto set = std::find_if(pending_.begin(), pending_.end(), by);
   if (set == pending_.end() || set->sent >= asked || std::count_if(set, pending_.end(), by) > 1) return;
   set->has_come = true;
@@ -85,6 +88,12 @@ void TableBlock::drop_pending_before(Time asked) {
   pending_.erase(std::remove_if(pending_.begin(), pending_.end(), over), pending_.end());
 }
 
+/// They have not come, and are too old to. An answer that comes first of all tells that one has, after that.
+void TableBlock::set_aside_before(Time asked) {
+  for (Pending& each : pending_)
+    if (!each.has_come && over_at(each) <= asked) each.is_past = true;
+}
+
 /// From when on it cannot arrive any more.
 Time TableBlock::over_at(const Pending& each) const {
   const Time alone = each.given_up != 0 ? each.given_up : each.sent + timing_.flight;
@@ -94,6 +103,11 @@ Time TableBlock::over_at(const Pending& each) const {
 }
 
 void TableBlock::settle(const Bytes& content, Written written) {
+  // Whether one that comes all the same came before this or after it, its answer would not tell.
+  if (!known_ || content != settled_)
+    pending_.erase(
+        std::remove_if(pending_.begin(), pending_.end(), [](const Pending& each) { return each.is_past; }),
+        pending_.end());
   settled_ = content;
   settled_written_ = written;
   known_ = true;
@@ -106,7 +120,7 @@ std::uint16_t TableBlock::value(const Bytes& content, std::size_t index) const {
 
 Written TableBlock::written(std::uint16_t entry, std::size_t index) const {
   const auto set = std::find_if(pending_.rbegin(), pending_.rend(), [&](const Pending& each) {
-    return !each.has_come && value(each.content, index) == entry;
+    return each.may_come() && value(each.content, index) == entry;
   });
   return set != pending_.rend() ? set->written : settled_written_;
 }
@@ -121,7 +135,7 @@ const std::vector<std::size_t>& TableBlock::update(Time now) {
     present.clear();
     if (known_) present.push_back(value(settled_, i));
     for (const Pending& each : pending_)
-      if (!each.has_come) present.push_back(value(each.content, i));
+      if (each.may_come()) present.push_back(value(each.content, i));
     std::sort(present.begin(), present.end());
     present.erase(std::unique(present.begin(), present.end()), present.end());
     next.clear();

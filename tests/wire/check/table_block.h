@@ -3,9 +3,9 @@
 /// holds the old or the new; where the answer never comes, both until a request that was sent later is
 /// answered. One that the program itself repeated before its answer came may arrive for as long as a MAD can
 /// be late (`late`), from when it was handed on at the latest. One whose content is read, and can be nobody
-/// else's, has come: no copy of it comes after that unless an answer tells of it. What has been replaced
-/// still counts for a while
-/// (`lag`), for packets that were queued under it.
+/// else's, has come: no copy of it comes after that unless an answer tells of it. One that was too old to
+/// come when what was there before was read counts no more; if its answer comes all the same, it has come
+/// since. What has been replaced still counts for a while (`lag`), for packets that were queued under it.
 #pragma once
 
 #include <cstddef>
@@ -77,11 +77,14 @@ class TableBlock {
     Written written;
     bool is_repeated = false;  ///< by its program, under another number
     bool has_come = false;     ///< what was read is what it carried
+    bool is_past = false;      ///< it could come no more when what was there before was read
+    [[nodiscard]] bool may_come() const { return !has_come && !is_past; }
   };
   void settle(const Bytes& content, Written written);
   [[nodiscard]] Time over_at(const Pending& each) const;
   void take_for_come(Time asked, const Bytes& content);
   void drop_pending_before(Time asked);
+  void set_aside_before(Time asked);
   [[nodiscard]] std::uint16_t value(const Bytes& content, std::size_t index) const;
   [[nodiscard]] Written written(std::uint16_t entry, std::size_t index) const;
 
