@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ssl/stream_base.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/basic_stream.hpp>
@@ -29,6 +30,10 @@
 #include "control/visitors.h"
 
 namespace heddle::control {
+
+/// Of TCP or of a Unix socket: not two types, since all that reads and writes is compiled for each.
+using PlainStream =
+    boost::beast::basic_stream<boost::asio::generic::stream_protocol, boost::asio::any_io_executor>;
 
 /// What all connections of one server share. Outlives the server when a handler answers late.
 struct Door {

@@ -15,7 +15,6 @@ namespace {
 
 namespace asio = boost::asio;
 using Tcp = asio::ip::tcp;
-using TcpStream = boost::beast::basic_stream<Tcp, asio::any_io_executor>;
 
 /// An IPv6 host has a whole /64 of addresses, so that is what counts as one peer.
 Peer peer_of(const asio::ip::address& address) {
@@ -73,7 +72,8 @@ Result<std::unique_ptr<HttpServer>> serve_tcp(asio::io_context& io, const TcpRul
     Peer peer = peer_of(from.address());
     const auto secrets = door->rules.guard ? door->rules.guard->secrets() : TcpGuard::Secrets{};
     if (secrets.tls) return greet_in_tls(std::move(socket), door, std::move(peer), secrets.tls);
-    std::make_shared<Connection<TcpStream>>(TcpStream{std::move(socket)}, door, Access::Read, std::move(peer))
+    std::make_shared<Connection<PlainStream>>(PlainStream{std::move(socket)}, door, Access::Read,
+                                              std::move(peer))
         ->begin();
   };
   auto door = std::make_shared<Door>(Door{std::move(handler), limits, {rules.hosts, rules.guard}});

@@ -8,15 +8,14 @@
 namespace heddle::control {
 namespace {
 
-using Plain = boost::beast::basic_stream<boost::asio::ip::tcp, boost::asio::any_io_executor>;
-using Tls = boost::beast::ssl_stream<Plain>;
+using Tls = boost::beast::ssl_stream<PlainStream>;
 
 }  // namespace
 
 void greet_in_tls(boost::asio::ip::tcp::socket socket, std::shared_ptr<Door> door, Peer peer,
                   std::shared_ptr<boost::asio::ssl::context> tls) {
   // The stream copies what it needs of the context.
-  Tls stream{Plain{std::move(socket)}, *tls};
+  Tls stream{PlainStream{std::move(socket)}, *tls};
   std::make_shared<Connection<Tls>>(std::move(stream), std::move(door), Access::Read, std::move(peer))
       ->begin();
 }

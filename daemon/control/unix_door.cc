@@ -20,7 +20,6 @@ namespace {
 
 namespace asio = boost::asio;
 using Unix = asio::local::stream_protocol;
-using UnixStream = boost::beast::basic_stream<Unix, asio::any_io_executor>;
 
 /// The kernel tells the groups that the peer had when it connected: a directory service is not asked, which
 /// might take its time.
@@ -125,8 +124,8 @@ Result<std::unique_ptr<HttpServer>> serve_unix(asio::io_context& io, const UnixS
                                                            const std::shared_ptr<Door>& door) {
     const auto caller = admit(socket.native_handle(), group, read);
     if (!caller) return;
-    std::make_shared<Connection<UnixStream>>(UnixStream{std::move(socket)}, door, caller->access,
-                                             caller->peer)
+    std::make_shared<Connection<PlainStream>>(PlainStream{std::move(socket)}, door, caller->access,
+                                              caller->peer)
         ->begin();
   };
   auto door = std::make_shared<Door>(Door{std::move(handler), limits, {}});
