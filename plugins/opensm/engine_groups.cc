@@ -54,7 +54,7 @@ ib_api_status_t Engine::multicast(osm_mgrp_box_t& group) {
       osm_physp_t* port = member.port->p_physp;
       osm_physp_t* at = member.port->p_node->sw != nullptr ? port : osm_physp_get_remote(port);
       const NodeIndex node = at != nullptr ? fabric.find_node(guid_of(*at->p_node)) : no_node;
-      const SwitchIndex s = node != no_node ? graph.find(node) : routing::no_switch;
+      const routing::SwitchIndex s = node != no_node ? graph.find(node) : routing::no_switch;
       if (s == routing::no_switch) {
         ++lost;
       } else {
