@@ -101,6 +101,20 @@ class Faults(Judged):
         self.raised_while_it_is_cut((("d", 3),))
         self.expect("known-cut")
 
+    def test_a_cut_that_was_read_before_late_answers_came_is_known(self):
+        self.wire.command("cut", "c", 2)
+        self.wire.see("c", 2, DOWN)
+        self.without_link_cd()
+        self.wire.command("mend", "c", 2)
+        told = [self.wire.set_port(*end, state=ACTIVE) for end in (("c", 2), ("d", 3))]
+        self.wire.command("cut", "c", 2)
+        self.wire.see("c", 2, DOWN)
+        for each in told:
+            self.wire.answer(each, self.wire.port_info(state=ACTIVE, physical=LINK_UP))
+        self.wire.time += 20_000_000
+        self.wire.write_table("c", UP_DOWN["c"])
+        self.expect("known-cut")
+
     def test_a_set_that_comes_late_to_a_switch_that_was_restarted(self):
         asked = self.wire.send_table("d", with_entries("d", lid7=2))
         self.wire.command("kill", "d")

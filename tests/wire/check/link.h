@@ -71,6 +71,9 @@ class Link {
       if (is_usable()) fell(now);
       active_[end] = false;
     }
+    // It is really cut by now: what was asked before says nothing of it any more.
+    barrier_ = std::max(barrier_, cut_at_);
+    if (state == State::Other) active_since_cut_[end] = false;
     if (fell_) seen_.try_emplace(process, now);
   }
 
