@@ -10,6 +10,7 @@
 
 #include "regulation/governor.h"
 #include "regulation/governor_records.h"
+#include "regulation/hanging_parts.h"
 #include "regulation/load_window.h"
 #include "regulation/unavoidable_loads.h"
 
@@ -146,10 +147,9 @@ class Governor::Impl {
   void finish(std::string note);
   void order_migration(unsigned to);
   void step_done();
-  [[nodiscard]] PortRef commanded_side(LinkIndex link, const routing::LegalPaths& paths) const;
-  [[nodiscard]] bool hangs_by_one(routing::SwitchIndex s) const;
-  /// Over the links that stay, from a manager.
-  [[nodiscard]] bool is_reached_without(routing::SwitchIndex gone, routing::SwitchIndex wanted) const;
+  [[nodiscard]] std::vector<PortRef> commanded_sides(const std::vector<Take>& takes) const;
+  [[nodiscard]] HangingParts hanging_parts() const;
+  [[nodiscard]] HangingParts::Spare spare_of(const LinkRef& link, const PortRef& off_at) const;
   void routing_tick();
 
   // governor_mending.cc: changes that fail, are not wanted any more, or lose their links

@@ -10,6 +10,13 @@ namespace heddle::regulation {
 
 using routing::LegalPaths;
 
+namespace {
+
+/// What is off for an operator, or only to be narrower, brings nothing back.
+bool is_spare(const governing::Take& take) { return !take.mode.on() && take.cause == Cause::Regulation; }
+
+}  // namespace
+
 /// Begins what there is to begin, when nothing is under way.
 void Governor::Impl::consider() {
   if (stage != Stage::Idle || !is_master_) return;
@@ -28,14 +35,14 @@ void Governor::Impl::begin(std::vector<Take> takes) {
   }
   for (const Take& take : takes) target_.erase(take.link);
   if (!takes.empty()) {
-    const LegalPaths paths(network->graph(), network->ranks(), &target_);
+    const std::vector<PortRef> sides = commanded_sides(takes);
+    auto side = sides.begin();
     Intent intent{next_change(), now_, {}, {}};
     std::vector<LinkRef> links;
     std::string reasons;
     for (Take& take : takes) {
       LinkRecord& link = at(take.link);
-      link.off = {link.ref,   commanded_side(take.link, paths), link.full, take.mode, take.cause, now_,
-                  take.reason};
+      link.off = {link.ref, *side++, link.full, take.mode, take.cause, now_, take.reason};
       link.reason = take.reason;
       move(link, LinkState::Leaving);
       intent.off.push_back(link.off);
@@ -63,58 +70,59 @@ void Governor::Impl::order_migration(unsigned to) {
   actions_.emplace_back(Migrate{*step_, to});
 }
 
-/// The switch that stays nearer to a manager; without one, the upper. But what is all that could bring the
-/// nearer one back is turned on from its other end.
-PortRef Governor::Impl::commanded_side(LinkIndex link, const LegalPaths& paths) const {
-  const Fabric& fabric = network->fabric();
-  const Link& cable = fabric.link(link);
+/// By link, the switch that stays nearer to a manager; without one, the upper. But where the others leave
+/// more that can be brought back from its other end, that one.
+std::vector<PortRef> Governor::Impl::commanded_sides(const std::vector<Take>& takes) const {
   const auto& graph = network->graph();
-  const auto a = graph.find(cable.a.node);
-  const auto b = graph.find(cable.b.node);
-  if (a == routing::no_switch) return fabric.ref(cable.b);
-  if (b == routing::no_switch) return fabric.ref(cable.a);
+  const LegalPaths paths(graph, network->ranks(), &target_);
   const auto way = [&](routing::SwitchIndex s) {
     unsigned least = LegalPaths::far;
     for (const auto manager : network->manager_switches())
       least = std::min<unsigned>(least, paths.distance(manager, s));
     return least;
   };
-  const bool a_first = way(a) != way(b) ? way(a) < way(b) : network->ranks().above(a, b);
-  const auto near = a_first ? a : b;
-  const auto far = a_first ? b : a;
-  const auto has_hosts = [&](routing::SwitchIndex s) { return graph.hosts_at(s) != 0; };
-  const bool is_far_in_need = hangs_by_one(far) && (has_hosts(far) || !has_hosts(near));
-  const bool at_far = hangs_by_one(near) && !is_far_in_need && is_reached_without(near, far);
-  return fabric.ref(a_first != at_far ? cable.a : cable.b);
+  HangingParts hanging = hanging_parts();
+  std::vector<PortRef> sides;
+  for (const Take& take : takes) {
+    const LinkRef& link = records[take.link.raw()].ref;
+    const auto [a, b] = spare_of(link, link.a);
+    const bool at_a =
+        b == routing::no_switch ||
+        (a != routing::no_switch && (way(a) != way(b) ? way(a) < way(b) : network->ranks().above(a, b)));
+    sides.push_back(at_a ? link.a : link.b);
+    if (is_spare(take)) hanging.cover(spare_of(link, sides.back()));
+  }
+  for (std::size_t i = 0; i < takes.size(); ++i) {
+    if (!is_spare(takes[i])) continue;
+    const LinkRef& link = records[takes[i].link.raw()].ref;
+    const HangingParts::Spare near = spare_of(link, sides[i]);
+    const HangingParts::Spare far{near.other, near.off_at};
+    hanging.uncover(near);
+    const bool at_far = hanging.worth(far) > hanging.worth(near);
+    hanging.cover(at_far ? far : near);
+    if (at_far) sides[i] = sides[i] == link.a ? link.b : link.a;
+  }
+  return sides;
 }
 
-/// Whether that switch is gone with one neighbour, and nothing that is off there can be turned on from its
-/// other end.
-bool Governor::Impl::hangs_by_one(routing::SwitchIndex s) const {
-  const auto managers = network->manager_switches();
-  if (std::find(managers.begin(), managers.end(), s) != managers.end()) return false;
-  std::set<routing::SwitchIndex> neighbours;
-  for (const routing::Hop& hop : network->graph().hops(s)) {
-    if (target_.contains(hop.link)) neighbours.insert(hop.peer);
-    const LinkRecord& link = records[hop.link.raw()];
+/// With what is off, or on its way there.
+HangingParts Governor::Impl::hanging_parts() const {
+  HangingParts hanging(*network, target_);
+  for (const LinkRecord& link : records) {
     const bool is_going = link.state == LinkState::Leaving || link.state == LinkState::Draining ||
                           link.state == LinkState::Closing || link.state == LinkState::Off;
-    if (is_going && !link.off.mode.on() && link.off.port.node != network->graph().guid(s)) return false;
+    // What an operator wants off comes back for nobody.
+    if (!is_going || link.off.mode.on() || wish(link.ref) == Wish::Off) continue;
+    hanging.cover(spare_of(link.ref, link.off.port));
   }
-  return neighbours.size() == 1;
+  return hanging;
 }
 
-bool Governor::Impl::is_reached_without(routing::SwitchIndex gone, routing::SwitchIndex wanted) const {
-  const auto managers = network->manager_switches();
-  std::vector<routing::SwitchIndex> reached(managers.begin(), managers.end());
-  std::set<routing::SwitchIndex> known(managers.begin(), managers.end());
-  for (std::size_t i = 0; i < reached.size(); ++i) {
-    for (const routing::Hop& hop : network->graph().hops(reached[i])) {
-      if (!target_.contains(hop.link) || hop.peer == gone || !known.insert(hop.peer).second) continue;
-      reached.push_back(hop.peer);
-    }
-  }
-  return known.contains(wanted);
+HangingParts::Spare Governor::Impl::spare_of(const LinkRef& link, const PortRef& off_at) const {
+  const auto at = [this](const PortRef& port) {
+    return network->graph().find(network->fabric().find_node(port.node));
+  };
+  return {at(off_at), at(off_at == link.a ? link.b : link.a)};
 }
 
 void Governor::Impl::write(std::optional<unsigned> to_plane, Writing writing) {
