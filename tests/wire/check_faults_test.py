@@ -3,7 +3,7 @@
 import unittest
 
 from judged import LIDS, RING, UP_DOWN, Judged, with_entries
-from synthetic import ACTIVE, ARMED, DOWN, GET, INIT, LINK_UP, PORT_INFO, SET, Fabric, Recording
+from synthetic import ACTIVE, ARMED, DISABLED, DOWN, GET, INIT, LINK_UP, PORT_INFO, SET, Fabric, Recording
 
 
 class Faults(Judged):
@@ -237,6 +237,50 @@ class Faults(Judged):
         counts, text = self.judge("--back-within", "2")
         # From a and b to the host at d, and back; not from the manager behind a to d itself.
         self.assertEqual(counts["violations"]["stays-broken"]["pairs"], 4, text)
+
+    def d_without_its_only_cable(self, disabled_at):
+        """c/2 -- d/3 is off when d/2 -- a/3 is cut."""
+        self.without_link_cd()
+        self.wire.time += 20_000_000
+        self.wire.disable(*disabled_at)
+        self.wire.command("cut", "a", 3)
+        self.wire.see("a", 3, DOWN)
+
+    def after_a_while(self, *kinds):
+        self.wire.time += 3_000_000_000
+        self.wire.see("a", 3, DOWN)
+        return self.expect(*kinds, options=("--back-within", "2"))
+
+    def test_a_port_that_is_off_and_that_nobody_reaches_brings_nothing_back(self):
+        self.d_without_its_only_cable(("d", 3))
+        self.after_a_while()
+
+    def test_a_port_that_is_off_and_in_sight_is_brought_back(self):
+        self.d_without_its_only_cable(("c", 2))
+        self.after_a_while("stays-broken")
+
+    def test_a_port_that_was_on_again_when_it_was_lost_is_brought_back(self):
+        self.without_link_cd()
+        self.wire.time += 20_000_000
+        self.wire.disable("d", 3)
+        self.wire.enable("d", 3)
+        self.wire.command("cut", "a", 3)
+        self.wire.see("a", 3, DOWN)
+        self.after_a_while("stays-broken")
+
+    def test_a_port_that_was_never_turned_off_as_far_as_anybody_knows_is_brought_back(self):
+        self.without_link_cd()
+        self.wire.time += 20_000_000
+        self.wire.lost(self.wire.set_port("d", 3, physical=DISABLED))
+        self.wire.command("cut", "a", 3)
+        self.wire.see("a", 3, DOWN)
+        self.after_a_while("stays-broken")
+
+    def test_a_switch_that_was_restarted_has_no_port_that_is_off(self):
+        self.d_without_its_only_cable(("d", 3))
+        self.wire.command("kill", "d")
+        self.wire.command("revive", "d")
+        self.after_a_while("stays-broken")
 
     def test_nobody_sends_from_a_switch_that_is_off(self):
         self.wire.command("kill", "d")

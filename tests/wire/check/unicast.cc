@@ -317,7 +317,30 @@ std::vector<Dependencies::Edge> Unicast::edges_of(int lid) {
   return edges;
 }
 
+std::vector<std::uint8_t> Unicast::in_sight() const {
+  std::vector<std::uint8_t> seen(topology_.nodes().size(), 0);
+  std::vector<int> queue;
+  const auto see = [&](int node) {
+    if (std::exchange(seen[static_cast<std::size_t>(node)], std::uint8_t{1}) == 0) queue.push_back(node);
+  };
+  for (const End manager : world_.managers()) see(manager.node);
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const int node = queue[i];
+    for (int p = 1; p <= topology_.node(node).ports; ++p) {
+      const int cable = topology_.cable_at({node, p});
+      if (cable < 0 || world_.link(cable).is_cut() || world_.link(cable).is_forced()) continue;
+      const End peer = topology_.peer({node, p});
+      if (!world_.is_disabled(peer)) see(peer.node);
+    }
+  }
+  return seen;
+}
+
 std::vector<int> Unicast::islands() const {
+  const std::vector<std::uint8_t> seen = in_sight();
+  const auto is_lost = [&](End end) {
+    return world_.is_disabled(end) && seen[static_cast<std::size_t>(end.node)] == 0;
+  };
   std::vector<int> root(topology_.nodes().size());
   std::iota(root.begin(), root.end(), 0);
   const auto find = [&](int node) {
@@ -326,6 +349,7 @@ std::vector<int> Unicast::islands() const {
   };
   for (int c = 0; c < static_cast<int>(topology_.cables().size()); ++c) {
     if (world_.link(c).is_cut() || world_.link(c).is_forced()) continue;
+    if (is_lost(topology_.cable(c).a) || is_lost(topology_.cable(c).b)) continue;
     root[static_cast<std::size_t>(find(topology_.cable(c).a.node))] = find(topology_.cable(c).b.node);
   }
   std::vector<int> result(root.size());

@@ -94,6 +94,10 @@ class Unicast {
   /// Whether they have a way at every instant: aggregation nodes may be without, when links go off
   /// (docs/regulation.md). Nothing else is allowed for them.
   [[nodiscard]] bool is_promised(int lid, int source) const;
+  /// Nodes that a manager reaches over cables that are not cut, or could: what is Disabled at a port that it
+  /// reaches it can bring back.
+  [[nodiscard]] std::vector<std::uint8_t> in_sight() const;
+  /// What cables join that are there or could be brought back, as one number by node.
   [[nodiscard]] std::vector<int> islands() const;
 
   const World& world_;

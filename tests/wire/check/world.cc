@@ -121,6 +121,11 @@ void World::cut_node(int node, bool dead, Time now) {
   }
 }
 
+/// A switch starts with all ports enabled.
+void World::forget_disabled(int node) {
+  std::erase_if(disabled_, [&](End port) { return port.node == node; });
+}
+
 void World::forget_tables(int node, Time now) {
   const int number = topology_.node(node).switch_number;
   if (number < 0) return;
@@ -145,11 +150,15 @@ void World::begin(const Command& command) {
     cut_node(*node, true, now);
     changes_.dead.insert(*node);
     dead_.insert(topology_.node(*node).switch_number);
-    if (command.what == "kill") forget_tables(*node, now);
+    if (command.what == "kill") {
+      forget_tables(*node, now);
+      forget_disabled(*node);
+    }
   } else if (command.what == "revive") {
     cut_node(*node, false, now);
     dead_.erase(topology_.node(*node).switch_number);
     forget_tables(*node, now);  // what was sent to it meanwhile, too
+    forget_disabled(*node);
   } else {
     const int cable = topology_.cable_at({*node, command.port});
     if (cable < 0) throw std::runtime_error("a command names a port without a cable");

@@ -52,6 +52,8 @@ class World {
   [[nodiscard]] Time lag() const { return timing_.lag; }
   [[nodiscard]] const Topology& topology() const { return topology_; }
   [[nodiscard]] const Link& link(int cable) const { return links_[static_cast<std::size_t>(cable)]; }
+  /// It was told to be, and nothing else since: whoever does not reach it cannot bring its link back.
+  [[nodiscard]] bool is_disabled(End port) const { return disabled_.contains(port); }
   /// node -1: nobody's.
   [[nodiscard]] End owner(int lid) const { return owners_[static_cast<std::size_t>(lid)]; }
   [[nodiscard]] int base_lid(int lid) const;
@@ -111,6 +113,7 @@ class World {
   void update(const BlockAt& at, Time now);
   void link_changed(int cable);
   void cut_node(int node, bool dead, Time now);
+  void forget_disabled(int node);
   void forget_tables(int node, Time now);
 
   const Topology& topology_;
@@ -119,6 +122,7 @@ class World {
   Batch batch_;
   Changes changes_;
   std::vector<Link> links_;
+  std::set<End> disabled_;
   std::vector<End> owners_;
   std::set<int> lids_;
   struct PortLids {

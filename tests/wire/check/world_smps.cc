@@ -26,6 +26,7 @@ constexpr std::size_t lmc_offset = 34;    ///< lowest three bits
 constexpr unsigned state_down = 1;
 constexpr unsigned state_armed = 3;
 constexpr unsigned state_active = 4;
+constexpr unsigned phys_unchanged = 0;
 constexpr unsigned phys_sleep = 1;
 constexpr unsigned phys_polling = 2;
 constexpr unsigned phys_disabled = 3;
@@ -42,7 +43,8 @@ std::uint64_t u64(const std::uint8_t* at) {
 }
 
 unsigned state_of(const Mad& mad) { return mad.data[state_offset] & 0x0fU; }
-unsigned phys_of(const Mad& mad) { return mad.data[phys_offset] >> 4U; }
+unsigned phys_of(const Bytes& data) { return data[phys_offset] >> 4U; }
+unsigned phys_of(const Mad& mad) { return phys_of(mad.data); }
 
 std::string describe(std::uint16_t attribute, std::uint32_t modifier, const Mad& mad) {
   static constexpr const char* states[]{"-", "Down", "Init", "Armed", "Active"};
@@ -181,6 +183,8 @@ void World::answer(std::size_t index, const Record& record, const Mad& mad) {
 
 void World::port_set(Request& request, const Mad& mad, Time now) {
   const int cable = topology_.cable_at(request.target);
+  // Whether this one comes too is known when it is answered.
+  if (phys_of(mad) != phys_unchanged && phys_of(mad) != phys_disabled) disabled_.erase(request.target);
   const bool away =
       phys_of(mad) == phys_disabled || phys_of(mad) == phys_sleep || state_of(mad) == state_down;
   if (cable < 0 || (!away && phys_of(mad) != phys_polling)) return;
@@ -197,6 +201,7 @@ void World::port_answer(int process, const Request& request, const Mad& mad, Tim
     if (cable >= 0 && request.takes_link) links_[static_cast<std::size_t>(cable)].taking_ended(now);
     return;
   }
+  if (request.is_set && phys_of(request.content) == phys_disabled) disabled_.insert(port);
   const bool has_lid = port.port == 0 || !topology_.is_switch(port.node);
   if (has_lid) {
     const int lid = mad.data[lid_offset] << 8 | mad.data[lid_offset + 1];
