@@ -12,6 +12,10 @@
 
 namespace heddle::regulation {
 
+/// What paths that are mends may bring to a link that is above u_on with all links on, as they follow what
+/// other trunks keep: so many times what it carries then.
+inline constexpr double most_by_mends = 1.1;
+
 class Evaluation {
  public:
   enum class Model : std::uint8_t {
@@ -44,11 +48,9 @@ class Evaluation {
   [[nodiscard]] bool bears(std::uint32_t hop, const std::vector<double>& loads) const {
     return loads[hop] <= ceiling_[hop] * (1 + 1e-9);
   }
-  /// Where paths that are mends follow what other trunks keep, they may bring a tenth more to a link that is
-  /// above u_on with all links on.
+  /// Nor above what mends may bring.
   [[nodiscard]] bool bears_mends(std::uint32_t hop, const std::vector<double>& loads) const {
-    constexpr double most_more = 1.1;
-    return loads[hop] <= (ceiling_[hop] > u_on_[hop] ? most_more : 1 + 1e-9) * ceiling_[hop];
+    return loads[hop] <= (ceiling_[hop] > u_on_[hop] ? most_by_mends : 1 + 1e-9) * ceiling_[hop];
   }
   /// Above u_on with all links on.
   [[nodiscard]] bool is_full_with_all(std::uint32_t hop) const { return ceiling_[hop] > u_on_[hop]; }

@@ -12,14 +12,6 @@ using routing::Hop;
 using routing::LinkSet;
 using routing::SwitchIndex;
 
-namespace {
-
-/// How many times its load with all links on a link that is too full may get by what the trunk rule does
-/// elsewhere.
-constexpr double most_more = 1.1;
-
-}  // namespace
-
 GeneralSearch::GeneralSearch(const SelectionProblem& problem, const SelectOptions& options)
     : problem_{problem},
       options_{options},
@@ -133,7 +125,7 @@ std::optional<Found> GeneralSearch::by_trunks(const Found& everything, const Mea
     if (!all_stay) continue;
     for (const LinkIndex link : trunk.links) {
       for (const std::uint32_t hop : {network_.up_hop(link), network_.down_hop(link)}) {
-        if (present[hop] > u_on * network_.capacity(link) && loads[hop] <= most_more * present[hop])
+        if (present[hop] > u_on * network_.capacity(link) && loads[hop] <= most_by_mends * present[hop])
           judged[hop] = std::min(loads[hop], present[hop]);
       }
     }

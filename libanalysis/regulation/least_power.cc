@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "base/disjoint_sets.h"
+#include "regulation/evaluation.h"
 #include "regulation/selector.h"
 
 namespace heddle::regulation {
@@ -35,8 +36,10 @@ class Bound {
         watts = std::min(watts, problem.power->link(fabric, link, reduced).value());
       cable.watts = watts;
       cable.limit = options.thresholds.u_on.value() * network_.capacity(link);
-      if (!limits.empty())
-        cable.limit = std::max({cable.limit, limits[network_.up_hop(link)], limits[network_.down_hop(link)]});
+      if (!limits.empty()) {
+        const double most = std::max(limits[network_.up_hop(link)], limits[network_.down_hop(link)]);
+        if (most > cable.limit) cable.limit = most_by_mends * most;
+      }
       cables_.push_back(cable);
       if (rank(cable.lower) > rank(cable.upper) + 1) neighbours_only_ = false;
     }

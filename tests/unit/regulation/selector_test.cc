@@ -381,6 +381,33 @@ TEST(OptimalityTest, SelectionsOfSmallFabricsAreNearTheOptimum) {
 }
 
 // Random fabrics, traffic, pins, broken links and thresholds: whatever is selected obeys every rule.
+// A link that is above u_on with all links on may get a tenth more: then one does where the bound took two.
+TEST(LeastPower, KnowsWhatMendsMayBringToAFullLink) {
+  constexpr std::uint16_t seed = 365;
+  Case site{"random:switches=2,hosts=5,links=3,ports=40,seed=366"};
+  Random random{seed};
+  for (std::uint32_t i = 0; i < site.exempt.size(); ++i) {
+    if (site.exempt[i] == Exempt::No && random.chance(0.1)) site.exempt[i] = Exempt::Pinned;
+    if (site.exempt[i] == Exempt::No && random.chance(0.1)) site.available.erase(LinkIndex{i});
+  }
+  site.current = site.available;
+  std::vector<HostFlow> flows;
+  for (std::uint32_t n = 0; n < 3 * site.hosts(); ++n) {
+    const auto from = static_cast<std::uint32_t>(random.below(site.hosts()));
+    const auto to = static_cast<std::uint32_t>(random.below(site.hosts()));
+    if (from != to) flows.push_back({from, to, site.rate(random.unit() * 0.3)});
+  }
+  site.set(flows);
+  SelectOptions options;
+  options.policy = SelectPolicy::General;
+  options.thresholds.u_on = Ratio{0.5 + random.unit() / 2};
+  options.thresholds.u_off = Ratio{options.thresholds.u_on.value() * 0.45};
+  const auto selection = select_links(site.problem, options);
+  ASSERT_TRUE(selection);
+  EXPECT_GT(site.busiest(selection->active), options.thresholds.u_on.value());
+  EXPECT_GE(selection->watts.value(), selection->least_watts.value() - 1e-6);
+}
+
 RC_GTEST_PROP(SelectorProperty, EverySelectionObeysEveryRule, ()) {
   const auto switches = *rc::gen::inRange(2, 12);
   const auto extra = *rc::gen::inRange(0, 2 * switches);
