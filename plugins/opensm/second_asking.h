@@ -19,13 +19,13 @@
 #include "fabric/change.h"
 #include "opensm_headers.h"
 #include "opensm_log.h"
-#include "other_routes.h"
+#include "questions.h"
 
 namespace heddle::plugin {
 
 class SecondAsking {
  public:
-  explicit SecondAsking(osm_opensm_t& opensm) : opensm_{opensm}, log_{opensm.log} {}
+  explicit SecondAsking(osm_opensm_t& opensm) : opensm_{opensm}, log_{opensm.log}, questions_{opensm} {}
 
   /// The fabric has been discovered, and nobody dropped yet. Without OpenSM's lock, which the handlers of the
   /// answers take; waits for these. Sends nothing where everybody has answered, nobody contradicts another,
@@ -78,26 +78,18 @@ class SecondAsking {
   [[nodiscard]] osm_node_t& node_of(NodeGuid guid) const;
   [[nodiscard]] bool is_by_itself(osm_node_t& node) const;
   [[nodiscard]] Heard heard_of(osm_node_t& node) const;
-  [[nodiscard]] bool is_lacking(const osm_physp_t& port) const;
   [[nodiscard]] std::set<NodeGuid> incomplete() const;
   [[nodiscard]] std::vector<osm_physp_t*> outdated() const;
   [[nodiscard]] std::vector<osm_physp_t*> active_of(std::span<const LinkRef> links) const;
-  std::size_t ask(osm_node_t& node, std::size_t most);
-  std::size_t ask_by(const OtherRoutes& routes, osm_node_t& node);
-  std::size_t ask_node_info(osm_physp_t& port);
-  std::size_t ask_node_info(const osm_physp_t& last, const osm_dr_path_t& path);
-  std::size_t ask_port_info(osm_physp_t& port);
-  std::size_t ask_pkeys(osm_physp_t& port);
-  [[nodiscard]] osm_physp_t* way_to(const osm_physp_t& port) const;
 
   osm_opensm_t& opensm_;
   Log log_;
+  Questions questions_;
   /// They were asked again in vain, and have not answered everything since: an agent that hangs does not cost
   /// every sweep its time-outs. Who is dropped and not found again is forgotten.
   std::set<NodeGuid> given_up_;
   /// In the sweep before: an agent of the own switch that hangs is dropped in the end.
   bool has_kept_ = false;
-  std::vector<osm_dr_path_t> routes_;   ///< of what has been asked since this was cleared
   std::vector<osm_dr_path_t> in_vain_;  ///< routes of questions of this sweep
 };
 

@@ -23,6 +23,11 @@ void for_each(cl_qmap_t& map, F&& f) {
   return osm_node_get_type(&node) == IB_NODE_TYPE_SWITCH;
 }
 
+/// A port of a switch other than port 0.
+[[nodiscard]] inline bool is_outer(const osm_physp_t& port) {
+  return is_switch(*port.p_node) && port.port_num != 0;
+}
+
 /// Whether the port has answered PortInfo in this sweep.
 [[nodiscard]] inline bool is_heard(const osm_physp_t& port) {
   return port.p_node->physp_discovered[port.port_num] != 0;
