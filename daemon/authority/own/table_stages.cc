@@ -1,7 +1,6 @@
 // In which order a TableWriter writes what differs, and what waits for packets under way.
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
@@ -189,20 +188,6 @@ bool TableWriter::is_inactive(const routing::EntryWrite& write) const {
   if (node == no_node || write.port.raw() > survey_->fabric->node(node).port_count) return false;
   const auto peer = survey_->fabric->peer({node, write.port});
   return peer && inactive_.contains(survey_->fabric->ref(*peer));
-}
-
-/// The plan has a link to a switch there, and one of its ends has been found not to be Active since.
-bool TableWriter::has_fallen(const routing::EntryWrite& write) const {
-  const NodeIndex node = switches_[write.sw.raw()];
-  if (fallen_.empty() || node == no_node) return false;
-  const Fabric& fabric = *survey_->fabric;
-  if (write.port.raw() > fabric.node(node).port_count) return false;
-  const LinkEnd end{node, write.port};
-  const auto peer = fabric.peer(end);
-  if (!peer || !survey_->node(peer->node).is_switch()) return false;
-  return std::ranges::any_of(std::array{end, *peer}, [&](LinkEnd each) {
-    return fallen_.contains(fabric.ref(each)) && survey_->port(each).info.state == PortState::Active;
-  });
 }
 
 /// Takes LIDs that are held, or would be led out of a port that is not Active, out of the stage and of all

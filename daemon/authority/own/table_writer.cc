@@ -1,6 +1,7 @@
 #include "authority/own/table_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -187,6 +188,20 @@ void TableWriter::write_blocks(std::vector<routing::BlockRef> blocks, std::vecto
         report_.stopped ? finish(at) : next_stage(at);
       },
       now);
+}
+
+/// The plan has a link to a switch there, and one of its ends has been found not to be Active since.
+bool TableWriter::has_fallen(const routing::EntryWrite& write) const {
+  const NodeIndex node = switches_[write.sw.raw()];
+  if (fallen_.empty() || node == no_node) return false;
+  const Fabric& fabric = *survey_->fabric;
+  if (write.port.raw() > fabric.node(node).port_count) return false;
+  const LinkEnd end{node, write.port};
+  const auto peer = fabric.peer(end);
+  if (!peer || !survey_->node(peer->node).is_switch()) return false;
+  return std::ranges::any_of(std::array{end, *peer}, [&](LinkEnd each) {
+    return fallen_.contains(fabric.ref(each)) && survey_->port(each).info.state == PortState::Active;
+  });
 }
 
 /// The block that is to be written has an entry that leads out of a port which was found not to be Active
