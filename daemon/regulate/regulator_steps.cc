@@ -1,10 +1,11 @@
 // What the governor asks for: records, and the steps of a change.
 
-#include "fabric/links.h"
 #include "regulate/regulator.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "fabric/links.h"
 
 namespace heddle::regulate {
 
