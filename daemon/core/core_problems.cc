@@ -43,8 +43,9 @@ std::optional<std::string> FabricCore::silent_manager() const {
   const auto& seen = master_.sight();
   if (!authority_->looks_for_master() || !seen || seen->lid == no_lid || seen->answers) return std::nullopt;
   return fmt::format(
-      "the subnet manager at LID {} does not answer as master, and this daemon only observes: nobody repairs "
-      "routes, and no host that starts gets a LID; see that subnet manager, and its standby",
+      "the subnet manager at LID {} does not answer as master, and this daemon does not take its place: "
+      "nobody "
+      "repairs routes, and no host that starts gets a LID; see that subnet manager, and its standby",
       seen->lid.raw());
 }
 
