@@ -22,10 +22,10 @@ constexpr std::uint32_t out_of_the_switches = nowhere - 2;  ///< to a host, or t
 
 /// A cable that is in use, and nobody known at its other end; or a port that did not say whether it is.
 bool TableWriter::is_unknown_behind(LinkEnd end) const {
-  const std::vector<SurveyPort>& ports = survey_->node(end.node).ports;
-  if (end.port == PortNum{0} || end.port.raw() >= ports.size()) return false;
+  const std::vector<SurveyPort>& said = survey_->node(end.node).ports;
+  if (end.port == PortNum{0} || end.port.raw() >= said.size()) return false;
   // The snapshot's states are those of the sweep, and may be earlier.
-  const SurveyPort& port = ports[end.port.raw()];
+  const SurveyPort& port = said[end.port.raw()];
   return survey_->fabric->port(end).link == no_link && (!port.known || port.info.state == PortState::Active);
 }
 
