@@ -229,12 +229,12 @@ struct Answers::State : std::enable_shared_from_this<State> {
     elsewhere(which, [make = std::exchange(lane.running->order.make, nullptr), which,
                       encoding = lane.running->order.encoding, plain = plain_of(*lane.running),
                       ledger = ledger, back = back, weak = weak_from_this()]() mutable {
-      auto made = body_by(make, encoding, plain, ledger);
+      auto body = body_by(make, encoding, plain, ledger);
       make = nullptr;
       plain = nullptr;
-      back([weak, which, made = std::move(made)] {
+      back([weak, which, body = std::move(body)] {
         if (const auto self = weak.lock()) {
-          self->finish(which, made ? *made : nullptr, made ? std::nullopt : std::optional{made.error()});
+          self->finish(which, body ? *body : nullptr, body ? std::nullopt : std::optional{body.error()});
         }
       });
     });
