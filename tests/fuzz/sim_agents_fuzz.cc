@@ -1,5 +1,6 @@
 // Any MADs into the simulated fabric: its subnet management and performance agents, its forwarding. The
-// fabric goes on, and a well-formed question is answered afterwards.
+// fabric goes on, and a well-formed question is answered afterwards, if it has the M_Key that may have been
+// set (IBA 14.2.4.1).
 //
 // The input: records of 1 + 256 bytes, a byte of address bits and a MAD; what is cut short is filled with
 // zeros.
@@ -32,7 +33,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   }
   (void)world.run([] { return false; }, std::chrono::seconds{10});
   answers = 0;
-  (void)world.send(transport::directed_smp({.attribute = mad::SmAttr::NodeInfo}, {}));
+  (void)world.send(transport::directed_smp(
+      {.attribute = mad::SmAttr::NodeInfo, .m_key = world.fabric.port_info(world.port()).m_key}, {}));
   (void)world.run([&] { return answers > 0; }, std::chrono::seconds{10});
   fuzz::require(answers > 0, "the local node answers after all of it");
   return 0;
