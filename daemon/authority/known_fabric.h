@@ -64,6 +64,8 @@ class FabricListener {
   [[nodiscard]] virtual std::vector<LinkRef> links_withheld() const { return {}; }
   /// Links that an operator wants off, whoever is cut off by it: no table leads over these.
   [[nodiscard]] virtual std::vector<LinkRef> links_forced() const { return {}; }
+  /// Switches that an operator takes out of service, ascending: nobody misses them.
+  [[nodiscard]] virtual std::vector<NodeGuid> switches_drained() const { return {}; }
   /// Links that are off by this program's doing, as is known from elsewhere than its journal: for a journal
   /// that is a fresh one. Before the first known_links().
   virtual void on_evidence(const std::vector<regulation::OffRecord>& off, Instant now) = 0;

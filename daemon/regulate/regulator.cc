@@ -267,6 +267,17 @@ std::vector<LinkRef> Regulator::links_off() const {
   return off;
 }
 
+std::vector<NodeGuid> Regulator::switches_drained() const {
+  const regulation::Memory memory = restarted_ ? governor_.memory() : journal_.memory();
+  std::vector<NodeGuid> switches;
+  for (const auto& [what, drain] : memory.drains)
+    switches.insert(switches.end(), drain.nodes.begin(), drain.nodes.end());
+  // One may be part of several.
+  std::ranges::sort(switches);
+  switches.erase(std::unique(switches.begin(), switches.end()), switches.end());
+  return switches;
+}
+
 std::vector<authority::KnownLink> Regulator::known_links() const {
   std::vector<authority::KnownLink> links;
   const regulation::Memory memory = restarted_ ? governor_.memory() : journal_.memory();

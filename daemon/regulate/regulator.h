@@ -139,6 +139,7 @@ class Regulator final : public authority::FabricListener {
   [[nodiscard]] std::vector<LinkRef> links_off() const override;
   [[nodiscard]] std::vector<LinkRef> links_withheld() const override { return governor_.withheld(); }
   [[nodiscard]] std::vector<LinkRef> links_forced() const override { return governor_.forced(); }
+  [[nodiscard]] std::vector<NodeGuid> switches_drained() const override;
   void on_evidence(const std::vector<regulation::OffRecord>& off, Instant now) override;
   void on_lids(std::vector<authority::PortLid> lids) override;
   /// Turned off, on, or to another mode and seen there, since the start of the program.

@@ -29,9 +29,9 @@ class PlanParser {
 
   Plan plan(const json::value& document) {
     Plan plan;
-    const json::object* top = reader_.object(
-        document, "plan",
-        {"checksum", "version", "epoch", "ranks", "off", "forced", "planes", "qos", "packet_life_us"});
+    const json::object* top = reader_.object(document, "plan",
+                                             {"checksum", "version", "epoch", "ranks", "off", "forced",
+                                              "drained", "planes", "qos", "packet_life_us"});
     if (top == nullptr) return plan;
     if (const auto* value = reader_.member(*top, "plan", "version")) {
       const std::uint64_t found = reader_.number(*value, "version", ~std::uint64_t{0});
@@ -46,6 +46,7 @@ class PlanParser {
     if (const auto* value = reader_.member(*top, "plan", "ranks")) plan.ranks = ranks(*value);
     if (const auto* value = reader_.member(*top, "plan", "off")) plan.off = cables(*value, "off");
     if (const auto* value = top->if_contains("forced")) plan.forced = cables(*value, "forced");
+    if (const auto* value = top->if_contains("drained")) plan.drained = switches(*value, "drained");
     if (const auto* value = reader_.member(*top, "plan", "planes")) plan.planes = planes(*value);
     if (const auto* value = top->if_contains("qos")) plan.qos = qos(*value);
     if (const auto* value = top->if_contains("packet_life_us")) {
@@ -113,6 +114,21 @@ class PlanParser {
       }
       result.push_back(link);
     }
+    return result;
+  }
+
+  std::vector<NodeGuid> switches(const json::value& value, const std::string& path) {
+    std::vector<NodeGuid> result;
+    const json::array* array = reader_.array(value, path, most_items);
+    if (array == nullptr) return result;
+    for (const json::value& entry : *array) {
+      const auto node = guid(reader_.text(entry, path), path);
+      if (reader_.failed()) return result;
+      result.push_back(*node);
+    }
+    std::sort(result.begin(), result.end());
+    const auto twice = std::adjacent_find(result.begin(), result.end());
+    if (twice != result.end()) reader_.refuse(path, "{} is named twice", to_string(*twice));
     return result;
   }
 

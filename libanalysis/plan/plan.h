@@ -73,6 +73,8 @@ struct Plan {
   std::vector<LinkRef> off;
   /// Cables that an operator wants off: not routed over even where hosts are cut off without them.
   std::vector<LinkRef> forced;
+  /// Switches that an operator takes out of service: OpenSM needs no way there. Ascending.
+  std::vector<NodeGuid> drained;
   /// 1, 2, 4 ... max_planes of them; none counts as one that avoids nothing.
   std::vector<Plane> planes;
   std::optional<Qos> qos;

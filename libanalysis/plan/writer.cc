@@ -92,6 +92,12 @@ class Writer {
       text_ += ",\n\"forced\":";
       cables(plan.forced);
     }
+    if (!plan.drained.empty()) {
+      auto drained = plan.drained;
+      std::sort(drained.begin(), drained.end());
+      text_ += ",\n\"drained\":";
+      list('[', ']', ",", drained, [&](NodeGuid guid) { put("\"{}\"", to_string(guid)); });
+    }
     text_ += ",\n\"planes\":";
     list('[', ']', ",\n", plan.planes, [&](const Plane& each) { plane(each); });
     if (plan.qos) {

@@ -296,6 +296,28 @@ TEST_P(DrainsBesidePlugin, ChangeNoTableWhenOpenSmForgetsWhatIsDrained) {
   }
 }
 
+// No plan avoids a cable that has failed: the plugin took it for one that the spine is to keep, and went on
+// using the others.
+TEST_P(DrainsBesidePlugin, TakeOutASwitchOfWhichACableHasFailed) {
+  RegulatedWorld& world = begin_loaded();
+  traffic(0.3, 2);
+  const PortIndex port = truth().port_index({node("spine-1"), PortNum{2}});
+  world.watch.cut(truth().port(port).link, world.ps());
+  world.run_for(30s);
+  const auto given = drain({"spine-1"});
+  ASSERT_TRUE(given) << given.error().message;
+  ASSERT_TRUE(world.run([&] { return all_safe() && world.daemon->quiet(); }, 2min)) << events();
+  ASSERT_FALSE(world.daemon->regulator().drains().empty());
+  EXPECT_EQ(world.links_off().size(), 2U);
+  EXPECT_THAT(world.watch.violations(), ::testing::IsEmpty());
+  world.watch.mend(truth().port(port).link, world.ps());
+  ASSERT_TRUE(end({}));
+  ASSERT_TRUE(comes_to(0)) << events();
+  world.run_for(60s);
+  world.watch.settled();
+  expect_everything_back();
+}
+
 // At each moment of a drain, in turn.
 TEST_P(Drains, IsHeldByWhoeverComesAfterADaemonThatWasKilled) {
   constexpr std::uint64_t every = 11 * stride;

@@ -26,6 +26,7 @@ BesideOpenSm::BesideOpenSm(transport::TransactionEngine& engine, transport::Tran
 void BesideOpenSm::regulate_with(authority::FabricListener& listener, const authority::Remembered& before) {
   listener_ = &listener;
   actuator_.ask_for_forced([this] { return listener_->links_forced(); });
+  actuator_.ask_for_drained([this] { return listener_->switches_drained(); });
   keeper_.remember(store_.plan().ranks.empty() ? before.ranks : store_.plan().ranks);
   off_by_plan_ = store_.plan().off;
 }

@@ -76,6 +76,7 @@ void OpenSmActuator::write_plan(Staging staging, std::function<void(Instant now)
     plan.ranks = ranks_;
     plan.off = closed();
     plan.forced = forced_ ? forced_() : std::vector<LinkRef>{};
+    plan.drained = drained_ ? drained_() : std::vector<NodeGuid>{};
     plan.packet_life = options_.packet_life;
     plan.planes.assign(options_.planes, {});
     for (unsigned plane = 0; plane < options_.planes; ++plane) {

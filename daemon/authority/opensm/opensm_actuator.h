@@ -70,6 +70,9 @@ class OpenSmActuator final : public regulate::Actuator, private authority::LinkR
   /// Which links an operator wants off, whoever is cut off by it.
   using Forced = std::function<std::vector<LinkRef>()>;
   void ask_for_forced(Forced forced) { forced_ = std::move(forced); }
+  /// Which switches an operator takes out of service, ascending.
+  using Drained = std::function<std::vector<NodeGuid>()>;
+  void ask_for_drained(Drained drained) { drained_ = std::move(drained); }
   /// The order of the switches, for every plan from here on.
   void use_ranks(std::vector<std::pair<NodeGuid, std::uint16_t>> ranks) { ranks_ = std::move(ranks); }
   /// A sweep has found these directed routes: what is under way takes them too, but over no link that goes
@@ -144,6 +147,7 @@ class OpenSmActuator final : public regulate::Actuator, private authority::LinkR
   std::vector<std::pair<NodeGuid, std::uint16_t>> ranks_;
   std::vector<std::vector<LinkRef>> avoided_;  ///< per plane
   Forced forced_;                              ///< none: nobody is cut off
+  Drained drained_;                            ///< none: nobody is
   Instant packets_gone_;                       ///< that follow tables of the last routing but one
   bool master_ = false;
   bool standby_ = false;

@@ -17,6 +17,7 @@ using Kind = PluginEvent::Kind;
 TEST(OpenSmActuator, WritesAPlanAndWaitsForItsTables) {
   World world("tree:k=3,n=2", 2);
   world.actuator->use_ranks({{NodeGuid{7}, 3}});
+  world.actuator->ask_for_drained([] { return std::vector{NodeGuid{8}}; });
   const LinkRef link = world.trunk(0);
   const auto written = world.write(1, {link});
   ASSERT_TRUE(written) << written.error().message;
@@ -25,6 +26,7 @@ TEST(OpenSmActuator, WritesAPlanAndWaitsForItsTables) {
   EXPECT_TRUE(world.plans[0].planes[0].avoid.empty());
   EXPECT_TRUE(world.plans[0].planes[1].staged);
   EXPECT_EQ(world.plans[0].ranks.size(), 1U);
+  EXPECT_EQ(world.plans[0].drained, std::vector{NodeGuid{8}});
   // What stays on disk has no way there left.
   EXPECT_FALSE(read_plan(world.plan_path()).value().planes[1].staged);
 }

@@ -33,6 +33,7 @@ Plan example() {
   plan.ranks = {{NodeGuid{0x10}, 0}, {NodeGuid{0x20}, 1}, {NodeGuid{0xffffffffffffffff}, 65535}};
   plan.off = {{port(0x10, 1), port(0x20, 254)}};
   plan.forced = plan.off;
+  plan.drained = {NodeGuid{0x10}, NodeGuid{0x20}};
   plan.planes.resize(2);
   plan.planes[0].avoid = {{port(0x10, 2), port(0x20, 2)}};
   plan.planes[1].staged = Staged{{{port(0x10, 3), port(0x20, 3)}}, 2};
@@ -125,26 +126,30 @@ TEST_P(BadPlans, NameTheKey) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadPlans,
-    testing::Values(Bad{"\"version\":1", "\"version\":2", "version: 2, and this program reads 1"},
-                    Bad{"\"epoch\":12", "\"epoch\":-1", "epoch: not a whole number"},
-                    Bad{"\"epoch\":12", "\"epok\":12", "plan: unknown key \"epok\""},
-                    Bad{"\"epoch\":12,", "", "plan: key \"epoch\" is missing"},
-                    Bad{"\"0x0000000000000020\":1", "\"0x20\":1", "ranks: not a GUID"},
-                    Bad{":65535", ":65536", "ranks: 65536 is above 65535"},
-                    Bad{"0x0000000000000010/1", "0x0000000000000010/255", "off: not a port"},
-                    Bad{"0x0000000000000010/1", "0x0000000000000020/254",
-                        "off: port 0x0000000000000020/254 has two cables"},
-                    Bad{"{\"avoid\":[],", "{", "planes[1]: key \"avoid\" is missing"},
-                    Bad{",\"stage\":2", "", "planes[1]: key \"stage\" is missing"},
-                    Bad{",\n{\"avoid\":[]", ",{\"avoid\":[]},\n{\"avoid\":[]", "planes: 3 of them"},
-                    Bad{"[14,255]", "[15,255]", "qos.vlarb_low[1]: give [vl, weight]"},
-                    Bad{"[0,1],[1,2]", "[0,1],[0,1],[1,2]", "qos.vlarb_high: more than 64 entries"},
-                    Bad{"\"high_limit\":7", "\"high_limit\":256",
-                        "qos.high_limit: give a whole number from 0 to 255"},
-                    Bad{"[0,0,0,15,", "[0,0,15,", "qos.sl2vl: give 16 VLs"},
-                    Bad{"\"0x0000000000000020/5\"", "\"0x0000000000000010/0\"",
-                        "qos.groups[0].ports: port 0x0000000000000010/0 is named twice"},
-                    Bad{"}\n", "", "plan: not JSON"}, Bad{"\"off\":[[", "\"off\":[7,[", "off: not a list"}));
+    testing::Values(
+        Bad{"\"version\":1", "\"version\":2", "version: 2, and this program reads 1"},
+        Bad{"\"epoch\":12", "\"epoch\":-1", "epoch: not a whole number"},
+        Bad{"\"epoch\":12", "\"epok\":12", "plan: unknown key \"epok\""},
+        Bad{"\"epoch\":12,", "", "plan: key \"epoch\" is missing"},
+        Bad{"\"0x0000000000000020\":1", "\"0x20\":1", "ranks: not a GUID"},
+        Bad{":65535", ":65536", "ranks: 65536 is above 65535"},
+        Bad{"0x0000000000000010/1", "0x0000000000000010/255", "off: not a port"},
+        Bad{"0x0000000000000010/1", "0x0000000000000020/254",
+            "off: port 0x0000000000000020/254 has two cables"},
+        Bad{"\"drained\":[\"0x0000000000000010\"", "\"drained\":[7", "drained: not a text"},
+        Bad{"\"drained\":[\"0x0000000000000010\"", "\"drained\":[\"0x10\"", "drained: not a GUID"},
+        Bad{"\"drained\":[\"0x0000000000000010\"", "\"drained\":[\"0x0000000000000020\"",
+            "drained: 0x0000000000000020 is named twice"},
+        Bad{"{\"avoid\":[],", "{", "planes[1]: key \"avoid\" is missing"},
+        Bad{",\"stage\":2", "", "planes[1]: key \"stage\" is missing"},
+        Bad{",\n{\"avoid\":[]", ",{\"avoid\":[]},\n{\"avoid\":[]", "planes: 3 of them"},
+        Bad{"[14,255]", "[15,255]", "qos.vlarb_low[1]: give [vl, weight]"},
+        Bad{"[0,1],[1,2]", "[0,1],[0,1],[1,2]", "qos.vlarb_high: more than 64 entries"},
+        Bad{"\"high_limit\":7", "\"high_limit\":256", "qos.high_limit: give a whole number from 0 to 255"},
+        Bad{"[0,0,0,15,", "[0,0,15,", "qos.sl2vl: give 16 VLs"},
+        Bad{"\"0x0000000000000020/5\"", "\"0x0000000000000010/0\"",
+            "qos.groups[0].ports: port 0x0000000000000010/0 is named twice"},
+        Bad{"}\n", "", "plan: not JSON"}, Bad{"\"off\":[[", "\"off\":[7,[", "off: not a list"}));
 
 TEST(PlanQos, OfTheDesignerIsRead) {
   const auto qos = parse_qos(

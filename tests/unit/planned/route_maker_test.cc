@@ -278,10 +278,59 @@ TEST(RouteMaker, UsesLinksOfThePlanThatAreUpWhereASwitchWouldLoseTheManager) {
   EXPECT_TRUE(routes.relaxed);
   EXPECT_EQ(routes.unconnected, 0U);
   EXPECT_THAT(routes.remarks, ElementsAre(AllOf(HasSubstr("2 pairs of switches"), HasSubstr("\"spine-1\""))));
-  // One that is drained is not missed.
-  const auto rest = between(subnet, records, "leaf-1", "spine-1");
-  plan.planes[0].avoid.insert(plan.planes[0].avoid.end(), rest.begin(), rest.end());
+}
+
+/// A spine, and OpenSM at a host.
+struct Managed {
+  explicit Managed(SubnetRecords each) : records{std::move(each)} {
+    const auto host = std::ranges::find(records.nodes, "host-0 mlx5_0", &Node::description);
+    records.manager = PortRef{host->guid, PortNum{1}};
+  }
+  [[nodiscard]] NodeGuid guid(std::string_view name) const {
+    return std::ranges::find(records.nodes, name, &Node::description)->guid;
+  }
+  SubnetRecords records;
+};
+
+// Random run 510805 of the real programs: a switch was gone, and a plan that was made before heddled knew of
+// that took the last cable of another one, which OpenSM saw no more cables of.
+TEST(RouteMaker, ASwitchThatAPlanLeavesNothingOfIsMissedWhereItsOtherNeighbourIsGone) {
+  Managed managed{records_of(*fabric_of("xgft:3;3,3,2;1,2,2"))};
+  const Subnet whole = make_subnet(managed.records, {});
+  plan::Plan plan = plan_for(whole);
+  plan.planes.resize(1);
+  plan.planes[0].avoid = between(whole, managed.records, "spine-1-0", "core-0-1");
+  ASSERT_EQ(plan.planes[0].avoid.size(), 1U);
+  const auto lost = between(whole, managed.records, "spine-0-0", "core-0-1");
+  RouteMaker maker;
+  EXPECT_FALSE(maker.make(whole, &plan, 0).value().relaxed);
+  const NodeGuid core = managed.guid("core-0-1");
+  remove(managed.records, managed.guid("spine-0-0"));
+  const Subnet subnet = make_subnet(managed.records, lost);
+  const auto routes = maker.make(subnet, &plan, 0).value();
+  EXPECT_TRUE(routes.relaxed);
+  EXPECT_EQ(routes.unconnected, 0U);
+  EXPECT_THAT(routes.remarks,
+              ElementsAre(AllOf(HasSubstr("2 pairs of switches"), HasSubstr("\"core-0-1\""))));
+  plan.drained = {core};
   EXPECT_FALSE(maker.make(subnet, &plan, 0).value().relaxed);
+}
+
+TEST(RouteMaker, ASwitchThatIsDrainedIsNotMissedWhateverIsWrongWithItsCables) {
+  Managed managed{records_of(*fabric_of("tree:k=2,n=2"))};
+  const Subnet whole = make_subnet(managed.records, {});
+  plan::Plan plan = plan_for(whole);
+  plan.planes.resize(1);
+  plan.drained = {managed.guid("spine-1")};
+  // What fell no plan avoids.
+  plan.planes[0].avoid = between(whole, managed.records, "leaf-0", "spine-1");
+  const auto cut = between(whole, managed.records, "leaf-1", "spine-1");
+  ASSERT_FALSE(cut.empty());
+  for (const LinkRef& link : cut) remove(managed.records, link);
+  RouteMaker maker;
+  EXPECT_FALSE(maker.make(make_subnet(managed.records, cut), &plan, 0).value().relaxed);
+  plan.drained.clear();
+  EXPECT_TRUE(maker.make(make_subnet(managed.records, cut), &plan, 0).value().relaxed);
 }
 
 TEST(RouteMaker, CutsHostsOffWhereAnOperatorWantsThat) {

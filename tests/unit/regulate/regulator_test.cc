@@ -115,6 +115,28 @@ class RegulatorTest : public testing::Test {
   std::optional<Regulator> regulator_;
 };
 
+// Also before anything of the fabric is known: what is written then is by the journal.
+TEST_F(RegulatorTest, KnowsWhichSwitchesAreDrained) {
+  EXPECT_THAT(regulator_->switches_drained(), testing::IsEmpty());
+  const auto drain = [&](const char* what, std::vector<std::string_view> names) {
+    regulation::Drain one;
+    one.what = what;
+    for (const Node& node : fabric_->nodes())
+      if (std::ranges::find(names, node.description) != names.end()) one.nodes.push_back(node.guid);
+    regulator_->set_drain(one, regulation::Force::No, Instant{} + 2s,
+                          [](const auto& answer) { EXPECT_TRUE(answer); });
+    return one.nodes;
+  };
+  regulator_->on_fabric(known_, Instant{} + 1s);
+  std::vector<NodeGuid> both = drain("one", {"spine-1"});
+  EXPECT_EQ(regulator_->switches_drained(), both);
+  both = drain("two", {"spine-0", "spine-1"});
+  std::ranges::sort(both);
+  EXPECT_EQ(regulator_->switches_drained(), both);
+  start({});
+  EXPECT_EQ(regulator_->switches_drained(), both);
+}
+
 // It is down: no table can lead over it. When it is back, whoever is master may use it before that is known
 // here, and tables that avoid it would take its way from somebody who has no other.
 TEST_F(RegulatorTest, AsksNobodyToAvoidWhatFell) {
