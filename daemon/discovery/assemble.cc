@@ -30,7 +30,7 @@ class Assembly {
   Assembly(std::vector<SurveyNode> nodes, NodeGuid local, Problems& problems)
       : nodes_{std::move(nodes)}, local_{local}, problems_{problems} {}
 
-  std::shared_ptr<const Survey> finish(std::uint64_t epoch) {
+  std::shared_ptr<const Survey> finish(std::uint64_t epoch, Instant begun) {
     leave_out_incomplete();
     settle_speeds();
     order();
@@ -38,7 +38,7 @@ class Assembly {
     leave_out_unreachable();
     forget_other_subnets();
     report_lid_conflicts();
-    return build(epoch);
+    return build(epoch, begun);
   }
 
  private:
@@ -248,7 +248,7 @@ class Assembly {
     }
   }
 
-  [[nodiscard]] std::shared_ptr<const Survey> build(std::uint64_t epoch) {
+  [[nodiscard]] std::shared_ptr<const Survey> build(std::uint64_t epoch, Instant begun) {
     FabricBuilder builder;
     for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
       const SurveyNode& node = nodes_[i];
@@ -277,6 +277,7 @@ class Assembly {
     survey->fabric = builder.build(epoch);
     survey->nodes = std::move(nodes_);
     survey->local = survey->fabric->find_node(local_);
+    survey->begun = begun;
     return survey;
   }
 
@@ -324,8 +325,8 @@ class Assembly {
 }  // namespace
 
 std::shared_ptr<const Survey> assemble(std::vector<SurveyNode> nodes, NodeGuid local, std::uint64_t epoch,
-                                       Problems& problems) {
-  return Assembly{std::move(nodes), local, problems}.finish(epoch);
+                                       Instant begun, Problems& problems) {
+  return Assembly{std::move(nodes), local, problems}.finish(epoch, begun);
 }
 
 }  // namespace heddle::discovery

@@ -13,8 +13,8 @@
 namespace heddle::discovery {
 
 /// The nodes of the result are in the order of their GUIDs, each with the shortest directed route from
-/// `local`. GUIDs in `nodes` are distinct, and `local` is among them.
+/// `local`. GUIDs in `nodes` are distinct, and `local` is among them. `begun`: the sweep.
 [[nodiscard]] std::shared_ptr<const Survey> assemble(std::vector<SurveyNode> nodes, NodeGuid local,
-                                                     std::uint64_t epoch, Problems& problems);
+                                                     std::uint64_t epoch, Instant begun, Problems& problems);
 
 }  // namespace heddle::discovery

@@ -248,7 +248,7 @@ void Discovery::finish_background(Instant now) {
   problems_ = background_problems_.take();
   if (what.failure) return report(std::move(what.failure), now);
   found_ = {};
-  const auto survey = assemble(std::move(what.nodes), what.local, ++epoch_, found_);
+  const auto survey = assemble(std::move(what.nodes), what.local, ++epoch_, begun_, found_);
   for (auto& problem : found_.take()) problems_.push_back(std::move(problem));
   if (touched_.empty()) {
     survey_ = survey;
@@ -268,7 +268,7 @@ void Discovery::caught_up(Collected what, Instant now) {
     survey_ = survey;
     suspects_.insert(asked_.begin(), asked_.end());
   } else {
-    survey_ = assemble(std::move(what.nodes), what.local, ++epoch_, found_);
+    survey_ = assemble(std::move(what.nodes), what.local, ++epoch_, begun_, found_);
     problems_ = found_.take();
   }
   // Somebody wrote to the fabric during that.
@@ -297,7 +297,7 @@ void Discovery::collected(Collected what, Instant now) {
     return;
   }
   if (!what.failure) {
-    survey_ = assemble(std::move(what.nodes), what.local, ++epoch_, found_);
+    survey_ = assemble(std::move(what.nodes), what.local, ++epoch_, begun_, found_);
     if (kind_ == SweepKind::Full && manner_ == Manner::Guest) full_round_ = now - begun_;
   }
   if (kind_ == SweepKind::Full) owes_full_ = what.failure.has_value();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/units.h"
 #include "fabric/fabric.h"
 #include "mad/attributes.h"
 
@@ -37,6 +38,7 @@ struct Survey {
   std::shared_ptr<const Fabric> fabric;
   std::vector<SurveyNode> nodes;  ///< by NodeIndex of `fabric`
   NodeIndex local = no_node;      ///< where the daemon is
+  Instant begun{};                ///< the sweep that found it
 
   [[nodiscard]] const SurveyNode& node(NodeIndex i) const { return nodes[i.raw()]; }
   /// The port that the daemon sits on; 0 of a switch. Precondition: `local` is known.

@@ -15,6 +15,9 @@ namespace {
 using transport::Completion;
 using transport::Outcome;
 
+/// No switch starts and trains its links in less.
+constexpr FabricClock::duration least_restart = std::chrono::milliseconds{100};
+
 /// Of its first switch on, by the cables of the survey; no_node where these end.
 NodeIndex end_of(const Survey& survey, const mad::DirectedRoute& route) {
   NodeIndex at = survey.local;
@@ -223,7 +226,7 @@ void Provisioner::plan(Instant now) {
     return;
   }
   sm_lid_ = found->second;
-  set_ports(now);
+  now - survey_->begun < least_restart ? set_ports(now) : look_for_restarts(now);
 }
 
 bool Provisioner::has_lids_and_states(const Fabric& fabric) const {

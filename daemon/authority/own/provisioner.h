@@ -139,6 +139,7 @@ class Provisioner {
   void yield(Error why, Instant now);
   void hand_over(const OtherSm& other, Instant now);
   void plan(Instant now);
+  void look_for_restarts(Instant now);
   void set_ports(Instant now);
   void route(Instant now);
   [[nodiscard]] std::shared_ptr<const Routes> routes_with(const std::vector<routing::KeptTurn>& turns);
@@ -150,6 +151,8 @@ class Provisioner {
   [[nodiscard]] bool has_low_multicast_top() const;
   [[nodiscard]] bool must_register_anew(LinkEnd end) const;
   void look_at_far_ends(Instant now);
+  void read_ports(std::vector<LinkEnd> ends, Batch::Done next, Instant now);
+  [[nodiscard]] std::vector<LinkEnd> around(const std::vector<NodeIndex>& nodes) const;
   void raise(PortState from, PortState to, Instant now);
   void finish(Instant now);
   void stop_with(Error error, Instant now);

@@ -64,6 +64,72 @@ void Provisioner::set_each(
       std::move(next), now);
 }
 
+/// A sweep that waited for somebody silent has read some of the switches long before it ends: one may have
+/// been restarted since, has no LID, no table, and ports that are Active in the survey only.
+void Provisioner::look_for_restarts(Instant now) {
+  std::vector<NodeIndex> nodes;
+  for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
+    const auto& info = survey_->nodes[i].switch_info;
+    if (info && info->linear_fdb_top != 0) nodes.emplace_back(i);
+  }
+  auto restarted = std::make_shared<std::vector<NodeIndex>>();
+  batch_.start(
+      from_list(std::move(nodes),
+                [this](NodeIndex index) -> std::optional<Step> {
+                  const SurveyNode& node = survey_->node(index);
+                  return Step{
+                      .packet = transport::directed_smp(
+                          {.attribute = mad::SmAttr::SwitchInfo, .m_key = options_.ports.m_key}, node.path),
+                      .agent = transport::agent_of(node.guid()),
+                      .tag = tag_of({index, PortNum{0}})};
+                }),
+      [this, restarted](std::uint64_t tag, const Completion& completion) {
+        if (completion.outcome != Outcome::Answered) return;
+        const auto got = mad::decode<mad::SwitchInfo>(mad::smp_data(completion.answer->mad));
+        if (got.linear_fdb_top != 0) return;
+        const NodeIndex node = end_of(tag).node;
+        survey_->nodes[node.raw()].switch_info->linear_fdb_top = 0;
+        restarted->push_back(node);
+      },
+      [this, restarted](Instant at) {
+        read_ports(
+            around(*restarted), [this](Instant later) { set_ports(later); }, at);
+      },
+      now);
+}
+
+/// Their ports, and those that are cabled to them.
+std::vector<LinkEnd> Provisioner::around(const std::vector<NodeIndex>& nodes) const {
+  std::vector<LinkEnd> ends;
+  for (const NodeIndex node : nodes) {
+    const std::vector<SurveyPort>& ports = survey_->node(node).ports;
+    for (std::size_t p = 0; p < ports.size(); ++p) {
+      if (!ports[p].known) continue;
+      ends.push_back({node, PortNum{static_cast<std::uint8_t>(p)}});
+      const auto peer = survey_->fabric->peer(ends.back());
+      if (peer && survey_->port(*peer).known) ends.push_back(*peer);
+    }
+  }
+  return ends;
+}
+
+/// Brings the survey up to date there.
+void Provisioner::read_ports(std::vector<LinkEnd> ends, Batch::Done next, Instant now) {
+  batch_.start(
+      from_list(std::move(ends),
+                [this](LinkEnd end) { return port_step(mad::Method::Get, end, {}, tag_of(end)); }),
+      [this](std::uint64_t tag, const Completion& completion) {
+        const LinkEnd end = end_of(tag);
+        if (completion.outcome == Outcome::Answered) {
+          survey_->nodes[end.node.raw()].ports[end.port.raw()].info =
+              mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad));
+        } else {
+          trouble(end, "its state could not be read", completion);
+        }
+      },
+      std::move(next), now);
+}
+
 /// What joined or subscribed at an earlier subnet administrator is known to nobody here.
 bool Provisioner::must_register_anew(LinkEnd end) const {
   const SurveyPort& port = survey_->port(end);
@@ -176,19 +242,8 @@ void Provisioner::look_at_far_ends(Instant now) {
         ends.push_back(*peer);
     }
   }
-  batch_.start(
-      from_list(std::move(ends),
-                [this](LinkEnd end) { return port_step(mad::Method::Get, end, {}, tag_of(end)); }),
-      [this](std::uint64_t tag, const Completion& completion) {
-        const LinkEnd end = end_of(tag);
-        if (completion.outcome == Outcome::Answered) {
-          survey_->nodes[end.node.raw()].ports[end.port.raw()].info =
-              mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad));
-        } else {
-          trouble(end, "its state could not be read", completion);
-        }
-      },
-      [this](Instant at) { raise(PortState::Init, PortState::Armed, at); }, now);
+  read_ports(
+      std::move(ends), [this](Instant at) { raise(PortState::Init, PortState::Armed, at); }, now);
 }
 
 void Provisioner::raise(PortState from, PortState to, Instant now) {

@@ -89,6 +89,55 @@ TEST(Provisioner, ARestartedManagerKeepsWhatItFinds) {
   EXPECT_EQ(reports[0].ports_set, 0U);
 }
 
+/// A survey by which a switch works that has been restarted since, and has trained its links.
+std::shared_ptr<Survey> survey_before_a_restart(World& world, NodeIndex sw) {
+  world.sim.engine.unsolicited_to([](const mad::Packet&, Instant) {});
+  auto survey = std::make_shared<Survey>(*world.reports.back().survey);
+  survey->begun = world.sim.now;
+  world.sim.fabric.kill(sw, world.sim.ps());
+  world.sim.run([] { return false; }, 1s);
+  world.sim.fabric.revive(sw, world.sim.ps());
+  const PortIndex port = world.truth().port_index(sw, PortNum{1});
+  EXPECT_TRUE(world.sim.run([&] { return world.sim.fabric.port_info(port).state == PortState::Init; }));
+  return survey;
+}
+
+bool leads_over_what_is_not_active(const World& world, NodeIndex sw) {
+  const auto table = world.sim.fabric.forwarding_table(sw);
+  return std::any_of(table.begin(), table.end(), [&](PortNum out) {
+    return out != no_path && out != PortNum{0} &&
+           !world.sim.fabric.forwards(world.truth().port_index(sw, out));
+  });
+}
+
+TEST(Provisioner, ASwitchThatWasRestartedDuringALongSweepGetsItsTableAgain) {
+  World world{"tree:k=3,n=2"};
+  world.bring_up();
+  const NodeIndex sw = world.switch_at(4);
+  world.sm.configure(survey_before_a_restart(world, sw), world.sim.now);
+  world.finish();
+  expect_works(world);
+}
+
+// Random run 600086 of the real programs: a table led over links in Init, and closed a circle when these
+// came.
+TEST(Provisioner, ANewManagerRaisesPortsOfASwitchThatWasRestartedDuringALongSweep) {
+  World world{"tree:k=3,n=2"};
+  world.bring_up();
+  const NodeIndex sw = world.switch_at(4);
+  const auto survey = after_its_end(*survey_before_a_restart(world, sw));
+  bool done = false;
+  Provisioner fresh{world.sim.engine, world.sim, {}, minhop, [&](const ProvisionReport&) { done = true; }};
+  fresh.run(survey, world.sim.now);
+  bool leads_astray = false;
+  ASSERT_TRUE(world.sim.run([&] {
+    leads_astray = leads_astray || leads_over_what_is_not_active(world, sw);
+    return done;
+  }));
+  EXPECT_FALSE(leads_astray);
+  expect_works(world);
+}
+
 TEST(Provisioner, OnlyBlocksThatDifferAreWritten) {
   World world{"tree:k=4,n=3"};
   const auto all = world.bring_up().blocks_written;
