@@ -37,6 +37,16 @@ void LinkRuns::remember_off(const std::vector<LinkRef>& links) {
   seat_.on_closed_changed();
 }
 
+std::vector<LinkRef> LinkRuns::going() const {
+  std::vector<LinkRef> links;
+  for (const auto& [link, queue] : queues_) {
+    const Item& item = *queue.front();
+    const bool is_begun = item.state == State::Closing || item.state == State::Ready;
+    if (is_begun && item.order.to != LinkTo::On) links.push_back(link);
+  }
+  return links;
+}
+
 void LinkRuns::take_routes(const Survey& from) {
   for (const auto& batch : batches_) batch->setter->take_routes(from);
 }
@@ -156,6 +166,7 @@ void LinkRuns::drive(std::vector<ItemPtr> items, Instant now) {
     item->job = orders.size();
     orders.push_back(item->order);
   }
+  seat_.on_closed_changed();
   batches_.push_back(std::move(owned));
   batch->setter->tell(
       [this, batch](const std::vector<std::size_t>& those, Instant at) { came(*batch, those, at); });

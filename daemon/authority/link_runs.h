@@ -61,7 +61,7 @@ class LinkRunsSeat {
   /// Answers when no table leads over any link of closed() any more; `links` are those that have just come.
   virtual void write_tables_without(const std::vector<LinkRef>& links, Instant now, Closed done) = 0;
   [[nodiscard]] virtual std::unique_ptr<PortSetter> make_setter() = 0;
-  /// closed() is another one.
+  /// closed() or going() are others.
   virtual void on_closed_changed() {}
 
  protected:
@@ -94,6 +94,8 @@ class LinkRuns {
 
   /// Links that are off or about to be, which no plan may lead over.
   [[nodiscard]] const std::set<LinkRef>& closed() const { return closed_; }
+  /// Of these, the ones of which no port has been ordered yet.
+  [[nodiscard]] std::vector<LinkRef> going() const;
   void remember_off(const std::vector<LinkRef>& links);
 
   /// From here on, what is under way too takes these directed routes.

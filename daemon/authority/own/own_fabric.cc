@@ -82,7 +82,11 @@ std::shared_ptr<const Survey> OwnFabric::complete(std::shared_ptr<const Survey> 
 }
 
 Result<Routes> OwnFabric::route(const Fabric& fabric) {
-  if (listener_ != nullptr) keeper_.withhold(listener_->links_withheld());
+  if (listener_ != nullptr) {
+    keeper_.withhold(listener_->links_withheld());
+    keeper_.force(listener_->links_forced());
+    keeper_.drain(listener_->switches_drained());
+  }
   keeper_.manage_from(transport_.local().lid);
   return keeper_.route(fabric);
 }

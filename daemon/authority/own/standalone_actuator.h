@@ -56,7 +56,9 @@ class StandaloneActuator final : public Actuator, private authority::LinkRunsSea
   // LinkRunsSeat
   [[nodiscard]] Window window() const override { return Window::Open; }
   [[nodiscard]] std::optional<Error> why_not(const LinkOrder& /*order*/) const override { return {}; }
-  void on_closed_changed() override { keeper_.close({runs_.closed().begin(), runs_.closed().end()}); }
+  void on_closed_changed() override {
+    keeper_.close({runs_.closed().begin(), runs_.closed().end()}, runs_.going());
+  }
   void write_tables_without(const std::vector<LinkRef>& links, Instant now, Closed done) override;
   [[nodiscard]] std::unique_ptr<authority::PortSetter> make_setter() override;
 

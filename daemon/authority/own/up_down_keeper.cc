@@ -1,6 +1,7 @@
 #include "authority/own/up_down_keeper.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "authority/own/survey_change.h"
@@ -154,9 +155,7 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
   }
   has_left_lost_ = has_left_lost_ && up_ == *up;
   up_ = *up;
-  overridden_ = false;
-  const routing::LinkSet open = without(closed_, up_);
-  for (unsigned plane = 0; plane < planes(); ++plane) route_plane(plane, open);
+  const routing::LinkSet open = route_planes(up_);
   find_in_the_way(fabric, mute);
   Routes routes{router_->tables(), router_};
   routes.may_be_used = open;
@@ -171,6 +170,49 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
     });
   }
   return routes;
+}
+
+routing::LinkSet UpDownKeeper::route_planes(const routing::LinkSet& up) {
+  const auto route_over = [this](const routing::LinkSet& open) {
+    overridden_ = false;
+    for (unsigned plane = 0; plane < planes(); ++plane) route_plane(plane, open);
+    return apart();
+  };
+  routing::LinkSet open = without(closed_, up);
+  const std::size_t parted = route_over(open);
+  if (going_.empty() || parted == 0) return open;
+  std::vector<LinkRef> gone;
+  std::ranges::set_difference(closed_, going_, std::back_inserter(gone));
+  const routing::LinkSet spared = without(gone, without(forced_, without(withheld_, up)));
+  routing::LinkSet more = open;
+  routing::LinkSet::for_each_difference(up, open, [&](LinkIndex link) {
+    if (spared.contains(link)) more.insert(link);
+  });
+  if (more == open) return open;
+  if (route_over(more) < parted) {
+    overridden_ = true;
+    return more;
+  }
+  route_over(open);
+  return open;
+}
+
+/// Pairs of switches without a path: of those with hosts, and of the manager's with any. Who is drained
+/// misses nobody.
+std::size_t UpDownKeeper::apart() const {
+  std::size_t count = 0;
+  for (unsigned plane = 0; plane < planes(); ++plane) {
+    count +=
+        static_cast<std::size_t>(std::ranges::count_if(router_->unconnected(plane), [this](const auto& pair) {
+          return !is_drained(pair.first) && !is_drained(pair.second);
+        }));
+    count += unmanaged(plane);
+  }
+  return count;
+}
+
+bool UpDownKeeper::is_drained(routing::SwitchIndex sw) const {
+  return std::ranges::binary_search(drained_, router_->graph().guid(sw));
 }
 
 void UpDownKeeper::route_plane(unsigned plane, const routing::LinkSet& open) {
@@ -200,7 +242,7 @@ std::size_t UpDownKeeper::unmanaged(unsigned plane) const {
   const routing::ForwardingTables& tables = router_->tables();
   std::size_t count = 0;
   for (const routing::Target& target : targets) {
-    if (target.kind != routing::TargetKind::Switch) continue;
+    if (target.kind != routing::TargetKind::Switch || is_drained(target.at)) continue;
     if (tables.port(manager->at, target.base) == no_path) ++count;
     if (tables.port(target.at, manager->base) == no_path) ++count;
   }

@@ -51,8 +51,17 @@ class UpDownKeeper {
   void avoid(unsigned plane, std::vector<LinkRef> links) { avoided_[plane] = std::move(links); }
   /// Likewise of all planes, besides what is to be avoided, unless hosts would be cut off.
   void withhold(std::vector<LinkRef> links) { withheld_ = std::move(links); }
-  /// Likewise of all planes, and whatever it costs: links that are about to go off.
-  void close(std::vector<LinkRef> links) { closed_ = std::move(links); }
+  /// Likewise of all planes, and whatever it costs: links that are off or about to go off. Where it would cut
+  /// off hosts, or a switch from the manager, those that are still `going` are used, but for what is withheld
+  /// or forced: since it was decided that they go, others have been lost. Both ascending.
+  void close(std::vector<LinkRef> links, std::vector<LinkRef> going = {}) {
+    closed_ = std::move(links);
+    going_ = std::move(going);
+  }
+  /// An operator takes these switches out of service: nobody misses them. Ascending.
+  void drain(std::vector<NodeGuid> switches) { drained_ = std::move(switches); }
+  /// An operator wants them off, whoever is cut off by it.
+  void force(std::vector<LinkRef> links) { forced_ = std::move(links); }
   /// By whose base LID switches are managed; none if it has none.
   void manage_from(Lid lid) { manager_ = lid; }
   /// This plane carries nothing (none: each may), from here on.
@@ -98,7 +107,11 @@ class UpDownKeeper {
   Result<void> begin(const Fabric& seen);
   [[nodiscard]] std::vector<LinkRef> lost(const Fabric& fabric, const MuteNodes& mute) const;
   void forget_found(const Fabric& fabric);
+  /// What may be used of `up`; routes all planes over it.
+  [[nodiscard]] routing::LinkSet route_planes(const routing::LinkSet& up);
   void route_plane(unsigned plane, const routing::LinkSet& open);
+  [[nodiscard]] std::size_t apart() const;
+  [[nodiscard]] bool is_drained(routing::SwitchIndex sw) const;
   [[nodiscard]] std::size_t unmanaged(unsigned plane) const;
   void find_in_the_way(const Fabric& fabric, const MuteNodes& mute);
   [[nodiscard]] bool keeps_off() const;
@@ -113,6 +126,9 @@ class UpDownKeeper {
   std::vector<std::vector<LinkRef>> avoided_;
   std::vector<LinkRef> withheld_;
   std::vector<LinkRef> closed_;
+  std::vector<LinkRef> going_;
+  std::vector<LinkRef> forced_;
+  std::vector<NodeGuid> drained_;
   std::optional<unsigned> idle_plane_;
   Lid manager_ = no_lid;
   routing::LinkSet up_;

@@ -277,6 +277,20 @@ TEST_F(UpDownKeeperTest, KeepsOffWhatIsToBeAvoidedUnlessHostsWouldBeCutOff) {
   keeper.close(all_up);
   ASSERT_TRUE(keeper.route(*full));
   EXPECT_NE(keeper.unconnected(), 0U);
+  // One that is off does not come back by being wished for.
+  std::ranges::sort(all_up);
+  const std::vector<LinkRef> going{all_up.back()};
+  keeper.close(all_up, going);
+  ASSERT_TRUE(keeper.route(*full));
+  EXPECT_TRUE(keeper.overridden());
+  EXPECT_EQ(keeper.unconnected(), 0U);
+  keeper.force(all_up);
+  ASSERT_TRUE(keeper.route(*full));
+  EXPECT_NE(keeper.unconnected(), 0U);
+  keeper.force({});
+  keeper.drain({full->node(leaf).guid});
+  ASSERT_TRUE(keeper.route(*full));
+  EXPECT_NE(keeper.unconnected(), 0U);
 }
 
 // World 978642548 of the swarm: a spine lost one of its two cables up, and the tables that were ordered

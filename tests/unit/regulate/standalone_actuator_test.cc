@@ -184,6 +184,28 @@ TEST(StandaloneActuator, RefusesToTakeALinkOffThatTablesLeadOver) {
   EXPECT_THAT(world.watch.violations(), ::testing::IsEmpty());
 }
 
+// Random run 700148 of the real programs: the other cable of a leaf was cut when the tables had just been
+// written without the one that goes.
+TEST(StandaloneActuator, TakesNoLinkOffThatHostsHaveNoWayButBySinceACut) {
+  World world{"tree:k=2,n=2"};
+  std::vector<LinkIndex> up;  // of one leaf
+  for (const LinkIndex link : world.trunk_links()) {
+    const Link& each = world.truth().link(link);
+    const auto is_leaf = [&](NodeIndex node) { return world.truth().node(node).description == "leaf-1"; };
+    if (is_leaf(each.a.node) || is_leaf(each.b.node)) up.push_back(link);
+  }
+  ASSERT_EQ(up.size(), 2U);
+  ASSERT_TRUE(world.write(std::nullopt, {world.ref(up[0])}));
+  world.watch.cut(up[1], world.sim.ps());
+  world.settle();
+  const auto off = world.set({world.order(up[0], LinkTo::Off)});
+  ASSERT_TRUE(off[0].failure);
+  EXPECT_EQ(off[0].failure->code, ErrorCode::Refused);
+  EXPECT_THAT(off[0].failure->message, testing::HasSubstr("may still lead over"));
+  world.settle();
+  EXPECT_THAT(world.watch.violations(), testing::IsEmpty());
+}
+
 TEST(StandaloneActuator, ChangesNothingOfAPortButItsState) {
   World world{"torus:3x3,hosts=1"};
   const LinkIndex link = world.dispensable_links().front();
