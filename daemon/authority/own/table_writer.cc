@@ -177,6 +177,7 @@ void TableWriter::write_blocks(std::vector<routing::BlockRef> blocks, std::vecto
         Step step = block_step(mad::Method::Set, at);
         const auto bytes = working_.block(routing::SwitchIndex{at.sw}, at.block);
         std::copy(bytes.begin(), bytes.end(), mad::smp_data(step.packet.mad).begin());
+        leave_out_dead_ports(at, mad::smp_data(step.packet.mad));
         // Until it is confirmed, nobody knows which of the two is there.
         tables_[at.sw]->known[at.block] = false;
         return step;
@@ -188,6 +189,16 @@ void TableWriter::write_blocks(std::vector<routing::BlockRef> blocks, std::vecto
         report_.stopped ? finish(at) : next_stage(at);
       },
       now);
+}
+
+/// Nobody comes by an entry that leads out of a port which is not Active: a switch that holds it may lose it,
+/// and one that was restarted is not given it again.
+void TableWriter::leave_out_dead_ports(BlockOf at, std::span<std::uint8_t> entries) const {
+  if (inactive_.empty()) return;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto lid = static_cast<std::uint16_t>(std::size_t{at.block} * routing::lids_per_block + i);
+    if (is_inactive({routing::SwitchIndex{at.sw}, Lid{lid}, PortNum{entries[i]}})) entries[i] = no_path.raw();
+  }
 }
 
 /// The plan has a link to a switch there, and one of its ends has been found not to be Active since.

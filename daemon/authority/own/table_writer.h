@@ -198,6 +198,7 @@ class TableWriter {
   [[nodiscard]] bool is_inactive(const routing::EntryWrite& write) const;
   [[nodiscard]] bool has_fallen(const routing::EntryWrite& write) const;
   [[nodiscard]] bool leads_astray(BlockOf at) const;
+  void leave_out_dead_ports(BlockOf at, std::span<std::uint8_t> entries) const;
   [[nodiscard]] bool is_mute(std::uint32_t sw) const;
   [[nodiscard]] Instant settled_at(const routing::EntryWrite& write) const;
   [[nodiscard]] Instant may_return(const routing::EntryWrite& write) const;

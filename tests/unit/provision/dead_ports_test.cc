@@ -193,5 +193,47 @@ TEST(Provisioner, ASwitchWhoseCableFellIsNotGivenAgainWhatItHeld) {
   EXPECT_GT(left_out, 0U);
 }
 
+// Random run 600450: a switch died and came back, a sweep had found its ports in Init, and what was ordered
+// meanwhile wrote a block of its table, with all the entries that it was believed to hold.
+TEST(Provisioner, ASwitchWhosePortsTrainedIsGivenNoEntryThatLeadsOutOfThem) {
+  std::size_t written = 0;
+  for (std::size_t nth = 0; nth < 9; ++nth) {
+    for (std::uint8_t p = 1; p <= 10; ++p) {
+      KeptWorld kept{"torus:3x3,hosts=2,links=2"};
+      World& world = kept.world;
+      ASSERT_FALSE(world.bring_up().failure);
+      const Fabric& truth = world.truth();
+      const Survey& survey = *world.reports.back().survey;
+      const NodeIndex restarted = world.switch_at(nth);
+      const LinkEnd own{truth.port(world.sim.port()).node, truth.port(world.sim.port()).num};
+      if (restarted == truth.peer(own)->node) continue;
+      const auto way = survey.node(survey.fabric->find_node(truth.node(restarted).guid)).path;
+      world.sim.engine.unsolicited_to([](const mad::Packet&, Instant) {});
+      world.sim.fabric.kill(restarted, world.sim.ps());
+      world.sim.fabric.revive(restarted, world.sim.ps());
+      (void)world.sim.run([] { return false; }, std::chrono::seconds{10});
+      std::set<std::uint8_t> trained;
+      for (std::uint8_t q = 1; q <= p; ++q) {
+        const PortIndex port = truth.port_index(restarted, PortNum{q});
+        ASSERT_EQ(world.sim.fabric.port_info(port).state, PortState::Init);
+        world.sm.keep_off(truth.ref(port));
+        trained.insert(q);
+      }
+      world.sim.on_send = [&](const mad::Packet& packet) {
+        const auto set = table_set(packet);
+        if (!set || set->path != way) return;
+        ++written;
+        for (const std::uint8_t out : set->entries) EXPECT_FALSE(trained.contains(out)) << unsigned{out};
+      };
+      (void)rewrite_tables(world.sm, world.sim);
+      world.sim.on_send = {};
+      world.bring_up();
+      kept.settle();
+      expect_works(world);
+    }
+  }
+  EXPECT_GT(written, 0U);
+}
+
 }  // namespace
 }  // namespace heddle::provision
