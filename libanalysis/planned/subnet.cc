@@ -25,8 +25,14 @@ class SubnetMaker {
   Subnet make(std::span<const LinkRef> absent) {
     add_nodes();
     add_lids();
-    for (const Cable& cable : records_.cables) add_cable(cable.link);
-    for (const LinkRef& link : absent) add_absent(link);
+    live_ = records_.was_up || any_is_active(records_);
+    if (live_) find_dormant();
+    for (const Cable& cable : records_.cables) {
+      if (!cable.joins_switches || !leads_to_dormant(cable.link)) add_cable(cable.link);
+    }
+    for (const LinkRef& link : absent) {
+      if (!leads_to_dormant(link)) add_absent(link);
+    }
     subnet_.fabric = builder_.build();
     subnet_.away = std::move(records_.away);
     subnet_.manager = records_.manager;
@@ -80,6 +86,21 @@ class SubnetMaker {
     return true;
   }
 
+  void find_dormant() {
+    std::unordered_set<NodeGuid> awake;
+    for (const Cable& cable : records_.cables) {
+      if (!cable.joins_switches) continue;
+      auto& those = cable.active ? awake : dormant_;
+      those.insert({cable.link.a.node, cable.link.b.node});
+    }
+    if (awake.empty()) return dormant_.clear();
+    std::erase_if(dormant_, [&](NodeGuid guid) { return awake.contains(guid); });
+  }
+
+  [[nodiscard]] bool leads_to_dormant(const LinkRef& link) const {
+    return dormant_.contains(link.a.node) || dormant_.contains(link.b.node);
+  }
+
   void add_cable(const LinkRef& link) {
     const LinkEnd a{builder_.find_node(link.a.node), link.a.port};
     const LinkEnd b{builder_.find_node(link.b.node), link.b.port};
@@ -107,12 +128,12 @@ class SubnetMaker {
   void mark_usable() {
     const Fabric& fabric = *subnet_.fabric;
     subnet_.usable = routing::LinkSet::none(fabric);
-    const bool live = records_.was_up || any_is_active(records_);
     for (const Cable& cable : records_.cables) {
+      if (cable.joins_switches && leads_to_dormant(cable.link)) ++subnet_.waiting;
       const PortIndex port = fabric.find_port(cable.link.a);
       if (port == no_port || fabric.port(port).link == no_link) continue;
       // What a host's cable does only the host can tell: there is no other way to it.
-      if (!live || cable.active || !cable.joins_switches) {
+      if (!live_ || cable.active || !cable.joins_switches) {
         subnet_.usable.insert(fabric.port(port).link);
       } else {
         ++subnet_.waiting;
@@ -124,6 +145,9 @@ class SubnetMaker {
   FabricBuilder builder_;
   Subnet subnet_;
   std::vector<bool> taken_;
+  bool live_ = false;
+  /// Switches that are cabled to others, over no cable that is Active.
+  std::unordered_set<NodeGuid> dormant_;
 };
 
 }  // namespace

@@ -65,7 +65,8 @@ struct Subnet {
 
 /// `absent`: cables of switches that OpenSM does not see; those whose ports are gone or taken are left out.
 /// Where no cable between switches is Active, or has been, the fabric is being brought up, and all of them
-/// are usable; else only those that are (facts/opensm.md).
+/// are usable; else only those that are (facts/opensm.md), and a switch that has just come, none of whose
+/// cables is, has none: the order of the others is as if it were not there, since it can join nobody yet.
 [[nodiscard]] Subnet make_subnet(SubnetRecords records, std::span<const LinkRef> absent);
 
 /// Whose tables OpenSM writes: all of the subnet's but those that are away.

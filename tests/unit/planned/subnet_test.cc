@@ -78,6 +78,33 @@ TEST(Subnet, ThatIsUpDoesNotUseALinkBeforeItIsActive) {
   EXPECT_EQ(subnet.waiting, 1U);
 }
 
+// Random run 600204 of the real programs: a spine was back, and joined all in the order, before its links
+// took packets; ways around it went away until they did.
+TEST(Subnet, ASwitchThatHasJustComeChangesNothingOfTheOthers) {
+  const SubnetRecords whole = records_of(*fabric_of("tree:k=3,n=3"));
+  for (const Node& node : whole.nodes) {
+    if (node.type != NodeType::Switch) continue;
+    SubnetRecords records = whole;
+    const auto its = [&](const Cable& cable) {
+      return cable.link.a.node == node.guid || cable.link.b.node == node.guid;
+    };
+    std::size_t trained = 0;
+    for (Cable& cable : records.cables) {
+      if (!cable.joins_switches || !its(cable)) continue;
+      cable.active = false;
+      ++trained;
+    }
+    const Subnet subnet = make_subnet(records, {});
+    EXPECT_EQ(subnet.waiting, trained);
+    EXPECT_EQ(subnet.fabric->links().size(), whole.cables.size() - trained);
+    RouteMaker maker;
+    const ForwardingTables with = maker.make(subnet, nullptr, 0).value().tables;
+    std::erase_if(records.cables, [&](const Cable& cable) { return cable.joins_switches && its(cable); });
+    RouteMaker other;
+    EXPECT_EQ(with, other.make(make_subnet(records, {}), nullptr, 0).value().tables);
+  }
+}
+
 TEST(Subnet, AHostIsRoutedToBeforeItsLinkIsActive) {
   SubnetRecords records = records_of(*fabric_of("tree:k=3,n=2"));
   for (Cable& cable : records.cables) cable.active = cable.joins_switches;
