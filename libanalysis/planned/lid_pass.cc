@@ -31,6 +31,7 @@ LidPass::LidPass(const SwitchGraph& graph, const Steps& steps, const routing::Me
       steps_{steps},
       mends_{mends},
       works_(graph.size()),
+      seen_(graph.size()),
       mended_(graph.size()) {}
 
 LidPass::Answer LidPass::make(const Target& target) {
@@ -43,9 +44,7 @@ LidPass::Answer LidPass::make(const Target& target) {
   for (std::uint32_t s = 0; s < now.size(); ++s)
     repairs = repairs || (works_[s] == No && now[s] != wanted[s]);
   if (!repairs) return Answer::NeedsStages;
-  for (std::uint32_t s = 0; s < now.size(); ++s) {
-    if (works_[s] == No) next[s] = wanted[s];
-  }
+  repair_where_ways_end(target);
   if (any_mixture_is_safe(target)) return Answer::Repaired;
   return empty_what_is_broken() ? Answer::Repaired : Answer::NeedsStages;
 }
@@ -84,6 +83,50 @@ void LidPass::find_working(const Target& target) {
     }
     for (const std::uint32_t each : path_) works_[each] = end;
   }
+}
+
+void LidPass::repair_where_ways_end(const Target& target) {
+  for (std::uint32_t s = 0; s < now.size(); ++s) {
+    if (works_[s] == No && wanted[s] == no_path.raw()) next[s] = wanted[s];
+  }
+  while (repair_ends(target)) {
+  }
+}
+
+/// Follows all ways by the entries that are next. Of those that lead nowhere, or round, the last entry that
+/// is not as wanted yet becomes so; what leads there is followed once more. Whether there was any.
+bool LidPass::repair_ends(const Target& target) {
+  enum : std::uint8_t { Unseen, BeingSeen, Dead, Well, Changed };
+  std::fill(seen_.begin(), seen_.end(), std::uint8_t{Unseen});
+  bool any = false;
+  for (std::uint32_t s = 0; s < now.size(); ++s) {
+    path_.clear();
+    std::uint8_t end = Dead;  // in a circle too
+    for (std::uint32_t at = s;;) {
+      if (seen_[at] != Unseen) {
+        if (seen_[at] != BeingSeen) end = seen_[at];
+        break;
+      }
+      seen_[at] = BeingSeen;
+      path_.push_back(at);
+      const Step step = steps_.of(target, at, next[at]);
+      if (step.way == Way::None) break;
+      if (step.next == nowhere) {
+        end = Well;
+        break;
+      }
+      at = step.next;
+    }
+    const auto last = std::find_if(path_.rbegin(), path_.rend(),
+                                   [this](std::uint32_t each) { return next[each] != wanted[each]; });
+    if (end == Dead && last != path_.rend()) {
+      next[*last] = wanted[*last];
+      end = Changed;
+    }
+    for (const std::uint32_t each : path_) seen_[each] = end;
+    any = any || end == Changed;
+  }
+  return any;
 }
 
 bool LidPass::any_mixture_is_safe(const Target& target) const {

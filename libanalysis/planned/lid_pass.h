@@ -58,6 +58,10 @@ class LidPass {
   /// Whether anything is.
   bool empty_what_is_broken();
   void find_working(const routing::Target& target);
+  /// Sets `next`: what is broken changes where ways end. What leads there works again when that is written;
+  /// an entry that led elsewhere, which may not be written yet, would take the way from it once more.
+  void repair_where_ways_end(const routing::Target& target);
+  bool repair_ends(const routing::Target& target);
   /// No packet that goes down is sent up again but by a mend, and nobody but mends sends to a mended switch,
   /// whichever switches have their next entry already: so it goes round in no circle, and waits for no packet
   /// that waits for it.
@@ -67,6 +71,7 @@ class LidPass {
   const Steps& steps_;
   const routing::Mends& mends_;
   std::vector<Works> works_;
+  std::vector<std::uint8_t> seen_;
   std::vector<std::uint8_t> mended_;  ///< by switch, for what is behind mended_for_
   routing::SwitchIndex mended_for_{0};
   std::vector<std::uint32_t> path_;

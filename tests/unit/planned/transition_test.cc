@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/random.h"
 #include "planned/route_maker.h"
 #include "unit/planned/mixture.h"
@@ -121,6 +123,74 @@ INSTANTIATE_TEST_SUITE_P(All, AfterALoss,
                          testing::Values(Shape{"xgft:3;3,3,2;1,2,2", 1},
                                          Shape{"torus:4x4,hosts=1,links=1", 1}, Shape{"tree:k=3,n=3", 0},
                                          Shape{"random:switches=12,hosts=20,links=26,ports=12,seed=7", 0}));
+
+/// Whether packets of the LID arrive that come to the switch.
+bool arrives(const routing::SwitchGraph& graph, const routing::LinkSet& usable,
+             const ForwardingTables& tables, const Target& target, SwitchIndex at) {
+  for (std::size_t hops = 0; hops <= graph.size(); ++hops) {
+    const PortNum out = tables.port(at, target.base);
+    if (at == target.at) return out == target.out;
+    const auto hop = std::ranges::find(graph.hops(at), out, &routing::Hop::out);
+    if (hop == graph.hops(at).end() || !usable.contains(hop->link)) return false;
+    at = hop->peer;
+  }
+  return false;
+}
+
+/// Whether one of the switches that they pass then changes as well.
+bool passes_a_change(const routing::SwitchGraph& graph, const ForwardingTables& before,
+                     const ForwardingTables& after, const Target& target, SwitchIndex at) {
+  for (std::size_t hops = 0; hops <= graph.size() && at != target.at; ++hops) {
+    const auto hop = std::ranges::find(graph.hops(at), after.port(at, target.base), &routing::Hop::out);
+    if (hop == graph.hops(at).end()) return false;
+    at = hop->peer;
+    if (before.port(at, target.base) != after.port(at, target.base)) return true;
+  }
+  return false;
+}
+
+// Random run 600502 of the real programs: what led to a switch whose way was repaired was given another one
+// in the same pass, over a switch that had no entry yet, and lost the way that it had just been given.
+TEST(Transition, ARepairChangesNothingThatAnotherRepairMends) {
+  std::size_t changed = 0;
+  std::size_t lost =
+      0;  // where the others are written first, and then this one before those that it leads over
+  for (const char* spec : {"torus:4x4,hosts=1,links=1", "tree:k=3,n=3",
+                           "random:switches=12,hosts=20,links=26,ports=12,seed=7"}) {
+    const SubnetRecords whole = records_of(*fabric_of(spec));
+    const Subnet all = make_subnet(whole, {});
+    RouteMaker maker;
+    const ForwardingTables before = maker.make(all, nullptr, 0).value().tables;
+    for (const LinkRef& link : trunks_of(whole)) {
+      SubnetRecords cut = whole;
+      remove(cut, link);
+      const Subnet subnet = make_subnet(cut, std::vector{link});
+      const Routes wanted = maker.make(subnet, nullptr, 0).value();
+      const auto& graph = maker.router().graph();
+      const ForwardingTables after = next_pass({graph, maker.router().ranks(), maker.router().mends(),
+                                                &subnet.usable, &wanted.permitted, &wanted.open},
+                                               before, wanted.tables, Packets::UnderWay)
+                                         .tables;
+      for (const Target& target : graph.targets()) {
+        for (std::uint32_t s = 0; s < graph.size(); ++s) {
+          const SwitchIndex sw{s};
+          const PortNum old = before.port(sw, target.base);
+          const bool is_repaired =
+              old != after.port(sw, target.base) && !arrives(graph, subnet.usable, before, target, sw);
+          if (!is_repaired) continue;
+          ++changed;
+          ForwardingTables others = after;
+          others.set(sw, target.base, old);
+          if (arrives(graph, subnet.usable, others, target, sw) &&
+              passes_a_change(graph, before, after, target, sw))
+            ++lost;
+        }
+      }
+    }
+  }
+  EXPECT_GT(changed, 0U);
+  EXPECT_EQ(lost, 0U);
+}
 
 /// Several cables go and come at the same time, also while an earlier change is on its way.
 TEST(Transition, IsSafeWhateverChangesMeanwhile) {
