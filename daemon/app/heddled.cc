@@ -26,6 +26,8 @@ namespace {
 constexpr FabricClock::duration page_delay = std::chrono::milliseconds{100};
 
 /// A resolver that is slower than this at the start is not waited for: then only the short name is known.
+/// Answers are waited for as long at least.
+constexpr FabricClock::duration long_event = std::chrono::milliseconds{1};
 constexpr std::chrono::milliseconds resolver_patience{1000};
 
 }  // namespace
@@ -203,6 +205,12 @@ void Heddled::Parts::on(const core::Event& event) {
 }
 
 void Heddled::Parts::feed(const core::Event& event, Instant now) {
+  enter(event, now);
+  const Instant after = clock_.now();
+  if (after - now >= long_event) enter(core::TookLong{}, after);
+}
+
+void Heddled::Parts::enter(const core::Event& event, Instant now) {
   if (!recorder_) return core_.on(event, now);
   recorder_->begin(event, now);
   core_.on(event, now);

@@ -22,6 +22,8 @@ struct Arrived {
 };
 /// It is time for what next_deadline() said; too early is no harm.
 struct TimersDue {};
+/// The event before took so long that what was sent in it left later than its time says.
+struct TookLong {};
 /// The fabric is reached by another port: everything looks different from there.
 struct WayMoved {};
 /// An operator wants something: `what` calls functions of the core's parts.
@@ -49,6 +51,7 @@ struct StopAsked {
   Changes changes = Changes::GoOn;
 };
 
-using Event = std::variant<Began, Arrived, TimersDue, WayMoved, Asked, CameBack, Reloaded, StopAsked>;
+using Event =
+    std::variant<Began, Arrived, TimersDue, TookLong, WayMoved, Asked, CameBack, Reloaded, StopAsked>;
 
 }  // namespace heddle::core

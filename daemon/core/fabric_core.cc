@@ -130,7 +130,7 @@ void FabricCore::take_over(std::unique_ptr<authority::Authority> authority, jour
 
 void FabricCore::on(const Event& event, Instant now) {
   if (ended_) return;
-  now_ = now;
+  before_ = std::exchange(now_, now);
   ++entered_;
   std::visit([this](const auto& what) { enter(what); }, event);
   if (entered_ == 1) take_movement();
@@ -148,6 +148,8 @@ void FabricCore::enter(const TimersDue& /*due*/) {
   on_parts();
   on_sweeps_due();
 }
+
+void FabricCore::enter(const TookLong& /*event*/) { engine_.sent_by(before_, now_); }
 
 void FabricCore::on_parts() {
   const auto due = [this](const auto& part) {

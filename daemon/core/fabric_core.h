@@ -149,6 +149,7 @@ class FabricCore final : private authority::Seat {
   void enter(const Began& began);
   void enter(const Arrived& arrived) { engine_.on_packet(arrived.packet, arrived.at, now_); }
   void enter(const TimersDue& due);
+  void enter(const TookLong& event);
   void enter(const WayMoved& /*moved*/) { discovery_.full(now_); }
   void enter(const Asked& asked) { asked.what(); }
   void enter(const CameBack& back) { back.then(); }
@@ -182,6 +183,7 @@ class FabricCore final : private authority::Seat {
   CoreOptions options_;
   Settings settings_;
   Instant now_{};
+  Instant before_{};  ///< of the event before
 
   transport::TransactionEngine engine_;
   discovery::Discovery discovery_;

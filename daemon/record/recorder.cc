@@ -19,6 +19,7 @@ struct Put {
     set(Kind::Arrived, out);
   }
   void operator()(const core::TimersDue& /*event*/) const { entry.kind = Kind::TimersDue; }
+  void operator()(const core::TookLong& /*event*/) const { entry.kind = Kind::TookLong; }
   void operator()(const core::WayMoved& /*event*/) const { entry.kind = Kind::WayMoved; }
   void operator()(const core::Asked& event) const {
     entry.kind = Kind::Asked;

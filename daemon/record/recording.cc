@@ -86,9 +86,9 @@ Error damaged(const char* what) {
 }  // namespace
 
 std::string_view to_string(Kind kind) {
-  constexpr std::array<std::string_view, 9> names{"the start",      "the first sweep", "a MAD",
-                                                  "what was due",   "another port",    "an order",
-                                                  "what came back", "a reload",        "the end"};
+  constexpr std::array<std::string_view, 10> names{
+      "the start",    "the first sweep", "a MAD",          "what was due", "an event that took long",
+      "another port", "an order",        "what came back", "a reload",     "the end"};
   const auto index = static_cast<std::size_t>(kind);
   return index < names.size() ? names[index] : "what nobody knows";
 }

@@ -42,6 +42,7 @@ enum class Kind : std::uint8_t {
   Began,
   Arrived,
   TimersDue,
+  TookLong,
   WayMoved,
   Asked,
   CameBack,

@@ -147,6 +147,8 @@ void Replay::enter(const Entry& entry) {
     }
     case Kind::TimersDue:
       return core_->on(core::TimersDue{}, now_);
+    case Kind::TookLong:
+      return core_->on(core::TookLong{}, now_);
     case Kind::WayMoved:
       return core_->on(core::WayMoved{}, now_);
     case Kind::Asked:

@@ -68,8 +68,9 @@ void TransactionEngine::Impl::answered(Slot slot, const mad::Packet& packet, con
   if (transaction.attempt == 0) --first_attempts_;
 
   const bool last = attempt == transaction.attempt;
-  if (last || attempt == 0) {
-    const Duration trip = at - (last ? transaction.last_sent : transaction.first_sent);
+  const Duration trip = at - (last ? transaction.last_sent : transaction.first_sent);
+  // What was answered before its sender looked at the clock again took nobody knows how long.
+  if ((last || attempt == 0) && trip >= Duration::zero()) {
     agent.round_trip.sample(trip);
     all_.sample_of_many(trip);
     const auto micros =

@@ -162,6 +162,10 @@ void TransactionEngine::Impl::send(Slot slot, Instant now) {
   waiting_.enter(slab_, slot, patience_of(transaction), now);
 }
 
+void TransactionEngine::Impl::sent_by(Instant began, Instant now) {
+  if (now > began) waiting_.postpone(slab_, began, now - began);
+}
+
 FabricClock::duration TransactionEngine::Impl::patience_of(const Transaction& transaction) {
   const bool brisk = transaction.patience == Patience::Brisk;
   const int stretch = transaction.patience == Patience::Slow ? slow_stretch : 1;
@@ -212,6 +216,7 @@ void TransactionEngine::on_packet(const mad::Packet& packet, Instant at, Instant
   impl_->on_packet(packet, at, now);
 }
 void TransactionEngine::on_timer(Instant now) { impl_->on_timer(now); }
+void TransactionEngine::sent_by(Instant began, Instant now) { impl_->sent_by(began, now); }
 std::optional<Instant> TransactionEngine::next_deadline() const { return impl_->next_deadline(); }
 void TransactionEngine::stop(Instant now) { impl_->stop(now); }
 std::size_t TransactionEngine::pending() const { return impl_->slab_.used(); }

@@ -161,6 +161,9 @@ class TransactionEngine {
   void on_packet(const mad::Packet& packet, Instant at, Instant now);
   void on_packet(const mad::Packet& packet, Instant at) { on_packet(packet, at, at); }
   void on_timer(Instant now);
+  /// What was sent at `began` left by `now`: whoever sent it stopped the clock meanwhile. It waits for its
+  /// answers from here on.
+  void sent_by(Instant began, Instant now);
   /// When on_timer() has something to do; nothing while nothing is pending.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
   /// Completes everything with Stopped; nothing is taken any more.

@@ -24,6 +24,7 @@ class TransactionEngine::Impl {
   Result<void> submit(const Request& request, TransactionClient& client, std::uint64_t context, Instant now);
   void on_packet(const mad::Packet& packet, Instant at, Instant now);
   void on_timer(Instant now);
+  void sent_by(Instant began, Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
   void stop(Instant now);
   void forgive(AgentKey key);

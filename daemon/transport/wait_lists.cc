@@ -32,6 +32,18 @@ void WaitLists::leave(TransactionSlab& slab, Slot slot) {
   if (lists_[list].empty()) used_ &= ~(1U << list);
 }
 
+void WaitLists::postpone(TransactionSlab& slab, Instant sent, Duration by) {
+  for (std::uint32_t left = used_; left != 0; left &= left - 1) {
+    Slot slot = lists_[static_cast<std::size_t>(std::countr_zero(left))].tail;
+    for (; slot != no_slot; slot = slab[slot].previous) {
+      if (slab[slot].stage == Transaction::Stage::Busy) continue;  // asked again later, at worst
+      if (slab[slot].last_sent != sent) break;
+      slab[slot].last_sent += by;
+      slab[slot].deadline += by;
+    }
+  }
+}
+
 Slot WaitLists::due(TransactionSlab& slab, Instant now) const {
   for (std::uint32_t left = used_; left != 0; left &= left - 1) {
     const Slot first = lists_[static_cast<std::size_t>(std::countr_zero(left))].head;

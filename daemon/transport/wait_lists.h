@@ -24,6 +24,8 @@ class WaitLists {
   /// list.
   void enter(TransactionSlab& slab, Slot slot, Duration time, Instant now);
   void leave(TransactionSlab& slab, Slot slot);
+  /// Those that were sent last at `sent` were sent so much later.
+  void postpone(TransactionSlab& slab, Instant sent, Duration by);
   /// One whose deadline has come, or no_slot.
   [[nodiscard]] Slot due(TransactionSlab& slab, Instant now) const;
   [[nodiscard]] std::optional<Instant> earliest(TransactionSlab& slab) const;

@@ -144,6 +144,19 @@ TEST_F(FabricCoreTest, EndsWhatIsConfiguredBeforeItBeginsAnew) {
   EXPECT_EQ(rests_, 1);
 }
 
+TEST_F(FabricCoreTest, WaitsForAnswersFromTheEndOfAnEventThatTookLong) {
+  on(Began{});
+  const std::size_t sent = transport_.sent.size();
+  ASSERT_GT(sent, 0U);
+  now_ += 1s;
+  on(TookLong{});
+  on(TimersDue{});
+  EXPECT_EQ(transport_.sent.size(), sent);
+  now_ += 1s;
+  on(TimersDue{});
+  EXPECT_GT(transport_.sent.size(), sent);
+}
+
 TEST_F(FabricCoreTest, HearsNothingAfterItsEnd) {
   on(Began{});
   core_.end();

@@ -131,6 +131,29 @@ TEST_F(TransactionsTest, LostMadsAreSentAgainWithLongerWaits) {
   EXPECT_EQ(engine.statistics().retries, 2U);
 }
 
+// Whoever makes routes for 200 ms sends their tables by the clock of before.
+TEST_F(TransactionsTest, WhatLeftLaterThanTheClockSaidWaitsForItsAnswerFromThereOn) {
+  warm_up();
+  submit(1, 1, at(1ms));
+  const auto patience = *engine.next_deadline() - at(1ms);
+  ASSERT_LT(patience, 200ms);
+  engine.sent_by(at(1ms), at(201ms));
+  EXPECT_EQ(engine.next_deadline(), at(201ms) + patience);
+  engine.on_timer(at(201ms));
+  EXPECT_EQ(transport.sent.size(), 1U);
+  submit(2, 2, at(201ms));
+  // The first was answered while nobody looked at the clock, the other one in 10 us.
+  engine.on_packet(transport.answer_to(0), at(100ms), at(202ms));
+  engine.on_packet(transport.answer_to(1), at(201ms + 10us), at(202ms));
+  EXPECT_EQ(client.seen.size(), 2U);
+  submit(1, 3, at(300ms));
+  EXPECT_LE(*engine.next_deadline() - at(300ms), patience);
+  // What was sent before, or later, is left alone.
+  const auto deadline = engine.next_deadline();
+  engine.sent_by(at(299ms), at(500ms));
+  EXPECT_EQ(engine.next_deadline(), deadline);
+}
+
 TEST_F(TransactionsTest, BriskRequestsFailSooner) {
   warm_up();
   submit(1, 1, at(1ms), Patience::Brisk);
