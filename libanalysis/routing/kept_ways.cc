@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "routing/dependencies.h"
@@ -25,16 +24,9 @@ class Keeper {
 
   std::vector<KeptWay> keep(std::span<const BlockRef> differing, const LinkSet& usable, Keep which) {
     find_lost(differing, usable);
-    std::vector<std::vector<KeptWay>> by_lid;
-    for (const Target& target : graph_.targets()) {
-      for (unsigned i = 0; !lost_.empty() && i < target.lid_count(); ++i) {
-        const auto lost = lost_.find(Lid{static_cast<std::uint16_t>(target.base.raw() + i)});
-        if (lost == lost_.end()) continue;
-        if (!in_order_) in_order_ = stands_in_order();
-        if (auto kept = keep(target, lost->first, lost->second); !kept.empty())
-          by_lid.push_back(std::move(kept));
-      }
-    }
+    auto by_lid = ways(Turns::Any);
+    if (by_lid.empty()) return {};
+    if (!join_hosts(by_lid) && stands_in_order()) by_lid = ways(Turns::InOrder);
     if (by_lid.empty()) return {};
     if (which == Keep::All) {
       for (const auto& ways : by_lid) kept_.insert(kept_.end(), ways.begin(), ways.end());
@@ -47,6 +39,30 @@ class Keeper {
   }
 
  private:
+  enum class Turns : std::uint8_t { InOrder, Any };
+
+  /// By LID: those that would be lost and lead there.
+  [[nodiscard]] std::vector<std::vector<KeptWay>> ways(Turns turns) const {
+    std::vector<std::vector<KeptWay>> by_lid;
+    for (const Target& target : graph_.targets()) {
+      for (unsigned i = 0; !lost_.empty() && i < target.lid_count(); ++i) {
+        const auto lost = lost_.find(Lid{static_cast<std::uint16_t>(target.base.raw() + i)});
+        if (lost == lost_.end()) continue;
+        if (auto kept = keep(target, lost->first, lost->second, turns); !kept.empty())
+          by_lid.push_back(std::move(kept));
+      }
+    }
+    return by_lid;
+  }
+
+  /// Hosts need one another: where some would be apart without these, something is lost.
+  [[nodiscard]] bool join_hosts(std::span<const std::vector<KeptWay>> by_lid) const {
+    return std::ranges::any_of(by_lid, [&](const std::vector<KeptWay>& ways) {
+      return target_of(ways.front().lid).kind == TargetKind::Host &&
+             std::ranges::any_of(ways, [&](const KeptWay& way) { return graph_.hosts_at(way.sw) > 0; });
+    });
+  }
+
   /// Whether what stands leads over no link that is down, and turns as the order and its mends allow.
   [[nodiscard]] bool stands_in_order() const {
     const std::vector<char> is_up = hops_over(graph_, order_.up);
@@ -108,7 +124,8 @@ class Keeper {
   }
 
   /// Outward: what leads to one that leads there.
-  std::vector<KeptWay> keep(const Target& target, Lid lid, const std::vector<SwitchIndex>& lost) const {
+  std::vector<KeptWay> keep(const Target& target, Lid lid, const std::vector<SwitchIndex>& lost,
+                            Turns turns) const {
     std::vector<KeptWay> kept;
     std::vector<char> leads(graph_.size(), 0);
     for (bool more = true; more;) {
@@ -118,7 +135,7 @@ class Keeper {
         const PortNum port = before_.port(s, lid);
         const std::uint32_t next = map_.peer(map_.hop(s.raw(), port.raw()));
         if (leads[next] == 0 && !leads_there(target, lid, next)) continue;
-        if (*in_order_ && next != target.at.raw() &&
+        if (turns == Turns::InOrder && next != target.at.raw() &&
             !is_in_order(target, s.raw(), next, led_by(kept, next, lid)))
           continue;
         leads[s.raw()] = 1;
@@ -157,13 +174,16 @@ class Keeper {
     if (next != HopMap::none) into.add(hop, next, lid);
   }
 
-  void add(const std::vector<KeptWay>& ways, Dependencies& into) const {
-    const Lid lid = ways.front().lid;
-    const auto targets = graph_.targets();
-    const auto target = std::find_if(targets.begin(), targets.end(), [&](const Target& each) {
+  [[nodiscard]] const Target& target_of(Lid lid) const {
+    return *std::ranges::find_if(graph_.targets(), [&](const Target& each) {
       return lid >= each.base && lid.raw() < each.base.raw() + each.lid_count();
     });
-    for (const KeptWay& way : ways) follow(*target, lid, map_.hop(way.sw.raw(), way.port.raw()), ways, into);
+  }
+
+  void add(const std::vector<KeptWay>& ways, Dependencies& into) const {
+    const Lid lid = ways.front().lid;
+    const Target& target = target_of(lid);
+    for (const KeptWay& way : ways) follow(target, lid, map_.hop(way.sw.raw(), way.port.raw()), ways, into);
   }
 
   /// All that close no circle with what is there.
@@ -214,7 +234,6 @@ class Keeper {
   std::vector<KeptWay> kept_;
   std::size_t trials_ = 0;
   std::vector<std::vector<KeptWay>> unsuited_;  ///< by LID
-  std::optional<bool> in_order_;                ///< what stands; asked where something is lost
 };
 
 }  // namespace

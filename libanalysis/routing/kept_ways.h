@@ -3,9 +3,9 @@
 /// what stands may follow the mends of an earlier one. Such an entry stays until there is a path, or its link
 /// is to go off: no packet is dropped that would have arrived.
 ///
-/// Where nothing is lost, and what stands follows the order, a pair that loses its path is one that nobody
-/// needs, and the entry stays only while packets turn as the order and its mends allow: another turn may
-/// close a circle with some mixture of old and new entries of other LIDs.
+/// Where no hosts would be apart, and what stands follows the order, a pair that loses its path is one that
+/// nobody needs, and the entry stays only while packets turn as the order and its mends allow: another turn
+/// may close a circle with some mixture of old and new entries of other LIDs.
 ///
 /// Pure.
 #pragma once

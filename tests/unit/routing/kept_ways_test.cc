@@ -128,6 +128,81 @@ TEST(KeptWays, MakeNoOtherTurnsWhereNothingIsLost) {
   EXPECT_GT(all, 0U);
 }
 
+/// Of hosts, by switch and LID: who is without a way by `tables` and had one.
+std::size_t count_parted(const SwitchGraph& graph, const ForwardingTables& had,
+                         const ForwardingTables& tables) {
+  std::size_t count = 0;
+  for (const Target& target : graph.targets()) {
+    for (std::uint32_t s = 0; s < graph.size(); ++s) {
+      const SwitchIndex sw{s};
+      if (target.kind != TargetKind::Host || graph.hosts_at(sw) == 0) continue;
+      count += arrives_by(graph, had, sw, target, target.base) &&
+                       !arrives_by(graph, tables, sw, target, target.base)
+                   ? 1
+                   : 0;
+    }
+  }
+  return count;
+}
+
+/// Tables on their way from one set of links to another, with what is kept.
+class Standing {
+ public:
+  Standing(UpDownRouter& router, const LinkSet& up) : router_{router} {
+    router.update(up);
+    tables_ = router.tables();
+  }
+
+  [[nodiscard]] const ForwardingTables& tables() const { return tables_; }
+  /// A switch that was restarted.
+  void empty(SwitchIndex sw) { std::ranges::fill(tables_.row(sw), no_path.raw()); }
+  void go_on(const LinkSet& up) {
+    router_.update(up);
+    const UpdateOrder order{router_.graph(), router_.ranks(), router_.mends(), &up, &up};
+    ForwardingTables wanted = router_.tables();
+    const auto differing = differing_blocks(tables_, wanted);
+    for (const KeptWay& way : ways_to_keep(order, tables_, wanted, differing, up, Keep::All))
+      wanted.set(way.sw, way.lid, way.port);
+    tables_ = std::move(wanted);
+  }
+
+ private:
+  UpDownRouter& router_;
+  ForwardingTables tables_;
+};
+
+// World 541320265 of the swarm: a mend has lost its cable, and what is kept instead turns as another mend
+// may, so that nothing seemed to be lost. A switch comes back, and the next one is to go on by a way for
+// which that turn would be none of the order's: the entries that led hosts to it were taken away (draws 253,
+// 282, 285).
+TEST(KeptWays, HostsStayTogetherWhenASwitchIsBack) {
+  constexpr unsigned seed = 95;
+  const auto fabric =
+      assign_lids(**generate(fmt::format("random:switches=10,hosts=20,links=20,seed={}", seed))).value();
+  auto router = UpDownRouter::make(*fabric).value();
+  const SwitchGraph& graph = router.graph();
+  Random random(seed);
+  for (unsigned draw = 0; draw < 300; ++draw) {
+    const LinkSet on = changes::without_some(*fabric, random.below(5), random);
+    const SwitchIndex dead{static_cast<std::uint32_t>(random.below(graph.size()))};
+    LinkSet without = on;
+    for (const Hop& hop : graph.hops(dead)) without.erase(hop.link);
+    const LinkSet left = changes::without_some(*fabric, 1, random);
+    const auto cut = [&](LinkSet links) {
+      for (std::uint32_t i = 0; i < left.universe(); ++i) {
+        if (!left.contains(LinkIndex{i})) links.erase(LinkIndex{i});
+      }
+      return links;
+    };
+    Standing standing(router, without);
+    standing.go_on(cut(without));
+    standing.empty(dead);
+    const ForwardingTables had = standing.tables();
+    standing.go_on(cut(random.chance(0.5) ? on : LinkSet::all(*fabric)));
+    EXPECT_EQ(count_parted(graph, had, standing.tables()), 0U) << "draw " << draw;
+  }
+}
+
 // World 312231438 of the swarm: a switch comes back, its order is made anew, and hosts have no path by it
 // while an operator's links are off. Their entries closed a circle with what was wanted, and were taken away;
 // what was wanted of other LIDs closes it as well, and can wait.
