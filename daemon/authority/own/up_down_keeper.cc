@@ -116,18 +116,31 @@ OtherRoutes UpDownKeeper::leave_lost(const std::function<bool(const PortRef&)>& 
   if (!apart_in_) return OtherRoutes::None;
   const auto is_in_use = [&](const LinkRef& link) { return may_use(link.a) || may_use(link.b); };
   if (std::ranges::any_of(in_the_way_, is_in_use)) return OtherRoutes::Later;
-  UpDownKeeper trial = *this;
-  trial.left_.insert(trial.left_.end(), in_the_way_.begin(), in_the_way_.end());
-  if (in_the_way_.empty()) trial.ranks_.clear();
-  const bool has_begun = trial.begin(*apart_in_).has_value() && trial.route(*apart_in_).has_value();
-  const auto before = router_->apart();
-  const auto after = trial.router_->apart();
-  const bool helps = has_begun && after.size() < before.size() && std::ranges::includes(before, after);
-  if (helps) *this = std::move(trial);
+  auto other = in_the_way_.empty() ? std::nullopt : begun_without_lost(ranks_);
+  if (may_take_another_order_ && (!other || !other->router_->apart().empty())) {
+    auto reordered = begun_without_lost({});
+    const bool joins_more =
+        reordered && (!other || reordered->router_->apart().size() < other->router_->apart().size());
+    if (joins_more) other = std::move(reordered);
+  }
+  const bool helps = other.has_value();
+  if (helps) *this = *std::move(other);
   in_the_way_.clear();
   apart_in_.reset();
   has_left_lost_ = true;
   return helps ? OtherRoutes::Now : OtherRoutes::None;
+}
+
+/// Without the cables that are in the way; none where that does not join some and part none.
+std::optional<UpDownKeeper> UpDownKeeper::begun_without_lost(std::map<NodeGuid, std::uint16_t> ranks) const {
+  UpDownKeeper trial = *this;
+  trial.left_.insert(trial.left_.end(), in_the_way_.begin(), in_the_way_.end());
+  trial.ranks_ = std::move(ranks);
+  if (!trial.begin(*apart_in_) || !trial.route(*apart_in_)) return std::nullopt;
+  const auto before = router_->apart();
+  const auto after = trial.router_->apart();
+  if (after.size() >= before.size() || !std::ranges::includes(before, after)) return std::nullopt;
+  return trial;
 }
 
 routing::LinkSet UpDownKeeper::without(const std::vector<LinkRef>& links, routing::LinkSet set) const {
@@ -254,13 +267,14 @@ void UpDownKeeper::find_in_the_way(const Fabric& fabric, const MuteNodes& mute) 
   apart_in_.reset();
   if (has_left_lost_ || keeps_off() || router_->apart().empty()) return;
   in_the_way_ = lost(fabric, mute);
-  const bool is_whole = mute.nodes.empty() && up_.count() == full_->links().size();
-  if (in_the_way_.empty() && !(is_whole && may_take_another_order())) return;
+  const bool is_whole = mute.nodes.empty() && up_.count() + in_the_way_.size() == full_->links().size();
+  may_take_another_order_ = is_whole && has_few_lids();
+  if (in_the_way_.empty() && !may_take_another_order_) return;
   apart_in_ = std::make_shared<const Fabric>(fabric);
 }
 
 /// Few enough LIDs that tables can come to it step by step.
-bool UpDownKeeper::may_take_another_order() const {
+bool UpDownKeeper::has_few_lids() const {
   std::size_t lids = 0;
   for (const routing::Target& target : router_->graph().targets()) lids += target.lid_count();
   return lids <= routing::most_outward;

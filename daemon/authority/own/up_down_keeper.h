@@ -91,8 +91,8 @@ class UpDownKeeper {
   /// Where the last route() left switches with hosts apart, and cables that the order counts on are lost:
   /// begins anew without these, if that joins some and parts none; one that is back is one that came. Later
   /// while a table may use them: what does turns packets again as soon as they are back. Where nothing is
-  /// lost, it is the order that keeps them apart, which was decided when fewer cables were there: likewise,
-  /// with another one.
+  /// lost, or that is not enough, it is the order that keeps them apart, which was decided when other cables
+  /// were there: likewise, with another one.
   OtherRoutes leave_lost(const std::function<bool(const PortRef&)>& may_use);
   /// Cables that were left so, and are not back.
   [[nodiscard]] const std::vector<LinkRef>& left() const { return left_; }
@@ -115,7 +115,8 @@ class UpDownKeeper {
   [[nodiscard]] std::size_t unmanaged(unsigned plane) const;
   void find_in_the_way(const Fabric& fabric, const MuteNodes& mute);
   [[nodiscard]] bool keeps_off() const;
-  [[nodiscard]] bool may_take_another_order() const;
+  [[nodiscard]] bool has_few_lids() const;
+  [[nodiscard]] std::optional<UpDownKeeper> begun_without_lost(std::map<NodeGuid, std::uint16_t> ranks) const;
   [[nodiscard]] routing::LinkSet without(const std::vector<LinkRef>& links, routing::LinkSet set) const;
 
   Counts counts_;
@@ -137,6 +138,7 @@ class UpDownKeeper {
   std::vector<LinkRef> in_the_way_;  ///< cables that are lost, where hosts are apart
   std::vector<LinkRef> left_;
   std::shared_ptr<const Fabric> apart_in_;  ///< null: nobody is, or nothing can be done about it
+  bool may_take_another_order_ = false;     ///< where they are
   bool has_left_lost_ = false;              ///< or tried to, since links went or came
   std::size_t beginnings_ = 0;
 };
