@@ -273,7 +273,11 @@ void Provisioner::raise(PortState from, PortState to, Instant now) {
                               to_string(got.state), to_string(asked.state)));
           return false;
         }
-        if (last) ++report_.links_raised;
+        if (last) {
+          ++report_.links_raised;
+          // A sweep that goes on may have found it otherwise, just before.
+          use_again(survey_->fabric->ref(survey_->fabric->port_index(end)));
+        }
         return true;
       },
       [this, last](Instant at) {

@@ -192,12 +192,20 @@ void TableWriter::write_blocks(std::vector<routing::BlockRef> blocks, std::vecto
 }
 
 /// Nobody comes by an entry that leads out of a port which is not Active: a switch that holds it may lose it,
-/// and one that was restarted is not given it again.
+/// and one that was restarted is not given it again. What the survey says is Active was raised since it was
+/// found otherwise, or fell since.
 void TableWriter::leave_out_dead_ports(BlockOf at, std::span<std::uint8_t> entries) const {
-  if (inactive_.empty()) return;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const auto lid = static_cast<std::uint16_t>(std::size_t{at.block} * routing::lids_per_block + i);
-    if (is_inactive({routing::SwitchIndex{at.sw}, Lid{lid}, PortNum{entries[i]}})) entries[i] = no_path.raw();
+  const NodeIndex node = switches_[at.sw];
+  if (inactive_.empty() || node == no_node) return;
+  const Fabric& fabric = *survey_->fabric;
+  const auto is_dead = [&](LinkEnd end) {
+    return inactive_.contains(fabric.ref(end)) && survey_->port(end).info.state != PortState::Active;
+  };
+  for (std::uint8_t& entry : entries) {
+    if (entry > fabric.node(node).port_count) continue;
+    const LinkEnd end{node, PortNum{entry}};
+    const auto peer = fabric.peer(end);
+    if (is_dead(end) || (peer && is_dead(*peer))) entry = no_path.raw();
   }
 }
 
