@@ -25,9 +25,10 @@ namespace {
 /// From a change that regulation made to when viewers are told: those that come together are told together.
 constexpr FabricClock::duration page_delay = std::chrono::milliseconds{100};
 
-/// A resolver that is slower than this at the start is not waited for: then only the short name is known.
-/// Answers are waited for as long at least.
+/// An event that takes as long is told of (core::TookLong): answers are waited for as long at least.
 constexpr FabricClock::duration long_event = std::chrono::milliseconds{1};
+
+/// A resolver that is slower than this at the start is not waited for: then only the short name is known.
 constexpr std::chrono::milliseconds resolver_patience{1000};
 
 }  // namespace

@@ -86,7 +86,9 @@ class Heddled::Parts final : public control::Daemon, private core::Outside {
 
   /// All that happens to the core enters here. Afterwards the alarm stands for what waits.
   void on(const core::Event& event);
+  /// enter(), and whether that took long.
   void feed(const core::Event& event, Instant now);
+  /// Into the recording, where there is one, and the core.
   void enter(const core::Event& event, Instant now);
   [[nodiscard]] Enter entering(core::Source from) {
     return [this, from](const std::function<void()>& then) { on(core::CameBack{then, from}); };
