@@ -160,7 +160,6 @@ TEST(Provisioner, ASwitchWhoseCableFellIsNotGivenAgainWhatItHeld) {
     World& world = kept.world;
     ASSERT_FALSE(world.bring_up().failure);
     const Fabric& truth = world.truth();
-    const Survey& survey = *world.reports.back().survey;
     std::map<std::vector<PortNum>, std::set<std::uint8_t>> sent;
     world.sim.on_send = [&](const mad::Packet& packet) {
       if (const auto set = table_set(packet))
@@ -171,10 +170,9 @@ TEST(Provisioner, ASwitchWhoseCableFellIsNotGivenAgainWhatItHeld) {
     std::optional<Result<void>> done;
     world.sm.rewrite_tables(world.sim.now, [&](const Result<void>& result, Instant) { done = result; });
     // The first stage is on its way.
-    const LinkEnd own{truth.port(world.sim.port()).node, truth.port(world.sim.port()).num};
     const NodeIndex dies = nth % 2 == 0 ? avoided.a.node : avoided.b.node;
-    const auto way = survey.node(survey.fabric->find_node(truth.node(dies).guid)).path;
-    if (dies == truth.peer(own)->node || sent.contains(way)) continue;
+    const auto way = way_to(world, dies);
+    if (!way || sent.contains(*way)) continue;
     world.sim.engine.unsolicited_to([](const mad::Packet&, Instant) {});
     world.sim.fabric.kill(dies, world.sim.ps());
     // The avoided one: nothing new is led there.
@@ -182,7 +180,7 @@ TEST(Provisioner, ASwitchWhoseCableFellIsNotGivenAgainWhatItHeld) {
     world.sim.fabric.revive(dies, world.sim.ps());
     ASSERT_TRUE(world.sim.run([&] { return done.has_value(); }));
     const PortNum fell = nth % 2 == 0 ? avoided.a.port : avoided.b.port;
-    EXPECT_THAT(sent[way], testing::Not(testing::Contains(fell.raw()))) << "link " << nth / 2;
+    EXPECT_THAT(sent[*way], testing::Not(testing::Contains(fell.raw()))) << "link " << nth / 2;
     left_out += *done ? 0 : 1;
     kept.keeper.avoid(0, {});
     world.bring_up();
@@ -205,11 +203,9 @@ TEST(Provisioner, ASwitchWhosePortsTrainedIsGivenNoEntryThatLeadsOutOfThem) {
       World& world = kept.world;
       ASSERT_FALSE(world.bring_up().failure);
       const Fabric& truth = world.truth();
-      const Survey& survey = *world.reports.back().survey;
       const NodeIndex restarted = world.switch_at(nth);
-      const LinkEnd own{truth.port(world.sim.port()).node, truth.port(world.sim.port()).num};
-      if (restarted == truth.peer(own)->node) continue;
-      const auto way = survey.node(survey.fabric->find_node(truth.node(restarted).guid)).path;
+      const auto way = way_to(world, restarted);
+      if (!way) continue;
       world.sim.engine.unsolicited_to([](const mad::Packet&, Instant) {});
       world.sim.fabric.kill(restarted, world.sim.ps());
       world.sim.fabric.revive(restarted, world.sim.ps());
@@ -223,7 +219,7 @@ TEST(Provisioner, ASwitchWhosePortsTrainedIsGivenNoEntryThatLeadsOutOfThem) {
       }
       world.sim.on_send = [&](const mad::Packet& packet) {
         const auto set = table_set(packet);
-        if (!set || set->path != way) return;
+        if (!set || set->path != *way) return;
         ++written;
         for (const std::uint8_t out : set->entries) EXPECT_FALSE(trained.contains(out)) << unsigned{out};
       };
@@ -253,11 +249,7 @@ TEST(Provisioner, APortThatARunHasRaisedIsUsedWhateverWasFoundBefore) {
     world.sim.fabric.mend(link, world.sim.ps());
     (void)world.sim.run([] { return false; }, std::chrono::seconds{10});
     auto survey = std::make_shared<Survey>(*world.reports.back().survey);
-    for (const LinkEnd end : ends) {
-      const Port& port = survey->fabric->port(survey->fabric->find_port(truth.ref(end)));
-      survey->nodes[port.node.raw()].ports[port.num.raw()].info =
-          world.sim.fabric.port_info(truth.port_index(end));
-    }
+    for (const LinkEnd end : ends) read_again(*survey, world, end);
     world.sm.configure(survey, world.sim.now);
     ASSERT_TRUE(world.sm.busy());
     for (const LinkEnd end : ends) world.sm.keep_off(truth.ref(end));

@@ -87,6 +87,23 @@ inline std::shared_ptr<const Survey> after_its_end(const Survey& found) {
   return survey;
 }
 
+/// As a sweep does that asks this port now.
+inline void read_again(Survey& survey, const World& world, LinkEnd end) {
+  const Fabric& truth = world.truth();
+  const Port& port = survey.fabric->port(survey.fabric->find_port(truth.ref(end)));
+  survey.nodes[port.node.raw()].ports[port.num.raw()].info =
+      world.sim.fabric.port_info(truth.port_index(end));
+}
+
+/// The directed route to a switch as the last run had it; none to the one that the daemon is cabled to.
+inline std::optional<std::vector<PortNum>> way_to(const World& world, NodeIndex sw) {
+  const Fabric& truth = world.truth();
+  const LinkEnd own{truth.port(world.sim.port()).node, truth.port(world.sim.port()).num};
+  if (sw == truth.peer(own)->node) return std::nullopt;
+  const Survey& survey = *world.reports.back().survey;
+  return survey.node(survey.fabric->find_node(truth.node(sw).guid)).path;
+}
+
 /// What the next program finds in its first sweep.
 inline std::shared_ptr<const Survey> found_anew(World& world) {
   std::shared_ptr<const Survey> found;

@@ -52,9 +52,7 @@ TEST(Provisioner, RaisesBothEndsOfALinkThatTrained) {
   world.sim.fabric.mend(LinkIndex{link}, world.sim.ps());
   ASSERT_TRUE(world.sim.run([&] { return world.sim.fabric.port_info(b).state == PortState::Init; }));
   auto half_read = std::make_shared<Survey>(*world.reports.back().survey);
-  const PortIndex read = half_read->fabric->find_port(truth.ref(truth.link(LinkIndex{link}).a));
-  const Port& port = half_read->fabric->port(read);
-  half_read->nodes[port.node.raw()].ports[port.num.raw()].info = world.sim.fabric.port_info(a);
+  read_again(*half_read, world, truth.link(LinkIndex{link}).a);
   world.sm.configure(half_read, world.sim.now);
   world.finish();
   EXPECT_EQ(world.sim.fabric.port_info(a).state, PortState::Active);
