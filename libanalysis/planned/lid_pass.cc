@@ -31,7 +31,7 @@ LidPass::LidPass(const SwitchGraph& graph, const Steps& steps, const routing::Me
       steps_{steps},
       mends_{mends},
       works_(graph.size()),
-      seen_(graph.size()),
+      works_next_(graph.size()),
       mended_(graph.size()) {}
 
 LidPass::Answer LidPass::make(const Target& target) {
@@ -63,26 +63,35 @@ bool LidPass::empty_what_is_broken() {
   return emptied;
 }
 
-void LidPass::find_working(const Target& target) {
-  std::fill(works_.begin(), works_.end(), Unknown);
-  for (std::uint32_t s = 0; s < now.size(); ++s) {
+/// Finds by switch whether its way leads there by these entries. What one becomes that does not, and all on
+/// its way whose end was not known before (path_), `lost` says.
+template <class Lost>
+void LidPass::follow(const Target& target, const std::vector<std::uint8_t>& entries,
+                     std::vector<Works>& found, Lost lost) {
+  std::fill(found.begin(), found.end(), Unknown);
+  for (std::uint32_t s = 0; s < entries.size(); ++s) {
     path_.clear();
     std::uint32_t at = s;
     Works end = Unknown;
     while (end == Unknown) {
-      if (works_[at] != Unknown) {
-        end = works_[at] == Yes ? Yes : No;  // No in a circle too
+      if (found[at] != Unknown) {
+        end = found[at] == BeingFollowed ? No : found[at];  // in a circle
         break;
       }
-      works_[at] = BeingFollowed;
+      found[at] = BeingFollowed;
       path_.push_back(at);
-      const Step step = steps_.of(target, at, now[at]);
+      const Step step = steps_.of(target, at, entries[at]);
       if (step.way == Way::None) end = No;
       if (step.way != Way::None && step.next == nowhere) end = Yes;
       if (end == Unknown) at = step.next;
     }
-    for (const std::uint32_t each : path_) works_[each] = end;
+    if (end == No) end = lost();
+    for (const std::uint32_t each : path_) found[each] = end;
   }
+}
+
+void LidPass::find_working(const Target& target) {
+  follow(target, now, works_, [] { return No; });
 }
 
 void LidPass::repair_where_ways_end(const Target& target) {
@@ -93,39 +102,18 @@ void LidPass::repair_where_ways_end(const Target& target) {
   }
 }
 
-/// Follows all ways by the entries that are next. Of those that lead nowhere, or round, the last entry that
-/// is not as wanted yet becomes so; what leads there is followed once more. Whether there was any.
+/// Of the ways by the entries that are next which lead nowhere, or round, the last entry that is not as
+/// wanted yet becomes so; what leads there is followed once more. Whether there was any.
 bool LidPass::repair_ends(const Target& target) {
-  enum : std::uint8_t { Unseen, BeingSeen, Dead, Well, Changed };
-  std::fill(seen_.begin(), seen_.end(), std::uint8_t{Unseen});
   bool any = false;
-  for (std::uint32_t s = 0; s < now.size(); ++s) {
-    path_.clear();
-    std::uint8_t end = Dead;  // in a circle too
-    for (std::uint32_t at = s;;) {
-      if (seen_[at] != Unseen) {
-        if (seen_[at] != BeingSeen) end = seen_[at];
-        break;
-      }
-      seen_[at] = BeingSeen;
-      path_.push_back(at);
-      const Step step = steps_.of(target, at, next[at]);
-      if (step.way == Way::None) break;
-      if (step.next == nowhere) {
-        end = Well;
-        break;
-      }
-      at = step.next;
-    }
+  follow(target, next, works_next_, [&] {
     const auto last = std::find_if(path_.rbegin(), path_.rend(),
                                    [this](std::uint32_t each) { return next[each] != wanted[each]; });
-    if (end == Dead && last != path_.rend()) {
-      next[*last] = wanted[*last];
-      end = Changed;
-    }
-    for (const std::uint32_t each : path_) seen_[each] = end;
-    any = any || end == Changed;
-  }
+    if (last == path_.rend()) return No;
+    next[*last] = wanted[*last];
+    any = true;
+    return Changed;
+  });
   return any;
 }
 

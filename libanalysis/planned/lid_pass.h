@@ -53,10 +53,13 @@ class LidPass {
   std::vector<std::uint8_t> next;
 
  private:
-  enum Works : std::uint8_t { Unknown, Yes, No, BeingFollowed };
+  enum Works : std::uint8_t { Unknown, Yes, No, BeingFollowed, Changed };
 
   /// Whether anything is.
   bool empty_what_is_broken();
+  template <class Lost>
+  void follow(const routing::Target& target, const std::vector<std::uint8_t>& entries,
+              std::vector<Works>& found, Lost lost);
   void find_working(const routing::Target& target);
   /// Sets `next`: what is broken changes where ways end. What leads there works again when that is written;
   /// an entry that led elsewhere, which may not be written yet, would take the way from it once more.
@@ -71,7 +74,7 @@ class LidPass {
   const Steps& steps_;
   const routing::Mends& mends_;
   std::vector<Works> works_;
-  std::vector<std::uint8_t> seen_;
+  std::vector<Works> works_next_;     ///< by the entries that are next
   std::vector<std::uint8_t> mended_;  ///< by switch, for what is behind mended_for_
   routing::SwitchIndex mended_for_{0};
   std::vector<std::uint32_t> path_;
