@@ -3,7 +3,8 @@
 /// there. The file LOST_QUESTIONS says which, "question|answer ATTRIBUTE MODIFIER PATH TIMES": the directed
 /// route as "1,5", or an expression for several, and how many in a row (numbers are hexadecimal). Sets of
 /// forwarding tables are such questions, no others. The file is read and taken away with the next question;
-/// each that was lost is a line, its route, of the file of this name with ".lost".
+/// each that was lost is a line, its route, of the file of this name with ".lost". While there is a file of
+/// this name with ".traps", traps to the program are lost.
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@ constexpr std::size_t mad_offset = 32;
 constexpr std::uint8_t directed = 0x81;
 constexpr std::uint8_t get = 1;
 constexpr std::uint8_t set = 2;
+constexpr std::uint8_t trap = 5;
+constexpr std::uint8_t trap_repress = 7;
 constexpr std::uint8_t answer = 0x81;
 constexpr unsigned forwarding_table = 0x19;
 constexpr unsigned char nowhere = 254;
@@ -70,6 +73,11 @@ bool is_to_be_lost(const unsigned char* mad, const std::string& what) {
   return true;
 }
 
+bool are_traps_lost() {
+  const char* name = std::getenv("LOST_QUESTIONS");
+  return name != nullptr && ::access((std::string{name} + ".traps").c_str(), F_OK) == 0;
+}
+
 }  // namespace
 
 extern "C" ssize_t write(int fd, const void* data, size_t size) {
@@ -88,7 +96,10 @@ extern "C" ssize_t read(int fd, void* data, size_t size) {
   static auto* const real = reinterpret_cast<ssize_t (*)(int, void*, size_t)>(::dlsym(RTLD_NEXT, "read"));
   const ssize_t got = real(fd, data, size);
   auto* const bytes = static_cast<unsigned char*>(data);
-  if (size != packet_size || got != packet_size || !is_to_be_lost(bytes + mad_offset, "answer")) return got;
+  if (size != packet_size || got != packet_size) return got;
+  if (bytes[mad_offset + 3] == trap && are_traps_lost())
+    bytes[mad_offset + 3] = trap_repress;  // of no use to it
+  if (!is_to_be_lost(bytes + mad_offset, "answer")) return got;
   const std::uint32_t status = htonl(ETIMEDOUT);
   std::memcpy(bytes + status_offset, &status, sizeof(status));
   bytes[mad_offset + 3] = set;

@@ -2,6 +2,7 @@
 OpenSM drops them. Only OpenSM's own log tells what it drops: the lines of drop_mgr_*. And a routing in which one leaves a Set
 unanswered."""
 
+import contextlib
 import re
 import time
 import unittest
@@ -34,6 +35,24 @@ class Losing(PluginFabric):
         scratch = self.directory / "lost_questions.tmp"
         scratch.write_text(f"{of} {attribute} {modifier:x} {path} {times:x}\n")
         scratch.rename(self.order)
+
+    @contextlib.contextmanager
+    def without_traps(self):
+        """Or a trap has OpenSM begin its sweep anew."""
+        mark = self.directory / "lost_questions.traps"
+        mark.touch()
+        yield
+        mark.unlink()
+
+    def wait_for_silence(self, sweeps):
+        """Until all that OpenSM asks but what it has lost is answered. It waits for that one for 0.8 s."""
+        def sent():
+            return sum(file.stat().st_size for file in self.watch.directory.glob("*.wire"))
+        known, since = sent(), time.monotonic()
+        while time.monotonic() - since < 0.25 and self.sweeps() == sweeps:
+            time.sleep(0.02)
+            if sent() != known:
+                known, since = sent(), time.monotonic()
 
     def lost_routes(self):
         record = self.directory / "lost_questions.lost"
@@ -112,12 +131,10 @@ class Asking(unittest.TestCase):
                 served.lose(attribute, modifier, route)
                 served.daemon.command("heavy_sweep")
                 wait_until(lambda: served.lost() > lost, 20, "the lost question")
-                time.sleep(0.3)  # all others have their answers; this one OpenSM waits for 0.8 s
-                served.heddle("fault", "mads", "--lost", 1)  # or the trap would have OpenSM begin anew
-                served.heddle("link", "leaf-0", served.lost_routes()[-1].split(",")[1], "down")
-                time.sleep(0.2)
-                served.heddle("fault", "mads")
-                wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+                served.wait_for_silence(sweeps)
+                with served.without_traps():
+                    served.heddle("link", "leaf-0", served.lost_routes()[-1].split(",")[1], "down")
+                    wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
                 self.expect_nobody_dropped(served.log_text()[before:], nodes)
 
     def test_many_behind_a_cable_that_is_cut_are_asked_few_at_a_time(self):
@@ -130,12 +147,10 @@ class Asking(unittest.TestCase):
             served.lose(NODE_INFO, 0, r"1,\d+,18,([1-9]|1[0-8])", times=18)
             served.daemon.command("heavy_sweep")
             wait_until(lambda: served.lost() == lost + 18, 20, "the lost questions")
-            time.sleep(0.3)  # all others have their answers
-            served.heddle("fault", "mads", "--lost", 1)  # or the trap would have OpenSM begin anew
-            served.heddle("link", "leaf-0", served.lost_routes()[-1].split(",")[1], "down")
-            time.sleep(0.2)
-            served.heddle("fault", "mads")
-            wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+            served.wait_for_silence(sweeps)
+            with served.without_traps():
+                served.heddle("link", "leaf-0", served.lost_routes()[-1].split(",")[1], "down")
+                wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
             self.expect_nobody_dropped(served.log_text()[before:], 18)
 
     def test_of_a_switch_that_keeps_silent_about_a_port_that_port_is_taken_out_alone(self):
@@ -179,13 +194,11 @@ class Asking(unittest.TestCase):
             served.lose(PORT_INFO, 2, served.way_to("spine-0"))
             served.daemon.command("heavy_sweep")
             wait_until(lambda: served.lost() > lost, 20, "the lost question")
-            time.sleep(0.3)  # all others have their answers; this one OpenSM waits for 0.8 s
-            served.heddle("fault", "mads", "--lost", 1)  # or the trap would have OpenSM begin anew
-            served.heddle("link", "spine-0", 2, "down")
-            served.heddle("link", "spine-0", 2, "up")
-            time.sleep(0.2)
-            served.heddle("fault", "mads")
-            wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+            served.wait_for_silence(sweeps)
+            with served.without_traps():
+                served.heddle("link", "spine-0", 2, "down")
+                served.heddle("link", "spine-0", 2, "up")
+                wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
             self.assertEqual(self.state(served, cable[1]), "Active")
             self.assertEqual(re.findall(r"(\d+) links have trained anew", served.log_text()[before:]), ["1"])
             wait_until(lambda: served.tables() == tables, 20, "the tables of before")
@@ -202,7 +215,7 @@ class Asking(unittest.TestCase):
             served.lose(P_KEYS, 0, LEAF)
             served.heddle("link", "leaf-1", dict(other[1])["leaf-1"], "down")  # the trap has OpenSM sweep
             wait_until(lambda: served.lost() > lost, 20, "the lost question")
-            time.sleep(0.3)  # all others have their answers
+            served.wait_for_silence(sweeps)
             served.set_port(spine, port, "disable")
             wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
             self.assertFalse(served.uses(served.tables(), at_spine))
@@ -219,11 +232,11 @@ class Asking(unittest.TestCase):
             served.start_opensm()
             served.daemon.wait(event="subnet_up")
             host = served.way_to("host-1")
-            before, lost = len(served.log_text()), served.lost()
+            sweeps, before, lost = served.sweeps(), len(served.log_text()), served.lost()
             served.lose(PORT_INFO, 1, host)
             served.daemon.command("heavy_sweep")
             wait_until(lambda: served.lost() > lost, 20, "the lost question")
-            time.sleep(0.3)  # all others have their answers
+            served.wait_for_silence(sweeps)
             served.heddle("node", "leaf-0", "kill")
             wait_until(lambda: "the own switch does not answer any more: 1 nodes" in served.log_text()[before:], 20, "its silence")
             served.heddle("node", "leaf-0", "revive")
