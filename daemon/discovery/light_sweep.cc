@@ -45,6 +45,7 @@ void LightSweep::start(std::shared_ptr<const Survey> survey, LookAt look_at, Ins
   asked_ = 0;
   in_doubt_ = false;
   tasks_.clear();
+  open_.clear();
   found_ = {};
   paced_ = look_at == LookAt::EveryPort && pace_.is_limited();
   if (const SurveyNode& local = survey_->node(survey_->local); !local.is_switch()) {
@@ -85,7 +86,7 @@ std::optional<LightSweep::Task> LightSweep::next_port() {
     const Port& port = fabric.port(PortIndex{next_port_});
     const Node& node = fabric.node(port.node);
     if (node.type == NodeType::Switch) {
-      ++next_port_;
+      open_.insert(next_port_++);
       return Task{Op::Port, port.num, port.node};
     }
     next_port_ = node.first_port.raw() + node.port_count + 1U;
@@ -157,13 +158,11 @@ void LightSweep::pump(Instant now) {
   if (!running_ || asked_ > 0 || wake_ || !tasks_.empty()) return;
   running_ = false;
   if (paced_) {
-    const auto ports = survey_->fabric->ports();
-    found_.whole = next_port_ >= ports.size();
+    cursor_ = first_open();
+    found_.whole = !cursor_;
     if (found_.whole) {
       in_round_ = false;
       round_ = now - round_began_;
-    } else {
-      cursor_ = survey_->fabric->ref(PortIndex{next_port_});
     }
   }
   done_(std::exchange(found_, {}), now);
@@ -174,15 +173,18 @@ std::optional<Suspicion> LightSweep::interrupt() {
   running_ = false;
   wake_.reset();
   ++run_;  // the answers that are on their way come too late
-  const auto ports = survey_->fabric->ports();
-  // Those that were asked last and have not answered, or not by LID, are asked again.
-  const auto by_route = std::ranges::count(tasks_, Op::PortByRoute, &Task::op);
   tasks_.clear();
-  const auto unanswered = asked_ + static_cast<std::size_t>(by_route);
-  const auto again = static_cast<std::uint32_t>(std::min<std::size_t>(next_port_, unanswered));
-  if (next_port_ - again < ports.size()) cursor_ = survey_->fabric->ref(PortIndex{next_port_ - again});
+  cursor_ = first_open();
   found_.whole = false;
   return std::exchange(found_, {});
+}
+
+/// The first port of a round at a pace that has not been asked, or has not answered; nothing at its end.
+std::optional<PortRef> LightSweep::first_open() const {
+  const Fabric& fabric = *survey_->fabric;
+  const std::uint32_t first = open_.empty() ? next_port_ : std::min(*open_.begin(), next_port_);
+  if (first >= fabric.ports().size()) return std::nullopt;
+  return fabric.ref(PortIndex{first});
 }
 
 void LightSweep::on_completion(const transport::Completion& completion) {
@@ -214,16 +216,15 @@ void LightSweep::look_at_own_port(const Task& task, const transport::Completion&
 
 void LightSweep::look_at_port(const Task& task, const transport::Completion& completion) {
   const SurveyNode& node = survey_->node(task.node);
-  if (completion.outcome != Outcome::Answered) {
-    if (completion.outcome == Outcome::Refused) return;
-    // The way to a LID is the tables', which may be wrong; the switch may be there all the same.
-    if (paced_ && task.op == Op::Port) {
-      tasks_.push_front({Op::PortByRoute, task.port, task.node});
-    } else {
-      found_.lost = true;
-    }
+  const bool is_silent = completion.outcome != Outcome::Answered && completion.outcome != Outcome::Refused;
+  // The way to a LID is the tables', which may be wrong; the switch may be there all the same.
+  if (is_silent && paced_ && task.op == Op::Port) {
+    tasks_.push_front({Op::PortByRoute, task.port, task.node});
     return;
   }
+  if (paced_) open_.erase(survey_->fabric->port_index(task.node, task.port).raw());
+  if (is_silent) found_.lost = true;
+  if (completion.outcome != Outcome::Answered) return;
   const SurveyPort& known = node.ports[task.port.raw()];
   const auto info = mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad));
   if (!known.known || !same(known.info, info)) found_.nodes.push_back(node.guid());

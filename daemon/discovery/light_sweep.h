@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "mad/survey.h"
@@ -65,6 +66,7 @@ class LightSweep final : public transport::TransactionClient {
   void begin_round(LookAt look_at, Instant now);
   [[nodiscard]] std::optional<Task> next_task(Instant now);
   [[nodiscard]] std::optional<Task> next_port();
+  [[nodiscard]] std::optional<PortRef> first_open() const;
   [[nodiscard]] bool may_send(Instant now);
   [[nodiscard]] bool submit(const Task& task, Instant now);
   void pump(Instant now);
@@ -88,7 +90,8 @@ class LightSweep final : public transport::TransactionClient {
   bool paced_ = false;  ///< the sweep under way
   bool in_round_ = false;
   std::optional<PortRef> cursor_;  ///< the port that is asked next
-  std::uint32_t next_port_ = 0;    ///< the same in this survey
+  std::uint32_t next_port_ = 0;    ///< the next that is not in `open_`
+  std::set<std::uint32_t> open_;   ///< ports of this survey that are to answer, or to be asked again
   std::optional<Instant> wake_;    ///< set while the pace is waited for
   Instant round_began_;
   std::optional<FabricClock::duration> round_;

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "discovery_world.h"
 #include "transport/requests.h"
@@ -106,6 +109,35 @@ TEST_F(GentleSweepTest, WhatSomebodyAsksForDoesNotWaitForTheRound) {
   ASSERT_NE(until_report(100s), nullptr) << "the round goes on";
   EXPECT_LT(by_lid, ports_of_switches() + 16);
   EXPECT_GT(by_lid, before);
+}
+
+TEST_F(GentleSweepTest, WhoHadNotAnsweredWhenARoundWasInterruptedIsAskedWhenItGoesOn) {
+  using PortByLid = std::pair<Lid, std::uint32_t>;
+  std::optional<PortByLid> silent;
+  std::set<PortByLid> others;
+  std::size_t questions = 0;
+  world.sim.on_send = [&](const mad::Packet& packet) {
+    const auto header = mad::read_header(packet.mad);
+    if (header.mgmt_class != mad::MgmtClass::SubnLid) return;
+    const PortByLid port{packet.address.dlid, header.modifier};
+    if (!silent) silent = port;
+    silent == port ? void(++questions) : void(others.insert(port));
+  };
+  world.sim.receive_with([&](const mad::Packet& packet, Instant at) {
+    const auto header = mad::read_header(packet.mad);
+    const bool by_lid = header.mgmt_class == mad::MgmtClass::SubnLid;
+    if (by_lid && silent == PortByLid{packet.address.slid, header.modifier}) return;
+    world.sim.engine.on_packet(packet, at);
+  });
+  world.discovery.light(world.sim.now);
+  while (others.size() < 5) ASSERT_EQ(until_report(100us), nullptr);
+  const unsigned attempts = transport::EngineOptions{}.attempts;
+  ASSERT_LT(questions, attempts);
+  const NodeGuid node = world.truth().node(world.switch_at(3)).guid;
+  world.discovery.rediscover({&node, 1}, world.sim.now);
+  ASSERT_NE(until_report(50ms), nullptr);
+  ASSERT_NE(until_report(100s), nullptr) << "the round goes on";
+  EXPECT_EQ(questions, 2 * attempts);
 }
 
 TEST_F(GentleSweepTest, ASwitchThatDoesNotAnswerByLidIsAskedByRoute) {
