@@ -147,11 +147,15 @@ void Provisioner::set_ports(Instant now) {
   std::erase_if(ends, [&](LinkEnd end) {
     return !must_register_anew(end) && fulfilled(survey_->port(end).info, wanted(end), end, *survey_);
   });
+  const bool was_managed = std::ranges::any_of(survey_->nodes, [](const SurveyNode& node) {
+    return node.switch_info && node.switch_info->linear_fdb_top != 0;
+  });
   // A switch that lost its LID was restarted: its table is gone too.
   for (const LinkEnd& end : ends) {
     const SurveyPort& port = survey_->port(end);
     if (end.port != PortNum{0} || port.info.lid != no_lid) continue;
-    writer_.forget(survey_->node(end.node).guid());
+    writer_.forget(survey_->node(end.node).guid(),
+                   was_managed ? TableWriter::Others::MayHaveWritten : TableWriter::Others::WroteNothing);
     multicast_.forget(survey_->node(end.node).guid());
   }
   set_each(

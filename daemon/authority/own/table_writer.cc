@@ -54,10 +54,10 @@ void TableWriter::write(std::shared_ptr<const Survey> survey, std::shared_ptr<co
   read(now);
 }
 
-void TableWriter::forget(NodeGuid sw) {
+void TableWriter::forget(NodeGuid sw, Others others) {
   const auto it = known_.find(sw);
   if (it == known_.end()) {
-    empty_.insert(sw);
+    if (others == Others::WroteNothing) empty_.insert(sw);
     return;
   }
   late_[sw] = std::move(it->second);

@@ -123,9 +123,11 @@ class TableWriter {
   void verify(std::shared_ptr<const Survey> survey, std::size_t count, Instant now, Verified done);
   /// Blocks that verify() may read.
   [[nodiscard]] std::size_t known_blocks() const;
-  /// The switch was restarted: what it held is gone. It is read where blocks were written to it: that may
-  /// have been after the restart. Sets of before that nobody confirmed may arrive all the same.
-  void forget(NodeGuid sw);
+  /// What whoever managed the fabric before may have done since a switch was restarted.
+  enum class Others : std::uint8_t { WroteNothing, MayHaveWritten };
+  /// The switch was restarted: what it held is gone. It is read where blocks may have been written to it:
+  /// that may have been after the restart. Sets of before that nobody confirmed may arrive all the same.
+  void forget(NodeGuid sw, Others others);
   /// The switch said once more that its block holds this, since a copy of a Set came late: what it holds is
   /// read by the next write. False where that is what it is known to hold.
   bool doubt(NodeGuid sw, std::size_t block, std::span<const std::uint8_t> said);

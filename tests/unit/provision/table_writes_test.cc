@@ -194,6 +194,42 @@ TEST(Provisioner, WhatARestartedSwitchWasGivenBeforeASweepFoundThatStays) {
   EXPECT_GT(given, 0U);
 }
 
+// Random run 1100082: whoever gave it that was killed before it had set its LID and its top, and the next
+// program took it for empty.
+TEST(Provisioner, WhatAnEarlierProgramGaveARestartedSwitchStays) {
+  std::size_t given = 0;
+  for (std::size_t nth = 0; nth < 32; ++nth) {
+    KeptWorld kept{"torus:4x4,hosts=1,links=1"};
+    World& world = kept.world;
+    ASSERT_FALSE(world.bring_up().failure);
+    const Link& link = world.truth().link(kept.switch_link(nth));
+    const NodeIndex restarted = link.b.node;
+    world.sim.engine.unsolicited_to([](const mad::Packet&, Instant) {});
+    world.sim.fabric.kill(restarted, world.sim.ps());
+    world.sim.fabric.revive(restarted, world.sim.ps());
+    std::vector<LinkRef> avoided;
+    for (std::size_t other = nth % 3; other < 32; other += 3) {
+      const Link& each = world.truth().link(kept.switch_link(other));
+      if (each.a.node != restarted && each.b.node != restarted)
+        avoided.push_back(link_ref(world.truth(), each));
+    }
+    kept.keeper.avoid(0, avoided);
+    (void)rewrite_tables(world.sm, world.sim);
+    kept.keeper.avoid(0, {});
+    (void)world.sim.run([] { return false; }, std::chrono::seconds{10});
+    const auto held = world.sim.fabric.forwarding_table(restarted);
+    const std::vector<PortNum> before(held.begin(), held.end());
+    (void)run_anew(kept, found_anew(world));
+    const auto holds = world.sim.fabric.forwarding_table(restarted);
+    for (std::size_t lid = 0; lid < before.size(); ++lid) {
+      if (before[lid] == no_path) continue;
+      ++given;
+      EXPECT_NE(holds[lid], no_path) << "link " << nth << ", LID " << lid;
+    }
+  }
+  EXPECT_GT(given, 0U);
+}
+
 // An order that is made anew allows what the tables turn packets by that stand (1070154 of the swarm).
 TEST(Provisioner, WhoMakesTheTablesIsToldHowPacketsTurnByThoseThatWereFound) {
   KeptWorld kept{"random:switches=10,hosts=20,links=20,seed=3053"};
