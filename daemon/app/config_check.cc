@@ -61,7 +61,12 @@ Result<void> check_config(const Config& config) {
   if (auto good = regulation::check(governor_options(config)); !good) {
     return fail("[regulation]", good.error());
   }
-  if (config.regulation.governor.packet_life > std::chrono::microseconds{plan::most_packet_life_us}) {
+  const auto packet_life = config.regulation.governor.packet_life;
+  if (packet_life < std::chrono::microseconds{1} && packet_life != packet_life.zero()) {
+    return fail(ErrorCode::Invalid,
+                "regulation.packet_life: expected 1us at least, or 0s, by which nothing waits for packets");
+  }
+  if (packet_life > std::chrono::microseconds{plan::most_packet_life_us}) {
     return fail(ErrorCode::Invalid,
                 "regulation.packet_life: expected an hour at most: OpenSM's plugin takes no plan with more");
   }
@@ -85,6 +90,12 @@ Result<void> check_config(const Config& config) {
   }
   if (tls.cert_file.empty() && !tls.client_ca_file.empty()) {
     return fail(ErrorCode::Invalid, "metrics.tls.client_ca_file needs metrics.tls.cert_file");
+  }
+  if (std::error_code wrong; std::filesystem::is_directory(config.opensm.lfts_file, wrong)) {
+    return fail(
+        ErrorCode::Invalid,
+        fmt::format("opensm.lfts_file: {} is a directory: name the file of `lfts_file` in opensm.conf",
+                    config.opensm.lfts_file));
   }
   if (config.opensm.plugin && !config.opensm.lfts_file.empty()) {
     return fail(

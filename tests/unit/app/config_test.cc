@@ -242,6 +242,24 @@ TEST(Config, APacketLifeThatNoPlanCanHaveIsRefused) {
   const auto checked = check_config(config);
   ASSERT_FALSE(checked);
   EXPECT_THAT(checked.error().message, HasSubstr("regulation.packet_life: expected an hour at most"));
+  // Of which a plan, in microseconds, would have 0.
+  config.regulation.governor.packet_life = std::chrono::nanoseconds{999};
+  const auto too_short = check_config(config);
+  ASSERT_FALSE(too_short);
+  EXPECT_THAT(too_short.error().message, HasSubstr("regulation.packet_life: expected 1us at least"));
+  config.regulation.governor.packet_life = std::chrono::nanoseconds{0};
+  EXPECT_TRUE(check_config(config));
+}
+
+TEST(Config, ADirectoryIsNoFileForTables) {
+  Config config;
+  config.opensm.lfts_file = testing::TempDir();
+  const auto checked = check_config(config);
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message,
+              HasSubstr("opensm.lfts_file: " + testing::TempDir() + " is a directory"));
+  config.opensm.lfts_file += "lfts";
+  EXPECT_TRUE(check_config(config));
 }
 
 TEST(Config, APathThatNoSocketCanHaveIsRefused) {
