@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <utility>
 
 namespace heddle::app {
@@ -32,12 +33,20 @@ void Alarm::arm(Instant when) {
   timer_.expires_after(
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>{ahead}));
   timer_.async_wait([this, alive = alive_](const boost::system::error_code& wrong) {
-    if (wrong || !*alive || !when_) return;
-    const Instant now = clock_.now();
-    if (now < *when_) return arm(*when_);
-    when_.reset();
-    ring_(now);
+    if (wrong || !*alive) return;
+    // Behind what has come in meanwhile: an answer that is here is not late because somebody computed.
+    boost::asio::post(timer_.get_executor(), [this, alive] {
+      if (*alive) look();
+    });
   });
+}
+
+void Alarm::look() {
+  if (!when_) return;
+  const Instant now = clock_.now();
+  if (now < *when_) return arm(*when_);
+  when_.reset();
+  ring_(now);
 }
 
 }  // namespace heddle::app

@@ -21,13 +21,15 @@ class Alarm {
   Alarm(const Alarm&) = delete;
   Alarm& operator=(const Alarm&) = delete;
 
-  /// Rings once at `when`, or as soon as possible if that is past. Takes the place of what was set before.
+  /// Rings once at `when`, or as soon as possible if that is past: what the io_context was given to do by
+  /// then comes first. Takes the place of what was set before.
   void set(std::optional<Instant> when);
   /// As set(), but never later than what is set already.
   void set_no_later(Instant when);
 
  private:
   void arm(Instant when);
+  void look();
 
   const transport::Clock& clock_;
   boost::asio::steady_timer timer_;
