@@ -186,7 +186,39 @@ std::size_t RouteMaker::count_host_pairs(const std::vector<Pair>& pairs) const {
   }));
 }
 
-void RouteMaker::route_plane(unsigned plane, const Subnet& subnet, const plan::Plan* plan, Routes& routes) {
+/// Whether some of these get there all the same, by what is in force (routing/kept_ways.h): over links of
+/// `open`, some of which are not in `to`.
+bool RouteMaker::takes_a_way(unsigned plane, const std::vector<Pair>& apart, const LinkSet& to,
+                             const LinkSet& open, const TablesInForce& in_force) const {
+  const SwitchGraph& graph = router_->graph();
+  const routing::ForwardingTables held = in_force.of(graph, router_->tables().top());
+  const auto leads_over_others = [&](routing::SwitchIndex at, const routing::Target& target, Lid lid) {
+    bool over_others = false;
+    for (std::uint32_t hops = 0; at != target.at; ++hops) {
+      const auto by = std::ranges::find(graph.hops(at), held.port(at, lid), &routing::Hop::out);
+      if (hops == graph.size() || by == graph.hops(at).end() || !open.contains(by->link)) return false;
+      over_others = over_others || !to.contains(by->link);
+      at = by->peer;
+    }
+    return over_others;
+  };
+  const auto loses = [&](routing::SwitchIndex from, const routing::Target& target) {
+    for (unsigned i = plane; i < target.lid_count(); i += router_->planes()) {
+      const Lid lid{static_cast<std::uint16_t>(target.base.raw() + i)};
+      if (leads_over_others(from, target, lid)) return true;
+    }
+    return false;
+  };
+  return std::ranges::any_of(graph.targets(), [&](const routing::Target& target) {
+    return std::ranges::any_of(apart, [&](const Pair& pair) {
+      return (pair.second == target.at && loses(pair.first, target)) ||
+             (pair.first == target.at && loses(pair.second, target));
+    });
+  });
+}
+
+void RouteMaker::route_plane(unsigned plane, const Subnet& subnet, const plan::Plan* plan,
+                             const TablesInForce* in_force, Routes& routes) {
   LinkSet to = permitted(subnet, plan, plan != nullptr ? &plane_of(*plan, plane).avoid : nullptr);
   (void)router_->update(plane, to);
   std::vector<Pair> without = apart(plane, subnet, plan);
@@ -196,7 +228,8 @@ void RouteMaker::route_plane(unsigned plane, const Subnet& subnet, const plan::P
   if (!without.empty() && to != open) {
     (void)router_->update(plane, open);
     std::vector<Pair> left = apart(plane, subnet, plan);
-    if (left.size() < without.size()) {
+    if (left.size() < without.size() ||
+        (in_force != nullptr && takes_a_way(plane, without, to, open, *in_force))) {
       routes.remarks.push_back(relaxed_remark(plane, subnet, router_->graph(), without));
       routes.relaxed = true;
       to = std::move(open);
@@ -222,7 +255,7 @@ Result<Routes> RouteMaker::make(const Subnet& subnet, const plan::Plan* plan, un
   Routes routes;
   routes.fabric = subnet.fabric;
   routes.stages.assign(planes, 0);
-  for (unsigned plane = 0; plane < planes; ++plane) route_plane(plane, subnet, plan, routes);
+  for (unsigned plane = 0; plane < planes; ++plane) route_plane(plane, subnet, plan, in_force, routes);
   routes.tables = router_->tables();
   for (unsigned plane = 0; plan != nullptr && plane < planes; ++plane) {
     if (!plane_of(*plan, plane).staged || routes.relaxed) continue;

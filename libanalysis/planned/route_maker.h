@@ -33,7 +33,8 @@ struct Routes {
   std::vector<std::uint32_t> stages;
   /// Pairs of host switches without a path in some plane, of those that are in sight.
   std::size_t unconnected = 0;
-  /// A plane goes on using links that the plan wants to avoid, because without them hosts would be cut off.
+  /// A plane goes on using links that the plan wants to avoid, because without them hosts would be cut off,
+  /// or lose ways that the order does not give and that work.
   bool relaxed = false;
   std::vector<std::string> remarks;
 };
@@ -70,7 +71,10 @@ class RouteMaker {
   [[nodiscard]] std::vector<Pair> unmanaged(unsigned plane, const Subnet& subnet,
                                             const plan::Plan* plan) const;
   [[nodiscard]] std::size_t count_host_pairs(const std::vector<Pair>& pairs) const;
-  void route_plane(unsigned plane, const Subnet& subnet, const plan::Plan* plan, Routes& routes);
+  [[nodiscard]] bool takes_a_way(unsigned plane, const std::vector<Pair>& apart, const routing::LinkSet& to,
+                                 const routing::LinkSet& open, const TablesInForce& in_force) const;
+  void route_plane(unsigned plane, const Subnet& subnet, const plan::Plan* plan,
+                   const TablesInForce* in_force, Routes& routes);
   void route_staged(unsigned plane, const routing::LinkSet& to, const Subnet& subnet, const plan::Plan& plan,
                     Routes& routes);
 

@@ -20,8 +20,9 @@ class Mixture {
       : graph_{graph}, usable_{usable}, tables_{&now, &next} {}
 
   struct Wrongs {
-    std::size_t lost = 0;     ///< (switch with hosts, LID) that has a path before and may have none meanwhile
-    std::size_t circles = 0;  ///< LIDs whose packets may run in a circle
+    std::size_t lost = 0;  ///< (switch with hosts, LID) that has a path before and may have none meanwhile
+    std::size_t lost_to_hosts = 0;  ///< of these, to LIDs of hosts
+    std::size_t circles = 0;        ///< LIDs whose packets may run in a circle
   };
 
   Wrongs find() {
@@ -64,7 +65,9 @@ class Mixture {
       const routing::SwitchIndex at{s};
       walk(target, lid, at);
       const bool worked = graph_.hosts_at(at) != 0 && arrives_by(*tables_[0], target, lid, at);
-      if (worked && loses_[s]) ++wrongs.lost;
+      if (!worked || !loses_[s]) continue;
+      ++wrongs.lost;
+      if (target.kind == routing::TargetKind::Host) ++wrongs.lost_to_hosts;
     }
     if (circle_) ++wrongs.circles;
   }

@@ -285,6 +285,36 @@ TEST(Transition, WhoHasAWayKeepsItFromOneCutToTheNext) {
   }
 }
 
+// Random run 1200238 of the real programs: after a cut the order joined two switches no more, and those had a
+// way that was kept. heddled was started anew, without the cable, had other mends by the same order, and had
+// a link of that way turned off.
+TEST(Transition, WhoHasAWayKeepsItFromAPlanThatKnowsOthers) {
+  std::size_t kept = 0;
+  for (const char* spec :
+       {"random:switches=10,hosts=20,links=20,seed=1200238", "torus:3x3,hosts=1,links=1"}) {
+    const SubnetRecords whole = records_of(*fabric_of(spec));
+    const auto trunks = trunks_of(whole);
+    for (const LinkRef& cut : trunks) {
+      Routed opensm;
+      opensm.route(whole, {});
+      SubnetRecords without = whole;
+      remove(without, cut);
+      kept += opensm.route(without, {{cut}});
+      for (const LinkRef& off : trunks) {
+        if (off == cut) continue;
+        plan::Plan plan;
+        plan.off = {off};
+        plan.planes.resize(1);
+        plan.planes[0].avoid = {off};
+        SCOPED_TRACE(to_string(cut.a) + ", " + to_string(off.a));
+        opensm.route(without, {{cut}}, &plan);
+        opensm.route(without, {{cut}});
+      }
+    }
+  }
+  EXPECT_GT(kept, 0U);
+}
+
 /// By switch, how far it is from one of them.
 std::vector<std::uint16_t> distances(const routing::SwitchGraph& graph, SwitchIndex from) {
   std::vector<std::uint16_t> far(graph.size(), 0xffff);
