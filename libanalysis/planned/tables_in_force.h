@@ -30,6 +30,10 @@ class TablesInForce {
   /// The switch may have more of what it was asked for than it has confirmed: an answer is missing. What is
   /// known stays until its table has been read.
   void doubt(NodeGuid guid) { doubtful_.insert(guid); }
+  /// Likewise every switch: another subnet manager may have been at work.
+  void doubt_all() {
+    for (const auto& [guid, row] : rows_) doubtful_.insert(guid);
+  }
   /// It has been, all of it.
   void trust(NodeGuid guid) { doubtful_.erase(guid); }
 

@@ -85,9 +85,13 @@ bool leads_somewhere(std::uint8_t port) { return port != 0 && port != OSM_NO_PAT
 
 void Engine::read_tables() {
   if (engine_ == nullptr) return;
-  const bool becomes_master = opensm_.subn.sm_state == IB_SMINFO_STATE_DISCOVERING ||
-                              opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby;
-  if (becomes_master) in_force_.forget();
+  if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) {
+    in_force_.forget();
+  } else if (opensm_.subn.sm_state == IB_SMINFO_STATE_DISCOVERING) {
+    // It was master, and its own port went down for a while: of who does not answer now this is the best that
+    // is known.
+    in_force_.doubt_all();
+  }
   const auto began = Timings::Clock::now();
   std::vector<osm_switch_t*> unknown;
   std::vector<Block> blocks;
