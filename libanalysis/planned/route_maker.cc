@@ -195,25 +195,28 @@ bool RouteMaker::takes_a_way(unsigned plane, const std::vector<Pair>& apart, con
   const auto leads_over_others = [&](routing::SwitchIndex at, const routing::Target& target, Lid lid) {
     bool over_others = false;
     for (std::uint32_t hops = 0; at != target.at; ++hops) {
-      const auto by = std::ranges::find(graph.hops(at), held.port(at, lid), &routing::Hop::out);
-      if (hops == graph.size() || by == graph.hops(at).end() || !open.contains(by->link)) return false;
+      const PortNum out = held.port(at, lid);
+      if (out == no_path || hops == graph.size()) return false;
+      const auto by = std::ranges::find(graph.hops(at), out, &routing::Hop::out);
+      if (by == graph.hops(at).end() || !open.contains(by->link)) return false;
       over_others = over_others || !to.contains(by->link);
       at = by->peer;
     }
     return over_others;
   };
-  const auto loses = [&](routing::SwitchIndex from, const routing::Target& target) {
-    for (unsigned i = plane; i < target.lid_count(); i += router_->planes()) {
-      const Lid lid{static_cast<std::uint16_t>(target.base.raw() + i)};
-      if (leads_over_others(from, target, lid)) return true;
-    }
-    return false;
-  };
-  return std::ranges::any_of(graph.targets(), [&](const routing::Target& target) {
-    return std::ranges::any_of(apart, [&](const Pair& pair) {
-      return (pair.second == target.at && loses(pair.first, target)) ||
-             (pair.first == target.at && loses(pair.second, target));
+  std::vector<std::vector<const routing::Target*>> targets(graph.size());
+  for (const routing::Target& target : graph.targets()) targets[target.at.raw()].push_back(&target);
+  const auto loses = [&](routing::SwitchIndex from, routing::SwitchIndex there) {
+    return std::ranges::any_of(targets[there.raw()], [&](const routing::Target* target) {
+      for (unsigned i = plane; i < target->lid_count(); i += router_->planes()) {
+        const Lid lid{static_cast<std::uint16_t>(target->base.raw() + i)};
+        if (leads_over_others(from, *target, lid)) return true;
+      }
+      return false;
     });
+  };
+  return std::ranges::any_of(apart, [&](const Pair& pair) {
+    return loses(pair.first, pair.second) || loses(pair.second, pair.first);
   });
 }
 
