@@ -53,7 +53,8 @@ std::vector<osm_switch_t*> Engine::switches() const {
 int Engine::prepare() {
   look_at_plan();
   planned::SubnetRecords records = read_subnet(opensm_.subn);
-  if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) hosts_.forget();
+  // Where its own port was down for a while it was master all the time.
+  if (opensm_.subn.coming_out_of_standby) hosts_.forget();
   const std::size_t mute = hosts_.recall(records);
   const std::vector<LinkRef> lost = cables_.missing(records);
   // Another OpenSM has, if not this one.

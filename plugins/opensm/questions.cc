@@ -93,6 +93,13 @@ std::size_t Questions::ask_node_info(osm_physp_t& port) {
   return osm_dr_path_extend(&path, peer->port_num) == 0 ? ask_node_info(*peer, path) : 0;
 }
 
+std::size_t Questions::ask_behind(osm_physp_t& port) {
+  osm_physp_t* const agent = agent_of(port);
+  if (agent == nullptr) return 0;
+  osm_dr_path_t path = *osm_physp_get_dr_path_ptr(agent);
+  return osm_dr_path_extend(&path, port.port_num) == 0 ? ask_node_info(port, path) : 0;
+}
+
 /// Of the node at the other end of `last`'s cable.
 std::size_t Questions::ask_node_info(const osm_physp_t& last, const osm_dr_path_t& path) {
   osm_madw_context_t context{};

@@ -25,10 +25,54 @@ constexpr std::chrono::seconds longest_asking{3};
 }  // namespace
 
 void SecondAsking::run(std::span<const LinkRef> off) {
+  ask_who_is_not_known();
   const Missing missing = ask_the_missing();
   has_kept_ = missing.is_cut_off && !has_kept_;
   has_kept_ ? keep(missing.nodes) : ask_the_outdated(off);
   (void)questions_.take_routes();  // nobody counts those
+}
+
+/// Who was dropped, or has just come. As many as OpenSM has under way at once: others are found by the next
+/// sweep.
+void SecondAsking::ask_who_is_not_known() {
+  const std::size_t most = std::max<std::size_t>(1, opensm_.subn.opt.max_wire_smps);
+  std::vector<PortRef> asked;
+  {
+    const Lock lock(opensm_.lock);
+    std::set<PortRef> silent;
+    for (osm_physp_t* const port : with_nobody_behind()) {
+      const PortRef ref{guid_of(*port->p_node), PortNum{port->port_num}};
+      if (nobody_behind_.contains(ref)) {
+        silent.insert(ref);
+      } else if (asked.size() < most && questions_.ask_behind(*port) != 0) {
+        asked.push_back(ref);
+      }
+    }
+    nobody_behind_ = std::move(silent);
+  }
+  if (asked.empty() || wait_for_pending_transactions(&opensm_.stats) != 0) return;
+  const Lock lock(opensm_.lock);
+  std::size_t left = 0;
+  for (osm_physp_t* const port : with_nobody_behind()) {
+    const PortRef ref{guid_of(*port->p_node), PortNum{port->port_num}};
+    if (std::ranges::find(asked, ref) == asked.end()) continue;
+    nobody_behind_.insert(ref);
+    ++left;
+  }
+  if (left < asked.size())
+    log_.info(fmt::format("{} nodes that did not answer at first are known now", asked.size() - left));
+}
+
+std::vector<osm_physp_t*> SecondAsking::with_nobody_behind() const {
+  std::vector<osm_physp_t*> result;
+  for_each<osm_node_t>(opensm_.subn.node_guid_tbl, [&](osm_node_t& node) {
+    for_each_port(node, [&](osm_physp_t& port) {
+      if (is_outer(port) && is_heard(port) && osm_physp_get_remote(&port) == nullptr &&
+          osm_physp_get_port_state(&port) > IB_LINK_DOWN)
+        result.push_back(&port);
+    });
+  });
+  return result;
 }
 
 SecondAsking::Missing SecondAsking::ask_the_missing() {

@@ -2,7 +2,8 @@
 /// gaps, the second time by another route. That one takes the whole switch out for one lost block of P_Keys
 /// or a lost SwitchInfo (osm_drop_mgr.c), and OpenSM then sets the neighbours' ports Down: a live switch, and
 /// hosts behind it, would lose their ways. Where OpenSM's own switch is silent too, it is OpenSM that is cut
-/// off: nobody is dropped in that sweep. Asks ports once more that have said Active while the other end of
+/// off: nobody is dropped in that sweep. Whoever it does not know is asked once more, too, behind ports that
+/// are up: OpenSM would set these Down. Asks ports once more that have said Active while the other end of
 /// their cable says that it has trained anew: it went down in between, and OpenSM would route over a port
 /// that is not Active. So are Active ports of links that the plan takes out of use: the daemon may have
 /// turned them off since. OpenSM's state manager thread.
@@ -60,6 +61,7 @@ class SecondAsking {
     bool is_cut_off = false;
   };
 
+  void ask_who_is_not_known();
   Missing ask_the_missing();
   [[nodiscard]] osm_physp_t* own_switch() const;
   bool is_cut_off();
@@ -80,6 +82,7 @@ class SecondAsking {
   [[nodiscard]] Heard heard_of(osm_node_t& node) const;
   [[nodiscard]] std::set<NodeGuid> incomplete() const;
   [[nodiscard]] std::vector<osm_physp_t*> outdated() const;
+  [[nodiscard]] std::vector<osm_physp_t*> with_nobody_behind() const;
   [[nodiscard]] std::vector<osm_physp_t*> active_of(std::span<const LinkRef> links) const;
 
   osm_opensm_t& opensm_;
@@ -91,6 +94,7 @@ class SecondAsking {
   /// In the sweep before: an agent of the own switch that hangs is dropped in the end.
   bool has_kept_ = false;
   std::vector<osm_dr_path_t> in_vain_;  ///< routes of questions of this sweep
+  std::set<PortRef> nobody_behind_;     ///< ports that are up, and behind which nobody has answered again
 };
 
 }  // namespace heddle::plugin

@@ -110,6 +110,26 @@ class Asking(unittest.TestCase):
                     self.check_one_lost(served, *question, nodes=everybody - 1)
             self.assertEqual(served.tables(), tables)
 
+    def test_a_host_that_has_just_come_is_found_though_the_question_was_lost(self):
+        # Random run 1300193 of the real programs: OpenSM had forgotten all hosts, one did not answer, and OpenSM set its link Down.
+        with Losing(TREE) as served:
+            served.start_opensm()
+            served.daemon.wait(event="subnet_up")
+            host = served.way_to("host-1")
+            port = host.split(",")[1]
+            served.heddle("link", "leaf-0", port, "down")
+            served.heavy_sweep()
+            self.assertNotIn("host-1 ", served.run("ibnetdiscover")[1])
+            sweeps, before, lost = served.sweeps(), len(served.log_text()), served.lost()
+            served.lose(NODE_INFO, 0, host)
+            served.heddle("link", "leaf-0", port, "up")  # the trap has OpenSM sweep
+            wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+            self.assertEqual(served.lost(), lost + 1)
+            self.assertEqual(self.state(served, ("leaf-0", port)), "Active")
+            log = served.log_text()[before:]
+            self.assertRegex(log, "Discovered new port .* node: ?host-1 ")
+            self.assertEqual(re.findall(r"(\d+) nodes that did not answer at first are known now", log), ["1"])
+
     def test_two_lost_questions_take_nobody_out(self):
         # Random run 270542 of the real programs.
         with Losing(TREE) as served:
