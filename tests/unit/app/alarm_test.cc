@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "transport/clock.h"
@@ -26,13 +25,12 @@ TEST(Alarm, WhatHasComeInGoesFirst) {
   transport::SteadyClock clock;
   std::vector<std::string> order;
   Alarm alarm{io, clock, [&](Instant) { order.emplace_back("alarm"); }};
-  alarm.set(clock.now() + 1ms);
   boost::asio::post(io, [&] {
+    alarm.set(clock.now());  // due when the next is about to begin
     boost::asio::post(io, [&] {
       order.emplace_back("computed");
       boost::asio::post(io, [&] { order.emplace_back("answer"); });
     });
-    std::this_thread::sleep_for(5ms);  // the alarm is due before the next is begun
   });
   io.run();
   EXPECT_THAT(order, testing::ElementsAre("computed", "answer", "alarm"));
@@ -44,10 +42,9 @@ TEST(Alarm, OneThatIsSetLaterWhileItIsDueWaits) {
   std::vector<Instant> rung;
   Alarm alarm{io, clock, [&](Instant now) { rung.push_back(now); }};
   const Instant begun = clock.now();
-  alarm.set(begun + 1ms);
   boost::asio::post(io, [&] {
+    alarm.set(begun);
     boost::asio::post(io, [&] { alarm.set(begun + 30ms); });
-    std::this_thread::sleep_for(5ms);
   });
   io.run();
   ASSERT_EQ(rung.size(), 1U);
@@ -60,14 +57,13 @@ TEST(Alarm, OneThatIsTakenBackOrGoneDoesNotRing) {
   unsigned rung = 0;
   Alarm alarm{io, clock, [&](Instant) { ++rung; }};
   auto gone = std::make_unique<Alarm>(io, clock, [&](Instant) { ++rung; });
-  alarm.set(clock.now() + 1ms);
-  gone->set(clock.now() + 1ms);
   boost::asio::post(io, [&] {
+    alarm.set(clock.now());
+    gone->set(clock.now());
     boost::asio::post(io, [&] {
       alarm.set(std::nullopt);
       gone.reset();
     });
-    std::this_thread::sleep_for(5ms);
   });
   io.run();
   EXPECT_EQ(rung, 0U);
