@@ -56,7 +56,7 @@ def settled(value, key=""):
 
 def in_words(text):
     """Sentences: numbers with a unit, and times, are volatile."""
-    text = re.sub(r"/tmp/heddle-test-\w+", "<directory>", text)
+    text = re.sub(rf"{re.escape(tempfile.gettempdir())}/heddle-test-\w+", "<directory>", text)
     text = re.sub(r"\buid \d+", "uid <n>", text)
     text = re.sub(r"\d+(\.\d+)?(e-?\d+)?(?= ?(ms|us|s|%|W|J|kJ|MB|MiB|GB|Gbit/s|seconds|minutes|min|h)\b)", "<n>", text)
     text = re.sub(r"<n> (s|ms|us) ago", "<n> s ago", text)
