@@ -156,6 +156,16 @@ TEST(Provisioner, ASwitchWithoutATopThatHasALidMayHoldEntries) {
   EXPECT_EQ(report.blocks_written, 0U);
 }
 
+/// A change avoids these links, and knows nothing of the restart.
+void restart_and_write(KeptWorld& kept, NodeIndex restarted, std::vector<LinkRef> avoided) {
+  World& world = kept.world;
+  world.sim.fabric.kill(restarted, world.sim.ps());
+  world.sim.fabric.revive(restarted, world.sim.ps());
+  kept.keeper.avoid(0, std::move(avoided));
+  (void)rewrite_tables(world.sm, world.sim);
+  kept.keeper.avoid(0, {});
+}
+
 // It was restarted, and a change wrote blocks to it before a sweep found that (4000010139 of the swarm: it
 // was taken for empty, and what it had got was taken away while it came anew, stage by stage).
 TEST(Provisioner, WhatARestartedSwitchWasGivenBeforeASweepFoundThatStays) {
@@ -166,11 +176,7 @@ TEST(Provisioner, WhatARestartedSwitchWasGivenBeforeASweepFoundThatStays) {
     ASSERT_FALSE(world.bring_up().failure);
     const Link& link = world.truth().link(kept.switch_link(nth));
     const NodeIndex restarted = link.b.node;
-    world.sim.fabric.kill(restarted, world.sim.ps());
-    world.sim.fabric.revive(restarted, world.sim.ps());
-    kept.keeper.avoid(0, {link_ref(world.truth(), link)});
-    (void)rewrite_tables(world.sm, world.sim);
-    kept.keeper.avoid(0, {});
+    restart_and_write(kept, restarted, {link_ref(world.truth(), link)});
     std::set<std::size_t> led;
     std::set<std::size_t> taken;
     world.sim.on_send = [&](const mad::Packet&) {
@@ -205,17 +211,13 @@ TEST(Provisioner, WhatAnEarlierProgramGaveARestartedSwitchStays) {
     const Link& link = world.truth().link(kept.switch_link(nth));
     const NodeIndex restarted = link.b.node;
     world.sim.engine.unsolicited_to([](const mad::Packet&, Instant) {});
-    world.sim.fabric.kill(restarted, world.sim.ps());
-    world.sim.fabric.revive(restarted, world.sim.ps());
     std::vector<LinkRef> avoided;
     for (std::size_t other = nth % 3; other < 32; other += 3) {
       const Link& each = world.truth().link(kept.switch_link(other));
       if (each.a.node != restarted && each.b.node != restarted)
         avoided.push_back(link_ref(world.truth(), each));
     }
-    kept.keeper.avoid(0, avoided);
-    (void)rewrite_tables(world.sm, world.sim);
-    kept.keeper.avoid(0, {});
+    restart_and_write(kept, restarted, avoided);
     (void)world.sim.run([] { return false; }, std::chrono::seconds{10});
     const auto held = world.sim.fabric.forwarding_table(restarted);
     const std::vector<PortNum> before(held.begin(), held.end());
