@@ -87,10 +87,7 @@ osm_physp_t* Questions::way_to(const osm_physp_t& port) const {
 /// By way of its cable. The answer renews the directed route.
 std::size_t Questions::ask_node_info(osm_physp_t& port) {
   osm_physp_t* const peer = way_to(port);
-  osm_physp_t* const agent = peer != nullptr ? agent_of(*peer) : nullptr;
-  if (agent == nullptr) return 0;
-  osm_dr_path_t path = *osm_physp_get_dr_path_ptr(agent);
-  return osm_dr_path_extend(&path, peer->port_num) == 0 ? ask_node_info(*peer, path) : 0;
+  return peer != nullptr ? ask_behind(*peer) : 0;
 }
 
 std::size_t Questions::ask_behind(osm_physp_t& port) {

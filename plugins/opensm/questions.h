@@ -27,7 +27,7 @@ class Questions {
   std::size_t ask_by(const OtherRoutes& routes, osm_node_t& node);
   /// For the NodeInfo of the port's node, by its cable.
   std::size_t ask_node_info(osm_physp_t& port);
-  /// For the NodeInfo of whoever is behind an outer port of a switch.
+  /// For the NodeInfo of whoever is at the other end of this port's cable.
   std::size_t ask_behind(osm_physp_t& port);
   /// For the PortInfo of an outer port of a switch.
   std::size_t ask_port_info(osm_physp_t& port);
