@@ -41,7 +41,7 @@ void SecondAsking::ask_who_is_not_known() {
     const Lock lock(opensm_.lock);
     std::set<PortRef> silent;
     for (osm_physp_t* const port : with_nobody_behind()) {
-      const PortRef ref{guid_of(*port->p_node), PortNum{port->port_num}};
+      const PortRef ref = ref_of(*port);
       if (nobody_behind_.contains(ref)) {
         silent.insert(ref);
       } else if (asked.size() < most && questions_.ask_behind(*port) != 0) {
@@ -54,7 +54,7 @@ void SecondAsking::ask_who_is_not_known() {
   const Lock lock(opensm_.lock);
   std::size_t left = 0;
   for (osm_physp_t* const port : with_nobody_behind()) {
-    const PortRef ref{guid_of(*port->p_node), PortNum{port->port_num}};
+    const PortRef ref = ref_of(*port);
     if (std::ranges::find(asked, ref) == asked.end()) continue;
     nobody_behind_.insert(ref);
     ++left;
