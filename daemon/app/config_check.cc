@@ -63,8 +63,7 @@ Result<void> check_config(const Config& config) {
   }
   const auto packet_life = config.regulation.governor.packet_life;
   if (packet_life < std::chrono::microseconds{1} && packet_life != packet_life.zero()) {
-    return fail(ErrorCode::Invalid,
-                "regulation.packet_life: expected 1us at least, or 0s, by which nothing waits for packets");
+    return fail(ErrorCode::Invalid, "regulation.packet_life: expected 1us at least");
   }
   if (packet_life > std::chrono::microseconds{plan::most_packet_life_us}) {
     return fail(ErrorCode::Invalid,
