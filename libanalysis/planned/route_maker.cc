@@ -86,6 +86,12 @@ void intersect(LinkSet& set, const LinkSet& other) {
   set = both;
 }
 
+void join(LinkSet& set, const LinkSet& other) {
+  LinkSet either = set;
+  LinkSet::for_each_difference(set, other, [&](LinkIndex link) { either.insert(link); });
+  set = either;
+}
+
 }  // namespace
 
 Result<void> RouteMaker::renew(const std::shared_ptr<const Fabric>& fabric, const plan::Plan* plan,
@@ -243,9 +249,10 @@ void RouteMaker::route_plane(unsigned plane, const Subnet& subnet, const plan::P
   }
   routes.unconnected += count_host_pairs(without);
   if (plane == 0) {
-    routes.permitted = to;
+    routes.permitted = routes.used = to;
   } else {
     intersect(routes.permitted, to);
+    join(routes.used, to);
   }
 }
 
@@ -276,7 +283,7 @@ Pass RouteMaker::next_pass(const Subnet& subnet, const Routes& routes, const Tab
                            Packets packets) {
   const routing::SwitchGraph& graph = router_->graph();
   return planned::next_pass(
-      {graph, router_->ranks(), router_->mends(), &subnet.usable, &routes.permitted, &routes.open},
+      {graph, router_->ranks(), router_->mends(), &subnet.usable, &routes.used, &routes.open},
       in_force.of(graph, routes.tables.top()), routes.tables, packets, &in_force.recent(), &course_);
 }
 

@@ -24,11 +24,12 @@ inline void confirm(const routing::SwitchGraph& graph, const routing::Forwarding
 /// One OpenSM: what it routes is in force at once.
 class Routed {
  public:
-  /// How many entries stand where the router had none.
+  /// How many entries stand where the router had none. As many planes as the plan has; one without it.
   std::size_t route(const SubnetRecords& records, std::span<const LinkRef> absent,
                     const plan::Plan* plan = nullptr) {
     const Subnet subnet = make_subnet(records, absent);
-    const Routes routes = maker_.make(subnet, plan, 0, &in_force_).value();
+    const unsigned lmc = plan != nullptr && plan->planes.size() > 1 ? 1 : 0;
+    const Routes routes = maker_.make(subnet, plan, lmc, &in_force_).value();
     Packets packets = Packets::UnderWay;
     for (std::size_t passes = 0; passes < 100; ++passes) {
       const Pass pass = maker_.next_pass(subnet, routes, in_force_, packets);

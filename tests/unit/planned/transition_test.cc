@@ -315,6 +315,31 @@ TEST(Transition, WhoHasAWayKeepsItFromAPlanThatKnowsOthers) {
   EXPECT_GT(kept, 0U);
 }
 
+// Random run 1500014: such a way led over a link in one of two planes, and the other one avoided that link.
+TEST(Transition, WhoHasAWayKeepsItWhereOnlyTheOtherPlaneAvoidsItsLink) {
+  const auto fabric = fabric_of("random:switches=10,hosts=20,links=20,seed=1500014", 1);
+  const SubnetRecords whole = records_of(*fabric);
+  SubnetRecords without = whole;
+  remove(without, NodeGuid{0x0248450100000300});
+  const LinkRef cut{{NodeGuid{0x0248450100000400}, PortNum{6}}, {NodeGuid{0x0248450100000600}, PortNum{5}}};
+  plan::Plan nothing;
+  nothing.planes.resize(2);
+  Routed opensm;
+  opensm.route(whole, {}, &nothing);
+  opensm.route(without, {}, &nothing);
+  remove(without, cut);
+  EXPECT_GT(opensm.route(without, {{cut}}, &nothing), 0U);
+  for (const LinkRef& off : trunks_of(without)) {
+    plan::Plan plan = nothing;
+    SCOPED_TRACE(to_string(off.a));
+    for (std::size_t plane = plan.planes.size(); plane-- > 0;) {  // the one without traffic first
+      plan.planes[plane].avoid = {off};
+      opensm.route(without, {{cut}}, &plan);
+    }
+    opensm.route(without, {{cut}}, &nothing);
+  }
+}
+
 /// By switch, how far it is from one of them.
 std::vector<std::uint16_t> distances(const routing::SwitchGraph& graph, SwitchIndex from) {
   std::vector<std::uint16_t> far(graph.size(), 0xffff);
