@@ -102,6 +102,11 @@ class Plan:
         the server repeats in the kernel's place: as late as the judge has it."""
         return 0 if self.beside_opensm else max(self.packet_life / 1000, FLIGHT)
 
+    @property
+    def late(self):
+        """How late one can be that its program sent again and that was answered then, s. Likewise."""
+        return LATE if self.beside_opensm else min(self.packet_life / 1000, LATE)
+
     def back_within(self, slack):
         """That, where the run is judged by it; else 0."""
         return self.back(slack) if self.patient and not self.lossy else 0
@@ -260,7 +265,7 @@ def report(plan, watch, lags, slack):
     sound, counts = True, {}
     for lag in lags:
         verdict = watch.verdict(plan.packet_life * 1000 if lag == "life" else lag, back_within=plan.back_within(slack),
-                                late_us=LATE * 1e6, flight_us=plan.flight * 1e6)
+                                late_us=plan.late * 1e6, flight_us=plan.flight * 1e6)
         counts[lag] = verdict.counts
         violations = {kind: count["times"] for kind, count in verdict.counts["violations"].items()}
         print(f"  lag {lag}: {verdict.counts['instants']} instants, {violations or 'sound'}", flush=True)
