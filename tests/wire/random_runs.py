@@ -112,6 +112,20 @@ class Plan:
         return self.back(slack) if self.patient and not self.lossy else 0
 
 
+class RecordedDaemon(Daemon):
+    """Leaves a log and a recording of each of its starts (`heddled --replay`) beside what was on the wire."""
+
+    def __init__(self, directory, *arguments):
+        super().__init__(*arguments)
+        self.kept_in, self.starts = directory, 0
+
+    def __enter__(self):
+        name = self.kept_in / f"heddled-{self.starts}"
+        self.starts += 1
+        self.log, self.arguments = name.with_suffix(".log"), ["--record", name.with_suffix(".rec")]
+        return super().__enter__()
+
+
 class Run:
     def __init__(self, plan, seconds, slack):
         self.plan, self.seconds, self.slack, self.random = plan, seconds, slack, plan.random
@@ -132,7 +146,7 @@ class Run:
                 try:
                     self.play()
                 finally:
-                    self.keep_logs()
+                    self.keep_log()
         return self.served.watch
 
     def play(self):
@@ -149,11 +163,10 @@ class Run:
                 time.sleep(self.random.uniform(0.02, 0.4))
         self.settle()
 
-    def keep_logs(self):
-        """Beside the recordings."""
-        for log in (self.daemon.log, self.served.log):
-            if log.exists():
-                shutil.copy(log, self.served.watch.directory / f"{log.stem}.log")
+    def keep_log(self):
+        """OpenSM's, beside the recordings."""
+        if self.served.log.exists():
+            shutil.copy(self.served.log, self.served.watch.directory / f"{self.served.log.stem}.log")
 
     def heddled(self):
         settings = {**SETTINGS, "regulation.policy": self.plan.policy}
@@ -166,7 +179,7 @@ class Run:
                          "state.directory": self.served.directory}
         else:
             settings["sm.lmc"] = self.plan.lmc
-        daemon = Daemon(settings, self.served.shim())
+        daemon = RecordedDaemon(self.served.watch.directory, settings, self.served.shim())
         daemon.ends_within = 75  # it waits up to 60 s for links that it brings back
         return daemon
 
