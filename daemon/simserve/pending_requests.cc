@@ -54,14 +54,21 @@ void PendingRequests::sent(const PacketMessage& request, TimePoint now) {
   kept.message = request;
   kept.content = content_of(request);
   kept.attempts_left = is_for_agents(request) ? agent_attempts - 1 : 0;
-  const auto [latest, is_first] = by_content_.try_emplace(kept.content, key);
-  if (!is_first) {
-    const auto before = requests_.find(latest->second);
-    if (before != requests_.end()) kept.attempts_left = before->second.attempts_left = 0;
-    latest->second = key;
-  }
+  note_repetition(key, kept);
   if (is_just_answered(kept.content, now)) kept.attempts_left = 0;
   enqueue(key, kept, now);
+}
+
+void PendingRequests::note_repetition(std::uint64_t key, Request& request) {
+  const auto [latest, is_first] = by_content_.try_emplace(request.content, key);
+  if (is_first) return;
+  const auto before = requests_.find(latest->second);
+  if (before != requests_.end()) {
+    request.attempts_left = before->second.attempts_left = 0;
+    const bool is_set = static_cast<mad::Method>(request.message.mad[3]) == mad::Method::Set;
+    repeats_by_itself_ = repeats_by_itself_ || (is_set && key == before->first + 1);
+  }
+  latest->second = key;
 }
 
 bool PendingRequests::is_just_answered(std::uint64_t content, TimePoint now) {
@@ -104,7 +111,7 @@ PendingRequests::Due PendingRequests::due(TimePoint now) {
       if (current && now < entry.at) break;
       queue->pop_front();
       if (!current) continue;
-      if (found->second.attempts_left-- > 0) {
+      if (found->second.attempts_left-- > 0 && !repeats_by_itself_) {
         due.again.push_back(found->second.message);
         enqueue(entry.key, found->second, now);
       } else {

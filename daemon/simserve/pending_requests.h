@@ -1,8 +1,9 @@
 /// What a client has asked and not been answered yet. The shim hands no time-outs and no number of retries
 /// over, but programs rely on the kernel's: it asks again, and in the end gives the request back with
 /// ETIMEDOUT. So does this, but for a program that repeats by itself: whoever asks the same of the same agent
-/// once more, in another transaction, is left to it. A copy of this program's making would come late, and
-/// undo what the client has written since.
+/// once more, in another transaction, is left to it; whoever does so with a Set in the very next transaction,
+/// while nobody has answered, is left to it from then on. A copy of this program's making would come late,
+/// and undo what the client has written since.
 #pragma once
 
 #include <chrono>
@@ -55,6 +56,7 @@ class PendingRequests {
 
   void enqueue(std::uint64_t key, Request& request, TimePoint now);
   void forget(std::uint64_t key);
+  void note_repetition(std::uint64_t key, Request& request);
   [[nodiscard]] bool is_just_answered(std::uint64_t content, TimePoint now);
 
   std::unordered_map<std::uint64_t, Request> requests_;
@@ -64,6 +66,7 @@ class PendingRequests {
   std::deque<Entry> to_agents_;
   std::deque<Entry> to_programs_;
   std::uint64_t next_serial_ = 1;
+  bool repeats_by_itself_ = false;
 };
 
 }  // namespace heddle::simserve
