@@ -7,6 +7,7 @@
 
 #include "base/printable.h"
 #include "routing/kept_turns.h"
+#include "routing/kept_ways.h"
 #include "routing/safe_update.h"
 
 namespace heddle::planned {
@@ -192,38 +193,12 @@ std::size_t RouteMaker::count_host_pairs(const std::vector<Pair>& pairs) const {
   }));
 }
 
-/// Whether some of these get there all the same, by what is in force (routing/kept_ways.h): over links of
-/// `open`, some of which are not in `to`.
+/// Ways that work and that the order does not give (routing/kept_ways.h).
 bool RouteMaker::takes_a_way(unsigned plane, const std::vector<Pair>& apart, const LinkSet& to,
                              const LinkSet& open, const TablesInForce& in_force) const {
   const SwitchGraph& graph = router_->graph();
-  const routing::ForwardingTables held = in_force.of(graph, router_->tables().top());
-  const auto leads_over_others = [&](routing::SwitchIndex at, const routing::Target& target, Lid lid) {
-    bool over_others = false;
-    for (std::uint32_t hops = 0; at != target.at; ++hops) {
-      const PortNum out = held.port(at, lid);
-      if (out == no_path || hops == graph.size()) return false;
-      const auto by = std::ranges::find(graph.hops(at), out, &routing::Hop::out);
-      if (by == graph.hops(at).end() || !open.contains(by->link)) return false;
-      over_others = over_others || !to.contains(by->link);
-      at = by->peer;
-    }
-    return over_others;
-  };
-  std::vector<std::vector<const routing::Target*>> targets(graph.size());
-  for (const routing::Target& target : graph.targets()) targets[target.at.raw()].push_back(&target);
-  const auto loses = [&](routing::SwitchIndex from, routing::SwitchIndex there) {
-    return std::ranges::any_of(targets[there.raw()], [&](const routing::Target* target) {
-      for (unsigned i = plane; i < target->lid_count(); i += router_->planes()) {
-        const Lid lid{static_cast<std::uint16_t>(target->base.raw() + i)};
-        if (leads_over_others(from, *target, lid)) return true;
-      }
-      return false;
-    });
-  };
-  return std::ranges::any_of(apart, [&](const Pair& pair) {
-    return loses(pair.first, pair.second) || loses(pair.second, pair.first);
-  });
+  return routing::lose_a_way(graph, {plane, router_->planes()}, apart,
+                             in_force.of(graph, router_->tables().top()), to, open);
 }
 
 void RouteMaker::route_plane(unsigned plane, const Subnet& subnet, const plan::Plan* plan,

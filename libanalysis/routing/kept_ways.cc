@@ -244,4 +244,35 @@ std::vector<KeptWay> ways_to_keep(const UpdateOrder& order, const ForwardingTabl
   return Keeper(order, before, after).keep(differing, usable, which);
 }
 
+bool lose_a_way(const SwitchGraph& graph, PlaneOf plane,
+                std::span<const std::pair<SwitchIndex, SwitchIndex>> apart, const ForwardingTables& held,
+                const LinkSet& to, const LinkSet& open) {
+  const auto leads_over_others = [&](SwitchIndex at, const Target& target, Lid lid) {
+    bool over_others = false;
+    for (std::uint32_t hops = 0; at != target.at; ++hops) {
+      const PortNum out = held.port(at, lid);
+      if (out == no_path || hops == graph.size()) return false;
+      const auto by = std::ranges::find(graph.hops(at), out, &Hop::out);
+      if (by == graph.hops(at).end() || !open.contains(by->link)) return false;
+      over_others = over_others || !to.contains(by->link);
+      at = by->peer;
+    }
+    return over_others;
+  };
+  std::vector<std::vector<const Target*>> targets(graph.size());
+  for (const Target& target : graph.targets()) targets[target.at.raw()].push_back(&target);
+  const auto loses = [&](SwitchIndex from, SwitchIndex there) {
+    return std::ranges::any_of(targets[there.raw()], [&](const Target* target) {
+      for (unsigned i = plane.plane; i < target->lid_count(); i += plane.planes) {
+        const Lid lid{static_cast<std::uint16_t>(target->base.raw() + i)};
+        if (leads_over_others(from, *target, lid)) return true;
+      }
+      return false;
+    });
+  };
+  return std::ranges::any_of(apart, [&](const auto& pair) {
+    return loses(pair.first, pair.second) || loses(pair.second, pair.first);
+  });
+}
+
 }  // namespace heddle::routing

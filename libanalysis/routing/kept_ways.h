@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "routing/lid_rounds.h"
@@ -39,5 +40,17 @@ enum class Keep : std::uint8_t {
                                                 const ForwardingTables& after,
                                                 std::span<const BlockRef> differing, const LinkSet& usable,
                                                 Keep which = Keep::ThatSuit);
+
+struct PlaneOf {
+  unsigned plane = 0;
+  unsigned planes = 1;  ///< LID base + i is in plane i mod planes
+};
+
+/// Whether some of these pairs of switches, which the order leaves apart over the links of `to`, get to one
+/// another all the same, by the LIDs of this plane and what is `held`: over links of `open`, some of which
+/// are not in `to`. `held`: of the same switches.
+[[nodiscard]] bool lose_a_way(const SwitchGraph& graph, PlaneOf plane,
+                              std::span<const std::pair<SwitchIndex, SwitchIndex>> apart,
+                              const ForwardingTables& held, const LinkSet& to, const LinkSet& open);
 
 }  // namespace heddle::routing

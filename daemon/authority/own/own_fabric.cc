@@ -31,6 +31,7 @@ OwnFabric::OwnFabric(const OwnFabricOptions& options, transport::TransactionEngi
   if (!options.other_engine) {
     manager_.allow_turns_by(
         [this](const std::vector<routing::KeptTurn>& turns) { return keeper_.allow(turns); });
+    keeper_.look_at([this](const routing::SwitchGraph& graph, Lid top) { return manager_.held(graph, top); });
     manager_.ask_for_others([this] {
       return keeper_.leave_lost([this](const PortRef& port) { return manager_.may_use(port); });
     });

@@ -121,6 +121,10 @@ class Provisioner {
   [[nodiscard]] bool may_use(const PortRef& port) const {
     return writer_.may_use(port) || multicast_.may_use(port);
   }
+  /// What switches are known to hold (TableWriter::held).
+  [[nodiscard]] routing::ForwardingTables held(const routing::SwitchGraph& graph, Lid top) const {
+    return writer_.held(graph, top);
+  }
   /// What a switch was seen to forward through this port.
   [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const {
     return writer_.lids_through(port);

@@ -75,6 +75,9 @@ class SubnetManager {
   void rewrite_tables(Instant now, Written done);
   /// Whether a forwarding table holds, or may hold, an entry that leaves by this port.
   [[nodiscard]] bool may_use(const PortRef& port) const { return provisioner_.may_use(port); }
+  [[nodiscard]] routing::ForwardingTables held(const routing::SwitchGraph& graph, Lid top) const {
+    return provisioner_.held(graph, top);
+  }
   /// What a switch was seen to forward through this port.
   [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const {
     return provisioner_.lids_through(port);

@@ -311,6 +311,20 @@ std::optional<std::vector<Lid>> TableWriter::lids_through(const PortRef& port) c
   return lids;
 }
 
+routing::ForwardingTables TableWriter::held(const routing::SwitchGraph& graph, Lid top) const {
+  routing::ForwardingTables tables(graph.guids(), top);
+  for (std::uint32_t s = 0; s < graph.size(); ++s) {
+    const auto it = known_.find(graph.guid(routing::SwitchIndex{s}));
+    if (it == known_.end()) continue;
+    const Table& table = it->second;
+    const auto row = tables.row(routing::SwitchIndex{s});
+    for (std::size_t lid = 0; lid < std::min(row.size(), table.bytes.size()); ++lid) {
+      if (table.known[lid / routing::lids_per_block]) row[lid] = table.bytes[lid];
+    }
+  }
+  return tables;
+}
+
 bool TableWriter::may_use(const PortRef& port) const {
   const auto it = known_.find(port.node);
   if (it == known_.end()) return false;

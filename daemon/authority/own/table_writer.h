@@ -136,6 +136,8 @@ class TableWriter {
   /// Whether some switch holds, or may hold, an entry that leaves by one of these ports. Port numbers of
   /// switches that were never written count as not in use.
   [[nodiscard]] bool may_use(const PortRef& port) const;
+  /// What these switches have confirmed; no path where nobody knows.
+  [[nodiscard]] routing::ForwardingTables held(const routing::SwitchGraph& graph, Lid top) const;
   /// LIDs that the switch has confirmed to forward through this port, in order; none for a switch that was
   /// never written.
   [[nodiscard]] std::optional<std::vector<Lid>> lids_through(const PortRef& port) const;

@@ -6,6 +6,7 @@
 
 #include "authority/own/survey_change.h"
 #include "fabric/links.h"
+#include "routing/kept_ways.h"
 #include "routing/safe_update.h"
 
 namespace heddle::provision {
@@ -202,7 +203,9 @@ routing::LinkSet UpDownKeeper::route_planes(const routing::LinkSet& up) {
     if (spared.contains(link)) more.insert(link);
   });
   if (more == open) return open;
-  if (route_over(more) < parted) {
+  bool loses = false;
+  for (unsigned plane = 0; plane < planes(); ++plane) loses = loses || loses_a_way(plane, open, more);
+  if (route_over(more) < parted || loses) {
     overridden_ = true;
     return more;
   }
@@ -224,6 +227,18 @@ std::size_t UpDownKeeper::apart() const {
   return count;
 }
 
+/// Precondition: the plane has just been routed over `to`.
+bool UpDownKeeper::loses_a_way(unsigned plane, const routing::LinkSet& to,
+                               const routing::LinkSet& open) const {
+  if (!held_) return false;
+  auto apart = router_->unconnected(plane);
+  std::erase_if(apart, [&](const auto& pair) { return is_drained(pair.first) || is_drained(pair.second); });
+  if (apart.empty()) return false;
+  const routing::SwitchGraph& graph = router_->graph();
+  return routing::lose_a_way(graph, {plane, planes()}, apart, held_(graph, router_->tables().top()), to,
+                             without(forced_, open));
+}
+
 bool UpDownKeeper::is_drained(routing::SwitchIndex sw) const {
   return std::ranges::binary_search(drained_, router_->graph().guid(sw));
 }
@@ -235,13 +250,14 @@ void UpDownKeeper::route_plane(unsigned plane, const routing::LinkSet& open) {
   if (wanted == open) return;
   const std::size_t apart = router_->unconnected(plane).size();
   const std::size_t unmanaged = this->unmanaged(plane);
+  const bool loses_a_way = apart != 0 && this->loses_a_way(plane, wanted, open);
   const auto joins_more = [&](const routing::LinkSet& links) {
     router_->update(plane, links);
     return router_->unconnected(plane).size() < apart;
   };
   const bool is_needed =
       (unmanaged != 0 && wanted != ordered && (joins_more(ordered) || this->unmanaged(plane) < unmanaged)) ||
-      (apart != 0 && joins_more(open));
+      (apart != 0 && joins_more(open)) || loses_a_way;
   overridden_ = overridden_ || is_needed;
   // Else a fault cuts them off, and not what is avoided.
   if (!is_needed) router_->update(plane, wanted);

@@ -62,6 +62,10 @@ class UpDownKeeper {
   void drain(std::vector<NodeGuid> switches) { drained_ = std::move(switches); }
   /// An operator wants them off, whoever is cut off by it.
   void force(std::vector<LinkRef> links) { forced_ = std::move(links); }
+  /// What these switches hold, as far as it is known, in tables that reach to `top`. A way that works and
+  /// that the order does not give is not avoided away: then all that are up are used, too.
+  using Held = std::function<routing::ForwardingTables(const routing::SwitchGraph&, Lid top)>;
+  void look_at(Held held) { held_ = std::move(held); }
   /// By whose base LID switches are managed; none if it has none.
   void manage_from(Lid lid) { manager_ = lid; }
   /// This plane carries nothing (none: each may), from here on.
@@ -111,6 +115,8 @@ class UpDownKeeper {
   [[nodiscard]] routing::LinkSet route_planes(const routing::LinkSet& up);
   void route_plane(unsigned plane, const routing::LinkSet& open);
   [[nodiscard]] std::size_t apart() const;
+  [[nodiscard]] bool loses_a_way(unsigned plane, const routing::LinkSet& to,
+                                 const routing::LinkSet& open) const;
   [[nodiscard]] bool is_drained(routing::SwitchIndex sw) const;
   [[nodiscard]] std::size_t unmanaged(unsigned plane) const;
   void find_in_the_way(const Fabric& fabric, const MuteNodes& mute);
@@ -120,6 +126,7 @@ class UpDownKeeper {
   [[nodiscard]] routing::LinkSet without(const std::vector<LinkRef>& links, routing::LinkSet set) const;
 
   Counts counts_;
+  Held held_;
   std::shared_ptr<const Fabric> full_;
   std::shared_ptr<routing::UpDownRouter> router_;
   std::vector<routing::KeptTurn> turns_;

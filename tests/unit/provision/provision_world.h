@@ -162,6 +162,7 @@ struct KeptWorld {
       : world{generator, options, {}, [this](const Fabric& fabric) { return keeper.route(fabric); }} {
     world.sm.allow_turns_by(
         [this](const std::vector<routing::KeptTurn>& turns) { return keeper.allow(turns); });
+    keeper.look_at([this](const routing::SwitchGraph& graph, Lid top) { return world.sm.held(graph, top); });
     world.sm.ask_for_others(
         [this] { return keeper.leave_lost([this](const PortRef& port) { return world.sm.may_use(port); }); });
     world.sim.next_deadline = [this] { return world.sm.next_deadline(); };
