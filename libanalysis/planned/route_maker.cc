@@ -87,12 +87,6 @@ void intersect(LinkSet& set, const LinkSet& other) {
   set = both;
 }
 
-void join(LinkSet& set, const LinkSet& other) {
-  LinkSet either = set;
-  LinkSet::for_each_difference(set, other, [&](LinkIndex link) { either.insert(link); });
-  set = either;
-}
-
 }  // namespace
 
 Result<void> RouteMaker::renew(const std::shared_ptr<const Fabric>& fabric, const plan::Plan* plan,
@@ -224,11 +218,11 @@ void RouteMaker::route_plane(unsigned plane, const Subnet& subnet, const plan::P
   }
   routes.unconnected += count_host_pairs(without);
   if (plane == 0) {
-    routes.permitted = routes.used = to;
+    routes.permitted = to;
   } else {
     intersect(routes.permitted, to);
-    join(routes.used, to);
   }
+  routes.by_plane.push_back(std::move(to));
 }
 
 Result<Routes> RouteMaker::make(const Subnet& subnet, const plan::Plan* plan, unsigned lmc,
@@ -257,9 +251,10 @@ Result<Routes> RouteMaker::make(const Subnet& subnet, const plan::Plan* plan, un
 Pass RouteMaker::next_pass(const Subnet& subnet, const Routes& routes, const TablesInForce& in_force,
                            Packets packets) {
   const routing::SwitchGraph& graph = router_->graph();
-  return planned::next_pass(
-      {graph, router_->ranks(), router_->mends(), &subnet.usable, &routes.used, &routes.open},
-      in_force.of(graph, routes.tables.top()), routes.tables, packets, &in_force.recent(), &course_);
+  return planned::next_pass({graph, router_->ranks(), router_->mends(), &subnet.usable, &routes.permitted,
+                             &routes.open, routes.by_plane},
+                            in_force.of(graph, routes.tables.top()), routes.tables, packets,
+                            &in_force.recent(), &course_);
 }
 
 }  // namespace heddle::planned

@@ -27,8 +27,8 @@ struct Routes {
   routing::ForwardingTables tables;
   /// Links that every plane may use: for multicast, and for nobody else to be surprised.
   routing::LinkSet permitted;
-  /// Links that some plane may use: a way that works over them is kept, in whichever plane.
-  routing::LinkSet used;
+  /// By plane, those that it may use: ways that work over them are kept.
+  std::vector<routing::LinkSet> by_plane;
   /// Links that planes go on using where they would cut somebody off without.
   routing::LinkSet open;
   /// Per plane, the stages of its update; 0 where it has none.

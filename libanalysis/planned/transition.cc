@@ -63,7 +63,8 @@ class PassMaker {
   bool follow(std::optional<Course>& course, Packets packets) {
     const bool holds = course && !course->stages.empty() && course->now == now_ &&
                        course->wanted == *wanted_ && course->up == *order_.up &&
-                       course->usable == *order_.usable;
+                       course->usable == *order_.usable &&
+                       std::ranges::equal(course->by_plane, order_.by_plane);
     if (!holds) return false;
     with_kept_ = course->target;
     wanted_ = &with_kept_;
@@ -100,8 +101,9 @@ class PassMaker {
     if ((begins && !are_whole(repaired_)) || (turns_foreign_ && closes_a_circle(differing))) {
       pass_.tables = in_nobodys_way;
     } else if (begins) {
-      *course = {pass_.tables,   *asked,           *wanted_,      *order_.up,
-                 *order_.usable, std::move(turns), pass_.staying, pass_.relaxed};
+      *course = {pass_.tables,     *asked,         *wanted_,
+                 *order_.up,       *order_.usable, {order_.by_plane.begin(), order_.by_plane.end()},
+                 std::move(turns), pass_.staying,  pass_.relaxed};
     }
     // Nothing that they could wait for is left.
     if (packets == Packets::Gone && pass_.tables == now_ && now_ != *wanted_) pass_.tables = repaired;
@@ -118,7 +120,7 @@ class PassMaker {
 
   void keep_ways(std::span<const routing::BlockRef> differing) {
     if (order_.usable == nullptr) return;
-    const auto ways = routing::ways_to_keep(order_, now_, *wanted_, differing, *order_.usable, which_);
+    const auto ways = routing::ways_to_keep(order_, now_, *wanted_, differing, which_);
     if (ways.empty()) return;
     with_kept_ = *wanted_;
     for (const routing::KeptWay& way : ways) {

@@ -54,14 +54,15 @@ struct Course {
   routing::ForwardingTables target;  ///< likewise, with ways that are kept
   routing::LinkSet up;
   routing::LinkSet usable;
+  std::vector<routing::LinkSet> by_plane;
   std::vector<std::vector<routing::EntryWrite>> stages;
   std::vector<Lid> staying;  ///< as Pass::staying
   bool relaxed = false;      ///< as Pass::relaxed
 };
 
 /// The pass after `now`, on the way to `wanted`: all of it, if `now` follows another order of switches.
-/// `order.up`: links that forward. Entries that work over links of `order.usable` stay where `wanted` has no
-/// way (routing/kept_ways.h), and LIDs stay as they are that could only close a circle with these or with
+/// `order.up`: links that forward. Entries that work over links of `order.by_plane` stay where `wanted` has
+/// no way (routing/kept_ways.h), and LIDs stay as they are that could only close a circle with these or with
 /// what else stands (routing/lid_rounds.h); null: none. `recent`: by which packets are under way besides;
 /// null: nobody says. `course`: of the pass before, in the same order of switches, and for the next one; it
 /// is left where anything is not as it was to be. Null: planned anew each time. Preconditions: tables of the

@@ -20,10 +20,15 @@ constexpr std::size_t most_trials = 64;
 class Keeper {
  public:
   Keeper(const UpdateOrder& order, const ForwardingTables& before, const ForwardingTables& after)
-      : order_{order}, graph_{order.graph}, before_{before}, after_{after}, map_{order.graph} {}
+      : order_{order},
+        graph_{order.graph},
+        usable_{order.by_plane.empty() ? std::span(order.usable, 1) : order.by_plane},
+        before_{before},
+        after_{after},
+        map_{order.graph} {}
 
-  std::vector<KeptWay> keep(std::span<const BlockRef> differing, const LinkSet& usable, Keep which) {
-    find_lost(differing, usable);
+  std::vector<KeptWay> keep(std::span<const BlockRef> differing, Keep which) {
+    find_lost(differing);
     auto by_lid = ways(Turns::Any);
     if (by_lid.empty()) return {};
     if (!join_hosts(by_lid) && stands_in_order()) by_lid = ways(Turns::InOrder);
@@ -33,7 +38,9 @@ class Keeper {
     } else {
       Dependencies now = wanted();
       take(by_lid, now);
-      if (which == Keep::OrOthers) take_others(usable, now);
+      if (which == Keep::OrOthers) {
+        for (std::size_t plane = 0; plane < usable_.size(); ++plane) take_others(plane, now);
+      }
     }
     return std::move(kept_);
   }
@@ -99,16 +106,30 @@ class Keeper {
   }
 
   /// Switches that would be without an entry, and whose own leads over a link that may be used.
-  void find_lost(std::span<const BlockRef> differing, const LinkSet& usable) {
-    const std::vector<char> forwards = hops_over(graph_, &usable);
+  void find_lost(std::span<const BlockRef> differing) {
+    std::vector<std::vector<char>> forwards;
+    forwards.reserve(usable_.size());
+    for (const LinkSet& usable : usable_) forwards.push_back(hops_over(graph_, &usable));
+    const std::vector<std::uint8_t> plane_of = planes_by_lid();
     for (const BlockRef& at : differing) {
       for (std::size_t i = 0; i < lids_per_block; ++i) {
         const Lid lid{static_cast<std::uint16_t>(at.block * lids_per_block + i)};
         if (after_.port(at.sw, lid) != no_path || before_.port(at.sw, lid) == no_path) continue;
+        if (lid.raw() >= plane_of.size()) continue;  // nobody has it
         const std::uint32_t hop = map_.hop(at.sw.raw(), before_.port(at.sw, lid).raw());
-        if (hop != HopMap::none && forwards[hop] != 0) lost_[lid].push_back(at.sw);
+        if (hop != HopMap::none && forwards[plane_of[lid.raw()]][hop] != 0) lost_[lid].push_back(at.sw);
       }
     }
+  }
+
+  /// 0 for those that nobody has.
+  [[nodiscard]] std::vector<std::uint8_t> planes_by_lid() const {
+    std::vector<std::uint8_t> planes(std::size_t{graph_.top_lid().raw()} + 1, 0);
+    for (const Target& target : graph_.targets()) {
+      for (unsigned i = 0; i < target.lid_count(); ++i)
+        planes[target.base.raw() + i] = static_cast<std::uint8_t>(i % usable_.size());
+    }
+    return planes;
   }
 
   [[nodiscard]] bool leads_there(const Target& target, Lid lid, std::uint32_t s) const {
@@ -204,13 +225,19 @@ class Keeper {
   }
 
   /// Other ways, from everywhere, that close no circle with what is there.
-  void take_others(const LinkSet& usable, Dependencies& now) {
-    if (unsuited_.empty()) return;
-    const UpdateOrder order{graph_, order_.ranks, order_.mends, order_.up, &usable};
+  void take_others(std::size_t plane, Dependencies& now) {
+    const auto is_in_plane = [&](const std::vector<KeptWay>& lost) {
+      const Lid lid = lost.front().lid;
+      return (lid.raw() - target_of(lid).base.raw()) % usable_.size() == plane;
+    };
+    if (std::ranges::none_of(unsuited_, is_in_plane)) return;
+    const UpdateOrder order{graph_, order_.ranks, order_.mends, order_.up, &usable_[plane]};
     const TableChange none{after_, after_, {}};
     const LidMixtures mixtures(order, none);
     RoomMaker room(mixtures, {}, {});
-    for (const auto& lost : unsuited_) take_another(lost, room, now);
+    for (const auto& lost : unsuited_) {
+      if (is_in_plane(lost)) take_another(lost, room, now);
+    }
   }
   void take_another(const std::vector<KeptWay>& lost, RoomMaker& room, Dependencies& now) {
     const Lid lid = lost.front().lid;
@@ -227,6 +254,7 @@ class Keeper {
 
   const UpdateOrder& order_;
   const SwitchGraph& graph_;
+  std::span<const LinkSet> usable_;  ///< by plane
   const ForwardingTables& before_;
   const ForwardingTables& after_;
   HopMap map_;
@@ -240,8 +268,8 @@ class Keeper {
 
 std::vector<KeptWay> ways_to_keep(const UpdateOrder& order, const ForwardingTables& before,
                                   const ForwardingTables& after, std::span<const BlockRef> differing,
-                                  const LinkSet& usable, Keep which) {
-  return Keeper(order, before, after).keep(differing, usable, which);
+                                  Keep which) {
+  return Keeper(order, before, after).keep(differing, which);
 }
 
 bool lose_a_way(const SwitchGraph& graph, PlaneOf plane,

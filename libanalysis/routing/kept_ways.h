@@ -33,12 +33,13 @@ enum class Keep : std::uint8_t {
   All        ///< who writes the tables leaves other LIDs as they are, if need be (lid_rounds.h)
 };
 
-/// Of the entries that `before` has and `after` has not, those that lead over `usable` links to where `after`
-/// leads on; with OrOthers also entries in place of those that `after` has, which may be in any block.
-/// `differing`: the blocks in which the tables may differ.
+/// Of the entries that `before` has and `after` has not, those that lead over links of `order.by_plane` to
+/// where `after` leads on; with OrOthers also entries in place of those that `after` has, which may be in any
+/// block. `differing`: the blocks in which the tables may differ. Precondition: order.by_plane or
+/// order.usable.
 [[nodiscard]] std::vector<KeptWay> ways_to_keep(const UpdateOrder& order, const ForwardingTables& before,
                                                 const ForwardingTables& after,
-                                                std::span<const BlockRef> differing, const LinkSet& usable,
+                                                std::span<const BlockRef> differing,
                                                 Keep which = Keep::ThatSuit);
 
 struct PlaneOf {

@@ -34,6 +34,9 @@ struct UpdateOrder {
   const LinkSet* usable = nullptr;
   /// Those over which LIDs may stay, besides, where any other way could close a circle. Null: none besides.
   const LinkSet* open = nullptr;
+  /// By plane, those over which ways are kept that the order does not give (kept_ways.h): LID base + i is in
+  /// plane i mod their number. Empty: `usable`.
+  std::span<const LinkSet> by_plane{};
 };
 
 /// Whether LIDs may be left without the entries that are wanted, where these would close a circle.

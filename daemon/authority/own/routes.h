@@ -32,6 +32,8 @@ struct Routes {
   /// with an order.
   routing::LinkSet in_all_planes;
   routing::LinkSet may_be_used;
+  /// By plane, those that it is not to avoid.
+  std::vector<routing::LinkSet> by_plane;
   /// All that are Active at both ends. Only with an order.
   routing::LinkSet up;
   /// LID base + i is in plane i mod planes; one of them carries nothing at present, if so.

@@ -211,8 +211,9 @@ void TableWriter::keep_all_that_may_lead_there(Routes& kept) {
 /// No packet is dropped for want of a path by the order that would have arrived by the tables that stand.
 void TableWriter::keep_ways_that_work(routing::Keep which) {
   kept_ = kept_beside_the_unknown_;
-  const auto ways = routing::ways_to_keep(update_order(), working_, routes_->tables, differing_,
-                                          routes_->in_all_planes, which);
+  routing::UpdateOrder order = update_order();
+  order.by_plane = routes_->by_plane;
+  const auto ways = routing::ways_to_keep(order, working_, routes_->tables, differing_, which);
   if (ways.empty()) return;
   auto kept = std::make_shared<Routes>(*routes_);
   for (const routing::KeptWay& way : ways) {

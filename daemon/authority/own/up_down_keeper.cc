@@ -179,6 +179,7 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
   routes.in_all_planes = open;
   for (unsigned plane = 0; plane < planes(); ++plane) {
     const routing::LinkSet& active = router_->active(plane);
+    routes.by_plane.push_back(active);
     routing::LinkSet::for_each_difference(open, active, [&](LinkIndex link) {
       if (!active.contains(link)) routes.in_all_planes.erase(link);
     });

@@ -159,7 +159,9 @@ inline void expect_works(const World& world) {
 /// Routed as the daemon does, with its timers.
 struct KeptWorld {
   explicit KeptWorld(std::string_view generator, const ProvisionOptions& options = {})
-      : world{generator, options, {}, [this](const Fabric& fabric) { return keeper.route(fabric); }} {
+      : keeper{1U << options.ports.lmc}, world{generator, options, {}, [this](const Fabric& fabric) {
+                                                 return keeper.route(fabric);
+                                               }} {
     world.sm.allow_turns_by(
         [this](const std::vector<routing::KeptTurn>& turns) { return keeper.allow(turns); });
     keeper.look_at([this](const routing::SwitchGraph& graph, Lid top) { return world.sm.held(graph, top); });

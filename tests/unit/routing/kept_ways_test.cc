@@ -58,9 +58,9 @@ TEST(KeptWays, WhatLeadsThereIsNotTakenAwayForNothing) {
     for (const NodeGuid guid : other.graph().guids()) by_guid.ranks.emplace_back(guid, std::uint16_t{0});
     auto router = *UpDownRouter::make(*fabric, by_guid);
     const SwitchGraph& graph = router.graph();
-    const UpdateOrder order{graph, router.ranks(), router.mends()};
     for (std::uint32_t dead = 0; dead < graph.size(); ++dead) {
       auto up = LinkSet::all(*fabric);
+      UpdateOrder order{graph, router.ranks(), router.mends(), nullptr, &up};
       for (std::uint32_t i = 0; i < fabric->links().size(); ++i) {
         const Link& link = fabric->link(LinkIndex{i});
         if (link.a.node == graph.node(SwitchIndex{dead}) || link.b.node == graph.node(SwitchIndex{dead}))
@@ -71,7 +71,7 @@ TEST(KeptWays, WhatLeadsThereIsNotTakenAwayForNothing) {
       const ForwardingTables& after = router.tables();
       const auto differing = differing_blocks(before, after);
       ForwardingTables both = after;
-      for (const KeptWay& way : ways_to_keep(order, before, after, differing, up)) {
+      for (const KeptWay& way : ways_to_keep(order, before, after, differing)) {
         ASSERT_EQ(after.port(way.sw, way.lid), no_path);
         ASSERT_EQ(before.port(way.sw, way.lid), way.port);
         both.set(way.sw, way.lid, way.port);
@@ -79,14 +79,15 @@ TEST(KeptWays, WhatLeadsThereIsNotTakenAwayForNothing) {
       }
       expect_sound(*fabric, graph, up, after, both);
       ForwardingTables more = after;
-      for (const KeptWay& way : ways_to_keep(order, before, after, differing, up, Keep::OrOthers))
+      for (const KeptWay& way : ways_to_keep(order, before, after, differing, Keep::OrOthers))
         more.set(way.sw, way.lid, way.port);
       expect_sound(*fabric, graph, up, after, more);
       EXPECT_GE(count_entries(more), count_entries(both));
       by_others += count_entries(more) - count_entries(both);
       // Not over links that are to go off.
-      EXPECT_TRUE(ways_to_keep(order, before, after, differing_blocks(before, after), LinkSet::none(*fabric))
-                      .empty());
+      const LinkSet none = LinkSet::none(*fabric);
+      order.usable = &none;
+      EXPECT_TRUE(ways_to_keep(order, before, after, differing_blocks(before, after)).empty());
     }
   }
   EXPECT_GT(all, 0U);
@@ -103,16 +104,17 @@ TEST(KeptWays, MakeNoOtherTurnsWhereNothingIsLost) {
     SCOPED_TRACE(source);
     const auto fabric = *assign_lids(**generate(source));
     auto router = *UpDownRouter::make(*fabric);
+    auto active = LinkSet::all(*fabric);
     const UpdateOrder order{router.graph(), router.ranks(), router.mends()};
+    UpdateOrder keeping = order;
+    keeping.usable = &active;
     ForwardingTables stands = router.tables();
     Random random{seed};
-    auto active = LinkSet::all(*fabric);
     for (unsigned step = 0; step < 4; ++step) {
       active = with_fewer(router, std::move(active), random);
       ForwardingTables wanted = router.tables();
       std::vector<Lid> kept;
-      for (const KeptWay& way :
-           ways_to_keep(order, stands, wanted, differing_blocks(stands, wanted), active)) {
+      for (const KeptWay& way : ways_to_keep(keeping, stands, wanted, differing_blocks(stands, wanted))) {
         wanted.set(way.sw, way.lid, way.port);
         kept.push_back(way.lid);
       }
@@ -161,7 +163,7 @@ class Standing {
     const UpdateOrder order{router_.graph(), router_.ranks(), router_.mends(), &up, &up};
     ForwardingTables wanted = router_.tables();
     const auto differing = differing_blocks(tables_, wanted);
-    for (const KeptWay& way : ways_to_keep(order, tables_, wanted, differing, up, Keep::All))
+    for (const KeptWay& way : ways_to_keep(order, tables_, wanted, differing, Keep::All))
       wanted.set(way.sw, way.lid, way.port);
     tables_ = std::move(wanted);
   }
@@ -224,8 +226,8 @@ TEST(KeptWays, OthersStayAsTheyAreForThoseThatLeadThere) {
     const UpdateOrder order{router.graph(), router.ranks(), router.mends(), &active, &active};
     ForwardingTables stands = earlier->tables();
     const auto differing = differing_blocks(stands, router.tables());
-    const auto ways = ways_to_keep(order, stands, router.tables(), differing, active, Keep::All);
-    EXPECT_LT(ways_to_keep(order, stands, router.tables(), differing, active).size(), ways.size())
+    const auto ways = ways_to_keep(order, stands, router.tables(), differing, Keep::All);
+    EXPECT_LT(ways_to_keep(order, stands, router.tables(), differing).size(), ways.size())
         << "it would have been so anyhow: seed " << seed;
     ForwardingTables wanted = router.tables();
     std::vector<Lid> kept;
