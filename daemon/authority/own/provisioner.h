@@ -158,13 +158,15 @@ class Provisioner {
   void read_ports(std::vector<LinkEnd> ends, Batch::Done next, Instant now);
   [[nodiscard]] std::vector<LinkEnd> around(const std::vector<NodeIndex>& nodes) const;
   void raise(PortState from, PortState to, Instant now);
+  void raised(PortState to, Instant now);
   void finish(Instant now);
   void stop_with(Error error, Instant now);
 
-  /// Runs `what` on `ends`, one Set(PortInfo) each.
+  /// Runs `what` on `ends`, one Set(PortInfo) each. Those that refuse it are added to `refused`, if given;
+  /// else they are trouble.
   void set_each(std::vector<LinkEnd> ends, std::function<mad::PortInfo(LinkEnd)> what,
                 std::function<bool(LinkEnd, const mad::PortInfo& asked, const mad::PortInfo& got)> confirm,
-                Batch::Done next, Instant now);
+                Batch::Done next, Instant now, std::vector<LinkEnd>* refused = nullptr);
   [[nodiscard]] std::optional<Step> port_step(mad::Method method, LinkEnd end, const mad::PortInfo& info,
                                               std::uint64_t tag) const;
   void begin_run(std::shared_ptr<Survey> survey, Instant now);
@@ -204,7 +206,8 @@ class Provisioner {
   std::shared_ptr<Survey> survey_;  ///< the one that is worked on
   LidPlan lids_;
   Lid sm_lid_;
-  std::vector<char> failed_;  ///< by PortIndex
+  std::vector<char> failed_;      ///< by PortIndex
+  std::vector<LinkEnd> refused_;  ///< a state that they were set to; of the run
   std::shared_ptr<const Routes> routes_;
   std::shared_ptr<const Routes> last_routes_;  ///< of the last run that made any
 

@@ -43,14 +43,18 @@ std::vector<LinkEnd> Provisioner::cabled_and_management_ports() const {
 void Provisioner::set_each(
     std::vector<LinkEnd> ends, std::function<mad::PortInfo(LinkEnd)> what,
     std::function<bool(LinkEnd, const mad::PortInfo& asked, const mad::PortInfo& got)> confirm,
-    Batch::Done next, Instant now) {
+    Batch::Done next, Instant now, std::vector<LinkEnd>* refused) {
   spread(ends);
   batch_.start(
       from_list(
           std::move(ends),
           [this, what](LinkEnd end) { return port_step(mad::Method::Set, end, what(end), tag_of(end)); }),
-      [this, confirm = std::move(confirm)](std::uint64_t tag, const Completion& completion) {
+      [this, confirm = std::move(confirm), refused](std::uint64_t tag, const Completion& completion) {
         const LinkEnd end = end_of(tag);
+        if (completion.outcome == Outcome::Refused && refused != nullptr) {
+          refused->push_back(end);
+          return;
+        }
         if (completion.outcome != Outcome::Answered) {
           report_.ports_unanswered = report_.ports_unanswered || completion.outcome != Outcome::Refused;
           trouble(end, "its settings were not taken", completion);
@@ -284,14 +288,29 @@ void Provisioner::raise(PortState from, PortState to, Instant now) {
         }
         return true;
       },
-      [this, last](Instant at) {
-        if (last) {
-          route(at);
-        } else {
-          raise(PortState::Armed, PortState::Active, at);
-        }
+      [this, to](Instant at) {
+        read_ports(
+            refused_, [this, to](Instant later) { raised(to, later); }, at);
       },
-      now);
+      now, &refused_);
+}
+
+/// An Active port is set to no lesser state (IBA 14.2.5.6): one that refuses may have been raised since the
+/// survey read it, as by the run before. What it says now counts.
+void Provisioner::raised(PortState to, Instant now) {
+  for (const LinkEnd end : std::exchange(refused_, {})) {
+    const PortState state = survey_->port(end).info.state;
+    if (state == PortState::Active) use_again(survey_->fabric->ref(survey_->fabric->port_index(end)));
+    if (state >= to || failed(end)) continue;
+    failed_[survey_->fabric->port_index(end).raw()] = 1;
+    trouble(end, fmt::format("{} stays {} and refuses to be set to {}",
+                             name_of(survey_->node(end.node), end.port), to_string(state), to_string(to)));
+  }
+  if (to == PortState::Active) {
+    route(now);
+  } else {
+    raise(PortState::Armed, PortState::Active, now);
+  }
 }
 
 }  // namespace heddle::provision
