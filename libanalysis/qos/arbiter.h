@@ -23,6 +23,17 @@ using Heads = std::span<const std::uint32_t>;
   return lane.raw() < heads.size() ? heads[lane.raw()] : 0;
 }
 
+/// A bit a lane.
+using LaneSet = std::uint32_t;
+
+/// Those for which something waits.
+[[nodiscard]] constexpr LaneSet waiting(Heads heads) {
+  LaneSet set = 0;
+  for (std::size_t lane = 0; lane < heads.size() && lane < max_lanes; ++lane)
+    set |= LaneSet{heads[lane] != 0} << lane;
+  return set;
+}
+
 enum class Source : std::uint8_t { High, Low, Only };
 /// Continued: the entry selected before goes on with what is left of its weight.
 enum class Selection : std::uint8_t { New, Continued };

@@ -2,8 +2,9 @@
 /// this machine; the simulator runs it.
 #pragma once
 
-#include <array>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "qos/arbiter.h"
 #include "qos/tables.h"
@@ -28,21 +29,30 @@ enum class Rounding : std::uint8_t {
 ///
 /// A low grant counts as one selection, also when the same low entry goes on after high packets. A high entry
 /// that goes on after a low grant is not selected anew.
-class IbaArbiter {
+class alignas(64) IbaArbiter {
  public:
   IbaArbiter(VlArbitration tables, LowGrant grant, Rounding rounding);
 
   /// Lanes are VLs. Nothing waits: nothing is selected and nothing changes.
-  [[nodiscard]] std::optional<Pick> select(Heads heads);
+  [[nodiscard]] std::optional<Pick> select(Heads heads) { return select(heads, waiting(heads)); }
+  /// Likewise, where the caller knows already which they are.
+  [[nodiscard]] std::optional<Pick> select(Heads heads, LaneSet waiting);
 
   /// Same tables assumed: whether both will answer alike for ever.
   [[nodiscard]] bool same_state(const IbaArbiter& other) const { return state_ == other.state_; }
 
  private:
+  /// What does not change. Copies share it: a simulated switch has one for thousands of ports.
+  struct Settings {
+    VlArbitration tables;
+    LaneSet high = 0;  ///< lanes with an entry there that has a weight
+    LaneSet low = 0;   ///< likewise
+    LowGrant grant;
+    Rounding rounding;
+  };
   struct Cursor {
     std::uint8_t entry = 0;
     std::int32_t left = 0;  ///< bytes of weight left for the entry; <= 0 once its turn is over
-    std::array<std::int32_t, max_entries> overdraft{};
     friend bool operator==(const Cursor&, const Cursor&) = default;
   };
   struct State {
@@ -50,17 +60,17 @@ class IbaArbiter {
     Cursor low;
     std::uint32_t since_low = 0;  ///< bytes sent from the high table since the last low chance
     bool grant_open = false;      ///< a low entry is in the middle of its grant
+    /// By entry, the high table's first; empty but for Rounding::Deficit.
+    std::vector<std::int32_t> overdraft;
     friend bool operator==(const State&, const State&) = default;
   };
 
-  Pick serve(const ArbTable& table, Cursor& cursor, Source source, Heads heads) const;
+  Pick serve(Source source, Heads heads, LaneSet waiting);
   [[nodiscard]] bool limit_reached() const;
   /// Bytes that a packet counts for.
   [[nodiscard]] std::uint32_t cost(std::uint32_t bytes) const;
 
-  VlArbitration tables_;
-  LowGrant grant_;
-  Rounding rounding_;
+  std::shared_ptr<const Settings> settings_;
   State state_;
 };
 

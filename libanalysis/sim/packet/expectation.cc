@@ -154,19 +154,22 @@ void PacketSim::expect_transmissions(std::size_t position) const {
   if (position + middle < count) {
     const std::uint32_t id = sending_[position + middle];
     prefetch(net_.ports[id]);
-    prefetch(net_.port_queues[id * static_cast<std::uint32_t>(net_.plane.vls)]);
+    const auto vls = static_cast<std::uint32_t>(net_.plane.vls);
+    prefetch(net_.port_queues[id * vls]);
+    prefetch(net_.port_queues[id * vls + vls - 1]);
     prefetch(net_.counts[id]);
   }
   if (position + near < count) {
     const Port& port = net_.ports[sending_[position + near]];
     net_.pools.prefetch_pool(port.room);
     if (port.ready == 0) return;
-    const std::uint32_t head =
-        net_.port_queues[port.first_queue + static_cast<std::uint32_t>(std::countr_zero(port.ready))].head;
-    if (port.host_side) {
-      prefetch(messages_[head]);
-    } else {
-      prefetch(packets_[head]);
+    (port.host_side ? host_scheduler_ : switch_scheduler_).prefetch_port(port.scheduled_as);
+    for (LaneMask left = port.ready; left != 0; left &= left - 1) {
+      const std::uint32_t head =
+          net_.port_queues[port.first_queue + static_cast<std::uint32_t>(std::countr_zero(left))].head;
+      port.host_side ? prefetch(messages_[head]) : prefetch(packets_[head]);
+    }
+    if (!port.host_side) {
       net_.pools.prefetch_pool(port.pool);
       prefetch(net_.outputs[port.outputs[0]]);
     }

@@ -52,6 +52,11 @@ Result<Scheduler> Scheduler::make(const SchedulerConfig& config, int flit_bytes)
   Scheduler scheduler;
   scheduler.config_ = config;
   scheduler.flit_bytes_ = flit_bytes;
+  if (infiniband) {
+    scheduler.new_infiniband_.emplace(
+        qos::VlArbitration{arb_table(config.high), arb_table(config.low), qos::HighLimit{config.high_limit}},
+        config.low_grant, config.rounding);
+  }
   return scheduler;
 }
 
@@ -62,9 +67,7 @@ std::uint32_t Scheduler::add_port() {
     case Discipline::RoundRobin:
       break;
     case Discipline::InfiniBand:
-      infiniband_.emplace_back(qos::VlArbitration{arb_table(config_.high), arb_table(config_.low),
-                                                  qos::HighLimit{config_.high_limit}},
-                               config_.low_grant, config_.rounding);
+      infiniband_.push_back(*new_infiniband_);
       break;
     case Discipline::SimpleTable: {
       std::vector<std::uint32_t> weights(qos::max_lanes);
@@ -97,7 +100,7 @@ std::optional<unsigned> Scheduler::pick_table(std::uint32_t port, LaneMask activ
   }
   std::optional<qos::Pick> pick;
   if (config_.discipline == Discipline::InfiniBand) {
-    pick = infiniband_[port].select(bytes);
+    pick = infiniband_[port].select(bytes, active);
   } else if (config_.discipline == Discipline::SimpleTable) {
     pick = simple_[port].select(bytes);
   } else {

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "qos/dtable_arbiter.h"
 #include "sim/packet/config.h"
+#include "sim/packet/huge.h"
 
 namespace heddle::packet {
 
@@ -33,6 +34,11 @@ class Scheduler {
   /// InfiniBand only: the port's own tables, from their beginning.
   void set_tables(std::uint32_t port, const qos::VlArbitration& tables);
 
+  /// What pick() looks at of this port, ahead of it.
+  void prefetch_port(std::uint32_t port) const {
+    if (!infiniband_.empty()) prefetch(infiniband_[port]);
+  }
+
   /// Chooses among `active` lanes, of which there is at least one, and takes the head packet of the winner as
   /// sent. None: no table serves any of them.
   std::optional<unsigned> pick(std::uint32_t port, LaneMask active, const HeadFlits& heads) {
@@ -51,7 +57,8 @@ class Scheduler {
   SchedulerConfig config_;
   int flit_bytes_ = 64;
   std::vector<std::uint8_t> last_;
-  std::vector<qos::IbaArbiter> infiniband_;  // only those of the discipline in use have members
+  std::optional<qos::IbaArbiter> new_infiniband_;  // that has sent nothing; its copies share their tables
+  std::vector<qos::IbaArbiter> infiniband_;        // only those of the discipline in use have members
   std::vector<qos::SbtArbiter> simple_;
   std::vector<qos::DTableArbiter> deficit_;
 };
