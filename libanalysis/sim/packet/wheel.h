@@ -165,6 +165,7 @@ class Wheel {
       blocks_.emplace_back();
     } else {
       free_ = blocks_[fresh].next;
+      if (free_ != none) prefetch(blocks_[free_]);  // for the next one
     }
     blocks_[fresh].count = 0;
     blocks_[fresh].next = none;
