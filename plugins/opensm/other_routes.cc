@@ -1,5 +1,6 @@
 #include "other_routes.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
@@ -92,6 +93,16 @@ std::optional<OtherRoutes::Route> OtherRoutes::to(const osm_node_t& node) const 
   const auto path = path_to(node);
   if (!path || step->second.last == nullptr) return std::nullopt;
   return Route{.path = *path, .last = step->second.last};
+}
+
+bool OtherRoutes::lead_elsewhere(osm_node_t& node) const {
+  const auto path = path_to(node);
+  const osm_physp_t* const agent = osm_node_get_physp_ptr(&node, 0);
+  if (!path || agent == nullptr) return false;
+  const osm_dr_path_t& now = *osm_physp_get_dr_path_ptr(agent);
+  // path[0] is no hop (IBA 14.2.1.2).
+  return !std::equal(path->path + 1, path->path + 1 + path->hop_count, now.path + 1,
+                     now.path + 1 + now.hop_count);
 }
 
 std::optional<OtherRoutes::Route> OtherRoutes::to(const osm_physp_t& port) const {

@@ -26,6 +26,8 @@ class OtherRoutes {
   /// To a switch. Nothing where no link leads there, or the way found has more hops than a directed route
   /// may have (IBA 14.2.1.2).
   [[nodiscard]] std::optional<Route> to(const osm_node_t& node) const;
+  /// To a switch: whether by another one than OpenSM has at present.
+  [[nodiscard]] bool lead_elsewhere(osm_node_t& node) const;
   /// To a port of a host, by its cable.
   [[nodiscard]] std::optional<Route> to(const osm_physp_t& port) const;
 

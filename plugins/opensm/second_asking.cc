@@ -51,16 +51,47 @@ void SecondAsking::ask_who_is_not_known() {
     nobody_behind_ = std::move(silent);
   }
   if (asked.empty() || wait_for_pending_transactions(&opensm_.stats) != 0) return;
-  const Lock lock(opensm_.lock);
-  std::size_t left = 0;
-  for (osm_physp_t* const port : with_nobody_behind()) {
-    const PortRef ref = ref_of(*port);
-    if (std::ranges::find(asked, ref) == asked.end()) continue;
-    nobody_behind_.insert(ref);
-    ++left;
+  std::vector<PortRef> left = still_with_nobody_behind(asked);
+  if (!left.empty()) {
+    ask_their_switches(left);
+    left = still_with_nobody_behind(left);
   }
-  if (left < asked.size())
-    log_.info(fmt::format("{} nodes that did not answer at first are known now", asked.size() - left));
+  nobody_behind_.insert(left.begin(), left.end());
+  if (left.size() < asked.size())
+    log_.info(fmt::format("{} nodes that did not answer at first are known now", asked.size() - left.size()));
+}
+
+/// By other routes than before, where there are any: a cable on the way may have been cut since the switches
+/// were found. From their answers OpenSM goes on to who is behind these ports.
+void SecondAsking::ask_their_switches(std::span<const PortRef> ports) {
+  std::map<NodeGuid, std::uint32_t> discoveries;
+  {
+    const Lock lock(opensm_.lock);
+    const std::vector<osm_dr_path_t> in_vain = questions_.take_routes();
+    const OtherRoutes others(opensm_.subn, in_vain);
+    for (const PortRef& port : ports) {
+      osm_node_t& node = node_of(port.node);
+      const std::uint32_t before = node.discovery_count;
+      if (discoveries.contains(port.node) || !others.lead_elsewhere(node)) continue;
+      if (questions_.ask_by(others, node) != 0) discoveries.emplace(port.node, before);
+    }
+  }
+  if (discoveries.empty() || wait_for_pending_transactions(&opensm_.stats) != 0) return;
+  const Lock lock(opensm_.lock);
+  for (const auto& [guid, before] : discoveries) {
+    // Else one that has answered this sweep is dropped.
+    if (osm_node_t& node = node_of(guid); node.discovery_count == 0) node.discovery_count = before;
+  }
+}
+
+/// Of these.
+std::vector<PortRef> SecondAsking::still_with_nobody_behind(std::span<const PortRef> ports) {
+  const Lock lock(opensm_.lock);
+  std::vector<PortRef> result;
+  for (const osm_physp_t* const port : with_nobody_behind()) {
+    if (std::ranges::find(ports, ref_of(*port)) != ports.end()) result.push_back(ref_of(*port));
+  }
+  return result;
 }
 
 std::vector<osm_physp_t*> SecondAsking::with_nobody_behind() const {

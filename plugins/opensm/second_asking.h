@@ -62,6 +62,8 @@ class SecondAsking {
   };
 
   void ask_who_is_not_known();
+  void ask_their_switches(std::span<const PortRef> ports);
+  [[nodiscard]] std::vector<PortRef> still_with_nobody_behind(std::span<const PortRef> ports);
   Missing ask_the_missing();
   [[nodiscard]] osm_physp_t* own_switch() const;
   bool is_cut_off();

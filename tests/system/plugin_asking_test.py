@@ -131,6 +131,31 @@ class Asking(unittest.TestCase):
             self.assertRegex(log, "Discovered new port .* node: ?host-1 ")
             self.assertEqual(re.findall(r"(\d+) nodes that did not answer at first are known now", log), ["1"])
 
+    def test_a_host_that_has_just_come_is_found_though_a_cable_on_the_way_is_cut(self):
+        # Random run 1800855 of the real programs: its switch had been found over the cable that was cut then.
+        leaf, port = r"1,\d+,2", "1"  # leaf-1, by any spine
+        with Losing(TREE) as served:
+            served.start_opensm()
+            served.daemon.wait(event="subnet_up")
+            served.heddle("link", "leaf-1", port, "down")
+            served.heavy_sweep()
+            wait_until(lambda: re.search("Removed port .* node: ?host-", served.log_text()), 20, "the host's end")
+            before, lost = len(served.log_text()), served.lost()
+            served.lose(NODE_INFO, 0, f"{leaf},{port}")
+            with served.without_traps():
+                served.heddle("link", "leaf-1", port, "up")
+            sweeps = served.sweeps()
+            served.daemon.command("heavy_sweep")
+            wait_until(lambda: served.lost() > lost, 20, "the lost question")
+            served.wait_for_silence(sweeps)
+            with served.without_traps():
+                served.heddle("link", "leaf-0", served.lost_routes()[-1].split(",")[1], "down")
+                wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+            self.assertEqual(self.state(served, ("leaf-1", port)), "Active")
+            log = served.log_text()[before:]
+            self.assertRegex(log, "Discovered new port .* node: ?host-")
+            self.assertEqual(re.findall(r"(\d+) nodes that did not answer at first are known now", log), ["1"])
+
     def test_two_lost_questions_take_nobody_out(self):
         # Random run 270542 of the real programs.
         with Losing(TREE) as served:
