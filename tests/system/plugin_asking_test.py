@@ -54,6 +54,13 @@ class Losing(PluginFabric):
             if sent() != known:
                 known, since = sent(), time.monotonic()
 
+    def cut_where_lost(self, sweeps):
+        """The cable of OpenSM's own leaf over which the last question went that it has lost, in that sweep."""
+        self.wait_for_silence(sweeps)
+        with self.without_traps():
+            self.heddle("link", "leaf-0", self.lost_routes()[-1].split(",")[1], "down")
+            wait_until(lambda: self.sweeps() > sweeps, 60, "the heavy sweep")
+
     def lost_routes(self):
         record = self.directory / "lost_questions.lost"
         return record.read_text().splitlines() if record.exists() else []
@@ -147,10 +154,7 @@ class Asking(unittest.TestCase):
             sweeps = served.sweeps()
             served.daemon.command("heavy_sweep")
             wait_until(lambda: served.lost() > lost, 20, "the lost question")
-            served.wait_for_silence(sweeps)
-            with served.without_traps():
-                served.heddle("link", "leaf-0", served.lost_routes()[-1].split(",")[1], "down")
-                wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+            served.cut_where_lost(sweeps)
             self.assertEqual(self.state(served, ("leaf-1", port)), "Active")
             log = served.log_text()[before:]
             self.assertRegex(log, "Discovered new port .* node: ?host-")
@@ -177,10 +181,7 @@ class Asking(unittest.TestCase):
                 served.lose(attribute, modifier, route)
                 served.daemon.command("heavy_sweep")
                 wait_until(lambda: served.lost() > lost, 20, "the lost question")
-                served.wait_for_silence(sweeps)
-                with served.without_traps():
-                    served.heddle("link", "leaf-0", served.lost_routes()[-1].split(",")[1], "down")
-                    wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+                served.cut_where_lost(sweeps)
                 self.expect_nobody_dropped(served.log_text()[before:], nodes)
 
     def test_many_behind_a_cable_that_is_cut_are_asked_few_at_a_time(self):
@@ -193,10 +194,7 @@ class Asking(unittest.TestCase):
             served.lose(NODE_INFO, 0, r"1,\d+,18,([1-9]|1[0-8])", times=18)
             served.daemon.command("heavy_sweep")
             wait_until(lambda: served.lost() == lost + 18, 20, "the lost questions")
-            served.wait_for_silence(sweeps)
-            with served.without_traps():
-                served.heddle("link", "leaf-0", served.lost_routes()[-1].split(",")[1], "down")
-                wait_until(lambda: served.sweeps() > sweeps, 60, "the heavy sweep")
+            served.cut_where_lost(sweeps)
             self.expect_nobody_dropped(served.log_text()[before:], 18)
 
     def test_of_a_switch_that_keeps_silent_about_a_port_that_port_is_taken_out_alone(self):
