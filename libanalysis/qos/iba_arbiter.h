@@ -27,6 +27,8 @@ enum class Rounding : std::uint8_t {
 /// With nothing high waiting, the low table sends packet by packet. To LowGrant::Packet that is its chance;
 /// to LowGrant::Entry it is none, and the bytes counted towards the limit stay.
 ///
+/// A cache line: a simulated fabric has tens of thousands, and waits for memory at each.
+///
 /// A low grant counts as one selection, also when the same low entry goes on after high packets. A high entry
 /// that goes on after a low grant is not selected anew.
 class alignas(64) IbaArbiter {

@@ -218,22 +218,22 @@ routing::LinkSet UpDownKeeper::route_planes(const routing::LinkSet& up) {
 /// misses nobody.
 std::size_t UpDownKeeper::apart() const {
   std::size_t count = 0;
-  for (unsigned plane = 0; plane < planes(); ++plane) {
-    count +=
-        static_cast<std::size_t>(std::ranges::count_if(router_->unconnected(plane), [this](const auto& pair) {
-          return !is_drained(pair.first) && !is_drained(pair.second);
-        }));
-    count += unmanaged(plane);
-  }
+  for (unsigned plane = 0; plane < planes(); ++plane) count += parted(plane).size() + unmanaged(plane);
   return count;
+}
+
+/// Of switches with hosts.
+std::vector<UpDownKeeper::Pair> UpDownKeeper::parted(unsigned plane) const {
+  auto pairs = router_->unconnected(plane);
+  std::erase_if(pairs, [&](const Pair& pair) { return is_drained(pair.first) || is_drained(pair.second); });
+  return pairs;
 }
 
 /// Precondition: the plane has just been routed over `to`.
 bool UpDownKeeper::loses_a_way(unsigned plane, const routing::LinkSet& to,
                                const routing::LinkSet& open) const {
   if (!held_) return false;
-  auto apart = router_->unconnected(plane);
-  std::erase_if(apart, [&](const auto& pair) { return is_drained(pair.first) || is_drained(pair.second); });
+  const auto apart = parted(plane);
   if (apart.empty()) return false;
   const routing::SwitchGraph& graph = router_->graph();
   return routing::lose_a_way(graph, {plane, planes()}, apart, held_(graph, router_->tables().top()), to,

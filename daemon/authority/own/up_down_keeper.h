@@ -115,6 +115,8 @@ class UpDownKeeper {
   [[nodiscard]] routing::LinkSet route_planes(const routing::LinkSet& up);
   void route_plane(unsigned plane, const routing::LinkSet& open);
   [[nodiscard]] std::size_t apart() const;
+  using Pair = std::pair<routing::SwitchIndex, routing::SwitchIndex>;
+  [[nodiscard]] std::vector<Pair> parted(unsigned plane) const;
   [[nodiscard]] bool loses_a_way(unsigned plane, const routing::LinkSet& to,
                                  const routing::LinkSet& open) const;
   [[nodiscard]] bool is_drained(routing::SwitchIndex sw) const;
