@@ -42,7 +42,7 @@ class Losing(PluginFabric):
         mark = self.directory / "lost_questions.traps"
         mark.touch()
         yield
-        mark.unlink()
+        mark.unlink(missing_ok=True)
 
     def wait_for_silence(self, sweeps):
         """Until all that OpenSM asks but what it has lost is answered. It waits for that one for 0.8 s."""
@@ -151,10 +151,10 @@ class Asking(unittest.TestCase):
             served.lose(NODE_INFO, 0, f"{leaf},{port}")
             with served.without_traps():
                 served.heddle("link", "leaf-1", port, "up")
-            sweeps = served.sweeps()
-            served.daemon.command("heavy_sweep")
-            wait_until(lambda: served.lost() > lost, 20, "the lost question")
-            served.cut_where_lost(sweeps)
+                sweeps = served.sweeps()
+                served.daemon.command("heavy_sweep")
+                wait_until(lambda: served.lost() > lost, 20, "the lost question")
+                served.cut_where_lost(sweeps)
             self.assertEqual(self.state(served, ("leaf-1", port)), "Active")
             log = served.log_text()[before:]
             self.assertRegex(log, "Discovered new port .* node: ?host-")
