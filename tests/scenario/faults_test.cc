@@ -2,6 +2,7 @@
 
 #include "mad/header.h"
 #include "story.h"
+#include "transport/requests.h"
 
 namespace heddle::test {
 namespace {
@@ -131,6 +132,13 @@ class OtherManager {
   OtherManager(const OtherManager&) = delete;
   OtherManager& operator=(const OtherManager&) = delete;
 
+  /// As a subnet manager does from time to time while it stands by.
+  void ask(PortIndex master) {
+    world_.fabric.send(
+        world_.ps(), client_,
+        transport::lid_smp({.attribute = mad::SmAttr::SmInfo}, world_.fabric.port_info(master).lid));
+  }
+
   State state;
 
  private:
@@ -160,6 +168,24 @@ TEST_F(Faults, AHigherManagerIsLookedAtUntilItStandsByAndThenHasTheFabric) {
   world.run_for(5s);
   EXPECT_TRUE(world.daemon->core().authority().may_write());
   other.state = OtherManager::State::Standby;
+  EXPECT_TRUE(world.run([&] { return !world.daemon->core().authority().may_write(); }, 2s)) << events();
+  EXPECT_EQ(other.state, OtherManager::State::Master);
+}
+
+// Its port said so before the port had been told to whom, so that no trap tells. It failed once with the real
+// OpenSM.
+TEST_F(Faults, AHigherManagerThatAsksForTheMasterIsLookedAtAndThenHasTheFabric) {
+  RegulatedWorld& world = begin();
+  world.fate.spoil = [](mad::Packet& packet) {
+    mad::Header header = mad::read_header(packet.mad);
+    if (header.method != mad::Method::Trap) return;
+    header.method = mad::Method::GetResp;  // of a question that nobody asked
+    mad::write_header(header, packet.mad);
+  };
+  OtherManager other{world, hosts_.back(), OtherManager::State::Standby};
+  world.run_for(5s);
+  EXPECT_TRUE(world.daemon->core().authority().may_write());
+  other.ask(world.port);
   EXPECT_TRUE(world.run([&] { return !world.daemon->core().authority().may_write(); }, 2s)) << events();
   EXPECT_EQ(other.state, OtherManager::State::Master);
 }

@@ -171,6 +171,18 @@ class Mastership(unittest.TestCase):
             _, says = self.opensm("host-0", 1, **self.kernel())
             says("Entering STANDBY state")
 
+    def test_the_daemon_yields_to_a_manager_of_which_no_trap_has_told(self):
+        """Its port had no LID of a master yet when it said that a subnet manager is there. The manager asks for its master."""
+        lost = self.served.directory / "lost_questions"
+        lost.with_name(f"{lost.name}.traps").touch()
+        shim = self.served.shim()["LD_PRELOAD"]
+        with self.heddled(env={"LD_PRELOAD": f"{shim}:{BUILD / 'tests/system/liblost_questions.so'}",
+                               "LOST_QUESTIONS": str(lost)}) as daemon:
+            self.manager(daemon, lambda sm: sm["role"] == "master", "being master")
+            self.take_over("host-1", 9)
+            self.manager(daemon, lambda sm: sm["role"] == "observer" and sm["answers"], "yielding")
+            self.assertEqual(daemon.json("status")["subnet_manager"]["master"], "host-1 mlx5_0")
+
     def test_the_daemon_yields_to_a_manager_of_higher_priority(self):
         with self.heddled() as daemon:
             self.manager(daemon, lambda sm: sm["role"] == "master", "being master")

@@ -144,6 +144,15 @@ void OwnFabric::tell(const ProvisionReport& report) {
   mastership_ = mastership;
 }
 
+std::optional<mad::Notice> OwnFabric::on_unsolicited(const mad::Packet& packet, Instant now) {
+  const auto survey = yields_ ? nullptr : seat_.survey();
+  if (const auto other = survey ? unknown_manager(*survey, packet) : std::nullopt) {
+    if (std::ranges::find(successors_, *other) == successors_.end()) successors_.push_back(*other);
+    if (!look_at_successors_) look_at_successors_ = now + successors_every;
+  }
+  return manager_.on_unsolicited(packet, now);
+}
+
 void OwnFabric::on_inactive(const PortRef& port) { manager_.keep_off(port); }
 void OwnFabric::on_active(const PortRef& port) { manager_.found_active(port); }
 

@@ -48,9 +48,7 @@ class OwnFabric final : public authority::Authority {
   [[nodiscard]] Problems problems() const override { return could_not_do_; }
   [[nodiscard]] std::vector<Lid> staying() const override { return manager_.staying(); }
   void on_found(std::shared_ptr<const Survey> survey, Instant now) override;
-  std::optional<mad::Notice> on_unsolicited(const mad::Packet& packet, Instant now) override {
-    return manager_.on_unsolicited(packet, now);
-  }
+  std::optional<mad::Notice> on_unsolicited(const mad::Packet& packet, Instant now) override;
   void on_unmatched(const mad::Packet& packet, Instant now) override { manager_.on_unmatched(packet, now); }
   void on_inactive(const PortRef& port) override;
   void on_active(const PortRef& port) override;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "mad/header.h"
 
 namespace heddle::provision {
 namespace {
@@ -12,6 +13,30 @@ using State = mad::SmInfo::State;
 /// IBA 14.4.1: the higher priority, then the smaller GUID.
 bool precedes(const mad::SmInfo& one, std::uint8_t priority, PortGuid guid) {
   return one.priority > priority || (one.priority == priority && one.guid < guid);
+}
+
+/// Back by the ports that it came in by; entry 0 of a path is unused (IBA 14.2.2).
+std::optional<LinkEnd> sender_by_route(const Survey& survey, const mad::DirectedRoute& route) {
+  if (route.hop_count == 0 || route.hop_count > mad::DirectedRoute::max_hops) return std::nullopt;
+  LinkEnd at = survey.own_port();
+  for (std::size_t hop = route.hop_count; hop > 0; --hop) {
+    const PortNum back = route.return_path[hop];
+    if (back.raw() >= survey.node(at.node).ports.size()) return std::nullopt;
+    const auto peer = survey.fabric->peer({at.node, back});
+    if (!peer) return std::nullopt;
+    at = *peer;
+  }
+  return at;
+}
+
+std::optional<LinkEnd> sender_of(const Survey& survey, const mad::Packet& smp, const mad::Header& header) {
+  if (header.mgmt_class == mad::MgmtClass::SubnDirected) {
+    return sender_by_route(survey, mad::read_directed_route(smp.mad));
+  }
+  const PortIndex index = survey.fabric->find_port(smp.address.slid);
+  if (index == no_port) return std::nullopt;
+  const Port& port = survey.fabric->port(index);
+  return LinkEnd{port.node, port.num};
 }
 
 }  // namespace
@@ -58,6 +83,18 @@ std::vector<NodeGuid> successors(const Election& election) {
     if (comes && precedes(other.info, election.priority, election.own)) nodes.push_back(other.where.node);
   }
   return nodes;
+}
+
+std::optional<NodeGuid> unknown_manager(const Survey& survey, const mad::Packet& smp) {
+  const mad::Header header = mad::read_header(smp.mad);
+  const bool asks = mad::is_smp(header) && header.method == mad::Method::Get &&
+                    mad::SmAttr{header.attribute} == mad::SmAttr::SmInfo;
+  const auto from = asks ? sender_of(survey, smp, header) : std::nullopt;
+  if (!from || from->node == survey.local) return std::nullopt;
+  const SurveyNode& node = survey.node(from->node);
+  const LinkEnd managed{from->node, node.is_switch() ? PortNum{0} : from->port};
+  if ((survey.port(managed).info.capability_mask & mad::port_cap::is_sm) != 0) return std::nullopt;
+  return node.guid();
 }
 
 }  // namespace heddle::provision

@@ -9,7 +9,9 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "mad/attributes.h"
+#include "mad/packet.h"
 #include "mad/sm_state.h"
+#include "mad/survey.h"
 
 namespace heddle::provision {
 
@@ -47,5 +49,9 @@ struct Election {
 /// They tell a master of themselves by a trap, to the LID that they have seen; before it had one, nobody
 /// hears that.
 [[nodiscard]] std::vector<NodeGuid> successors(const Election& election);
+
+/// The node of a subnet manager that this SMP tells of and `survey` does not: it asks who is there, from a
+/// port that does not say IsSM there. Its trap told nobody, where its port had no LID to tell yet.
+[[nodiscard]] std::optional<NodeGuid> unknown_manager(const Survey& survey, const mad::Packet& smp);
 
 }  // namespace heddle::provision

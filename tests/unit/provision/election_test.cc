@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "provision_world.h"
+#include "transport/requests.h"
 
 namespace heddle::provision {
 namespace {
@@ -142,6 +143,53 @@ class ScriptedSm {
   World& world_;
   sim::ClientId client_{0};
 };
+
+/// The way from this host to where the survey was made: back by the ports that a MAD comes in by.
+std::vector<PortNum> way_back(const Survey& survey, NodeIndex host) {
+  std::vector<PortNum> back;
+  LinkEnd at = survey.own_port();
+  const std::vector<PortNum> there = route_to(survey, {host, PortNum{1}}).value();
+  for (const PortNum out : there) {
+    const LinkEnd in = *survey.fabric->peer({at.node, out});
+    back.insert(back.begin(), in.port);
+    at = in;
+  }
+  EXPECT_EQ(at.node, host);
+  return back;
+}
+
+TEST(SubnetManager, OneThatAsksForTheMasterIsKnownByTheWayItsQuestionCame) {
+  World world{"tree:k=2,n=3"};
+  ASSERT_FALSE(world.bring_up().failure);
+  auto survey = std::make_shared<Survey>(*world.reports.back().survey);
+  const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+  const PortIndex seat = world.truth().port_index(host, PortNum{1});
+  const NodeIndex there = survey->fabric->find_node(world.truth().node(host).guid);
+  std::vector<mad::Packet> came;
+  world.sim.engine.unsolicited_to([&](const mad::Packet& packet, Instant) { came.push_back(packet); });
+  const auto asker = *world.sim.fabric.attach(seat, [](const mad::Packet&, Picoseconds) {});
+  const transport::SmpRequest question{.attribute = mad::SmAttr::SmInfo};
+  const Lid master = survey->port(survey->own_port()).info.lid;
+  for (const mad::Packet& sent :
+       {transport::directed_smp(question, way_back(*survey, there)), transport::lid_smp(question, master)}) {
+    came.clear();
+    world.sim.fabric.send(world.sim.ps(), asker, sent);
+    ASSERT_TRUE(world.sim.run([&] { return !came.empty(); }));
+    EXPECT_EQ(unknown_manager(*survey, came[0]), world.truth().node(host).guid);
+    survey->nodes[there.raw()].ports[1].info.capability_mask |= mad::port_cap::is_sm;
+    EXPECT_EQ(unknown_manager(*survey, came[0]), std::nullopt) << "a sweep has found it";
+    survey->nodes[there.raw()].ports[1].info.capability_mask &= ~mad::port_cap::is_sm;
+  }
+  mad::Packet lost = transport::directed_smp(question, way_back(*survey, there));
+  mad::DirectedRoute route = mad::read_directed_route(lost.mad);
+  for (const std::uint8_t hops :
+       {std::uint8_t{0}, std::uint8_t{1}, std::uint8_t{63}, std::uint8_t{64}, std::uint8_t{255}}) {
+    route.hop_count = hops;
+    route.return_path.fill(PortNum{200});
+    mad::write_directed_route(route, lost.mad);
+    EXPECT_EQ(unknown_manager(*survey, lost), std::nullopt) << "a way that leads nowhere";
+  }
+}
 
 TEST(SubnetManager, HandsOverToOneThatStandsByWithAHigherPriority) {
   World world{"tree:k=2,n=2", {.priority = 3}};
