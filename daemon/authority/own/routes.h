@@ -32,6 +32,9 @@ struct Routes {
   /// with an order.
   routing::LinkSet in_all_planes;
   routing::LinkSet may_be_used;
+  /// Those over which a LID may stay, besides, where any other way could close a circle: they do not go off
+  /// then.
+  routing::LinkSet may_stay;
   /// By plane, those that it is not to avoid.
   std::vector<routing::LinkSet> by_plane;
   /// All that are Active at both ends. Only with an order.

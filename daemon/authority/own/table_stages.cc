@@ -21,7 +21,8 @@ bool TableWriter::is_silent(const routing::BlockRef& at) const {
 /// Precondition: routes_->order.
 routing::UpdateOrder TableWriter::update_order() const {
   const routing::UpDownRouter& order = *routes_->order;
-  return {order.graph(), order.ranks(), order.mends(), &routes_->up, &routes_->may_be_used};
+  return {order.graph(), order.ranks(),         order.mends(),
+          &routes_->up,  &routes_->may_be_used, &routes_->may_stay};
 }
 
 /// LIDs for which a block that cannot be read may hold one entry or another.

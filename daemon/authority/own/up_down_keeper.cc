@@ -173,6 +173,7 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
   find_in_the_way(fabric, mute);
   Routes routes{router_->tables(), router_};
   routes.may_be_used = open;
+  routes.may_stay = still_open(up_);
   routes.up = up_;
   routes.planes = planes();
   routes.idle_plane = idle_plane_;
@@ -196,9 +197,7 @@ routing::LinkSet UpDownKeeper::route_planes(const routing::LinkSet& up) {
   routing::LinkSet open = without(closed_, up);
   const std::size_t parted = route_over(open);
   if (going_.empty() || parted == 0) return open;
-  std::vector<LinkRef> gone;
-  std::ranges::set_difference(closed_, going_, std::back_inserter(gone));
-  const routing::LinkSet spared = without(gone, without(forced_, without(withheld_, up)));
+  const routing::LinkSet spared = without(withheld_, still_open(up));
   routing::LinkSet more = open;
   routing::LinkSet::for_each_difference(up, open, [&](LinkIndex link) {
     if (spared.contains(link)) more.insert(link);
@@ -212,6 +211,13 @@ routing::LinkSet UpDownKeeper::route_planes(const routing::LinkSet& up) {
   }
   route_over(open);
   return open;
+}
+
+/// Those that are not off yet, and not forced off.
+routing::LinkSet UpDownKeeper::still_open(const routing::LinkSet& up) const {
+  std::vector<LinkRef> gone;
+  std::ranges::set_difference(closed_, going_, std::back_inserter(gone));
+  return without(gone, without(forced_, up));
 }
 
 /// Pairs of switches without a path: of those with hosts, and of the manager's with any. Who is drained

@@ -114,6 +114,7 @@ class UpDownKeeper {
   /// What may be used of `up`; routes all planes over it.
   [[nodiscard]] routing::LinkSet route_planes(const routing::LinkSet& up);
   void route_plane(unsigned plane, const routing::LinkSet& open);
+  [[nodiscard]] routing::LinkSet still_open(const routing::LinkSet& up) const;
   [[nodiscard]] std::size_t apart() const;
   using Pair = std::pair<routing::SwitchIndex, routing::SwitchIndex>;
   [[nodiscard]] std::vector<Pair> parted(unsigned plane) const;

@@ -77,7 +77,7 @@ TEST(Provisioner, SaysWhichLidsStayAsTheyAre) {
     auto came = routing::changes::cables_that_came(std::make_shared<const Fabric>(fabric), 268);
     auto order = std::make_shared<routing::UpDownRouter>(std::move(have_come ? came.router : came.earlier));
     Routes routes{routing::ForwardingTables(order->tables()), order};
-    routes.up = routes.may_be_used = routes.in_all_planes = routing::LinkSet::all(fabric);
+    routes.up = routes.may_be_used = routes.may_stay = routes.in_all_planes = routing::LinkSet::all(fabric);
     return routes;
   };
   World world{"random:switches=10,hosts=20,links=20,seed=268", {}, {}, route};

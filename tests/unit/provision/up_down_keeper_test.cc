@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "fabric/generators.h"
+#include "fabric/links.h"
 #include "lacking.h"
 #include "routing/link_set.h"
 #include "support/trunks.h"
@@ -253,6 +254,26 @@ TEST_F(UpDownKeeperTest, KeepsOffWhatIsToBeAvoidedUnlessHostsWouldBeCutOff) {
   keeper.drain({full->node(leaf).guid});
   ASSERT_TRUE(keeper.route(*full));
   EXPECT_NE(keeper.unconnected(), 0U);
+}
+
+// Worlds 127577238 and 2020021400 of the swarm: a LID for which any other way would have closed a circle was
+// led off a link that was to go off, and closed it.
+TEST_F(UpDownKeeperTest, LidsMayStayOnWhatIsNotOffYetUnlessItIsForced) {
+  std::vector<LinkRef> links;
+  for (const Link& link : full->links())
+    if (joins_switches(*full, link)) links.push_back(link_ref(*full, link));
+  std::ranges::sort(links);
+  const auto link_of = [&](const LinkRef& ref) { return full->port(full->find_port(ref.a)).link; };
+  const LinkRef off = links[0];
+  const LinkRef going = links[1];
+  keeper.close({off, going}, {going});
+  const auto routes = keeper.route(*full).value();
+  EXPECT_FALSE(routes.may_be_used.contains(link_of(going)));
+  EXPECT_TRUE(routes.may_stay.contains(link_of(going)));
+  EXPECT_FALSE(routes.may_stay.contains(link_of(off)));
+  EXPECT_TRUE(routes.may_stay.contains(link_of(links[2])));
+  keeper.force({going});
+  EXPECT_FALSE(keeper.route(*full).value().may_stay.contains(link_of(going)));
 }
 
 // World 978642548 of the swarm: a spine lost one of its two cables up, and the tables that were ordered
