@@ -1,6 +1,7 @@
 /// What an authority tells of the fabric, and what it asks, when somebody regulates it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -55,6 +56,8 @@ class FabricListener {
  public:
   virtual void on_fabric(const KnownFabric& known, Instant now) = 0;
   virtual void on_mastership(Mastership mastership, Instant now) = 0;
+  /// Whoever writes the tables has no path for so many pairs of switches with hosts, over all that is up.
+  virtual void on_apart(std::size_t pairs, Instant now) = 0;
   /// Cables that sweeps do not see because their links were turned off, or are about to be.
   [[nodiscard]] virtual std::vector<KnownLink> known_links() const = 0;
   /// Those that are off by decision, as far as is known since the last on_fabric().

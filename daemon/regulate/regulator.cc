@@ -171,6 +171,8 @@ void Regulator::on_mastership(Mastership mastership, Instant now) {
   }
 }
 
+void Regulator::on_apart(std::size_t pairs, Instant now) { feed(regulation::PairsApart{pairs}, now); }
+
 void Regulator::on_timer(Instant now) {
   for (auto due = std::exchange(due_, {}); !due.empty(); due.pop_front()) {
     due.front().at = now;

@@ -85,6 +85,7 @@ class Regulator final : public authority::FabricListener {
   void on_sample(std::shared_ptr<const load::Sample> sample, Instant now);
   using Mastership = authority::Mastership;
   void on_mastership(Mastership mastership, Instant now) override;
+  void on_apart(std::size_t pairs, Instant now) override;
   /// Whether all hosts move between planes, as of now. Taken up when no change is under way.
   void set_movement(regulation::Movement movement, Instant now);
   void on_timer(Instant now);

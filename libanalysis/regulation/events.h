@@ -2,6 +2,7 @@
 /// (regulation/topology.h).
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -71,6 +72,11 @@ struct SwitchesLost {
 };
 struct SwitchFound {
   NodeGuid node;
+};
+/// By the tables of whoever writes them, over all that is up: so many pairs of switches with hosts have no
+/// path. Their order may keep turns that are in the way, of which nobody here knows.
+struct PairsApart {
+  std::size_t pairs = 0;
 };
 struct LinkTroubled {
   LinkRef link;
@@ -152,7 +158,7 @@ struct Restarted {
 struct Event {
   Instant at;
   std::variant<TopologyChanged, LoadsMeasured, Tick, StepDone, StepFailed, StepTimedOut, QueuesSeen, LinkLost,
-               LinkFound, SwitchesLost, SwitchFound, LinkTroubled, LinkHealed, MastershipLost,
+               LinkFound, SwitchesLost, SwitchFound, PairsApart, LinkTroubled, LinkHealed, MastershipLost,
                MastershipRegained, SetMode, SetOverride, SetDrain, EndDrain, Restore, ForgetLink, LinksThere,
                KeepBaseline, ForgetBaseline, Stopping, MovementChanged, Restarted>
       what;

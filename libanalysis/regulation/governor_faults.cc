@@ -142,10 +142,28 @@ void Governor::Impl::repair(const std::string& why) {
     drop_change(why);
   }
   want_ways_to_lost_switches(why);
-  if (rules_hold(on_links())) return;
+  if (!rules_hold(on_links())) want_all(why);
+}
+
+void Governor::Impl::want_all(const std::string& why) {
   for (std::uint32_t i = 0; i < records.size(); ++i) {
     if (wish(records[i].ref) != Wish::Off) want(LinkIndex{i}, why);
   }
+}
+
+/// Whoever writes the tables can take another order only while nothing is off (planned/lost_cables.h).
+void Governor::Impl::handle(const PairsApart& event) {
+  apart_in_force_ = event.pairs;
+  const auto why = network ? parted() : std::nullopt;
+  if (!why) return;
+  if (stage != Stage::Idle && stage != Stage::Mending && is_master_) mend(*why);
+  want_all(*why);
+}
+
+std::optional<std::string> Governor::Impl::parted() const {
+  if (apart_in_force_ == 0 || !memory.drains.empty() || !forced().empty()) return std::nullopt;
+  return fmt::format("{} pairs of switches with hosts have no path by the tables, over all that is up",
+                     apart_in_force_);
 }
 
 CutOff Governor::Impl::cut_off() const {

@@ -77,6 +77,10 @@ class Governor::Impl {
   bool lose_switch(NodeGuid guid);
   [[nodiscard]] std::string name_of_switch(NodeGuid guid) const;
   void handle(const SwitchFound& event);
+  void handle(const PairsApart& event);
+  /// Why nothing may go off: the tables in force part hosts, and no operator wants that.
+  [[nodiscard]] std::optional<std::string> parted() const;
+  void want_all(const std::string& why);
   void handle(const LinkTroubled& event);
   void handle(const LinkHealed& event);
   void handle(const MastershipLost& event);
@@ -345,6 +349,7 @@ class Governor::Impl {
   std::optional<ChangeId> change_;  ///< with an Intent out
   std::optional<std::string> called_off_;
   std::optional<std::string> came_back_;  ///< since the last Tick: the last who did
+  std::size_t apart_in_force_ = 0;        ///< PairsApart
 
   std::map<StepId, OpenStep> opening_;
   std::set<NodeGuid> unused_;  ///< switches that have been told of, or were so at the start

@@ -138,6 +138,7 @@ void Governor::Impl::choose() {
   estimate(loads);
   SelectionProblem now = problem(can_be, loads, &*traffic_);
   auto selection = select_now(now);
+  if (const auto why = parted(); why && selection) selection = fail(ErrorCode::Refused, *why);
   if (!selection) {
     if (!plan || plan->note != selection.error().message)
       report(ReportKind::CalledOff, {}, "nothing is turned off: " + selection.error().message);

@@ -102,6 +102,7 @@ bool BesideOpenSm::must_wait_for_more(const Survey& survey, Instant now) const {
 void BesideOpenSm::begin(Instant now) {
   if (std::exchange(begun_, true)) return;
   listener_->on_fabric(*known_, now);
+  tell_of_apart(now);
   // Not what the plan has as off: of a change that was interrupted, links may be up.
   actuator_.remember_off(listener_->links_off());
 }
@@ -156,11 +157,18 @@ void BesideOpenSm::tell(Mastership mastership, Instant now) {
   if (mastership != before) listener_->on_mastership(mastership, now);
 }
 
+/// Nobody is where the plugin has not said so.
+void BesideOpenSm::tell_of_apart(Instant now) {
+  const std::size_t apart = unconnected_.value_or(0);
+  if (begun_ && std::exchange(told_apart_, apart) != apart) listener_->on_apart(apart, now);
+}
+
 void BesideOpenSm::on_plugin(const PluginEvent& event, Instant now) {
   if (event.kind == PluginEvent::Kind::RoutingDone || event.kind == PluginEvent::Kind::Hello)
     staying_ = event.staying;
   if (event.kind == PluginEvent::Kind::RoutingDone) {
     unconnected_ = event.unconnected;
+    tell_of_apart(now);
     leave_lost(now);
   }
   actuator_.on_plugin(event, now);
@@ -171,6 +179,7 @@ void BesideOpenSm::on_plugin_gone(Instant now) {
   master_went_ = master_went_ || mastership_ == Mastership::Held;
   staying_.clear();  // nobody says any more
   unconnected_.reset();
+  tell_of_apart(now);
   actuator_.on_plugin_gone(now);
   look_at_mastership(now);
 }

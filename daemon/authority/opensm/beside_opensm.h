@@ -56,6 +56,7 @@ class BesideOpenSm final : public authority::Authority {
   [[nodiscard]] bool must_wait_for_more(const Survey& survey, Instant now) const;
   void begin(Instant now);
   void leave_lost(Instant now);
+  void tell_of_apart(Instant now);
   void look_at_mastership(Instant now);
   [[nodiscard]] bool is_standby() const;
   void tell(authority::Mastership mastership, Instant now);
@@ -83,6 +84,7 @@ class BesideOpenSm final : public authority::Authority {
   bool away_ = false;                            ///< since then
   std::vector<Lid> staying_;                     ///< by the last routing
   std::optional<std::size_t> unconnected_;       ///< likewise: pairs of switches with hosts
+  std::size_t told_apart_ = 0;                   ///< of those, the listener
 };
 
 }  // namespace heddle::opensm

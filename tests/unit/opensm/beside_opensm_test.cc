@@ -51,8 +51,9 @@ class Beside : public testing::Test,
   std::optional<PlanStore> store_;
   std::optional<BesideOpenSm> beside_;
   std::vector<regulation::OffRecord> evidence_;
-  unsigned fabrics_ = 0;          ///< of which the listener was told
-  authority::KnownFabric known_;  ///< the last one
+  std::vector<std::size_t> apart_;  ///< each word on it
+  unsigned fabrics_ = 0;            ///< of which the listener was told
+  authority::KnownFabric known_;    ///< the last one
   test::SimWorld sim_{"tree:k=2,n=2"};
 
  private:
@@ -72,6 +73,7 @@ class Beside : public testing::Test,
     known_ = known;
   }
   void on_mastership(authority::Mastership, Instant) override {}
+  void on_apart(std::size_t pairs, Instant) override { apart_.push_back(pairs); }
   [[nodiscard]] std::vector<authority::KnownLink> known_links() const override { return {}; }
   [[nodiscard]] std::vector<LinkRef> links_off() const override { return {}; }
   void on_evidence(const std::vector<regulation::OffRecord>& off, Instant) override {
@@ -250,6 +252,20 @@ TEST_F(CutRing, IsKnownWithoutACableThatThePluginLeft) {
     EXPECT_TRUE(has_cable(*known_.reference));
   }
   EXPECT_GT(left, 0U);
+}
+
+TEST_F(CutRing, ThoseWhomThePluginKeepsApartAreToldOfOnce) {
+  connected_ = true;
+  say(PluginEvent::Kind::Hello, "master");
+  routed(3);
+  EXPECT_THAT(apart_, IsEmpty()) << "before the first fabric";
+  surveyed();
+  EXPECT_THAT(apart_, ElementsAre(3U));
+  routed(3);
+  routed(0);
+  routed(1);
+  beside_->on_plugin_gone(now_);
+  EXPECT_THAT(apart_, ElementsAre(3U, 0U, 1U, 0U));
 }
 
 }  // namespace

@@ -273,6 +273,64 @@ TEST(OtherTopologyTest, WhatWasToComeBackAndWasNotInSightComesBackOnceItIs) {
 
 // It may only be cut off: the first thing that comes back is what may lead there, each link by itself and at
 // the end that is in sight, whatever end it was turned off at.
+// Random run 2100678 of the real programs: OpenSM's order kept turns that nobody else knew, and hosts were
+// apart by it after a cut. Links went off, and while any was off no other order could be taken.
+TEST(PairsApartTest, NothingGoesOffAndAllComesBackWhileTheTablesPartHosts) {
+  World world{fabric_spec};
+  world.start();
+  world.tell(PairsApart{2});
+  world.shift_traffic(1, 0.05);
+  world.run(minutes{5});
+  EXPECT_EQ(world.off(), 0U);
+  ASSERT_TRUE(world.governor.plan());
+  EXPECT_NE(world.governor.plan()->note.find("2 pairs of switches with hosts have no path"),
+            std::string::npos)
+      << world.governor.plan()->note;
+  world.tell(PairsApart{0});
+  world.run(minutes{5});
+  EXPECT_GT(world.off(), 0U);
+  world.tell(PairsApart{1});
+  world.run(minutes{1});
+  EXPECT_EQ(world.off(), 0U);
+  world.expect_settled();
+}
+
+TEST(PairsApartTest, AChangeUnderWayGoesBack) {
+  const std::size_t steps = steps_of_a_run();
+  for (std::size_t at = 0; at < steps; ++at) {
+    SCOPED_TRACE("step " + std::to_string(at));
+    World world{fabric_spec};
+    bool is_apart = false;
+    world.fate = [&](std::size_t step) {
+      is_apart = is_apart || step == at;
+      return std::pair{Answering::Done, Effect::Taken};
+    };
+    world.start();
+    world.shift_traffic(1, 0.05);
+    for (int i = 0; i < 180 && !is_apart; ++i) world.run(seconds{1});
+    world.tell(PairsApart{1});
+    world.run(minutes{3});
+    EXPECT_EQ(world.off(), 0U);
+    world.expect_settled();
+  }
+}
+
+// An operator who takes hosts out of service misses no path to them.
+TEST(PairsApartTest, WhatAnOperatorPartsIsNotMissed) {
+  World world{fabric_spec};
+  world.enforce_rules = false;
+  world.start();
+  world.shift_traffic(1, 0.05);
+  const NodeGuid out = world.fabric->node(world.network->graph().node(routing::SwitchIndex{8})).guid;
+  Drain drain;
+  drain.what = "out";
+  drain.nodes = {out};
+  world.tell(SetDrain{drain, Force::CutHostsOff});
+  world.tell(PairsApart{1});
+  world.run(minutes{5});
+  EXPECT_GT(world.off(), 8U) << "more than the switch's own";
+}
+
 TEST(LostSwitchTest, BringsBackEveryLinkThatMayLeadThere) {
   World world{fabric_spec};
   world.start();
