@@ -153,7 +153,13 @@ Problems Regulator::problems() const {
 }
 
 void Regulator::add_problems_of_links(Problems& problems) const {
-  if (!cut_off_.empty()) problems.push_back({ProblemKind::CutOff, cut_off_});
+  if (!cut_off_.empty()) {
+    problems.push_back({ProblemKind::CutOff, cut_off_});
+  } else if (const auto parted = governor_.parted()) {
+    problems.push_back(
+        {ProblemKind::CutOff,
+         *parted + ": nothing is turned off, and what is off comes back, until they have one"});
+  }
   const auto add = [&](ProblemKind kind, const auto& which, std::string_view one, std::string_view several,
                        std::string_view advice) {
     if (which.empty()) return;

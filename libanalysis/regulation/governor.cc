@@ -42,6 +42,7 @@ std::vector<OffRecord> Governor::off_links() const { return impl_->off_links(); 
 std::vector<LinkRef> Governor::withheld() const { return impl_->withheld(); }
 std::vector<LinkRef> Governor::forced() const { return impl_->forced(); }
 CutOff Governor::cut_off() const { return impl_->cut_off(); }
+std::optional<std::string> Governor::parted() const { return impl_->parted(); }
 LinkState Governor::state(LinkIndex link) const { return impl_->records[link.raw()].state; }
 std::vector<LinkRef> Governor::links_in(LinkState state) const {
   std::vector<LinkRef> links;

@@ -162,6 +162,9 @@ class Governor {
   [[nodiscard]] std::vector<LinkRef> forced() const;
   /// What faults, or operators by force, have cut off. Looks at the whole fabric: not for every sample.
   [[nodiscard]] CutOff cut_off() const;
+  /// Whom the tables in force keep apart though cables join them (PairsApart); none, too, where an operator
+  /// drains or forces something off.
+  [[nodiscard]] std::optional<std::string> parted() const;
   [[nodiscard]] std::vector<DrainStatus> drains() const;
   /// As things would stand with plan(); as they stand, where there is none.
   [[nodiscard]] std::vector<IdleSwitch> idle_switches() const;

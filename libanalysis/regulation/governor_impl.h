@@ -31,6 +31,8 @@ class Governor::Impl {
   [[nodiscard]] std::vector<LinkRef> withheld() const;
   [[nodiscard]] std::vector<LinkRef> forced() const;
   [[nodiscard]] CutOff cut_off() const;
+  /// Why nothing may go off: the tables in force part hosts, and no operator wants that.
+  [[nodiscard]] std::optional<std::string> parted() const;
   [[nodiscard]] std::vector<LinkRef> not_back() const;
   [[nodiscard]] std::vector<DrainStatus> drains() const;
   [[nodiscard]] std::vector<IdleSwitch> idle_switches() const;
@@ -78,8 +80,6 @@ class Governor::Impl {
   [[nodiscard]] std::string name_of_switch(NodeGuid guid) const;
   void handle(const SwitchFound& event);
   void handle(const PairsApart& event);
-  /// Why nothing may go off: the tables in force part hosts, and no operator wants that.
-  [[nodiscard]] std::optional<std::string> parted() const;
   void want_all(const std::string& why);
   void handle(const LinkTroubled& event);
   void handle(const LinkHealed& event);

@@ -115,6 +115,16 @@ class RegulatorTest : public testing::Test {
   std::optional<Regulator> regulator_;
 };
 
+TEST_F(RegulatorTest, SaysSoWhereTheTablesInForceKeepHostsApart) {
+  regulator_->on_fabric(known_, Instant{});
+  EXPECT_EQ(problems_of(ProblemKind::CutOff), "");
+  regulator_->on_apart(8, Instant{});
+  EXPECT_THAT(problems_of(ProblemKind::CutOff),
+              testing::HasSubstr("8 pairs of switches with hosts have no path"));
+  regulator_->on_apart(0, Instant{});
+  EXPECT_EQ(problems_of(ProblemKind::CutOff), "");
+}
+
 // Also before anything of the fabric is known: what is written then is by the journal.
 TEST_F(RegulatorTest, KnowsWhichSwitchesAreDrained) {
   EXPECT_THAT(regulator_->switches_drained(), testing::IsEmpty());
