@@ -211,7 +211,9 @@ void LightSweep::look_at_own_port(const Task& task, const transport::Completion&
   const bool up = info.physical == PhysState::LinkUp && info.state >= PortState::Init;
   // Whoever is alone with a cable that carries has somebody at its other end.
   const bool alone = survey_->nodes.size() == 1;
-  if (!known.known || !same(known.info, info) || (alone && up)) found_.lost = true;
+  // Another subnet manager has been here.
+  const bool has_new_master = info.master_sm_lid != known.info.master_sm_lid;
+  if (!known.known || !same(known.info, info) || has_new_master || (alone && up)) found_.lost = true;
 }
 
 void LightSweep::look_at_port(const Task& task, const transport::Completion& completion) {

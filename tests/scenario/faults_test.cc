@@ -1,6 +1,7 @@
 // What fails while links go and come.
 
 #include "mad/header.h"
+#include "mad/port_set.h"
 #include "story.h"
 #include "transport/requests.h"
 
@@ -139,6 +140,18 @@ class OtherManager {
         transport::lid_smp({.attribute = mad::SmAttr::SmInfo}, world_.fabric.port_info(master).lid));
   }
 
+  /// As a master does that knows nothing of another one.
+  void set_master_of(PortIndex port, Lid master) {
+    const Lid lid = world_.fabric.port_info(port).lid;
+    mad::PortInfo info = mad::unchanged(world_.fabric.port_info(port));
+    info.master_sm_lid = master;
+    info.state = PortState::NoChange;
+    mad::Packet set =
+        transport::lid_smp({.method = mad::Method::Set, .attribute = mad::SmAttr::PortInfo}, lid);
+    mad::encode(info, mad::smp_data(set.mad));
+    world_.fabric.send(world_.ps(), client_, set);
+  }
+
   State state;
 
  private:
@@ -172,22 +185,38 @@ TEST_F(Faults, AHigherManagerIsLookedAtUntilItStandsByAndThenHasTheFabric) {
   EXPECT_EQ(other.state, OtherManager::State::Master);
 }
 
-// Its port said so before the port had been told to whom, so that no trap tells. It failed once with the real
-// OpenSM.
-TEST_F(Faults, AHigherManagerThatAsksForTheMasterIsLookedAtAndThenHasTheFabric) {
-  RegulatedWorld& world = begin();
+/// Nobody is told by a trap who comes.
+void lose_traps(RegulatedWorld& world) {
   world.fate.spoil = [](mad::Packet& packet) {
     mad::Header header = mad::read_header(packet.mad);
     if (header.method != mad::Method::Trap) return;
     header.method = mad::Method::GetResp;  // of a question that nobody asked
     mad::write_header(header, packet.mad);
   };
+}
+
+// Its port said so before the port had been told to whom, so that no trap tells. It failed once with the real
+// OpenSM.
+TEST_F(Faults, AHigherManagerThatAsksForTheMasterIsLookedAtAndThenHasTheFabric) {
+  RegulatedWorld& world = begin();
+  lose_traps(world);
   OtherManager other{world, hosts_.back(), OtherManager::State::Standby};
   world.run_for(5s);
   EXPECT_TRUE(world.daemon->core().authority().may_write());
   other.ask(world.port);
   EXPECT_TRUE(world.run([&] { return !world.daemon->core().authority().may_write(); }, 2s)) << events();
   EXPECT_EQ(other.state, OtherManager::State::Master);
+}
+
+// Two that have not seen each other stay so, unless one looks where the other has been.
+TEST_F(Faults, AnotherMasterIsFoundWhenItHasBeenAtTheOwnPort) {
+  RegulatedWorld& world = begin();
+  lose_traps(world);
+  OtherManager other{world, hosts_.back()};
+  world.run_for(5s);
+  EXPECT_TRUE(world.daemon->core().authority().may_write());
+  other.set_master_of(world.port, world.fabric.port_info(hosts_.back()).lid);
+  EXPECT_TRUE(world.run([&] { return !world.daemon->core().authority().may_write(); }, 15s)) << events();
 }
 
 TEST_F(Faults, AHostWhoseAgentIsSilentStopsTheChangeBeforeAnyLinkGoes) {
