@@ -3,6 +3,7 @@
 import pathlib
 import re
 import signal
+import time
 import unittest
 
 from daemon_under_test import BUILD, Daemon
@@ -182,6 +183,21 @@ class Mastership(unittest.TestCase):
             self.take_over("host-1", 9)
             self.manager(daemon, lambda sm: sm["role"] == "observer" and sm["answers"], "yielding")
             self.assertEqual(daemon.json("status")["subnet_manager"]["master"], "host-1 mlx5_0")
+
+    def test_two_that_start_at_once_end_with_one_master(self):
+        """Neither hears a trap of the other. Each may look before the other has said that it is there."""
+        lost = self.served.directory / "lost_questions"
+        lost.with_name(f"{lost.name}.traps").touch()
+        shim = self.served.shim()["LD_PRELOAD"]
+        env = {"LD_PRELOAD": f"{shim}:{BUILD / 'tests/system/liblost_questions.so'}", "LOST_QUESTIONS": str(lost)}
+        for milliseconds in range(0, 48, 4):
+            with self.subTest(milliseconds=milliseconds):
+                with self.heddled(env=env) as daemon:
+                    time.sleep(milliseconds / 1000)
+                    other, _ = self.opensm("host-1", 9)
+                    self.manager(daemon, lambda sm: sm["role"] == "observer" and sm["answers"], "yielding")
+                    other.kill()
+                    other.wait()
 
     def test_the_daemon_yields_to_a_manager_of_higher_priority(self):
         with self.heddled() as daemon:

@@ -59,6 +59,8 @@ void Provisioner::begin_run(std::shared_ptr<Survey> survey, Instant now) {
   survey_ = std::move(survey);
   failed_.assign(survey_->fabric->ports().size(), 0);
   routes_.reset();
+  must_look_ = std::exchange(others_may_write_, false) || standing_ == Standing::Candidate;
+  looks_ = 0;
   ask_other_sms(now);
 }
 
@@ -210,7 +212,6 @@ void Provisioner::plan(Instant now) {
     stop_with({ErrorCode::Refused, claimed.error().message}, now);
     return;
   }
-  is_sm_ = true;
   auto lids = plan_lids(*survey_, options_.ports.lmc, remembered_);
   if (!lids) {
     stop_with(lids.error(), now);
@@ -348,6 +349,7 @@ bool Provisioner::has_low_multicast_top() const {
 
 void Provisioner::finish(Instant now) {
   busy_ = false;
+  if (!rewritten_ && standing_ == Standing::Master) name_unasked_sms();
   if (!lids_.lids.empty() && !report_.failure) survey_->fabric = fabric_with_lids();
   report_.survey = std::exchange(survey_, nullptr);
   if (!report_.failure) last_ = report_.survey;

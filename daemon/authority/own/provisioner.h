@@ -135,11 +135,19 @@ class Provisioner {
   /// The next run does not yield to ports that say IsSM and do not answer: an operator knows better. What
   /// answers is yielded to all the same.
   void pass_over_silent_sms() { pass_over_silent_ = true; }
+  /// From the election of a run on, until a run yields.
+  [[nodiscard]] Standing standing() const { return standing_; }
+  /// Another subnet manager has been told that this one stands for election only, and may go on by that.
+  void told_of_candidate() { must_look_ = true; }
+  /// A table is not as it was written: the next run looks who has said IsSM since the last sweep.
+  void others_may_write() { others_may_write_ = true; }
 
  private:
   // The stages, in their order.
   void ask_other_sms(Instant now);
+  void ask_sms(std::vector<LinkEnd> ends, Instant now);
   void elect(Instant now);
+  void claim(Instant now);
   void yield(Error why, Instant now);
   void hand_over(const OtherSm& other, Instant now);
   void plan(Instant now);
@@ -176,6 +184,10 @@ class Provisioner {
   [[nodiscard]] FabricClock::duration packet_life() const;
   void trouble(LinkEnd end, const char* what, const transport::Completion& completion);
   void trouble(LinkEnd end, std::string text);
+  [[nodiscard]] std::vector<LinkEnd> managed_ports() const;
+  [[nodiscard]] bool says_sm(LinkEnd end) const;
+  [[nodiscard]] std::vector<LinkEnd> claimants() const;
+  void name_unasked_sms();
   [[nodiscard]] std::vector<LinkEnd> cabled_and_management_ports() const;
   /// The survey's own, if it says already what is known of LIDs and states.
   [[nodiscard]] std::shared_ptr<const Fabric> fabric_with_lids() const;
@@ -197,9 +209,14 @@ class Provisioner {
   bool busy_ = false;
   Done rewritten_;  ///< set while only tables are written
   bool is_sm_ = false;
+  Standing standing_ = Standing::Candidate;
+  bool must_look_ = false;  ///< in this run: who has said IsSM since the sweep
+  unsigned looks_ = 0;
+  bool others_may_write_ = false;
   bool registered_anew_ = false;  ///< hosts were told to, since this became the subnet manager
   bool pass_over_silent_ = false;
   bool handed_over_ = false;
+  std::vector<LinkEnd> asked_sms_;  ///< in this run
   std::vector<std::string> silent_sms_;
   ProvisionReport report_;
   Troubles troubles_;               ///< of the report

@@ -19,22 +19,54 @@ using transport::Outcome;
 /// AttributeModifier of Set(SMInfo): a master gives the fabric to one that stands by (IBA 14.4.1.2).
 constexpr std::uint32_t handover = 1;
 
+/// Times that one run looks who else is there, since there is always somebody who asks.
+constexpr unsigned most_looks = 3;
+
 }  // namespace
 
-void Provisioner::ask_other_sms(Instant now) {
-  std::vector<LinkEnd> claimants;
-  const LinkEnd own{survey_->local, survey_->node(survey_->local).info.local_port};
-  silent_sms_.clear();
+/// Where a subnet manager can be: what a channel adapter and port 0 of a switch say of themselves.
+std::vector<LinkEnd> Provisioner::managed_ports() const {
+  std::vector<LinkEnd> ends;
   for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
     const SurveyNode& node = survey_->nodes[i];
     for (std::size_t p = node.is_switch() ? 0 : 1; p < (node.is_switch() ? 1 : node.ports.size()); ++p) {
-      const LinkEnd end{NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}};
-      const bool ours = end.node == own.node && is_sm_;
-      if ((node.ports[p].info.capability_mask & mad::port_cap::is_sm) != 0 && !ours) claimants.push_back(end);
+      ends.push_back({NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}});
     }
   }
+  return ends;
+}
+
+bool Provisioner::says_sm(LinkEnd end) const {
+  return (survey_->port(end).info.capability_mask & mad::port_cap::is_sm) != 0;
+}
+
+/// Not this one.
+std::vector<LinkEnd> Provisioner::claimants() const {
+  std::vector<LinkEnd> ends = managed_ports();
+  const LinkEnd own = survey_->own_port();
+  std::erase_if(ends, [&](LinkEnd end) { return !says_sm(end) || (end == own && is_sm_); });
+  return ends;
+}
+
+void Provisioner::ask_other_sms(Instant now) {
+  silent_sms_.clear();
+  asked_sms_.clear();
+  ask_sms(claimants(), now);
+}
+
+/// A port may have come to say so in an answer of this run, after the others were asked.
+void Provisioner::name_unasked_sms() {
+  for (const LinkEnd end : claimants()) {
+    if (std::ranges::find(asked_sms_, end) == asked_sms_.end()) {
+      report_.successors.push_back(survey_->node(end.node).guid());
+    }
+  }
+}
+
+void Provisioner::ask_sms(std::vector<LinkEnd> ends, Instant now) {
+  asked_sms_.insert(asked_sms_.end(), ends.begin(), ends.end());
   batch_.start(
-      from_list(std::move(claimants),
+      from_list(std::move(ends),
                 [this](LinkEnd end) -> std::optional<Step> {
                   const auto path = route_to(*survey_, end);
                   if (!path) return std::nullopt;
@@ -57,25 +89,57 @@ void Provisioner::ask_other_sms(Instant now) {
 }
 
 void Provisioner::elect(Instant now) {
-  Election election{.standing = is_sm_ ? Standing::Master : Standing::Candidate,
+  Election election{.standing = standing_,
                     .own = survey_->port(survey_->own_port()).guid,
                     .priority = options_.priority,
                     .others = report_.other_sms,
-                    .silent = std::exchange(pass_over_silent_, false) ? std::vector<std::string>{}
-                                                                      : std::exchange(silent_sms_, {})};
+                    .silent = pass_over_silent_ ? std::vector<std::string>{} : silent_sms_};
   report_.successors = successors(election);
   if (auto allowed = may_be_master(election); !allowed) {
     yield(allowed.error(), now);
   } else if (const auto other = heir(election)) {
     hand_over(*other, now);
+  } else if (must_look_ && looks_ < most_looks) {
+    claim(now);
   } else {
+    standing_ = Standing::Master;
+    pass_over_silent_ = false;
     plan(now);
   }
+}
+
+/// Says that a subnet manager is here, and looks then who else has said so since the sweep: of two that start
+/// at once, each of which says so before it looks, one at least finds the other.
+void Provisioner::claim(Instant now) {
+  must_look_ = false;
+  ++looks_;
+  if (auto claimed = transport_.claim_sm(transport::SmClaim::Hold); !claimed) {
+    return stop_with({ErrorCode::Refused, claimed.error().message}, now);
+  }
+  is_sm_ = true;
+  std::vector<LinkEnd> ends = managed_ports();
+  std::erase_if(ends, [this](LinkEnd end) {
+    return end.node == survey_->local || !survey_->port(end).known || says_sm(end);
+  });
+  auto others = std::make_shared<std::vector<LinkEnd>>();
+  batch_.start(
+      from_list(std::move(ends),
+                [this](LinkEnd end) { return port_step(mad::Method::Get, end, {}, tag_of(end)); }),
+      [this, others](std::uint64_t tag, const Completion& completion) {
+        if (completion.outcome != Outcome::Answered) return;  // whoever is to be set will be asked
+        const LinkEnd end = end_of(tag);
+        survey_->nodes[end.node.raw()].ports[end.port.raw()].info.capability_mask =
+            mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad)).capability_mask;
+        if (says_sm(end)) others->push_back(end);
+      },
+      [this, others](Instant at) { ask_sms(std::move(*others), at); }, now);
 }
 
 void Provisioner::yield(Error why, Instant now) {
   if (is_sm_) (void)transport_.claim_sm(transport::SmClaim::Release);
   is_sm_ = registered_anew_ = false;
+  standing_ = Standing::Candidate;
+  pass_over_silent_ = false;
   stop_with(std::move(why), now);
 }
 

@@ -95,9 +95,13 @@ void SubnetManager::set_ports_again(Instant now) {
   if (!rewrites_.empty() || waiting_) {
     ports_again_.failed(now);
   } else if (is_master() && configured_) {
-    say_who_joined(*configured_);
-    provisioner_.run_again(configured_, now);
+    run_again(now);
   }
+}
+
+void SubnetManager::run_again(Instant now) {
+  say_who_joined(*configured_);
+  provisioner_.run_again(configured_, now);
 }
 
 void SubnetManager::take_routes(const Survey& from) {
@@ -140,6 +144,9 @@ void SubnetManager::verify(Instant now) {
   if (!is_master() || !configured_ || provisioner_.busy() || rewriting_ || regrouping_) return;
   provisioner_.verify(configured_, blocks_at_a_time, now, [this](std::size_t wrong, Instant at) {
     if (wrong == 0) return;
+    // Late writes of this program, or another master's, of which neither has heard.
+    provisioner_.others_may_write();
+    if (is_at_rest() && !waiting_ && rewrites_.empty()) return run_again(at);
     if (rewrites_.empty()) rewrites_.emplace_back();
     next(at);
   });
@@ -189,8 +196,7 @@ void SubnetManager::ask(Instant now) {
   const auto others = is_master() && configured_ && others_ ? others_() : OtherRoutes::None;
   if (others == OtherRoutes::Later) ask_at_ = now + routing::between_orders;
   if (others != OtherRoutes::Now) return;
-  say_who_joined(*configured_);
-  provisioner_.run_again(configured_, now);
+  run_again(now);
 }
 
 void SubnetManager::regrouped(const ProvisionReport& report) {
@@ -257,6 +263,8 @@ void SubnetManager::on_unmatched(const mad::Packet& packet, Instant now) {
 
 void SubnetManager::answer_sm_info(const mad::Packet& packet, const mad::Header& header) {
   if (state_ == mad::SmInfo::State::NotActive) return;
+  const bool elected = provisioner_.standing() == Standing::Master;
+  if (!elected) provisioner_.told_of_candidate();
   mad::Packet answer = packet;
   answer.address.dlid = packet.address.slid;
   answer.address.slid = packet.address.dlid;
@@ -275,7 +283,7 @@ void SubnetManager::answer_sm_info(const mad::Packet& packet, const mad::Header&
   info.sm_key = options_.sm_key;
   info.activity = activity_;
   info.priority = options_.priority;
-  info.state = state_;
+  info.state = elected ? mad::SmInfo::State::Master : mad::SmInfo::State::Discovering;
   mad::encode(info, mad::smp_data(answer.mad));
   // Lost or refused: whoever asked will ask again.
   (void)engine_.send_only(answer);

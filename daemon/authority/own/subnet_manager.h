@@ -108,6 +108,7 @@ class SubnetManager {
   void say_who_joined(const Survey& survey);
   void next(Instant now);
   void set_ports_again(Instant now);
+  void run_again(Instant now);
   [[nodiscard]] bool is_at_rest() const { return !provisioner_.busy() && !rewriting_ && !regrouping_; }
   void ask(Instant now);
   void verify(Instant now);

@@ -113,6 +113,14 @@ class ScriptedSm {
     EXPECT_TRUE(world.sim.fabric.set_is_sm(client_, sim::IsSm::Yes, world.sim.ps()));
   }
 
+  /// As a master does that has its own tables.
+  void clear_first_block(Lid of_switch) {
+    mad::Packet set = transport::lid_smp(
+        {.method = mad::Method::Set, .attribute = mad::SmAttr::LinearForwardingTable}, of_switch);
+    std::ranges::fill(mad::smp_data(set.mad), std::uint8_t{255});
+    world_.sim.fabric.send(world_.sim.ps(), client_, set);
+  }
+
   mad::SmInfo info;
   bool takes = true;
   std::vector<std::uint32_t> asked;  ///< modifiers of Set(SMInfo)
@@ -189,6 +197,71 @@ TEST(SubnetManager, OneThatAsksForTheMasterIsKnownByTheWayItsQuestionCame) {
     mad::write_directed_route(route, lost.mad);
     EXPECT_EQ(unknown_manager(*survey, lost), std::nullopt) << "a way that leads nowhere";
   }
+}
+
+// Both had looked before either had said that it is there, once in CI with the real OpenSM: two masters, for
+// good.
+TEST(SubnetManager, OneThatHasComeSinceTheSweepIsFoundBeforeAnythingIsWritten) {
+  for (const auto state : {mad::SmInfo::State::Discovering, mad::SmInfo::State::Master}) {
+    World world{"tree:k=2,n=2"};
+    const auto survey = found_anew(world);
+    const ScriptedSm other{world, state};
+    world.sm.configure(survey, world.sim.now);
+    const ProvisionReport& report = world.finish();
+    ASSERT_TRUE(report.failure);
+    EXPECT_EQ(report.failure->code, ErrorCode::Refused);
+    EXPECT_EQ(report.ports_set + report.blocks_written + report.links_raised, 0U);
+    EXPECT_FALSE(world.sm.is_master());
+    EXPECT_EQ(world.sim.fabric.port_info(world.sim.port()).capability_mask & mad::port_cap::is_sm, 0U)
+        << "nobody is told that one is here";
+  }
+}
+
+TEST(SubnetManager, ASilentOneThatHasComeSinceTheSweepIsYieldedToButForAnOperatorsWord) {
+  World world{"tree:k=2,n=2"};
+  const auto survey = found_anew(world);
+  put_a_silent_sm(world);
+  world.sm.configure(survey, world.sim.now);
+  EXPECT_TRUE(world.finish().failure);
+  world.sm.pass_over_silent_sms();
+  world.sm.configure(survey, world.sim.now);
+  EXPECT_FALSE(world.finish().failure);
+  EXPECT_EQ(world.reports.back().troubles.size(), 1U);
+}
+
+// The answer to a Set says so first: nobody had asked it.
+TEST(SubnetManager, OneThatComesWhileThisOneWritesIsLookedAtSoon) {
+  World world{"tree:k=2,n=2"};
+  world.sim.engine.unsolicited_to(
+      [&](const mad::Packet& packet, Instant at) { (void)world.sm.on_unsolicited(packet, at); });
+  std::optional<ScriptedSm> other;
+  world.sim.on_send = [&](const mad::Packet& packet) {
+    if (!other && mad::read_header(packet.mad).method == mad::Method::Set) {
+      other.emplace(world, mad::SmInfo::State::Standby);
+    }
+  };
+  const ProvisionReport& report = world.bring_up();
+  ASSERT_FALSE(report.failure);
+  EXPECT_THAT(report.successors, testing::ElementsAre(world.truth().nodes().back().guid));
+}
+
+TEST(SubnetManager, AnotherMasterThatNoTrapToldOfIsYieldedToOnceItHasWrittenATable) {
+  World world{"tree:k=2,n=2", {.verify_within = 1s}};
+  world.sim.next_deadline = [&] { return world.sm.next_deadline(); };
+  world.sim.on_timer = [&](Instant now) { world.sm.on_timer(now); };
+  ASSERT_FALSE(world.bring_up().failure);
+  world.sim.engine.unsolicited_to(
+      [&](const mad::Packet& packet, Instant at) { (void)world.sm.on_unsolicited(packet, at); });
+  ScriptedSm other{world, mad::SmInfo::State::Master};
+  (void)world.sim.run([] { return false; }, 3s);
+  EXPECT_TRUE(world.sm.is_master()) << "nobody has been seen";
+  other.clear_first_block(
+      world.sim.fabric.port_info(world.truth().port_index(world.switch_at(1), PortNum{0})).lid);
+  const ProvisionReport& report = world.finish();
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->code, ErrorCode::Refused);
+  EXPECT_EQ(report.blocks_written, 0U);
+  EXPECT_FALSE(world.sm.is_master());
 }
 
 TEST(SubnetManager, HandsOverToOneThatStandsByWithAHigherPriority) {
