@@ -21,22 +21,23 @@ constexpr std::size_t most_named = 3;
 std::optional<std::string> FabricCore::nobody_manages() const {
   if (!authority_->yields() || !survey_ || (master_.sight() && master_.sight()->answers)) return std::nullopt;
   std::string claimants;
+  std::size_t count = 0;
   for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) {
     const SurveyNode& node = survey_->nodes[i];
     for (std::size_t p = 0; p < node.ports.size(); ++p) {
       if ((node.ports[p].info.capability_mask & mad::port_cap::is_sm) == 0) continue;
-      claimants += fmt::format("{}port {} of {}", claimants.empty() ? "" : ", ", p,
+      claimants += fmt::format("{}port {} of {}", count++ > 0 ? ", " : "", p,
                                options_.names.of(survey_->fabric->node(NodeIndex{i})));
     }
   }
-  if (claimants.empty()) {
+  if (count == 0) {
     return "no subnet manager answers, and no port says that one is there: start one, restart this daemon, "
            "or use 'heddle sm take --force'";
   }
   return fmt::format(
-      "no subnet manager answers; {} says that one is there: this daemon does not take its fabric. End it "
+      "no subnet manager answers; {} {} that one is there: this daemon does not take its fabric. End it "
       "there; if it is gone for good, use 'heddle sm take --force'",
-      claimants);
+      claimants, count > 1 ? "say" : "says");
 }
 
 std::optional<std::string> FabricCore::silent_manager() const {

@@ -208,6 +208,21 @@ TEST_F(Faults, AHigherManagerThatAsksForTheMasterIsLookedAtAndThenHasTheFabric) 
   EXPECT_EQ(other.state, OtherManager::State::Master);
 }
 
+// What a sweep said of this one is over with its claim.
+TEST_F(Faults, WhereTheNewMasterIsSilentThisOneIsNotSaidToBeThere) {
+  RegulatedWorld& world = begin();
+  OtherManager other{world, hosts_.back(), OtherManager::State::Standby};
+  ASSERT_TRUE(world.run([&] { return !world.daemon->core().authority().may_write(); }, 15s)) << events();
+  other.state = OtherManager::State::NotActive;
+  world.run_for(5s);
+  std::string all;
+  for (const Problem& problem : world.daemon->core().problems()) all += problem.text + "\n";
+  EXPECT_THAT(all, testing::HasSubstr("no subnet manager answers"));
+  const Fabric& fabric = world.fabric.description();
+  EXPECT_THAT(all, testing::HasSubstr(fabric.node(fabric.port(hosts_.back()).node).description));
+  EXPECT_THAT(all, testing::Not(testing::HasSubstr(fabric.node(fabric.port(world.port).node).description)));
+}
+
 // Two that have not seen each other stay so, unless one looks where the other has been.
 TEST_F(Faults, AnotherMasterIsFoundWhenItHasBeenAtTheOwnPort) {
   RegulatedWorld& world = begin();

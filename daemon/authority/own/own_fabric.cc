@@ -107,10 +107,10 @@ void OwnFabric::on_configured(const ProvisionReport& report) {
   configured_(report);
   if (manager_.is_master()) seat_.set_change_bits(authority::ChangeBits::Clear);
   if (yields_) seat_.set_change_bits(authority::ChangeBits::Leave);
-  if (!report.failure) {
+  if (!report.failure || (yields_ && report.survey)) {
     seat_.adopt(report.survey);
   } else if (report.survey) {
-    yields_ ? seat_.use(report.survey) : seat_.show(report.survey);
+    seat_.show(report.survey);
   }
   if (listener_ != nullptr) tell(report);
   seat_.release(report.ended);

@@ -136,7 +136,12 @@ void Provisioner::claim(Instant now) {
 }
 
 void Provisioner::yield(Error why, Instant now) {
-  if (is_sm_) (void)transport_.claim_sm(transport::SmClaim::Release);
+  if (is_sm_) {
+    (void)transport_.claim_sm(transport::SmClaim::Release);
+    // Nobody else says so there: a port has one holder of this bit.
+    const LinkEnd own = survey_->own_port();
+    survey_->nodes[own.node.raw()].ports[own.port.raw()].info.capability_mask &= ~mad::port_cap::is_sm;
+  }
   is_sm_ = registered_anew_ = false;
   standing_ = Standing::Candidate;
   pass_over_silent_ = false;
