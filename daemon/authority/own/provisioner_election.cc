@@ -43,8 +43,8 @@ bool Provisioner::says_sm(LinkEnd end) const {
 /// Not this one.
 std::vector<LinkEnd> Provisioner::claimants() const {
   std::vector<LinkEnd> ends = managed_ports();
-  const LinkEnd own = survey_->own_port();
-  std::erase_if(ends, [&](LinkEnd end) { return !says_sm(end) || (end == own && is_sm_); });
+  std::erase_if(ends,
+                [this](LinkEnd end) { return !says_sm(end) || (end.node == survey_->local && is_sm_); });
   return ends;
 }
 
