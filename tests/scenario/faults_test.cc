@@ -1,9 +1,8 @@
 // What fails while links go and come.
 
 #include "mad/header.h"
-#include "mad/port_set.h"
 #include "story.h"
-#include "transport/requests.h"
+#include "support/other_sm.h"
 
 namespace heddle::test {
 namespace {
@@ -98,65 +97,10 @@ TEST_F(Faults, ASwitchThatIsLostInEachStageAndComesBack) {
 }
 
 /// A subnet manager with the highest priority, at another host; it takes the fabric when it is handed over.
-class OtherManager {
+class OtherManager : public OtherSm {
  public:
-  using State = mad::SmInfo::State;
   OtherManager(RegulatedWorld& world, PortIndex port, State begins = State::Master)
-      : state{begins}, world_{world} {
-    client_ = *world.fabric.attach(port, [this](const mad::Packet& packet, Picoseconds at) {
-      const mad::Header asked = mad::read_header(packet.mad);
-      if (mad::is_response(asked.method) ||
-          asked.attribute != static_cast<std::uint16_t>(mad::SmAttr::SmInfo))
-        return;
-      if (asked.method == mad::Method::Set) state = State::Master;
-      mad::Packet answer = packet;
-      answer.address.dlid = packet.address.slid;
-      answer.address.slid = packet.address.dlid;
-      mad::Header header = asked;
-      header.method = mad::Method::GetResp;
-      if (header.mgmt_class == mad::MgmtClass::SubnDirected) {
-        mad::DirectedRoute route = mad::read_directed_route(packet.mad);
-        route.returning = true;
-        mad::write_directed_route(route, answer.mad);
-      }
-      mad::write_header(header, answer.mad);
-      mad::SmInfo info;
-      info.guid = PortGuid{1};
-      info.priority = 15;
-      info.state = state;
-      mad::encode(info, mad::smp_data(answer.mad));
-      world_.fabric.send(at, client_, answer);
-    });
-    EXPECT_TRUE(world.fabric.set_is_sm(client_, sim::IsSm::Yes, world.ps()));
-  }
-  ~OtherManager() { world_.fabric.detach(client_); }
-  OtherManager(const OtherManager&) = delete;
-  OtherManager& operator=(const OtherManager&) = delete;
-
-  /// As a subnet manager does from time to time while it stands by.
-  void ask(PortIndex master) {
-    world_.fabric.send(
-        world_.ps(), client_,
-        transport::lid_smp({.attribute = mad::SmAttr::SmInfo}, world_.fabric.port_info(master).lid));
-  }
-
-  /// As a master does that knows nothing of another one.
-  void set_master_of(PortIndex port, Lid master) {
-    const Lid lid = world_.fabric.port_info(port).lid;
-    mad::PortInfo info = mad::unchanged(world_.fabric.port_info(port));
-    info.master_sm_lid = master;
-    info.state = PortState::NoChange;
-    mad::Packet set =
-        transport::lid_smp({.method = mad::Method::Set, .attribute = mad::SmAttr::PortInfo}, lid);
-    mad::encode(info, mad::smp_data(set.mad));
-    world_.fabric.send(world_.ps(), client_, set);
-  }
-
-  State state;
-
- private:
-  RegulatedWorld& world_;
-  sim::ClientId client_{0};
+      : OtherSm{world.fabric, port, [&world] { return world.ps(); }, begins} {}
 };
 
 // Whoever is master then raises the links that come back; here nobody does, so they are seen in Init.
@@ -180,9 +124,9 @@ TEST_F(Faults, AHigherManagerIsLookedAtUntilItStandsByAndThenHasTheFabric) {
   OtherManager other{world, hosts_.back(), OtherManager::State::Discovering};
   world.run_for(5s);
   EXPECT_TRUE(world.daemon->core().authority().may_write());
-  other.state = OtherManager::State::Standby;
+  other.info.state = OtherManager::State::Standby;
   EXPECT_TRUE(world.run([&] { return !world.daemon->core().authority().may_write(); }, 2s)) << events();
-  EXPECT_EQ(other.state, OtherManager::State::Master);
+  EXPECT_EQ(other.info.state, OtherManager::State::Master);
 }
 
 /// Nobody is told by a trap who comes.
@@ -203,9 +147,9 @@ TEST_F(Faults, AHigherManagerThatAsksForTheMasterIsLookedAtAndThenHasTheFabric) 
   OtherManager other{world, hosts_.back(), OtherManager::State::Standby};
   world.run_for(5s);
   EXPECT_TRUE(world.daemon->core().authority().may_write());
-  other.ask(world.port);
+  other.ask(world.fabric.port_info(world.port).lid);
   EXPECT_TRUE(world.run([&] { return !world.daemon->core().authority().may_write(); }, 2s)) << events();
-  EXPECT_EQ(other.state, OtherManager::State::Master);
+  EXPECT_EQ(other.info.state, OtherManager::State::Master);
 }
 
 // What a sweep said of this one is over with its claim.
@@ -213,7 +157,7 @@ TEST_F(Faults, WhereTheNewMasterIsSilentThisOneIsNotSaidToBeThere) {
   RegulatedWorld& world = begin();
   OtherManager other{world, hosts_.back(), OtherManager::State::Standby};
   ASSERT_TRUE(world.run([&] { return !world.daemon->core().authority().may_write(); }, 15s)) << events();
-  other.state = OtherManager::State::NotActive;
+  other.info.state = OtherManager::State::NotActive;
   world.run_for(5s);
   std::string all;
   for (const Problem& problem : world.daemon->core().problems()) all += problem.text + "\n";

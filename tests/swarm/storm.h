@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "support/other_sm.h"
 #include "support/volatile_disk.h"
 #include "swarm/plan.h"
 #include "swarm/recording.h"
-#include "swarm/second_sm.h"
 
 namespace heddle::swarm {
 
@@ -149,7 +149,7 @@ class Storm {
   std::vector<NodeIndex> dead_;
   bool forgot_ = false;  ///< the disk lied, and the power went: links may be off of which nobody knows
   Dice chances_;         ///< of what happens between steps
-  std::unique_ptr<SecondSm> other_;
+  std::unique_ptr<test::OtherSm> other_;
   NodeIndex odd_ = no_node;  ///< whose agent does not do as it should
   Seen awaited_;             ///< a MAD, if one is
   bool came_ = false;

@@ -11,19 +11,23 @@
 namespace heddle::swarm {
 
 using namespace std::chrono_literals;
+using State = mad::SmInfo::State;
 
 /// Before all else that comes and goes has come back: it repairs nothing.
 Storm::Act Storm::other_manager() {
   const PortIndex seat = dice_.one_of(hosts_);
   const auto priority = static_cast<std::uint8_t>(dice_.below(16));
-  const auto way = std::vector<SecondSm::Way>{SecondSm::Way::Waits, SecondSm::Way::Waits,
-                                              SecondSm::Way::Claims, SecondSm::Way::Silent}[dice_.below(4)];
-  return [seat, priority, way](Storm& storm) {
-    if (storm.other_) return storm.end_other();
-    if (!storm.cut_.empty() || !storm.dead_.empty() || seat == storm.world_.port) return;
-    storm.world_.watch.fault();
-    storm.other_ = std::make_unique<SecondSm>(storm.world_, seat, priority, way);
-  };
+  // Mostly it stands by.
+  const auto way = dice_.below(4);
+  return
+      [seat, priority, begins = way == 2 ? State::Master : State::Standby, silent = way == 3](Storm& storm) {
+        if (storm.other_) return storm.end_other();
+        if (!storm.cut_.empty() || !storm.dead_.empty() || seat == storm.world_.port) return;
+        storm.world_.watch.fault();
+        storm.other_ = std::make_unique<test::OtherSm>(
+            storm.world_.fabric, seat, [&storm] { return storm.world_.ps(); }, begins, priority);
+        storm.other_->silent = silent;
+      };
 }
 
 /// Whoever has yielded does not take a fabric by itself that nobody has, and says so; an operator does.
@@ -44,7 +48,7 @@ void Storm::end_other() {
 
 /// A daemon that has yielded brings back what it turned off, and writes nothing else.
 void Storm::judge_sent(const mad::Packet& packet) {
-  if (said_two_write_ || !other_ || !other_->is_master() || !world_.daemon) return;
+  if (said_two_write_ || !other_ || other_->info.state != State::Master || !world_.daemon) return;
   const mad::Header header = mad::read_header(packet.mad);
   if (header.method != mad::Method::Set || !mad::is_smp(header)) return;
   if (!world_.daemon->core().authority().yields()) return;

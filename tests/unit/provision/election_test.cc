@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "provision_world.h"
+#include "support/other_sm.h"
 #include "transport/requests.h"
 
 namespace heddle::provision {
@@ -12,9 +13,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
+NodeIndex last_host(const World& world) {
+  return NodeIndex{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+}
+
 /// A program on the last host that says IsSM and answers nothing: an SM that was stopped.
 void put_a_silent_sm(World& world) {
-  const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+  const NodeIndex host = last_host(world);
   const auto other = world.sim.fabric.attach(world.truth().port_index(host, PortNum{1}),
                                              [](const mad::Packet&, Picoseconds) {});
   ASSERT_TRUE(world.sim.fabric.set_is_sm(*other, sim::IsSm::Yes, world.sim.ps()));
@@ -100,56 +105,16 @@ TEST(Election, ACandidateTakesNothingFromAnybody) {
 }
 
 /// Another subnet manager on the last host, which says what it is told to and takes over when it is asked.
-class ScriptedSm {
+class ScriptedSm : public test::OtherSm {
  public:
-  explicit ScriptedSm(World& world, mad::SmInfo::State state) : world_{world} {
-    const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
-    const PortIndex port = world.truth().port_index(host, PortNum{1});
-    info.guid = world.truth().port(port).guid;
-    info.priority = 15;
-    info.state = state;
-    client_ = *world.sim.fabric.attach(
-        port, [this](const mad::Packet& packet, Picoseconds at) { take(packet, at); });
-    EXPECT_TRUE(world.sim.fabric.set_is_sm(client_, sim::IsSm::Yes, world.sim.ps()));
+  ScriptedSm(World& world, State begins)
+      : OtherSm{world.sim.fabric, world.truth().port_index(last_host(world), PortNum{1}),
+                [&world] { return world.sim.ps(); }, begins} {
+    on_handover = [&world](const mad::SmInfo& from) {
+      EXPECT_EQ(from.state, State::Master);
+      EXPECT_TRUE(world.sm.is_master()) << "while nobody else is";
+    };
   }
-
-  /// As a master does that has its own tables.
-  void clear_first_block(Lid of_switch) {
-    mad::Packet set = transport::lid_smp(
-        {.method = mad::Method::Set, .attribute = mad::SmAttr::LinearForwardingTable}, of_switch);
-    std::ranges::fill(mad::smp_data(set.mad), std::uint8_t{255});
-    world_.sim.fabric.send(world_.sim.ps(), client_, set);
-  }
-
-  mad::SmInfo info;
-  bool takes = true;
-  std::vector<std::uint32_t> asked;  ///< modifiers of Set(SMInfo)
-
- private:
-  void take(const mad::Packet& packet, Picoseconds at) {
-    mad::Header header = mad::read_header(packet.mad);
-    if (header.attribute != static_cast<std::uint16_t>(mad::SmAttr::SmInfo) ||
-        mad::is_response(header.method))
-      return;
-    if (header.method == mad::Method::Set) {
-      asked.push_back(header.modifier);
-      if (!takes) return;
-      EXPECT_EQ(mad::decode<mad::SmInfo>(mad::smp_data(packet.mad)).state, mad::SmInfo::State::Master);
-      EXPECT_TRUE(world_.sm.is_master()) << "while nobody else is";
-      info.state = mad::SmInfo::State::Master;
-    }
-    mad::Packet answer = packet;
-    header.method = mad::Method::GetResp;
-    mad::DirectedRoute route = mad::read_directed_route(packet.mad);
-    route.returning = true;
-    mad::write_directed_route(route, answer.mad);
-    mad::write_header(header, answer.mad);
-    mad::encode(info, mad::smp_data(answer.mad));
-    world_.sim.fabric.send(at, client_, answer);
-  }
-
-  World& world_;
-  sim::ClientId client_{0};
 };
 
 /// The way from this host to where the survey was made: back by the ports that a MAD comes in by.
@@ -170,7 +135,7 @@ TEST(SubnetManager, OneThatAsksForTheMasterIsKnownByTheWayItsQuestionCame) {
   World world{"tree:k=2,n=3"};
   ASSERT_FALSE(world.bring_up().failure);
   auto survey = std::make_shared<Survey>(*world.reports.back().survey);
-  const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+  const NodeIndex host = last_host(world);
   const PortIndex seat = world.truth().port_index(host, PortNum{1});
   const NodeIndex there = survey->fabric->find_node(world.truth().node(host).guid);
   std::vector<mad::Packet> came;
@@ -269,12 +234,12 @@ TEST(SubnetManager, HandsOverToOneThatStandsByWithAHigherPriority) {
   ASSERT_FALSE(world.bring_up().failure);
   ScriptedSm other{world, mad::SmInfo::State::Discovering};
   EXPECT_FALSE(world.bring_up().failure) << "it has not found this master yet";
-  EXPECT_TRUE(other.asked.empty());
+  EXPECT_TRUE(other.asked_by_set.empty());
   other.info.state = mad::SmInfo::State::Standby;
   const ProvisionReport& report = world.bring_up();
   ASSERT_TRUE(report.failure);
   EXPECT_EQ(report.failure->code, ErrorCode::Refused);
-  EXPECT_EQ(other.asked, std::vector<std::uint32_t>{1});
+  EXPECT_EQ(other.asked_by_set, std::vector<std::uint32_t>{1});
   EXPECT_FALSE(world.sm.is_master());
 }
 
@@ -285,7 +250,7 @@ TEST(SubnetManager, KeepsTheFabricThatNobodyTakes) {
   other.takes = false;
   const ProvisionReport& report = world.bring_up();
   EXPECT_FALSE(report.failure);
-  EXPECT_FALSE(other.asked.empty());
+  EXPECT_FALSE(other.asked_by_set.empty());
   EXPECT_THAT(texts(report), testing::HasSubstr("does not take the fabric"));
   EXPECT_TRUE(world.sm.is_master());
 }
@@ -314,7 +279,7 @@ TEST(SubnetManager, TwoOfThemSettleOnOne) {
     sim::ClientId client_{0};
     Receiver receiver_;
   };
-  const NodeIndex host{static_cast<std::uint32_t>(world.truth().nodes().size() - 1)};
+  const NodeIndex host = last_host(world);
   Second second{sim, world.truth().port_index(host, PortNum{1})};
   transport::TransactionEngine engine{second, {}};
   second.receive_with([&](const mad::Packet& packet, Instant at) { engine.on_packet(packet, at); });
