@@ -63,6 +63,20 @@ LinkSet permitted(const Subnet& subnet, const plan::Plan* plan, const std::vecto
   return set;
 }
 
+/// Where `to`, which the plan permits, would cut hosts off: not what an operator wants off by force, and not
+/// what may be off by now. A link that the plan permits again has been seen to come.
+LinkSet usable_in_need(const Subnet& subnet, const plan::Plan* plan, const LinkSet& to) {
+  LinkSet up = subnet.usable;
+  if (plan != nullptr) erase(up, *subnet.fabric, plan->forced);
+  LinkSet sure = up;
+  erase(sure, *subnet.fabric, subnet.released);
+  LinkSet set = sure;
+  LinkSet::for_each_difference(up, sure, [&](LinkIndex link) {
+    if (to.contains(link)) set.insert(link);
+  });
+  return set;
+}
+
 /// Why a plane is not routed as the plan wants it: whom it would part, and what OpenSM does not see as
 /// Active.
 std::string relaxed_remark(unsigned plane, const Subnet& subnet, const SwitchGraph& graph,
@@ -200,8 +214,7 @@ void RouteMaker::route_plane(unsigned plane, const Subnet& subnet, const plan::P
   LinkSet to = permitted(subnet, plan, plan != nullptr ? &plane_of(*plan, plane).avoid : nullptr);
   (void)router_->update(plane, to);
   std::vector<Pair> without = apart(plane, subnet, plan);
-  LinkSet open = subnet.usable;
-  if (plan != nullptr) erase(open, *subnet.fabric, plan->forced);
+  LinkSet open = usable_in_need(subnet, plan, to);
   routes.open = open;
   if (!without.empty() && to != open) {
     (void)router_->update(plane, open);

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,6 +60,8 @@ struct Subnet {
   std::vector<NodeGuid> away;
   /// At which OpenSM is: every switch keeps a way to it and from it.
   std::optional<PortRef> manager;
+  /// Cables that may be off by now, whatever OpenSM has seen of them (ReleasedLinks).
+  std::vector<LinkRef> released;
   /// What OpenSM says that cannot be: for its log.
   std::vector<std::string> remarks;
 };
@@ -84,6 +87,22 @@ class CableMemory {
  private:
   std::vector<LinkRef> known_;  ///< sorted
   bool was_up_ = false;
+};
+
+/// Links that a plan had off when every switch had confirmed its tables. Whoever made the plan may turn them
+/// off from there on, and what OpenSM knows of their ports is as old as its last heavy sweep: nobody is led
+/// over them again, whoever is cut off, before the next one has seen them Active. One per OpenSM; its routing
+/// thread.
+class ReleasedLinks {
+ public:
+  /// Tables by which none of `off` is used are everywhere.
+  void confirmed(std::span<const LinkRef> off) { links_.insert(off.begin(), off.end()); }
+  /// The ports have been read.
+  void were_looked_at() { links_.clear(); }
+  [[nodiscard]] std::vector<LinkRef> links() const { return {links_.begin(), links_.end()}; }
+
+ private:
+  std::set<LinkRef> links_;
 };
 
 /// Hosts that were seen once. OpenSM drops one that does not answer in time, though its switch says that the

@@ -66,6 +66,7 @@ int Engine::prepare() {
   const unsigned lmc = opensm_.subn.opt.lmc;
   planned::SubnetRecords seen = lost.empty() ? planned::SubnetRecords{} : records;
   planned::Subnet subnet = planned::make_subnet(std::move(records), absent);
+  subnet.released = released_.links();
   auto routes = maker_.make(subnet, plan, lmc, &in_force_);
   leaves_later_ = false;
   if (routes) {
@@ -78,6 +79,7 @@ int Engine::prepare() {
                       lost.size()));
       cables_.leave(lost);
       subnet = planned::make_subnet(std::move(seen), {});
+      subnet.released = released_.links();
       routes = maker_.make(subnet, plan, lmc, &in_force_);
     }
   }
@@ -204,6 +206,7 @@ Confirmation Engine::routing_done(bool reroute) {
   result.switches_behind = std::max(result.switches_behind, pass_.behind);
   result.staying = pass_.staying;
   result.packet_life = packet_life();
+  if (result.confirmed()) released_.confirmed(links_off());
   plan_next_pass();
   if (second_look_.is_due(result.relaxed, waiting_, Timings::Clock::now())) {
     log_.info(

@@ -111,6 +111,7 @@ class Engine {
   bool leaves_later_ = false;
   planned::HostMemory hosts_;
   planned::AwayMemory away_;
+  planned::ReleasedLinks released_;
   planned::RouteMaker maker_;
   std::optional<planned::Routes> routes_;
   planned::TablesInForce in_force_;

@@ -85,6 +85,7 @@ bool leads_somewhere(std::uint8_t port) { return port != 0 && port != OSM_NO_PAT
 
 void Engine::read_tables() {
   if (engine_ == nullptr) return;
+  released_.were_looked_at();
   if (opensm_.subn.first_time_master_sweep || opensm_.subn.coming_out_of_standby) {
     in_force_.forget();
   } else if (opensm_.subn.sm_state == IB_SMINFO_STATE_DISCOVERING) {

@@ -59,6 +59,24 @@ class Links(PlanTest):
             self.assertTrue(served.uses(served.tables(), *ends))
             self.assertEqual(served.errors(), [])
 
+    def test_a_link_that_may_be_off_by_now_is_not_used_in_need(self):
+        """A plan that has it off is confirmed, so the daemon may turn it off at any moment from there on; the next plan would part a leaf
+        from all others. OpenSM goes on using what it has to, but not that one, until it has looked at the ports again."""
+        with PluginFabric(TREE) as served:
+            served.start_opensm()
+            ranks = self.ranks(served)
+            off, *others = [ends for ends, names in served.cables() if any(name == "leaf-1" for name, _ in names)]
+            self.assertTrue(served.new_plan(plan_text(1, ranks, off=[off]))["confirmed"])
+            parting = {"off": [off], "planes": [{"avoid": [list(ends) for ends in others]}]}
+            self.assertTrue(served.new_plan(plan_text(2, ranks, **parting))["relaxed"])
+            self.expect_good(served, *off)
+            # Whoever turns it off hears of a heavy sweep before it begins, and leaves it on then.
+            sweeps = served.sweeps()
+            served.daemon.command("heavy_sweep")
+            wait_until(lambda: served.sweeps() > sweeps, 30, "the heavy sweep")
+            self.assertTrue(served.new_plan(plan_text(3, ranks, **parting))["relaxed"])
+            self.assertTrue(served.uses(served.tables(), *off))
+
     def test_a_link_that_returns_is_used_only_when_it_is_active(self):
         with PluginFabric(TREE, "--training-delay", "0.5") as served:
             served.start_opensm()

@@ -145,6 +145,7 @@ void ScriptedPlugin::look_at_plan() {
 }
 
 void ScriptedPlugin::read_tables() {
+  released_.were_looked_at();
   if (opensm_.first_sweep()) in_force_.forget();
   std::map<NodeGuid, std::vector<std::uint8_t>> read;
   bool any = false;
@@ -168,7 +169,8 @@ std::optional<routing::ForwardingTables> ScriptedPlugin::route() {
   records.was_up = records.was_up || !in_force_.empty();
   away_.recall(records, absent, plan_ ? &*plan_ : nullptr);
   if (plan_) absent.insert(absent.end(), plan_->off.begin(), plan_->off.end());
-  const planned::Subnet subnet = planned::make_subnet(std::move(records), absent);
+  planned::Subnet subnet = planned::make_subnet(std::move(records), absent);
+  subnet.released = released_.links();
   auto routes = maker_.make(subnet, plan_ ? &*plan_ : nullptr, opensm_.options().lmc, &in_force_);
   if (!routes) {
     remarks_ = {routes.error().message};
@@ -222,6 +224,7 @@ void ScriptedPlugin::routed(Routing how) {
   done.switches_behind = std::max(done.switches_behind, pass_.behind);
   done.staying = pass_.staying;
   done.packet_life = packet_life();
+  if (plan_ && done.confirmed()) released_.confirmed(plan_->off);
   plan_next_pass();
   if (manners_.looks_again && second_look_.is_due(done.relaxed, waiting_, time()))
     opensm_.ask_for_heavy_sweep();

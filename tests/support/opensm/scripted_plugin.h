@@ -124,6 +124,7 @@ class ScriptedPlugin final : public RoutingEngine {
   planned::CableMemory cables_;
   planned::HostMemory hosts_;
   planned::AwayMemory away_;
+  planned::ReleasedLinks released_;
   planned::RouteMaker maker_;
   std::optional<planned::Routes> routes_;
   planned::TablesInForce in_force_;

@@ -347,6 +347,53 @@ TEST(RouteMaker, CutsHostsOffWhereAnOperatorWantsThat) {
   EXPECT_TRUE(maker.make(subnet, &plan, 0).value().relaxed);
 }
 
+// Random run 2300822 of the real programs: heddled had turned off what a confirmed plan had off, and OpenSM,
+// which had not looked again since, led hosts over it when the next plan would have parted them.
+TEST(RouteMaker, DoesNotUseALinkInNeedThatMayBeOffByNow) {
+  const SubnetRecords records = records_of(*fabric_of("tree:k=2,n=2"));
+  Subnet subnet = make_subnet(records, {});
+  const auto off = between(subnet, records, "leaf-0", "spine-0");
+  plan::Plan plan = plan_for(subnet);
+  plan.off = off;
+  RouteMaker maker;
+  ASSERT_FALSE(maker.make(subnet, &plan, 0).value().relaxed);
+  ReleasedLinks released;
+  released.confirmed(plan.off);
+  plan.planes.resize(1);
+  plan.planes[0].avoid = between(subnet, records, "leaf-0", "spine-1");
+  subnet.released = released.links();
+  const auto led_over_off = [&] {
+    const auto routes = maker.make(subnet, &plan, 0).value();
+    EXPECT_TRUE(routes.relaxed);
+    EXPECT_EQ(routes.unconnected, 0U);
+    const PortIndex port = subnet.fabric->find_port(off.front().a);
+    return routes.open.contains(subnet.fabric->port(port).link);
+  };
+  EXPECT_FALSE(led_over_off());
+  released.were_looked_at();
+  subnet.released = released.links();
+  EXPECT_TRUE(led_over_off());
+}
+
+TEST(RouteMaker, UsesALinkThatMayBeOffByNowWhereThePlanPermitsItAgain) {
+  const SubnetRecords records = records_of(*fabric_of("tree:k=2,n=2"));
+  Subnet subnet = make_subnet(records, {});
+  subnet.released = between(subnet, records, "leaf-0", "spine-0");
+  plan::Plan plan = plan_for(subnet);
+  plan.off = between(subnet, records, "leaf-1", "spine-1");
+  plan.planes.resize(1);
+  plan.planes[0].avoid = between(subnet, records, "leaf-0", "spine-1");
+  const auto links = between(subnet, records, "leaf-1", "spine-0");
+  plan.planes[0].avoid.insert(plan.planes[0].avoid.end(), links.begin(), links.end());
+  std::ranges::sort(plan.planes[0].avoid);
+  RouteMaker maker;
+  const auto routes = maker.make(subnet, &plan, 0).value();
+  EXPECT_TRUE(routes.relaxed);
+  EXPECT_EQ(routes.unconnected, 0U);
+  const PortIndex port = subnet.fabric->find_port(subnet.released.front().a);
+  EXPECT_TRUE(routes.permitted.contains(subnet.fabric->port(port).link));
+}
+
 TEST(RouteMaker, DoesNotUseALinkThatIsReallyOff) {
   SubnetRecords records = records_of(*fabric_of("tree:k=2,n=2"));
   plan::Plan plan = plan_for(make_subnet(records, {}));
