@@ -250,24 +250,27 @@ bool UpDownKeeper::is_drained(routing::SwitchIndex sw) const {
   return std::ranges::binary_search(drained_, router_->graph().guid(sw));
 }
 
+/// A switch that is not managed takes links that are to be avoided, and hosts that are apart those that are
+/// withheld, too. Whom these do not help a fault cuts off, and not what is avoided.
 void UpDownKeeper::route_plane(unsigned plane, const routing::LinkSet& open) {
   const routing::LinkSet ordered = without(withheld_, open);
   const routing::LinkSet wanted = without(avoided_[plane], ordered);
   router_->update(plane, wanted);
   if (wanted == open) return;
-  const std::size_t apart = router_->unconnected(plane).size();
+  std::size_t apart = router_->unconnected(plane).size();
   const std::size_t unmanaged = this->unmanaged(plane);
   const bool loses_a_way = apart != 0 && this->loses_a_way(plane, wanted, open);
   const auto joins_more = [&](const routing::LinkSet& links) {
     router_->update(plane, links);
-    return router_->unconnected(plane).size() < apart;
+    const std::size_t before = std::exchange(apart, std::min(apart, router_->unconnected(plane).size()));
+    return apart < before;
   };
-  const bool is_needed =
-      (unmanaged != 0 && wanted != ordered && (joins_more(ordered) || this->unmanaged(plane) < unmanaged)) ||
-      (apart != 0 && joins_more(open)) || loses_a_way;
-  overridden_ = overridden_ || is_needed;
-  // Else a fault cuts them off, and not what is avoided.
-  if (!is_needed) router_->update(plane, wanted);
+  const routing::LinkSet* taken = &wanted;
+  if (unmanaged != 0 && wanted != ordered && (joins_more(ordered) || this->unmanaged(plane) < unmanaged))
+    taken = &ordered;
+  if (apart != 0 && (joins_more(open) || loses_a_way)) taken = &open;
+  overridden_ = overridden_ || taken != &wanted;
+  router_->update(plane, *taken);
 }
 
 /// Switches that the manager has no way to, or that have none to it, counted each way.

@@ -315,6 +315,36 @@ TEST_F(UpDownKeeperTest, AvoidsNothingThatASwitchIsManagedBy) {
   EXPECT_FALSE(one.overridden());
 }
 
+// Random run 2400289 of the real programs: what a switch was managed by was used again, and what hosts needed
+// was not, since it was withheld; entries that worked were taken away.
+TEST_F(UpDownKeeperTest, UsesWhatIsWithheldWhereHostsWouldBeCutOffThoughLessWouldDoForTheManager) {
+  const auto tree = assign_lids(**generate("tree:k=2,n=2")).value();
+  const auto between = [&](std::string_view one, std::string_view other) {
+    const auto links = test::trunk_links(*tree);
+    return *std::ranges::find_if(links, [&](LinkIndex index) {
+      const Link& link = tree->link(index);
+      const std::string_view a = tree->node(link.a.node).description;
+      const std::string_view b = tree->node(link.b.node).description;
+      return (a == one && b == other) || (a == other && b == one);
+    });
+  };
+  const auto ref = [&](LinkIndex link) { return link_ref(*tree, tree->link(link)); };
+  UpDownKeeper one;
+  ASSERT_TRUE(one.route(*tree));
+  const auto manager = std::ranges::find_if(tree->ports(), [&](const Port& port) {
+    return port.lid != no_lid && tree->node(port.node).description == "host-0 mlx5_0";
+  });
+  ASSERT_NE(manager, tree->ports().end());
+  one.manage_from(manager->lid);
+  std::vector<LinkRef> avoided{ref(between("leaf-0", "spine-0")), ref(between("leaf-0", "spine-1"))};
+  std::ranges::sort(avoided);
+  one.avoid(0, avoided);
+  one.withhold({ref(between("leaf-0", "spine-0"))});
+  ASSERT_TRUE(one.route(*without(*tree, between("leaf-1", "spine-1"))));
+  EXPECT_TRUE(one.overridden());
+  EXPECT_EQ(one.unconnected(), 0U);
+}
+
 // Worlds 895701344 and 945000680 of the swarm: a spine came back with links that an operator wants off, and
 // that were up again; a sweep led over these until the tables that were ordered next did not, and the manager
 // lost its way to the spine.
