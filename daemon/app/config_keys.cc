@@ -80,7 +80,8 @@ std::vector<Key> first_keys() {
        string_key([](Config& c) -> std::string& { return c.fabric.node_names; })},
       {"sm.mode",
        "\"auto\": be the subnet manager of a fabric that has none; where a port says that another one is\n"
-       "there, silent or not, only watch until the next start or 'heddle sm take'. \"off\": never. Empty:\n"
+       "there, silent or not, only watch until the next start or 'heddle sm take'; where that one was only\n"
+       "starting, as this one, look again after seconds. \"off\": never. Empty:\n"
        "\"off\" where fabric.backend is \"umad\", \"auto\" where it is \"sim\".",
        "\"\"",
        choice_key<SmMode>([](Config& c) -> SmMode& { return c.sm.mode; },

@@ -44,6 +44,8 @@ class Seat : public regulate::FabricSeat {
   /// No sweep begins before release(): the fabric is being configured.
   virtual void hold() = 0;
   virtual void release(Instant now) = 0;
+  /// The whole fabric is swept, and what is found told, as at the start.
+  virtual void begin_anew(Instant now) = 0;
   virtual void set_change_bits(ChangeBits bits) = 0;
 
  protected:

@@ -282,8 +282,7 @@ Result<std::string> FabricCore::take_subnet(const std::string& by) {
   say(Severity::Warning,
       fmt::format("{} orders this daemon to manage the fabric, past ports that say IsSM and do not answer",
                   by.empty() ? "an operator" : printable(by)));
-  take_manner();
-  discovery_.full(now_);
+  begin_anew(now_);
   return "standing for subnet manager; 'heddle status' says what became of it";
 }
 
@@ -314,6 +313,12 @@ void FabricCore::use(std::shared_ptr<const Survey> survey) {
 void FabricCore::release(Instant now) {
   take_manner();
   discovery_.release(now);
+}
+
+void FabricCore::begin_anew(Instant now) {
+  take_manner();
+  tell_all_ = true;
+  discovery_.full(now);
 }
 
 void FabricCore::set_change_bits(authority::ChangeBits bits) {

@@ -144,6 +144,7 @@ class FabricCore final : private authority::Seat {
   void show(std::shared_ptr<const Survey> survey) override;
   void hold() override { discovery_.hold(); }
   void release(Instant now) override;
+  void begin_anew(Instant now) override;
   void set_change_bits(authority::ChangeBits bits) override;
 
   void enter(const Began& began);

@@ -167,6 +167,21 @@ TEST_F(Faults, WhereTheNewMasterIsSilentThisOneIsNotSaidToBeThere) {
   EXPECT_THAT(all, testing::Not(testing::HasSubstr(fabric.node(fabric.port(world.port).node).description)));
 }
 
+// Of two that start at once each may yield to the other: nobody would have the fabric until an operator came.
+TEST_F(Faults, WhoYieldedToOneThatWasOnlyLookingStandsAgain) {
+  for (const auto decides : {OtherManager::State::NotActive, OtherManager::State::Master}) {
+    RegulatedWorld& world = begin();
+    world.daemon.reset();
+    OtherManager other{world, hosts_.back(), OtherManager::State::Discovering};
+    world.start();
+    world.run_for(10s);
+    ASSERT_TRUE(world.daemon->core().authority().yields());
+    other.info.state = decides;
+    world.run_for(40s);
+    EXPECT_EQ(world.daemon->core().authority().may_write(), decides == OtherManager::State::NotActive);
+  }
+}
+
 // Two that have not seen each other stay so, unless one looks where the other has been.
 TEST_F(Faults, AnotherMasterIsFoundWhenItHasBeenAtTheOwnPort) {
   RegulatedWorld& world = begin();

@@ -30,10 +30,10 @@ class Mastership(unittest.TestCase):
         """OpenSM takes the fabric from the daemon."""
         self.opensm(node, priority)[1]("SUBNET UP")
 
-    def heddled(self, env=None, **settings):
+    def heddled(self, env=None, node="host-0 mlx5_0", **settings):
         return Daemon({"fabric.backend": "umad", "sweep.light_interval": "200ms", "sampling.interval": "200ms",
                        "sampling.timeout": "50ms", "sm.mode": "auto", **settings},
-                      {**self.served.shim("host-0 mlx5_0"), **(env or {})})
+                      {**self.served.shim(node), **(env or {})})
 
     def kernel(self):
         """The environment in which a port has one owner of each class and method, and what is sent is written down."""
@@ -198,6 +198,20 @@ class Mastership(unittest.TestCase):
                     self.manager(daemon, lambda sm: sm["role"] == "observer" and sm["answers"], "yielding")
                     other.kill()
                     other.wait()
+
+    def test_of_two_daemons_that_start_at_once_one_is_master(self):
+        """Each may find the other looking who else is there, and yield to it."""
+        for milliseconds in range(0, 60, 10):
+            with self.subTest(milliseconds=milliseconds), self.heddled() as first:
+                time.sleep(milliseconds / 1000)
+                with self.heddled(node="host-3 mlx5_0") as second:
+                    def roles():
+                        return sorted(daemon.json("status")["subnet_manager"]["role"] for daemon in (first, second))
+                    for daemon in (first, second):
+                        self.manager(daemon, lambda sm: True, "answering")
+                    wait_until(lambda: roles() == ["master", "observer"], 30, "one master")
+                    for daemon in (first, second):
+                        self.manager(daemon, lambda sm: sm["answers"], "knowing the master")
 
     def test_the_daemon_yields_to_a_manager_of_higher_priority(self):
         with self.heddled() as daemon:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "authority/own/survey_change.h"
+#include "base/random.h"
 #include "fabric/links.h"
 
 namespace heddle::provision {
@@ -13,6 +14,9 @@ using authority::Mastership;
 namespace {
 
 constexpr FabricClock::duration successors_every = std::chrono::seconds{1};
+/// After yielding to others that were no master yet: within so long, twice as much each time.
+constexpr FabricClock::duration first_stand_again = std::chrono::seconds{2};
+constexpr FabricClock::duration longest_stand_again = std::chrono::seconds{32};
 
 }  // namespace
 
@@ -59,6 +63,7 @@ void OwnFabric::regulate_with(authority::FabricListener& listener, const authori
 Result<void> OwnFabric::take_subnet() {
   manager_.pass_over_silent_sms();
   yields_ = false;
+  stand_again_at_.reset();
   return {};
 }
 
@@ -97,6 +102,12 @@ void OwnFabric::on_configured(const ProvisionReport& report) {
   could_not_do_.clear();
   successors_ = report.successors;
   look_at_successors_.reset();
+  stand_again_at_.reset();
+  if (report.undecided) {
+    stand_again_later(report.ended);
+  } else {
+    stand_again_within_ = {};
+  }
   if (!yields_ && !successors_.empty()) look_at_successors_ = report.ended + successors_every;
   if (!yields_) {
     if (report.failure) could_not_do_.push_back({ProblemKind::Configuring, report.failure->message});
@@ -114,6 +125,15 @@ void OwnFabric::on_configured(const ProvisionReport& report) {
   }
   if (listener_ != nullptr) tell(report);
   seat_.release(report.ended);
+}
+
+/// Of those that stood at the same time each does that at another.
+void OwnFabric::stand_again_later(Instant now) {
+  stand_again_within_ = std::clamp(2 * stand_again_within_, first_stand_again, longest_stand_again);
+  const auto ticks = static_cast<std::uint64_t>(now.time_since_epoch().count());
+  Random random{transport_.local().guid.raw() ^ ticks};
+  const auto half = static_cast<std::uint64_t>((stand_again_within_ / 2).count());
+  stand_again_at_ = now + stand_again_within_ / 2 + FabricClock::duration{random.below(half)};
 }
 
 void OwnFabric::tell(const ProvisionReport& report) {
@@ -163,12 +183,17 @@ void OwnFabric::on_timer(Instant now) {
     look_at_successors_.reset();
     seat_.look_at(successors_, now);
   }
+  if (stand_again_at_ && *stand_again_at_ <= now) {
+    stand_again_at_.reset();
+    yields_ = false;
+    seat_.begin_anew(now);
+  }
 }
 
 std::optional<Instant> OwnFabric::next_deadline() const {
   auto first = manager_.next_deadline();
   const auto other = actuator_ ? actuator_->next_deadline() : std::nullopt;
-  for (const auto& at : {other, look_at_successors_}) {
+  for (const auto& at : {other, look_at_successors_, stand_again_at_}) {
     if (at && (!first || *at < *first)) first = at;
   }
   return first;

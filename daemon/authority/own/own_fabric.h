@@ -70,6 +70,7 @@ class OwnFabric final : public authority::Authority {
   [[nodiscard]] Result<Routes> route(const Fabric& fabric);
   void on_configured(const ProvisionReport& report);
   void tell(const ProvisionReport& report);
+  void stand_again_later(Instant now);
 
   transport::Transport& transport_;
   authority::Seat& seat_;
@@ -83,6 +84,8 @@ class OwnFabric final : public authority::Authority {
   bool yields_ = false;
   std::vector<NodeGuid> successors_;
   std::optional<Instant> look_at_successors_;
+  std::optional<Instant> stand_again_at_;
+  FabricClock::duration stand_again_within_{};
   Problems could_not_do_;  ///< of the last configuration
 };
 

@@ -53,6 +53,8 @@ struct ProvisionReport {
   std::vector<Trouble> troubles;
   std::vector<OtherSm> other_sms;
   std::vector<NodeGuid> successors;  ///< to be looked at again soon
+  /// It yielded to others of which none is the master yet: they may have yielded to this one.
+  bool undecided = false;
   std::size_t ports_set = 0;
   std::size_t blocks_read = 0;
   std::size_t blocks_written = 0;
@@ -146,6 +148,9 @@ class Provisioner {
   // The stages, in their order.
   void ask_other_sms(Instant now);
   void ask_sms(std::vector<LinkEnd> ends, Instant now);
+  void look_at_silent(std::vector<LinkEnd> ends, Instant now);
+  /// Who says IsSM, into the survey.
+  void read_claims(std::vector<LinkEnd> ends, Instant now, Batch::Done next);
   void elect(Instant now);
   void claim(Instant now);
   void yield(Error why, Instant now);

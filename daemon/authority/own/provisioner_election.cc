@@ -65,6 +65,7 @@ void Provisioner::name_unasked_sms() {
 
 void Provisioner::ask_sms(std::vector<LinkEnd> ends, Instant now) {
   asked_sms_.insert(asked_sms_.end(), ends.begin(), ends.end());
+  auto silent = std::make_shared<std::vector<LinkEnd>>();
   batch_.start(
       from_list(std::move(ends),
                 [this](LinkEnd end) -> std::optional<Step> {
@@ -74,18 +75,42 @@ void Provisioner::ask_sms(std::vector<LinkEnd> ends, Instant now) {
                               .agent = transport::agent_of(survey_->node(end.node).guid()),
                               .tag = tag_of(end)};
                 }),
-      [this](std::uint64_t tag, const Completion& completion) {
+      [this, silent](std::uint64_t tag, const Completion& completion) {
         const LinkEnd end = end_of(tag);
         if (completion.outcome != Outcome::Answered) {
-          silent_sms_.push_back(name_of(survey_->node(end.node), end.port));
-          trouble(end, fmt::format("{} says that a subnet manager is there, which does not answer",
-                                   silent_sms_.back()));
+          silent->push_back(end);
           return;
         }
         report_.other_sms.push_back({{survey_->node(end.node).guid(), end.port},
                                      mad::decode<mad::SmInfo>(mad::smp_data(completion.answer->mad))});
       },
-      [this](Instant at) { elect(at); }, now);
+      [this, silent](Instant at) { look_at_silent(std::move(*silent), at); }, now);
+}
+
+/// Whether they still say that they are there: who has yielded or ended meanwhile answers nobody.
+void Provisioner::look_at_silent(std::vector<LinkEnd> ends, Instant now) {
+  read_claims(ends, now, [this, ends](Instant at) {
+    for (const LinkEnd end : ends) {
+      if (!says_sm(end)) continue;
+      silent_sms_.push_back(name_of(survey_->node(end.node), end.port));
+      trouble(end, fmt::format("{} says that a subnet manager is there, which does not answer",
+                               silent_sms_.back()));
+    }
+    elect(at);
+  });
+}
+
+void Provisioner::read_claims(std::vector<LinkEnd> ends, Instant now, Batch::Done next) {
+  batch_.start(
+      from_list(std::move(ends),
+                [this](LinkEnd end) { return port_step(mad::Method::Get, end, {}, tag_of(end)); }),
+      [this](std::uint64_t tag, const Completion& completion) {
+        if (completion.outcome != Outcome::Answered) return;
+        const LinkEnd end = end_of(tag);
+        survey_->nodes[end.node.raw()].ports[end.port.raw()].info.capability_mask =
+            mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad)).capability_mask;
+      },
+      std::move(next), now);
 }
 
 void Provisioner::elect(Instant now) {
@@ -96,6 +121,7 @@ void Provisioner::elect(Instant now) {
                     .silent = pass_over_silent_ ? std::vector<std::string>{} : silent_sms_};
   report_.successors = successors(election);
   if (auto allowed = may_be_master(election); !allowed) {
+    report_.undecided = is_undecided(election);
     yield(allowed.error(), now);
   } else if (const auto other = heir(election)) {
     hand_over(*other, now);
@@ -121,18 +147,11 @@ void Provisioner::claim(Instant now) {
   std::erase_if(ends, [this](LinkEnd end) {
     return end.node == survey_->local || !survey_->port(end).known || says_sm(end);
   });
-  auto others = std::make_shared<std::vector<LinkEnd>>();
-  batch_.start(
-      from_list(std::move(ends),
-                [this](LinkEnd end) { return port_step(mad::Method::Get, end, {}, tag_of(end)); }),
-      [this, others](std::uint64_t tag, const Completion& completion) {
-        if (completion.outcome != Outcome::Answered) return;  // whoever is to be set will be asked
-        const LinkEnd end = end_of(tag);
-        survey_->nodes[end.node.raw()].ports[end.port.raw()].info.capability_mask =
-            mad::decode<mad::PortInfo>(mad::smp_data(completion.answer->mad)).capability_mask;
-        if (says_sm(end)) others->push_back(end);
-      },
-      [this, others](Instant at) { ask_sms(std::move(*others), at); }, now);
+  // Whoever does not answer and is to be set will be asked.
+  read_claims(ends, now, [this, ends](Instant at) mutable {
+    std::erase_if(ends, [this](LinkEnd end) { return !says_sm(end); });
+    ask_sms(std::move(ends), at);
+  });
 }
 
 void Provisioner::yield(Error why, Instant now) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "mad/header.h"
 
@@ -61,6 +63,13 @@ Result<void> may_be_master(const Election& election) {
                             joined(election.silent, ", ")));
   }
   return {};
+}
+
+bool is_undecided(const Election& election) {
+  return election.standing == Standing::Candidate && election.silent.empty() &&
+         std::ranges::all_of(election.others, [](const OtherSm& other) {
+           return other.info.state == State::Discovering || other.info.state == State::NotActive;
+         });
 }
 
 std::optional<OtherSm> heir(const Election& election) {

@@ -40,6 +40,10 @@ struct Election {
 /// it answers that it is not active; for a master, where another one is master.
 [[nodiscard]] Result<void> may_be_master(const Election& election);
 
+/// Whether a candidate yields to none that is master or stands by for one, and to none that is silent: all
+/// are looking who else is there, and may yield to this one likewise.
+[[nodiscard]] bool is_undecided(const Election& election);
+
 /// Whom a master hands the fabric over to (IBA 14.4.1.5): of those that stand by with a higher priority, or
 /// the same and a smaller GUID, the first. One that is still discovering is left to find this master, and to
 /// stand by: a fabric whose master goes before that has none until a time-out of the other has passed.

@@ -67,6 +67,7 @@ class Beside : public testing::Test,
   void show(std::shared_ptr<const Survey>) override {}
   void hold() override {}
   void release(Instant) override {}
+  void begin_anew(Instant) override {}
   void set_change_bits(authority::ChangeBits) override {}
   void on_fabric(const authority::KnownFabric& known, Instant) override {
     ++fabrics_;

@@ -55,6 +55,22 @@ TEST(Provisioner, ASilentSmThatComesLaterDoesNotEndAMaster) {
   EXPECT_EQ(world.reports.back().troubles.size(), 1U);
 }
 
+TEST(Provisioner, WhoIsThereNoMoreIsNotWaitedFor) {
+  World world{"tree:k=2,n=2"};
+  world.discovery.full(world.sim.now);
+  const auto other = world.sim.fabric.attach(world.truth().port_index(last_host(world), PortNum{1}),
+                                             [](const mad::Packet&, Picoseconds) {});
+  ASSERT_TRUE(world.sim.fabric.set_is_sm(*other, sim::IsSm::Yes, world.sim.ps()));
+  world.sim.on_send = [&](const mad::Packet& packet) {
+    const mad::Header header = mad::read_header(packet.mad);
+    if (mad::SmAttr{header.attribute} != mad::SmAttr::SmInfo) return;
+    (void)world.sim.fabric.set_is_sm(*other, sim::IsSm::No, world.sim.ps());
+  };
+  const ProvisionReport& report = world.finish();
+  EXPECT_FALSE(report.failure);
+  EXPECT_THAT(report.troubles, testing::IsEmpty());
+}
+
 bool allowed(Standing standing, std::uint8_t priority, std::uint64_t guid, mad::SmInfo::State state) {
   mad::SmInfo info;
   info.priority = priority;
@@ -102,6 +118,22 @@ TEST(Election, ACandidateTakesNothingFromAnybody) {
     EXPECT_FALSE(allowed(Standing::Candidate, 0, 200, state));
   }
   EXPECT_TRUE(allowed(Standing::Candidate, 15, 1, State::NotActive));
+}
+
+TEST(Election, IsUndecidedWhereAllAreStillLooking) {
+  using State = mad::SmInfo::State;
+  Election election{.standing = Standing::Candidate, .own = {}, .priority = 0, .others = {}, .silent = {}};
+  election.others.resize(2);
+  election.others.front().info.state = State::Discovering;
+  election.others.back().info.state = State::NotActive;
+  EXPECT_TRUE(is_undecided(election));
+  election.silent = {"host-1"};
+  EXPECT_FALSE(is_undecided(election));
+  election.silent.clear();
+  for (const State state : {State::Standby, State::Master}) {
+    election.others.back().info.state = state;
+    EXPECT_FALSE(is_undecided(election));
+  }
 }
 
 /// Another subnet manager on the last host, which says what it is told to and takes over when it is asked.
