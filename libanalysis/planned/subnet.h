@@ -4,6 +4,7 @@
 /// tables in every OpenSM.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -97,6 +98,10 @@ class ReleasedLinks {
  public:
   /// Tables by which none of `off` is used are everywhere.
   void confirmed(std::span<const LinkRef> off) { links_.insert(off.begin(), off.end()); }
+  /// Where whoever turns them off is at work here, and says what he does: no other is.
+  void keep(std::span<const LinkRef> off) {
+    std::erase_if(links_, [&](const LinkRef& link) { return std::ranges::find(off, link) == off.end(); });
+  }
   /// The ports have been read.
   void were_looked_at() { links_.clear(); }
   [[nodiscard]] std::vector<LinkRef> links() const { return {links_.begin(), links_.end()}; }

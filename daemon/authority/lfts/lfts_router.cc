@@ -169,7 +169,9 @@ void LftsRouter::route(Instant now) {
   const plan::Plan& plan = store_.plan();
   away_.recall(records, absent, &plan);
   absent.insert(absent.end(), plan.off.begin(), plan.off.end());
-  const planned::Subnet subnet = planned::make_subnet(std::move(records), absent);
+  planned::Subnet subnet = planned::make_subnet(std::move(records), absent);
+  released_.keep(plan.off);
+  subnet.released = released_.links();
   auto routes = maker_.make(subnet, plan.epoch != 0 ? &plan : nullptr, options_.lmc, &in_force_);
   if (!routes) {
     trouble_ = "no tables for OpenSM: " + routes.error().message;
@@ -177,6 +179,7 @@ void LftsRouter::route(Instant now) {
   }
   routes_ = std::move(*routes);
   epoch_ = plan.epoch;
+  off_ = plan.off;
   routed_.clear();
   for (const Link& link : subnet.fabric->links()) {
     const LinkIndex index = subnet.fabric->port(subnet.fabric->port_index(link.a)).link;
@@ -300,6 +303,7 @@ void LftsRouter::confirmed(Instant now) {
   event.reroute = true;
   event.unconnected = routes_->unconnected;
   event.relaxed = routes_->relaxed || pass_.relaxed;
+  if (!event.relaxed) released_.confirmed(off_);
   event.staying = pass_.staying;
   event.stages = routes_->stages;
   event.blocks = std::exchange(wrote_, false) ? 1 : 0;

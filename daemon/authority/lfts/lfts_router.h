@@ -145,9 +145,11 @@ class LftsRouter final : public opensm::PluginPort {
   bool looks_ = false;          ///< the next look is due
   std::uint32_t looks_at_ = 0;  ///< block
   planned::Pass pass_;
-  std::uint64_t epoch_ = 0;  ///< of the plan that routes_ are of
-  bool changed_ = false;     ///< survey or plan, since routes_ were made
-  bool wrote_ = false;       ///< since the last time that all was as wanted
+  std::uint64_t epoch_ = 0;   ///< of the plan that routes_ are of
+  std::vector<LinkRef> off_;  ///< by that plan
+  planned::ReleasedLinks released_;
+  bool changed_ = false;  ///< survey or plan, since routes_ were made
+  bool wrote_ = false;    ///< since the last time that all was as wanted
   Instant packets_gone_{};
 
   Doing doing_ = Doing::Nothing;

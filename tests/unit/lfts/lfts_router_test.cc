@@ -152,6 +152,42 @@ TEST_F(Router, LeadsOverNoLinkThatThePlanHasOff) {
   EXPECT_EQ(entries_over(off.a) + entries_over(off.b), 0U);
 }
 
+// As with the plugin (random run 2300822): whoever made the plan may have turned it off since the survey.
+TEST_F(Router, UsesNoLinkInNeedThatAConfirmedPlanHasOff) {
+  const auto found = survey();
+  router_->on_survey(found, sim_.now);
+  ASSERT_TRUE(comes(Kind::RoutingDone, 1));
+  const Fabric& fabric = *found->fabric;
+  std::vector<LinkRef> of_leaf;
+  for (const LinkIndex index : test::trunk_links(fabric)) {
+    const Link& link = fabric.link(index);
+    const bool ends_there =
+        fabric.node(link.a.node).description == "leaf-1" || fabric.node(link.b.node).description == "leaf-1";
+    if (ends_there) of_leaf.push_back(link_ref(fabric, link));
+  }
+  ASSERT_EQ(of_leaf.size(), 2U);
+  const LinkRef off = of_leaf.front();
+  const auto order = [&](const std::vector<LinkRef>& avoid) {
+    store_.update(
+        opensm::PlanStore::Part::Routing,
+        [&](plan::Plan& plan) {
+          plan.off = {off};
+          plan.planes.resize(1);
+          plan.planes[0].avoid = avoid;
+        },
+        [](const auto&, Instant) {});
+    router_->tell(opensm::PluginCommand::NewPlan);
+  };
+  order({});
+  ASSERT_TRUE(comes(Kind::RoutingDone, 2));
+  ASSERT_FALSE(events_.back().relaxed);
+  order({of_leaf.back()});
+  ASSERT_TRUE(comes(Kind::RoutingDone, 3));
+  EXPECT_TRUE(events_.back().relaxed);
+  EXPECT_EQ(events_.back().unconnected, 0U);
+  EXPECT_EQ(entries_over(off.a) + entries_over(off.b), 0U);
+}
+
 // OpenSM does not take a file without tables, and a sweep that the next switch does not answer sees none.
 TEST_F(Router, LeavesTheFileAsItIsWhileNoSwitchIsInSight) {
   const auto whole = survey();
