@@ -73,9 +73,21 @@ std::vector<char> TableWriter::lids_that_are_known() const {
   return is_known;
 }
 
+/// It leads over a link that is down, be it one of which nobody knows the other end. What it would do when
+/// that is up again nobody asks (dead_entries.h).
+bool TableWriter::is_dead(routing::SwitchIndex sw, std::size_t lid) const {
+  const PortNum out = standing(sw, lid);
+  if (const auto next = routes_->order ? hop(sw, out) : std::nullopt)
+    return !routes_->up.contains(next->link);
+  const NodeIndex node = switches_[sw.raw()];
+  if (node == no_node || out == PortNum{0} || out.raw() >= survey_->node(node).ports.size()) return false;
+  const SurveyPort& port = survey_->node(node).ports[out.raw()];
+  return port.known && port.info.state != PortState::Active;
+}
+
 /// Whoever did not answer the sweep is in no survey, and goes on sending and receiving by the tables that
-/// stand: entries of LIDs that nobody is known to have stay as they are, and so do ways to them of which
-/// nothing better is known.
+/// stand: entries of LIDs that nobody is known to have stay as they are, unless they are dead, and so do ways
+/// to them of which nothing better is known.
 void TableWriter::keep_lids_of_the_unknown() {
   kept_beside_the_unknown_.clear();
   if (!somebody_is_unknown()) return;
@@ -86,7 +98,8 @@ void TableWriter::keep_lids_of_the_unknown() {
     const Table& table = *tables_[s];
     const auto row = kept->tables.row(routing::SwitchIndex{s});
     for (std::size_t lid = 1; lid < row.size(); ++lid) {
-      if (is_known[lid] == 0 && table.known[lid / routing::lids_per_block]) row[lid] = table.bytes[lid];
+      const bool is_kept = is_known[lid] == 0 && table.known[lid / routing::lids_per_block];
+      if (is_kept) row[lid] = is_dead(routing::SwitchIndex{s}, lid) ? no_path.raw() : table.bytes[lid];
       if (is_known[lid] == 0 || row[lid] != no_path.raw() || !routes_->order) continue;
       const Lid known{static_cast<std::uint16_t>(lid)};
       for (const routing::SwitchIndex on : way_to_the_unknown(routing::SwitchIndex{s}, known))

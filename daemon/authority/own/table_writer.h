@@ -185,6 +185,7 @@ class TableWriter {
   [[nodiscard]] bool is_unknown_behind(LinkEnd end) const;
   [[nodiscard]] bool somebody_is_unknown() const;
   [[nodiscard]] PortNum standing(routing::SwitchIndex sw, std::size_t lid) const;
+  [[nodiscard]] bool is_dead(routing::SwitchIndex sw, std::size_t lid) const;
   [[nodiscard]] std::vector<routing::SwitchIndex> way_to_the_unknown(routing::SwitchIndex sw, Lid lid) const;
   [[nodiscard]] std::vector<char> lids_that_are_known() const;
   void keep_lids_of_the_unknown();
