@@ -113,8 +113,10 @@ Result<void> cannot_read(const Database& database, const Error& error) {
   return unreadable(database, error.message);
 }
 
-/// Of the check of everything a disk that fails is a word in a text, as in "error code=266".
+/// Of the check of everything a disk that fails is a word in a text: "error code=266", or, of what does not
+/// fit into one page, this one, which SQLite says of no other failure (checkList() of its btree.c).
 bool disk_failed(const std::string& verdict) {
+  if (verdict.find("failed to get page") != std::string::npos) return true;
   static constexpr std::string_view word = "error code=";
   const auto at = verdict.find(word);
   if (at == std::string::npos) return false;

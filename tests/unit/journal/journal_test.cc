@@ -404,8 +404,9 @@ TEST_F(JournalTest, ATornLogLosesWholeChangesOnly) {
 // Moving the file away, as one does with a damaged one, would orphan every link that is off.
 TEST_F(JournalTest, ADiskThatFailsDamagesNothing) {
   test::VolatileDisk disk{18};
-  ASSERT_TRUE(
-      open()->write(regulation::Outcome{regulation::ChangeId{1}, Instant{}, {off(link(1, 2))}, {}, ""}));
+  regulation::OffRecord long_one = off(link(1, 2));
+  long_one.reason.assign(100'000, '.');  // the check reads what does not fit into one page in another way
+  ASSERT_TRUE(open()->write(regulation::Outcome{regulation::ChangeId{1}, Instant{}, {long_one}, {}, ""}));
   int failed = 0;
   for (int i = 0; i < 300; ++i) {
     disk.set_manners({.fails = 0.1});
