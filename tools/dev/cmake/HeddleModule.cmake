@@ -88,10 +88,12 @@ function(heddle_share_precompiled target)
       target_link_libraries(${owner} PRIVATE GTest::gmock rapidcheck)
       set(tests <gtest/gtest.h> <gmock/gmock.h> <rapidcheck.h> <rapidcheck/gtest.h>)
     endif()
+    target_include_directories(${owner} PRIVATE ${CMAKE_SOURCE_DIR}/libanalysis)
     target_precompile_headers(${owner} PRIVATE
-      <algorithm> <array> <bit> <charconv> <chrono> <cmath> <cstdint> <cstring> <deque> <functional> <limits> <map> <memory>
-      <numeric> <optional> <ostream> <set> <span> <string> <string_view> <tuple> <unordered_map> <unordered_set> <utility> <variant>
-      <vector> <fmt/format.h> ${tests})
+      <algorithm> <array> <atomic> <bit> <charconv> <chrono> <cmath> <cstdint> <cstring> <deque> <fstream> <functional>
+      <limits> <map> <memory> <mutex> <numeric> <optional> <ostream> <set> <span> <sstream> <string> <string_view> <thread> <tuple>
+      <unordered_map> <unordered_set> <utility> <variant> <vector> <fmt/format.h> <base/result.h> <base/units.h> <fabric/fabric.h>
+      ${tests})
   endif()
   # g++ ends in an internal error where headers were compiled with another -O than what takes them.
   get_target_property(sources ${target} SOURCES)
