@@ -88,8 +88,10 @@ Result<void> Database::check() const {
                           path_, there ? "another file was put in its place" : "the file was deleted"));
 }
 
+std::string Database::reason() const { return sqlite3_errmsg(raw_.get()); }
+
 Error Database::error(std::string_view doing) const {
-  return {ErrorCode::Io, fmt::format("journal {}: {}: {}", path_, doing, sqlite3_errmsg(raw_.get()))};
+  return {ErrorCode::Io, fmt::format("journal {}: {}: {}", path_, doing, reason())};
 }
 
 Database::Trouble Database::trouble() const {

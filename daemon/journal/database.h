@@ -77,6 +77,8 @@ class Database {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] Error error(std::string_view doing) const;
+  /// Why the last call failed, in SQLite's words.
+  [[nodiscard]] std::string reason() const;
   /// Why the last call failed.
   enum class Trouble : std::uint8_t {
     Damage,  ///< what is there is none of SQLite's, or not whole

@@ -101,16 +101,16 @@ Result<void> damaged(const Database& database, const std::string& why) {
           database.path(), why));
 }
 
-Result<void> cannot_read(const Database& database, const Error& error) {
+Result<void> cannot_read(const Database& database) {
   switch (database.trouble()) {
     case Database::Trouble::Damage:
-      return damaged(database, error.message);
+      return damaged(database, database.reason());
     case Database::Trouble::Held:
       return held(database);
     case Database::Trouble::Disk:
       break;
   }
-  return unreadable(database, error.message);
+  return unreadable(database, database.reason());
 }
 
 /// Of the check of everything a disk that fails is a word in a text: "error code=266", or, of what does not
@@ -126,7 +126,7 @@ bool disk_failed(const std::string& verdict) {
 
 Result<void> check_everything(const Database& database) {
   const auto verdict = database.text("PRAGMA integrity_check(1)");
-  if (!verdict) return cannot_read(database, verdict.error());
+  if (!verdict) return cannot_read(database);
   if (*verdict == "ok") return {};
   return disk_failed(*verdict) ? unreadable(database, *verdict) : damaged(database, *verdict);
 }
@@ -139,11 +139,11 @@ Result<void> check_or_make_schema(const Database& database) {
     return fail(ErrorCode::Invalid, fmt::format("journal {}: {}", path, why));
   };
   auto pages = database.number("PRAGMA page_count");
-  if (!pages) return cannot_read(database, pages.error());
+  if (!pages) return cannot_read(database);
   const auto id = database.number("PRAGMA application_id");
-  if (!id) return cannot_read(database, id.error());
+  if (!id) return cannot_read(database);
   const auto version = database.number("PRAGMA user_version");
-  if (!version) return cannot_read(database, version.error());
+  if (!version) return cannot_read(database);
   if (*pages == 0) return run_all(database, {schema, add_drains, add_wakes, add_lids, add_baseline});
   if (*id != application_id) {
     return invalid(

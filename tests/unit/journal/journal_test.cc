@@ -270,7 +270,9 @@ TEST_F(JournalTest, RefusesWhatIsNoDatabase) {
   const auto journal = open_journal(path(), {});
   ASSERT_FALSE(journal);
   EXPECT_EQ(journal.error().code, ErrorCode::Invalid);
-  EXPECT_THAT(journal.error().message, HasSubstr("damaged"));
+  const std::string& told = journal.error().message;
+  EXPECT_THAT(told, HasSubstr("the file is damaged (file is not a database)"));
+  EXPECT_EQ(told.find(path()), told.rfind(path())) << "named twice: " << told;
 }
 
 TEST_F(JournalTest, RefusesALaterSchema) {
