@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "core/fabric_core.h"
 #include "health/route_rules.h"
@@ -28,6 +29,15 @@ void FabricCore::judge_health(const load::Sample& sample) {
   health_.will(regulation_ ? off_on_purpose(regulation_->regulator().governor().memory())
                            : std::set<LinkRef>{});
   health_.on_sample(sample);
+}
+
+/// To their subnet manager switches say themselves that a link has gone. A guest's next round over all ports
+/// may be minutes away; the counters of both ends have told it by now.
+void FabricCore::look_at_downed() {
+  if (authority_->owns_fabric() || health_.downed().empty()) return;
+  std::set<NodeGuid> nodes;
+  for (const PortRef& port : health_.downed()) nodes.insert(port.node);
+  discovery_.rediscover(std::vector<NodeGuid>(nodes.begin(), nodes.end()), now_);
 }
 
 /// Once for each report. Its orders are wishes like an operator's: the governor has them in its journal, and

@@ -345,6 +345,7 @@ void FabricCore::show(std::shared_ptr<const Survey> survey) {
 void FabricCore::on_sample(const std::shared_ptr<const load::Sample>& sample) {
   sampling_watch_.saw(*sample, sampler_.statistics().late_sweeps);
   judge_health(*sample);
+  look_at_downed();
   if (regulation_) regulation_->regulator().on_sample(sample, now_);
   isolate();
   look_at_cables();

@@ -168,6 +168,7 @@ class FabricCore final : private authority::Seat {
   Result<void> look_for_regulation(const std::vector<PortRef>& ports,
                                    regulate::Regulator::QueuesLooked looked);
   void judge_health(const load::Sample& sample);
+  void look_at_downed();
   void isolate();
   void look_at_cables();
   void on_tables(const std::shared_ptr<const discovery::TablesRead>& read);

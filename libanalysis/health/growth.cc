@@ -59,6 +59,7 @@ void Growth::take(const Fabric& fabric, PortIndex port, const load::PortSample& 
     if ((seen & load::mask(judged[i])) != 0 && total > bases[i]) {
       if (windows == nullptr) windows = &troubled_[fabric.ref(port)];
       windows->add(i, total - bases[i]);
+      if (judged[i] == load::Counter::LinkDowned) downed_.push_back(fabric.ref(port));
     }
     bases[i] = total;
     seen |= load::mask(judged[i]);
@@ -69,6 +70,7 @@ void Growth::read(const load::Sample& sample) {
   if (sample.fabric != fabric_) rebase(sample.fabric);
   turn(sample.ended);
   full_.clear();
+  downed_.clear();
   for (std::size_t i = 0; i < sample.ports.size(); ++i) {
     const load::PortSample& port = sample.ports[i];
     const PortIndex index{static_cast<std::uint32_t>(i)};

@@ -60,6 +60,8 @@ class Growth {
   /// Null where nothing grew.
   [[nodiscard]] const Windows* of(const PortRef& port) const;
   [[nodiscard]] const std::map<PortRef, Windows>& troubled() const { return troubled_; }
+  /// Ports whose link went down since they were read before (LinkDowned), as the last sweep showed.
+  [[nodiscard]] const std::vector<PortRef>& downed() const { return downed_; }
   /// Ports whose counters stand at their largest value, and which.
   [[nodiscard]] const std::vector<std::pair<PortRef, load::CounterMask>>& full() const { return full_; }
   /// What the counter grew by lately was somebody's will.
@@ -78,6 +80,7 @@ class Growth {
   std::vector<Bases> bases_;         ///< likewise: totals when they were read last
   std::vector<load::CounterMask> seen_;  ///< likewise: counters that have a base
   std::map<PortRef, Windows> troubled_;
+  std::vector<PortRef> downed_;
   std::vector<std::pair<PortRef, load::CounterMask>> full_;
 };
 

@@ -53,6 +53,9 @@ class Judge {
   /// Ports that a rule tells of whose findings would be better for more details.
   [[nodiscard]] std::set<PortRef> unexplained() const;
 
+  /// Ports whose link went down between the last two readings of their counters.
+  [[nodiscard]] const std::vector<PortRef>& downed() const { return growth_.downed(); }
+
   /// Of all ports that the last round read.
   [[nodiscard]] const std::shared_ptr<const std::vector<PortBitErrors>>& bit_errors() const {
     return bit_errors_.ports();
