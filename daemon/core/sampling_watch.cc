@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+
 namespace heddle::core {
 
 namespace {
@@ -34,14 +36,9 @@ Problems SamplingWatch::problems(const Fabric& fabric,
     if (sweeps >= patience && fabric.find_node(port.node) != no_node) silent.push_back(port);
   }
   if (!silent.empty()) {
-    std::string names;
-    for (std::size_t i = 0; i < silent.size() && i < most_silent_names; ++i) {
-      names += fmt::format("{}{}/{}", i == 0 ? "" : ", ", name(fabric.node(fabric.find_node(silent[i].node))),
-                           silent[i].port.raw());
-    }
-    if (silent.size() > most_silent_names) {
-      names += fmt::format(", and {} more", silent.size() - most_silent_names);
-    }
+    const std::string names = list_of(silent, most_silent_names, [&](const PortRef& port) {
+      return fmt::format("{}/{}", name(fabric.node(fabric.find_node(port.node))), port.port.raw());
+    });
     problems.push_back(
         {ProblemKind::SilentPorts,
          fmt::format(

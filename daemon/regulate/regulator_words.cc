@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "base/text.h"
 #include "fabric/unique_names.h"
 #include "regulate/disabled_ports.h"
 
@@ -17,16 +18,6 @@ namespace {
 
 constexpr std::size_t most_names = 8;
 constexpr std::size_t most_hosts = 20;
-
-template <class Item, class Name>
-std::string list_of(const std::vector<Item>& items, Name name) {
-  std::string text;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (i == most_names) return text + fmt::format(", and {} more", items.size() - i);
-    text += (i == 0 ? "" : ", ") + name(items[i]);
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -38,11 +29,6 @@ bool Regulator::has_faults() const {
 std::string Regulator::cut_off_hosts() const {
   const regulation::CutOff cut = governor_.cut_off();
   if (cut.hosts.empty()) return {};
-  std::string hosts;
-  for (std::size_t i = 0; i < cut.hosts.size() && i < most_hosts; ++i) {
-    hosts += (i == 0 ? "" : ", ") + name(cut.hosts[i]);
-  }
-  if (cut.hosts.size() > most_hosts) hosts += fmt::format(", and {} more", cut.hosts.size() - most_hosts);
   std::string gone;
   for (const NodeGuid guid : cut.lost_switches) {
     gone += (gone.empty() ? "; gone: " : ", ") + name(guid);
@@ -52,7 +38,9 @@ std::string Regulator::cut_off_hosts() const {
                                    cut.coming == 1 ? "1 link is" : fmt::format("{} links are", cut.coming))
                      : "no link that can be turned on from here leads there: look at its cables and power";
   return fmt::format("{} {} no path to the others: {}{}. {}", cut.hosts.size(),
-                     cut.hosts.size() == 1 ? "host port has" : "host ports have", hosts, gone, spares);
+                     cut.hosts.size() == 1 ? "host port has" : "host ports have",
+                     list_of(cut.hosts, most_hosts, [this](const auto& host) { return name(host); }), gone,
+                     spares);
 }
 
 std::string Regulator::name(NodeGuid node) const {
@@ -65,15 +53,16 @@ std::string Regulator::name(const PortRef& port) const {
 }
 
 std::string Regulator::names(const std::vector<NodeGuid>& nodes) const {
-  return list_of(nodes, [this](NodeGuid node) { return name(node); });
+  return list_of(nodes, most_names, [this](NodeGuid node) { return name(node); });
 }
 
 std::string Regulator::names(const std::vector<LinkRef>& links) const {
-  return list_of(links, [this](const LinkRef& link) { return name(link.a) + " -- " + name(link.b); });
+  return list_of(links, most_names,
+                 [this](const LinkRef& link) { return name(link.a) + " -- " + name(link.b); });
 }
 
 std::string Regulator::names(const std::vector<PortRef>& ports) const {
-  return list_of(ports, [this](const PortRef& port) { return name(port); });
+  return list_of(ports, most_names, [this](const PortRef& port) { return name(port); });
 }
 
 std::vector<DrainShown> Regulator::drains() const {

@@ -30,4 +30,19 @@ template <class Range>
   return text;
 }
 
+/// The first `most` of them by their names, and how many there are besides: "leaf-0, leaf-1, and 3 more".
+template <class Range, class Name>
+[[nodiscard]] std::string list_of(const Range& items, std::size_t most, Name name) {
+  std::string text;
+  std::size_t named = 0;
+  for (const auto& item : items) {
+    if (named == most) {
+      append_to(text, ", and {} more", items.size() - most);
+      break;
+    }
+    append_to(text, "{}{}", named++ == 0 ? "" : ", ", std::string(name(item)));
+  }
+  return text;
+}
+
 }  // namespace heddle

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "base/printable.h"
+#include "base/text.h"
 
 namespace heddle {
 namespace {
@@ -115,12 +117,8 @@ std::optional<NameAndDigits> name_and_digits(std::string_view text) {
 }
 
 std::string say_which(std::string_view text, const std::vector<std::string>& forms) {
-  std::string list;
-  for (std::size_t i = 0; i < std::min(forms.size(), most_listed); ++i) {
-    list += (i == 0 ? "" : ", ") + forms[i];
-  }
-  if (forms.size() > most_listed) list += fmt::format(" and {} more", forms.size() - most_listed);
-  return fmt::format("{} nodes are called {}; say which: {}", forms.size(), in_quotes(text), list);
+  return fmt::format("{} nodes are called {}; say which: {}", forms.size(), in_quotes(text),
+                     list_of(forms, most_listed, std::identity{}));
 }
 
 }  // namespace heddle

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "base/text.h"
 #include "fabric/links.h"
 #include "mad/link_capability.h"
 
@@ -175,11 +176,8 @@ void judge_descriptions(const Fabric& fabric, std::vector<Finding>& found) {
                               return system(i) == system(nodes.front());
                             });
     if (one_system) continue;
-    std::string guids;
-    for (std::size_t i = 0; i < std::min(nodes.size(), most_named); ++i) {
-      guids += fmt::format("{}{}", i == 0 ? "" : ", ", to_string(fabric.node(nodes[i]).guid));
-    }
-    if (nodes.size() > most_named) guids += fmt::format(", and {} more", nodes.size() - most_named);
+    const std::string guids =
+        list_of(nodes, most_named, [&](NodeIndex i) { return to_string(fabric.node(i).guid); });
     Finding finding;
     finding.rule = Rule::DuplicateDescription;
     finding.sureness = Sureness::Sure;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
+#include "base/text.h"
 #include "regulation/governor_impl.h"
 
 namespace heddle::regulation {
@@ -17,10 +19,7 @@ constexpr std::size_t most_hosts = 20;
 }  // namespace
 
 std::string list_hosts(const std::vector<std::string>& hosts) {
-  std::string text;
-  for (std::size_t i = 0; i < hosts.size() && i < most_hosts; ++i) text += (i == 0 ? "" : ", ") + hosts[i];
-  if (hosts.size() > most_hosts) text += fmt::format(" and {} more", hosts.size() - most_hosts);
-  return text;
+  return list_of(hosts, most_hosts, std::identity{});
 }
 
 void Governor::Impl::handle(const SetMode& event) {

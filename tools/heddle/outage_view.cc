@@ -18,11 +18,7 @@ namespace {
 constexpr std::size_t most_named = 8;
 
 std::string named(const std::vector<NodeIndex>& nodes, const FabricNames& known) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(nodes.size(), most_named); ++i) names.push_back(known.node(nodes[i]));
-  const std::string more =
-      nodes.size() > most_named ? fmt::format(" and {} more", nodes.size() - most_named) : "";
-  return fmt::format("{}{}", joined(names, ", "), more);
+  return list_of(nodes, most_named, [&](NodeIndex node) { return known.node(node); });
 }
 
 }  // namespace

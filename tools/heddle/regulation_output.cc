@@ -8,6 +8,7 @@
 
 #include "base/json_access.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "heddle/accounts.h"
 #include "heddle/table.h"
 
@@ -82,14 +83,10 @@ void print_agents(const value& agents, Table& table) {
 /// Links that are left on because they took minutes, some of them by name; empty if none.
 std::string slow_links(const value& answer) {
   constexpr std::size_t most_named = 8;
-  const auto& slow = array_at(answer, "slow");
-  std::string text;
-  for (std::size_t i = 0; i < slow.size() && i < most_named; ++i) {
-    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", printable(text_at(slow[i], "link")),
-                        human_seconds(number_at(slow[i], "took_seconds")));
-  }
-  if (slow.size() > most_named) text += fmt::format(", and {} more", slow.size() - most_named);
-  return text;
+  return list_of(array_at(answer, "slow"), most_named, [](const value& link) {
+    return fmt::format("{} ({})", printable(text_at(link, "link")),
+                       human_seconds(number_at(link, "took_seconds")));
+  });
 }
 
 /// Switches that carry nothing; empty if none.
@@ -98,16 +95,15 @@ std::string idle_switches(const value& plan) {
   const auto& idle = array_at(plan, "idle_switches");
   if (idle.empty()) return {};
   double watts = 0;
-  std::string text;
-  for (std::size_t i = 0; i < idle.size(); ++i) {
-    const double base = number_at(idle[i], "base_watts");
-    if (at_path(idle[i], "base_watts").is_number()) watts += base;
-    if (i >= most_named) continue;
-    text += fmt::format("{}{} ({}, {})", i == 0 ? "" : ", ", printable(text_at(idle[i], "switch")),
-                        at_path(idle[i], "base_watts").is_number() ? human_watts(base) : "W unknown",
-                        count_at(idle[i], "links_on") == 0 ? "all links off" : "one link for managers");
+  for (const value& each : idle) {
+    if (at_path(each, "base_watts").is_number()) watts += number_at(each, "base_watts");
   }
-  if (idle.size() > most_named) text += fmt::format(", and {} more", idle.size() - most_named);
+  const std::string text = list_of(idle, most_named, [](const value& each) {
+    const bool known = at_path(each, "base_watts").is_number();
+    return fmt::format("{} ({}, {})", printable(text_at(each, "switch")),
+                       known ? human_watts(number_at(each, "base_watts")) : "W unknown",
+                       count_at(each, "links_on") == 0 ? "all links off" : "one link for managers");
+  });
   return fmt::format("{} {} nothing then, and {} {} with all ports off: {}", idle.size(),
                      idle.size() == 1 ? "switch carries" : "switches carry",
                      idle.size() == 1 ? "draws" : "draw", human_watts(watts), text);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
 
 namespace heddle::provision {
 
@@ -26,11 +28,7 @@ std::vector<Trouble> Troubles::take() {
       }
       continue;
     }
-    std::string names;
-    for (std::size_t i = 0; i < std::min(places.size(), most_named); ++i) {
-      names += (i == 0 ? "" : ", ") + places[i].name;
-    }
-    if (places.size() > most_named) names += fmt::format(" and {} more", places.size() - most_named);
+    const std::string names = list_of(places, most_named, [](const Place& place) { return place.name; });
     all.push_back(
         {places.front().where, fmt::format("at {} places: {}: {}: {}", places.size(), what, why, names)});
   }

@@ -27,7 +27,7 @@ TEST(Troubles, HaveOneSentenceForManyPlaces) {
   troubles.add({}, "leaf-1", "not taken", "refused");
   EXPECT_THAT(
       troubles.take(),
-      ElementsAre(says("at 972 places: not taken: not sent: leaf-0, leaf-1, leaf-2, leaf-3, leaf-4 and "
+      ElementsAre(says("at 972 places: not taken: not sent: leaf-0, leaf-1, leaf-2, leaf-3, leaf-4, and "
                        "967 more"),
                   says("leaf-1: not taken: refused")));
 }
