@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "authority/known_fabric.h"
+#include "base/text.h"
 #include "core/fabric_core.h"
 
 namespace heddle::core {
@@ -16,6 +17,11 @@ namespace {
 constexpr std::size_t most_named = 3;
 
 }  // namespace
+
+std::string FabricCore::shown(const PortRef& port) const {
+  const Node& node = survey_->fabric->node(survey_->fabric->find_node(port.node));
+  return fmt::format("{}/{}", shown_->of(node), port.port.raw());
+}
 
 /// This daemon yielded, and whoever it yielded to does not answer as master.
 std::optional<std::string> FabricCore::nobody_manages() const {
@@ -68,34 +74,28 @@ std::optional<std::string> FabricCore::why_not_regulated() const {
 std::optional<std::string> FabricCore::links_left_off() const {
   if (left_off_.empty() || !survey_) return std::nullopt;
   const auto disabled = authority::disabled_ports(*survey_->fabric);
-  std::string named;
-  std::size_t off = 0;
-  for (const PortRef& port : left_off_) {
-    if (std::find(disabled.begin(), disabled.end(), port) == disabled.end()) continue;
-    if (++off > most_named) continue;
-    const Node& node = survey_->fabric->node(survey_->fabric->find_node(port.node));
-    named += fmt::format("{}{}/{}", off > 1 ? ", " : "", shown_->of(node), port.port.raw());
-  }
-  if (off == 0) return std::nullopt;
-  if (off > most_named) named += fmt::format(", and {} more", off - most_named);
+  std::vector<PortRef> off;
+  std::copy_if(left_off_.begin(), left_off_.end(), std::back_inserter(off), [&](const PortRef& port) {
+    return std::find(disabled.begin(), disabled.end(), port) != disabled.end();
+  });
+  if (off.empty()) return std::nullopt;
   return fmt::format(
       "{} {} turned off by this daemon earlier, and while it only watches nobody brings them back: {}; let "
       "it regulate again ('heddle restore' then), or enable these ports (ibportstate)",
-      off, off == 1 ? "link was" : "links were", named);
+      off.size(), off.size() == 1 ? "link was" : "links were",
+      list_of(off, most_named, [this](const PortRef& port) { return shown(port); }));
 }
 
 /// Links may change without them, and so may the order when it is made anew.
 std::optional<std::string> FabricCore::earlier_routes() const {
   const std::vector<Lid> lids = authority_->staying();
   if (lids.empty()) return std::nullopt;
-  std::string named;
-  for (std::size_t i = 0; i < std::min(lids.size(), most_named); ++i) {
-    const PortIndex port = survey_ ? survey_->fabric->find_port(lids[i]) : no_port;
+  const std::string named = list_of(lids, most_named, [this](Lid lid) {
+    const PortIndex port = survey_ ? survey_->fabric->find_port(lid) : no_port;
     const std::string of =
         port == no_port ? "" : " of " + shown_->of(survey_->fabric->node(survey_->fabric->port(port).node));
-    named += fmt::format("{}LID {}{}", i > 0 ? ", " : "", lids[i].raw(), of);
-  }
-  if (lids.size() > most_named) named += fmt::format(", and {} more", lids.size() - most_named);
+    return fmt::format("LID {}{}", lid.raw(), of);
+  });
   return fmt::format(
       "{} {} routes of an earlier order, since each way to others could close a circle: {}; they lead there, "
       "and are looked at again when links change (docs/routing.md, Mends)",
@@ -122,7 +122,7 @@ Problems FabricCore::problems() const {
   if (survey_) {
     append(sampling_watch_.problems(*survey_->fabric, [this](const Node& node) { return shown_->of(node); }));
   }
-  if (regulation_) append(regulator()->problems());
+  append(regulation_ ? regulator()->problems() : lost_.problems());
   add_if(ProblemKind::NotRegulated, why_not_regulated());
   add_if(ProblemKind::NotRegulated, links_left_off());
   add_if(ProblemKind::SilentManager, silent_manager());

@@ -330,6 +330,7 @@ void FabricCore::set_change_bits(authority::ChangeBits bits) {
 void FabricCore::show(std::shared_ptr<const Survey> survey) {
   survey_ = std::move(survey);
   shown_ = std::make_shared<const ShownNames>(options_.names, *survey_->fabric);
+  if (!regulation_) lost_.look(survey_->fabric, shown_);
   planes_ = std::make_shared<const Planes>(*survey_->fabric);
   qos_.use(survey_);
   if (agents_ && authority_->actuator() != nullptr) agents_->use(*survey_->fabric, now_);

@@ -24,6 +24,7 @@
 #include "core/cabling_watch.h"
 #include "core/core_options.h"
 #include "core/event.h"
+#include "core/lost_links.h"
 #include "core/outside.h"
 #include "core/qos_service.h"
 #include "core/regulation.h"
@@ -179,6 +180,8 @@ class FabricCore final : private authority::Seat {
   [[nodiscard]] std::optional<std::string> earlier_routes() const;
   [[nodiscard]] std::optional<std::string> why_not_regulated() const;
   [[nodiscard]] std::optional<std::string> links_left_off() const;
+  /// Of a node of survey_: "leaf-1/3".
+  [[nodiscard]] std::string shown(const PortRef& port) const;
 
   Outside& outside_;
   Desk desk_;
@@ -222,6 +225,7 @@ class FabricCore final : private authority::Seat {
   std::vector<std::string> found_wrong_;        ///< by the last sweep
   std::vector<health::Duplicate> found_twice_;  ///< likewise
   std::size_t most_switches_ = 0;
+  LostLinks lost_;  ///< kept where nothing is regulated
   std::vector<PortRef> left_off_;
   bool tell_all_ = false;            ///< the next sweep's survey, whether anything has changed or not
   unsigned entered_ = 0;             ///< on() within on()

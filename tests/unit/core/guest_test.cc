@@ -19,6 +19,9 @@ namespace heddle::core {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::Field;
+using testing::StartsWith;
 
 class Watcher final : public authority::Authority {
  public:
@@ -78,6 +81,11 @@ TEST_F(GuestTest, CountersTellItOfALinkThatHasGone) {
   ASSERT_TRUE(is_up(cut));
   world_.fabric.cut(cut, world_.ps());
   EXPECT_TRUE(world_.run([&] { return !is_up(cut); }, 5s)) << "the next round is an hour away";
+  EXPECT_THAT(core_.problems(),
+              ElementsAre(Field(&Problem::text, StartsWith("1 link is down, and nobody ordered it"))));
+  world_.fabric.mend(cut, world_.ps());
+  on(WayMoved{});
+  EXPECT_TRUE(world_.run([&] { return core_.problems().empty(); }, 60s));
 }
 
 }  // namespace
