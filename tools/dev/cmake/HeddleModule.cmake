@@ -47,14 +47,15 @@ function(heddle_more_optimized target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O3>)
 endfunction()
 
-# For what waits for others, or runs once: less optimized, which takes a third off the time to compile it.
+# For what computes little: a fifth off the time to compile it.
 function(heddle_less_optimized target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# For tests, which spend their time in what they test.
-function(heddle_not_optimized target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
+# For what waits for others, or runs once, and for tests, which spend their time in what they test: another fifth. -O0 takes longer than
+# -Og, which inlines the smallest functions and so has fewer to compile.
+function(heddle_little_optimized target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
 endfunction()
 
 # What most sources include is parsed once for all targets that are compiled alike: it is a seventh of the time of a unit, and
@@ -108,7 +109,7 @@ function(heddle_share_precompiled target)
 endfunction()
 
 # One test program per module: `heddle_test(fabric LINKS heddle_fabric)` in tests/unit/fabric. Test sources are
-# not optimized, which halves the time to compile them; what they test is. OPTIMIZED, a little, is for those that compute. SHARDS is in
+# little optimized, which halves the time to compile them; what they test is. OPTIMIZED is for those that compute. SHARDS is in
 # how many runs a build with a sanitizer runs all of its tests.
 # ThreadSanitizer sees something only where there is more than one thread: it gets the tests of programs with THREADS and, of programs
 # with SOME_THREADS, those that have Thread in their names. Everywhere else a thread that is begun ends the program
@@ -134,7 +135,7 @@ function(heddle_test name)
   if(ARG_OPTIMIZED)
     heddle_less_optimized(${name}_test)
   else()
-    heddle_not_optimized(${name}_test)
+    heddle_little_optimized(${name}_test)
   endif()
   heddle_precompile(${name}_test WITH_TESTS)
   target_include_directories(${name}_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
