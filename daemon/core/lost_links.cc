@@ -15,9 +15,7 @@ namespace {
 /// As many as regulation names of its own.
 constexpr std::size_t most_lost = 8;
 
-bool is_switch(const Fabric& fabric, LinkEnd end) {
-  return fabric.node(end.node).type == NodeType::Switch;
-}
+bool is_switch(const Fabric& fabric, LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; }
 
 /// Two ends of a cable of another snapshot, where this one has both ports.
 std::pair<PortIndex, PortIndex> ends(const Fabric& fabric, const LinkRef& link) {
