@@ -5,7 +5,7 @@
 #include "app/config_reload.h"
 #include "fuzz/fuzz_target.h"
 #include "power/power_model.h"
-#include "sim/packet/experiment.h"
+#include "sim/experiment/experiment.h"
 #include "sim/scenario.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

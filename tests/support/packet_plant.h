@@ -6,8 +6,8 @@
 
 #include "fabric/generators.h"
 #include "routing/minhop.h"
+#include "sim/experiment/rings.h"
 #include "sim/packet/packet_sim.h"
-#include "sim/packet/rings.h"
 
 namespace heddle::packet::testing_support {
 

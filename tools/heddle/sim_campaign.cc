@@ -9,7 +9,7 @@
 
 #include "fabric/generators.h"
 #include "fabric/source.h"
-#include "sim/packet/points.h"
+#include "sim/experiment/points.h"
 #include "version/version.h"
 
 namespace heddle::cli {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sim/packet/experiment.h"
+#include "sim/experiment/experiment.h"
 
 namespace heddle::cli {
 

@@ -21,7 +21,7 @@
 #include "heddle/sim_campaign.h"
 #include "heddle/sim_packet_commands.h"
 #include "heddle/trace_workload.h"
-#include "sim/packet/results.h"
+#include "sim/experiment/results.h"
 
 namespace heddle::cli {
 namespace {

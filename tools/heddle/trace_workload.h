@@ -1,7 +1,7 @@
 /// Traces as the traffic of a packet-level run: replays them, several at once, over the network of the run.
 #pragma once
 
-#include "sim/packet/experiment.h"
+#include "sim/experiment/experiment.h"
 
 namespace heddle::cli {
 

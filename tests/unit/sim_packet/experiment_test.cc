@@ -1,4 +1,4 @@
-#include "sim/packet/experiment.h"
+#include "sim/experiment/experiment.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,8 +10,8 @@
 #include <string>
 
 #include "routing/lft_dump.h"
-#include "sim/packet/points.h"
-#include "sim/packet/results.h"
+#include "sim/experiment/points.h"
+#include "sim/experiment/results.h"
 #include "support/scratch.h"
 
 namespace heddle::packet {

@@ -1,5 +1,5 @@
 // One run in parts, on threads: to the last bit what it is as a whole.
-#include "sim/packet/parallel_sim.h"
+#include "sim/experiment/parallel_sim.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <array>
 #include <set>
 
-#include "sim/packet/experiment.h"
-#include "sim/packet/results.h"
+#include "sim/experiment/experiment.h"
+#include "sim/experiment/results.h"
 #include "support/packet_planes.h"
 #include "support/packet_plant.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "qos/analyzer.h"
-#include "sim/packet/experiment.h"
+#include "sim/experiment/experiment.h"
 #include "support/places.h"
 
 namespace heddle::packet {

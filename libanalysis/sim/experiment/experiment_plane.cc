@@ -1,7 +1,7 @@
 // The data plane of an experiment: [plane], what it is based on, and what a variant changes.
 #include <array>
 
-#include "sim/packet/experiment_keys.h"
+#include "sim/experiment/experiment_keys.h"
 
 namespace heddle::packet {
 namespace {

@@ -10,9 +10,9 @@
 #include "fabric/link_name.h"
 #include "fabric/source.h"
 #include "routing/lft_dump.h"
-#include "sim/packet/experiment.h"
-#include "sim/packet/parallel_sim.h"
-#include "sim/packet/rings.h"
+#include "sim/experiment/experiment.h"
+#include "sim/experiment/parallel_sim.h"
+#include "sim/experiment/rings.h"
 
 namespace heddle::packet {
 namespace {

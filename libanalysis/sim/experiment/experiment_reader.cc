@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "sim/packet/experiment.h"
-#include "sim/packet/experiment_keys.h"
+#include "sim/experiment/experiment.h"
+#include "sim/experiment/experiment_keys.h"
 
 namespace heddle::packet {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/packet/rings.h"
+#include "sim/experiment/rings.h"
 
 #include <functional>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "sim/packet/parallel_sim.h"
+#include "sim/experiment/parallel_sim.h"
 
 #include <algorithm>
 #include <barrier>

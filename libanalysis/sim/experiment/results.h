@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "sim/packet/experiment.h"
+#include "sim/experiment/experiment.h"
 
 namespace heddle::packet {
 

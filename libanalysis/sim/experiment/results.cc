@@ -1,4 +1,4 @@
-#include "sim/packet/results.h"
+#include "sim/experiment/results.h"
 
 #include <fmt/format.h>
 

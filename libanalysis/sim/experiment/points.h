@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/packet/experiment.h"
+#include "sim/experiment/experiment.h"
 
 namespace heddle::packet {
 

@@ -1,4 +1,4 @@
-#include "sim/packet/points.h"
+#include "sim/experiment/points.h"
 
 #include <fmt/format.h>
 
