@@ -191,17 +191,21 @@ bool LidMixtures::is_broken(Lid lid) const {
   return false;
 }
 
-bool LidMixtures::is_foreign(Lid lid) const {
-  return is_foreign(*before_, lid) || is_foreign(change_.after, lid);
+bool LidMixtures::any_foreign(std::span<const Lid> lids) const {
+  return any_foreign(*before_, lids) || any_foreign(change_.after, lids);
 }
 
-bool LidMixtures::is_foreign(const ForwardingTables& tables, Lid lid) const {
-  const Target* const target = targets_[lid.raw()];
-  for (std::uint32_t s = 0; target != nullptr && s < order_.graph.size(); ++s) {
-    const std::uint32_t by = s == target->at.raw() ? HopMap::none : hop(tables, s, lid);
-    if (by == HopMap::none || map_.peer(by) == target->at.raw()) continue;
-    const std::uint32_t next = hop(tables, map_.peer(by), lid);
-    if (next != HopMap::none && turns_up(by, next)) return true;
+/// A switch after the other, whose row of the tables and its neighbours' then stay in the cache.
+bool LidMixtures::any_foreign(const ForwardingTables& tables, std::span<const Lid> lids) const {
+  for (std::uint32_t s = 0; s < order_.graph.size(); ++s) {
+    for (const Lid lid : lids) {
+      const Target* const target = targets_[lid.raw()];
+      if (target == nullptr || s == target->at.raw()) continue;
+      const std::uint32_t by = hop(tables, s, lid);
+      if (by == HopMap::none || map_.peer(by) == target->at.raw()) continue;
+      const std::uint32_t next = hop(tables, map_.peer(by), lid);
+      if (next != HopMap::none && turns_up(by, next)) return true;
+    }
   }
   return false;
 }

@@ -69,10 +69,10 @@ class LidMixtures {
   [[nodiscard]] bool is_whole(Lid lid, Over over) const { return is_whole(lid, over, *before_); }
   /// Whether these entries lead there from one switch, over links that are up.
   [[nodiscard]] bool leads_there(const ForwardingTables& tables, Lid lid, std::uint32_t s) const;
-  /// By LID: the entry of some switch leads over a link that is down; packets are turned as the order
-  /// forbids.
+  /// The entry of some switch leads over a link that is down.
   [[nodiscard]] bool is_broken(Lid lid) const;
-  [[nodiscard]] bool is_foreign(Lid lid) const;
+  /// Entries of one of them, before or after, turn packets as the order forbids.
+  [[nodiscard]] bool any_foreign(std::span<const Lid> lids) const;
 
  private:
   static constexpr std::uint32_t unchanged = 0xffffffffU;
@@ -89,7 +89,7 @@ class LidMixtures {
   [[nodiscard]] Written written(Lid lid, std::uint32_t s) const {
     return written_[row_of_[lid.raw()] * order_.graph.size() + s];
   }
-  [[nodiscard]] bool is_foreign(const ForwardingTables& tables, Lid lid) const;
+  [[nodiscard]] bool any_foreign(const ForwardingTables& tables, std::span<const Lid> lids) const;
   [[nodiscard]] bool turns_up(std::uint32_t held, std::uint32_t wanted) const;
   [[nodiscard]] bool returns(std::uint32_t held, std::uint32_t wanted) const {
     return map_.peer(wanted) == map_.from(held);

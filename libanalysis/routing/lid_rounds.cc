@@ -77,7 +77,7 @@ class RoundMaker {
     std::vector<Lid> lids = mixtures_.lids();
     const auto whole =
         std::stable_partition(lids.begin(), lids.end(), [&](Lid lid) { return mixtures_.is_broken(lid); });
-    std::stable_partition(whole, lids.end(), [&](Lid lid) { return mixtures_.is_foreign(lid); });
+    std::stable_partition(whole, lids.end(), [&](Lid lid) { return mixtures_.any_foreign({&lid, 1}); });
     return lids;
   }
   [[nodiscard]] Dependencies standing() const {
@@ -254,12 +254,8 @@ bool mixtures_are_acyclic(const UpdateOrder& order, const TableChange& change) {
 
 bool has_foreign_turns(const UpdateOrder& order, const TableChange& change) {
   const LidMixtures mixtures(order, change);
-  if (mixtures.is_past_foreign()) return true;
-  const auto is_foreign = [&](Lid lid) { return mixtures.is_foreign(lid); };
-  const std::vector<Lid> lids = mixtures.lids();
-  const auto& kept = change.besides.kept;
-  return std::any_of(lids.begin(), lids.end(), is_foreign) ||
-         std::any_of(kept.begin(), kept.end(), is_foreign);
+  return mixtures.is_past_foreign() || mixtures.any_foreign(mixtures.lids()) ||
+         mixtures.any_foreign(change.besides.kept);
 }
 
 LidRounds make_rounds(const UpdateOrder& order, const TableChange& change) {

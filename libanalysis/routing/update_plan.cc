@@ -291,10 +291,14 @@ class TableColumns {
   explicit TableColumns(const ForwardingTables& tables) : tables_{tables} {}
 
   void load(std::span<const Lid> lids) {
-    bytes_.resize(lids.size() * tables_.switch_count());
-    for (std::uint32_t s = 0; s < tables_.switch_count(); ++s) {
+    const std::size_t switches = tables_.switch_count();
+    bytes_.resize(lids.size() * switches);
+    constexpr std::size_t together = 64;  // a line of the cache that is written, and of each row that is read
+    for (std::size_t first = 0; first < switches; first += together) {
+      const std::size_t end = std::min(first + together, switches);
       for (std::size_t i = 0; i < lids.size(); ++i) {
-        bytes_[i * tables_.switch_count() + s] = tables_.port(SwitchIndex{s}, lids[i]).raw();
+        for (std::size_t s = first; s < end; ++s)
+          bytes_[i * switches + s] = tables_.port(SwitchIndex{static_cast<std::uint32_t>(s)}, lids[i]).raw();
       }
     }
   }
