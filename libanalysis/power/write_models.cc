@@ -5,8 +5,9 @@
 namespace heddle::power {
 namespace {
 
-/// A basic string of TOML.
-std::string quoted(std::string_view text) {
+/// A basic string of TOML. Not "quoted": the standard library has one of that name, which comes in with
+/// others' headers.
+std::string toml_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto code = static_cast<unsigned char>(c);
@@ -25,7 +26,7 @@ std::string ports_of(const DeviceModel& model) {
   std::string list;
   for (const PortPower& port : model.ports) {
     list += fmt::format("{}{{ mode = {}, watts = {} }}", list.empty() ? "" : ", ",
-                        quoted(to_string(port.mode)), port.watts.value());
+                        toml_string(to_string(port.mode)), port.watts.value());
   }
   return list;
 }
@@ -50,10 +51,10 @@ std::string write_models(const std::vector<DeviceModel>& models) {
   std::string text;
   for (const DeviceModel& model : models) {
     if (is_default(model)) continue;
-    text += fmt::format("[[power.model]]\nname = {}\n", quoted(model.name));
+    text += fmt::format("[[power.model]]\nname = {}\n", toml_string(model.name));
     if (model.vendor_id) text += fmt::format("vendor = {}\n", *model.vendor_id);
     if (model.device_id) text += fmt::format("device = {}\n", *model.device_id);
-    if (!model.pattern.empty()) text += fmt::format("pattern = {}\n", quoted(model.pattern));
+    if (!model.pattern.empty()) text += fmt::format("pattern = {}\n", toml_string(model.pattern));
     text += figures_of(model);
   }
   return text;
