@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -68,9 +69,8 @@ Problems LostLinks::problems() const {
                        std::string_view advice) {
     if (gone.empty()) return;
     problems.push_back(
-        {ProblemKind::LostLinks,
-         fmt::format("{} {}: {}: {}", gone.size(), gone.size() == 1 ? one : several,
-                     list_of(gone, most_lost, [](const std::string& name) { return name; }), advice)});
+        {ProblemKind::LostLinks, fmt::format("{} {}: {}: {}", gone.size(), gone.size() == 1 ? one : several,
+                                             list_of(gone, most_lost, std::identity{}), advice)});
   };
   std::vector<std::string> switches;
   for (const auto& [guid, name] : switches_) switches.push_back(name);
