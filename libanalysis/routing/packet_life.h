@@ -15,11 +15,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <optional>
 #include <span>
-#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "base/ids.h"
@@ -68,8 +69,20 @@ class PacketsUnderWay {
   Instant begun_{};
   Instant latest_{};
   std::vector<Instant> written_;  ///< by LID
-  using Step = std::tuple<Lid, NodeGuid, NodeGuid>;
-  std::map<Step, Instant> replaced_;  ///< those that are older than packets live may have gone
+  struct Step {
+    Lid lid;
+    NodeGuid from;
+    NodeGuid to;
+    bool operator==(const Step&) const = default;
+  };
+  struct StepHash {
+    std::size_t operator()(const Step& step) const {
+      const std::hash<NodeGuid> of;
+      return (of(step.from) * 31U + of(step.to)) * 31U + step.lid.raw();
+    }
+  };
+  /// Those that are older than packets live may have gone. Tens of thousands within a packet's life.
+  std::unordered_map<Step, Instant, StepHash> replaced_;
   Instant pruned_{};
 };
 
