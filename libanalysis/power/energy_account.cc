@@ -1,6 +1,7 @@
 #include "power/energy_account.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "power/cages.h"
 
@@ -52,8 +53,9 @@ void EnergyAccount::set(Instant at, const Fabric& fabric, std::span<const LinkMo
   for (auto& [node, draw] : nodes_) draw.power = draw.saving = Watts{};
   total_.power = total_.saving = Watts{};
   links_between_switches_ = switches_ = Draw{};
+  std::vector<const DeviceModel*> models;  // by node: finding one compares names
   for (const Node& node : fabric.nodes()) {
-    if (model_.find(node) == nullptr) continue;
+    if (models.emplace_back(model_.find(node)) == nullptr) continue;
     Draw& draw = nodes_[node.guid];
     draw.power = model_.base(node);
     total_.power += draw.power;
@@ -70,9 +72,10 @@ void EnergyAccount::set(Instant at, const Fabric& fabric, std::span<const LinkMo
     if (between_switches) add_totals(links_between_switches_, link);
     for (const LinkEnd end : {cable.a, cable.b}) {
       const Node& node = fabric.node(end.node);
-      if (model_.find(node) == nullptr) continue;
-      const Watts power = model_.port(node, modes[i]).watts + cages.share(end);
-      const Watts saving = model_.port(node, full[i]).watts + full_cages.share(end) - power;
+      const DeviceModel* model = models[end.node.raw()];
+      if (model == nullptr) continue;
+      const Watts power = port_watts(*model, modes[i]).watts + cages.share(end);
+      const Watts saving = port_watts(*model, full[i]).watts + full_cages.share(end) - power;
       const auto add = [&](Draw& draw) {
         draw.power += power;
         draw.saving += saving;

@@ -99,6 +99,8 @@ std::shared_ptr<const Survey> with_routes_avoiding(const Survey& survey, std::sp
   const Fabric& fabric = *survey.fabric;
   auto result = std::make_shared<Survey>(survey);
   std::vector<char> reached(fabric.nodes().size(), 0);
+  std::vector<LinkRef> avoided(avoid.begin(), avoid.end());
+  std::ranges::sort(avoided);  // thousands are off where a fabric idles
   std::vector<NodeIndex> order{survey.local};
   reached[survey.local.raw()] = 1;
   const auto spread = [&](bool (*may_pass)(const Fabric&, const Link&)) {
@@ -113,7 +115,7 @@ std::shared_ptr<const Survey> with_routes_avoiding(const Survey& survey, std::sp
         if (!peer || reached[peer->node.raw()] != 0) continue;
         const Link& link = fabric.link(fabric.port(out).link);
         const LinkRef ref = link_ref(fabric, link);
-        if (!may_pass(fabric, link) || std::find(avoid.begin(), avoid.end(), ref) != avoid.end()) continue;
+        if (!may_pass(fabric, link) || std::ranges::binary_search(avoided, ref)) continue;
         reached[peer->node.raw()] = 1;
         SurveyNode& next = result->nodes[peer->node.raw()];
         next.path = result->nodes[at.raw()].path;
