@@ -85,7 +85,7 @@ std::string WholeCheck::follow(const Tables& now, routing::SwitchIndex from, con
 std::vector<std::string> WholeCheck::routes(const Tables& now) const {
   std::vector<std::string> texts;
   const routing::SwitchGraph& graph = watched_.graph();
-  const NodeSet joined = watched_.joined();
+  const NodeSet& joined = watched_.joined();
   const Port& own = watched_.fabric().port(watched_.daemon());
   const auto seat = watched_.fabric().peer({own.node, own.num});
   for (const routing::Target& target : graph.targets()) {

@@ -20,6 +20,7 @@ void FabricWatch::settled() {
   watched_.faults.close();
   wrongs_.clear();
   check();
+  multicast_.forget_members();
   for (const std::string& text : multicast_.check(Everybody::GetsIt)) violation(text);
   circles_.rest();
 }
@@ -65,10 +66,13 @@ void FabricWatch::changed(const sim::Change& change, Picoseconds at) {
   switch (change.kind) {
     case sim::Change::Kind::ForwardingTable:
       read_entries(change.node, change.block);
-      groups_may_differ_ = groups_may_differ_ || whole_node;  // a node that loses its power loses these, too
+      if (!whole_node) break;
+      groups_may_differ_ = true;  // a node that loses its power loses these, too
+      multicast_.forget_members();
       break;
     case sim::Change::Kind::MulticastTable:
       groups_may_differ_ = true;
+      multicast_.forget_members();
       break;
     case sim::Change::Kind::Lid:
       lids_may_differ_ = true;
@@ -134,6 +138,7 @@ void FabricWatch::check() {
   learn_lids();
   if (std::exchange(faults_seen_, watched_.faults.version()) != watched_.faults.version()) {
     routes_.reload();
+    multicast_.forget_members();
     reach_may_differ_ = groups_may_differ_ = true;
   }
   if (std::exchange(reach_may_differ_, false)) out_of_reach_ = watched_.out_of_reach();

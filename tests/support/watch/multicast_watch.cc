@@ -55,10 +55,11 @@ std::set<LinkEnd> MulticastWatch::send(Lid group, LinkEnd from, std::vector<std:
   return delivered;
 }
 
-std::vector<std::string> MulticastWatch::check(Everybody everybody) const {
+std::vector<std::string> MulticastWatch::check(Everybody everybody) {
   std::vector<std::string> texts;
-  const NodeSet joined = watched_.joined();
-  for (const auto& [group, members] : group_members()) {
+  const NodeSet& joined = watched_.joined();
+  if (!members_) members_ = group_members();
+  for (const auto& [group, members] : *members_) {
     for (const LinkEnd from : members) {
       if (!joined.contains(from.node)) continue;
       const std::set<LinkEnd> delivered = send(group, from, texts);

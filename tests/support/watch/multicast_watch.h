@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,13 +18,16 @@ class MulticastWatch {
  public:
   explicit MulticastWatch(const WatchedFabric& watched) : watched_{watched} {}
 
-  [[nodiscard]] std::vector<std::string> check(Everybody everybody) const;
+  /// Tables have changed, or who is dead.
+  void forget_members() { members_.reset(); }
+  [[nodiscard]] std::vector<std::string> check(Everybody everybody);
 
  private:
   [[nodiscard]] std::map<Lid, std::vector<LinkEnd>> group_members() const;
   [[nodiscard]] std::set<LinkEnd> send(Lid group, LinkEnd from, std::vector<std::string>& texts) const;
 
   const WatchedFabric& watched_;
+  std::optional<std::map<Lid, std::vector<LinkEnd>>> members_;
 };
 
 }  // namespace heddle::test

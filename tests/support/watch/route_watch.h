@@ -49,6 +49,10 @@ class RouteWatch {
   [[nodiscard]] std::uint32_t step(std::uint32_t s, Column k) const;
   [[nodiscard]] bool may_have_none(std::uint32_t from, const routing::Target& target) const;
   [[nodiscard]] std::uint32_t judge(std::uint32_t s, PortNum port) const;
+  /// Whether packets for this LID begin at a switch, or must find a way from it.
+  [[nodiscard]] bool must_arrive(std::uint32_t from, const routing::Target& target) const;
+  /// Whether a neighbour's entry leads here.
+  [[nodiscard]] bool is_led_to(std::uint32_t s, Column k) const;
   void check(Column k);
 
   static constexpr std::size_t ports = 256;

@@ -42,7 +42,7 @@ Result<bool> WatchedFabric::learn_lids() {
   auto graph = routing::SwitchGraph::make(*fabric);
   if (!graph && with_lids_) {
     // Who is out of the manager's sight may have a LID that somebody else has got meanwhile.
-    const NodeSet in_sight = joined();
+    const NodeSet& in_sight = joined();
     fabric = with_lids_of(&in_sight);
     graph = routing::SwitchGraph::make(*fabric);
   }
@@ -91,8 +91,10 @@ NodeSet WatchedFabric::flood(Passes passes) const {
   return met;
 }
 
-NodeSet WatchedFabric::joined() const {
-  return flood([this](const Port& port) { return !faults.has(port.link); });
+const NodeSet& WatchedFabric::joined() const {
+  if (std::exchange(joined_at_, faults.version()) != faults.version())
+    joined_ = flood([this](const Port& port) { return !faults.has(port.link); });
+  return joined_;
 }
 
 std::vector<std::string> WatchedFabric::out_of_reach() const {
@@ -101,7 +103,7 @@ std::vector<std::string> WatchedFabric::out_of_reach() const {
   const NodeSet reached = flood([this](const Port& port) {
     return sim_.port_info(with_lids_->port_index(port.node, port.num)).physical == PhysState::LinkUp;
   });
-  const NodeSet by_cables = joined();
+  const NodeSet& by_cables = joined();
   for (std::uint32_t n = 0; n < with_lids_->nodes().size(); ++n) {
     const NodeIndex node{n};
     if (!is_switch(node) || !by_cables.contains(node) || reached.contains(node)) continue;

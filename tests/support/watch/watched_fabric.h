@@ -52,7 +52,7 @@ class WatchedFabric {
   [[nodiscard]] std::string port_fault(NodeIndex node, PortNum port) const;
 
   /// Nodes to which cables lead from the daemon, links that are off included, faults excluded.
-  [[nodiscard]] NodeSet joined() const;
+  [[nodiscard]] const NodeSet& joined() const;
   /// Switches that cables join to the daemon, and that its directed routes do not reach.
   [[nodiscard]] std::vector<std::string> out_of_reach() const;
 
@@ -70,6 +70,8 @@ class WatchedFabric {
   PortIndex daemon_;
   std::shared_ptr<const Fabric> with_lids_;
   std::unique_ptr<routing::SwitchGraph> graph_;
+  mutable NodeSet joined_;
+  mutable std::uint64_t joined_at_ = 0;  ///< version of the faults; 0: unknown
 };
 
 }  // namespace heddle::test
