@@ -10,9 +10,7 @@ namespace heddle::discovery {
 namespace {
 
 struct Cable {
-  PortRef a;
-  PortRef b;
-  LinkEnd near;  ///< of a, as long as the nodes keep their places
+  LinkEnd near;
   LinkEnd far;
 };
 
@@ -90,12 +88,15 @@ class Assembly {
     }
   }
 
-  [[nodiscard]] SurveyNode* find(NodeGuid guid) {
-    const auto it = index_.find(guid);
-    return it == index_.end() ? nullptr : &nodes_[it->second.raw()];
+  [[nodiscard]] std::string name(const PortRef& ref) const {
+    return name_of(nodes_[index_.at(ref.node).raw()], ref.port);
   }
-  [[nodiscard]] std::string name(const PortRef& ref) { return name_of(*find(ref.node), ref.port); }
-  [[nodiscard]] LinkEnd end(const PortRef& ref) const { return {index_.at(ref.node), ref.port}; }
+  [[nodiscard]] std::size_t position(LinkEnd end) const {
+    return first_port_[end.node.raw()] + end.port.raw();
+  }
+  [[nodiscard]] const SurveyPort& port(LinkEnd end) const {
+    return nodes_[end.node.raw()].ports[end.port.raw()];
+  }
   [[nodiscard]] PortRef ref(LinkEnd end) const { return {nodes_[end.node.raw()].guid(), end.port}; }
 
   void join() {
@@ -140,8 +141,8 @@ class Assembly {
                     fmt::format("{} leads to {}, but not back", name(here), name(there)));
     }
     if (back.peer && there < here) return;  // joined from the other end already
-    char& near_taken = taken_[first_port_[near.node.raw()] + near.port.raw()];
-    char& far_taken = taken_[first_port_[far.node.raw()] + far.port.raw()];
+    char& near_taken = taken_[position(near)];
+    char& far_taken = taken_[position(far)];
     const bool free = near_taken == 0 && far_taken == 0 && near != far;
     if (!free) {
       problems_.add(
@@ -150,14 +151,14 @@ class Assembly {
       return;
     }
     near_taken = far_taken = 1;
-    cables_.push_back({here, there, near, far});
+    cables_.push_back({near, far});
   }
 
   void leave_out_unreachable() {
     std::vector<NodeIndex> behind(port_count_, no_node);  // by port
     for (const Cable& cable : cables_) {
-      behind[first_port_[cable.near.node.raw()] + cable.near.port.raw()] = cable.far.node;
-      behind[first_port_[cable.far.node.raw()] + cable.far.port.raw()] = cable.near.node;
+      behind[position(cable.near)] = cable.far.node;
+      behind[position(cable.far)] = cable.near.node;
     }
     std::vector<char> reached(nodes_.size(), 0);
     std::vector<NodeIndex> queue{index_.at(local_)};
@@ -177,10 +178,15 @@ class Assembly {
         queue.push_back(to);
       }
     }
-    if (queue.size() == nodes_.size()) return;
+    if (queue.size() < nodes_.size()) keep(reached);
+  }
+
+  void keep(const std::vector<char>& reached) {
     std::vector<SurveyNode> kept;
+    std::vector<NodeIndex> place(nodes_.size(), no_node);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (reached[i] != 0) {
+        place[i] = NodeIndex{static_cast<std::uint32_t>(kept.size())};
         kept.push_back(std::move(nodes_[i]));
       } else {
         problems_.add(ProblemKind::SplitOff, {nodes_[i].guid(), nodes_[i].info.local_port},
@@ -189,6 +195,12 @@ class Assembly {
     }
     nodes_ = std::move(kept);
     index_nodes();
+    for (Cable& cable : cables_) {
+      cable.near.node = place[cable.near.node.raw()];
+      cable.far.node = place[cable.far.node.raw()];
+    }
+    std::erase_if(cables_,
+                  [](const Cable& cable) { return cable.near.node == no_node || cable.far.node == no_node; });
   }
 
   /// A port of a host that is up and that no cable of this fabric leads to belongs to another subnet, as the
@@ -196,13 +208,7 @@ class Assembly {
   /// here.
   void forget_other_subnets() {
     std::vector<char> cabled(port_count_, 0);
-    for (const Cable& cable : cables_) {
-      for (const PortRef& end : {cable.a, cable.b}) {
-        if (const auto node = index_.find(end.node); node != index_.end()) {
-          cabled[first_port_[node->second.raw()] + end.port.raw()] = 1;
-        }
-      }
-    }
+    for (const Cable& cable : cables_) cabled[position(cable.near)] = cabled[position(cable.far)] = 1;
     elsewhere_.assign(port_count_, 0);
     for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
       const SurveyNode& node = nodes_[i];
@@ -250,6 +256,7 @@ class Assembly {
 
   [[nodiscard]] std::shared_ptr<const Survey> build(std::uint64_t epoch, Instant begun) {
     FabricBuilder builder;
+    builder.expect(nodes_.size(), port_count_, cables_.size());
     for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
       const SurveyNode& node = nodes_[i];
       // The GUIDs are distinct and the port counts were checked when the nodes were found.
@@ -263,15 +270,12 @@ class Assembly {
       }
     }
     for (const Cable& cable : cables_) {
-      const SurveyNode* near = find(cable.a.node);
-      const SurveyNode* far = find(cable.b.node);
-      if (near == nullptr || far == nullptr) continue;
-      const SurveyPort& a = near->ports[cable.a.port.raw()];
-      const SurveyPort& b = far->ports[cable.b.port.raw()];
+      const SurveyPort& a = port(cable.near);
+      const SurveyPort& b = port(cable.far);
       const SurveyPort& said = a.known ? a : b;
       // One end may know what the other one does not tell.
       const LinkSpeed speed = said.speed == LinkSpeed::None ? b.speed : said.speed;
-      (void)builder.add_link(end(cable.a), end(cable.b), mad::active_width(said.info), speed);
+      (void)builder.add_link(cable.near, cable.far, mad::active_width(said.info), speed);
     }
     auto survey = std::make_shared<Survey>();
     survey->fabric = builder.build(epoch);

@@ -85,6 +85,13 @@ PortIndex Fabric::find_port(Lid lid) const {
   return lid.raw() < by_lid_.size() ? by_lid_[lid.raw()] : no_port;
 }
 
+void FabricBuilder::expect(std::size_t nodes, std::size_t ports, std::size_t links) {
+  fabric_->nodes_.reserve(nodes);
+  fabric_->by_guid_.reserve(nodes);
+  fabric_->ports_.reserve(ports);
+  fabric_->links_.reserve(links);
+}
+
 Result<NodeIndex> FabricBuilder::add_node(Node node) {
   auto& nodes = fabric_->nodes_;
   if (node.port_count == 255) {
@@ -175,8 +182,8 @@ const Port& FabricBuilder::port(NodeIndex node, PortNum port) const {
 std::shared_ptr<const Fabric> FabricBuilder::build(std::uint64_t epoch) {
   Fabric& fabric = *fabric_;
   fabric.epoch_ = epoch;
-  std::sort(fabric.links_.begin(), fabric.links_.end(),
-            [](const Link& x, const Link& y) { return x.a < y.a; });
+  const auto by_end = [](const Link& x, const Link& y) { return x.a < y.a; };
+  if (!std::ranges::is_sorted(fabric.links_, by_end)) std::ranges::sort(fabric.links_, by_end);
   for (std::uint32_t i = 0; i < fabric.links_.size(); ++i) {
     for (const LinkEnd& end : {fabric.links_[i].a, fabric.links_[i].b}) {
       fabric.ports_[fabric.port_index(end).raw()].link = LinkIndex{i};

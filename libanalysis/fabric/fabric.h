@@ -137,6 +137,9 @@ class Fabric {
 /// added. Not thread-safe; use once.
 class FabricBuilder {
  public:
+  /// Makes room for so many; ports with port 0 of each node.
+  void expect(std::size_t nodes, std::size_t ports, std::size_t links);
+
   /// What can be said of a port besides its place; `link` and `node` are ignored.
   /// Errors: Conflict for a GUID that is there already, Invalid for a port count above 254.
   Result<NodeIndex> add_node(Node node);

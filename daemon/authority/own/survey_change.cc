@@ -11,6 +11,7 @@ std::shared_ptr<const Fabric> rebuild(const Fabric& fabric, std::uint64_t epoch,
                                       const std::function<void(LinkEnd, Port&)>& change,
                                       std::span<const KnownLink> more) {
   FabricBuilder builder;
+  builder.expect(fabric.nodes().size(), fabric.ports().size(), fabric.links().size() + more.size());
   const auto set_ports = [&](NodeIndex index) {
     const Node& node = fabric.node(index);
     for (unsigned p = 0; p <= node.port_count; ++p) {
