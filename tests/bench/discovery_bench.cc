@@ -10,6 +10,7 @@
 #include "authority/own/subnet_manager.h"
 #include "authority/own/up_down_keeper.h"
 #include "bench/cpu_seconds.h"
+#include "bench/fabric_argument.h"
 #include "discovery/discovery.h"
 #include "support/sim_world.h"
 #include "transport/requests.h"
@@ -214,6 +215,6 @@ class Bench {
 int main(int argc, char** argv) {
   heddle::sim::Options options;
   options.mad_latency = heddle::Picoseconds{5'000'000};  // 5 us one way
-  heddle::Bench{argc > 1 ? argv[1] : "fattree:hosts=8400,radix=36", options}.run();
+  heddle::Bench{heddle::fabric_argument(argc, argv, 1, "fattree:hosts=8400,radix=36"), options}.run();
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "bench/cpu_seconds.h"
+#include "bench/fabric_argument.h"
 #include "support/managed_world.h"
 
 namespace heddle::vlarb {
@@ -30,7 +31,7 @@ int main(int argc, char** argv) {
   using namespace heddle::vlarb;
   heddle::sim::Options options;
   options.mad_latency = heddle::Picoseconds{5'000'000};  // 5 us one way
-  ManagedWorld world{argc > 1 ? argv[1] : "fattree:hosts=8400,radix=36", options};
+  ManagedWorld world{heddle::fabric_argument(argc, argv, 1, "fattree:hosts=8400,radix=36"), options};
   world.bring_up();
   measure(world, "push and read back", [&] { return world.push(for_ports("")); });
   measure(world, "verify", [&] { return world.verify(); });

@@ -11,6 +11,7 @@
 #include "authority/own/subnet_manager.h"
 #include "authority/own/up_down_keeper.h"
 #include "bench/cpu_seconds.h"
+#include "bench/fabric_argument.h"
 #include "discovery/discovery.h"
 #include "support/sa_client.h"
 #include "support/sim_world.h"
@@ -120,6 +121,6 @@ int run(std::string_view generator, std::size_t gets) {
 }  // namespace heddle
 
 int main(int argc, char** argv) {
-  return heddle::run(argc > 1 ? argv[1] : "tree:k=18,n=3,full",
+  return heddle::run(heddle::fabric_argument(argc, argv, 1, "tree:k=18,n=3,full"),
                      argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 100000);
 }

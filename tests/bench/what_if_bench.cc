@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "bench/cpu_seconds.h"
+#include "bench/fabric_argument.h"
 #include "fabric/generators.h"
 #include "routing/quality.h"
 #include "twin/failures.h"
@@ -113,9 +114,9 @@ int every_switch(const std::string& generator) {
 }  // namespace heddle::twin
 
 int main(int argc, char** argv) {
-  const std::string large = argc > 1 ? argv[1] : "tree:k=18,n=3,full";
+  const std::string large = heddle::fabric_argument(argc, argv, 1, "tree:k=18,n=3,full");
   for (const double load : {heddle::twin::light, heddle::twin::heavy}) {
     if (heddle::twin::one_change(large, load) != 0) return 1;
   }
-  return heddle::twin::every_switch(argc > 2 ? argv[2] : "fattree:hosts=1000");
+  return heddle::twin::every_switch(heddle::fabric_argument(argc, argv, 2, "fattree:hosts=1000"));
 }
