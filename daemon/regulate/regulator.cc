@@ -19,6 +19,30 @@ regulation::GovernorOptions as_the_actuator_can(regulation::GovernorOptions opti
   return options;
 }
 
+std::vector<NodeGuid> drained_in(const regulation::Memory& memory) {
+  std::vector<NodeGuid> switches;
+  for (const auto& [what, drain] : memory.drains)
+    switches.insert(switches.end(), drain.nodes.begin(), drain.nodes.end());
+  // One may be part of several.
+  std::ranges::sort(switches);
+  switches.erase(std::unique(switches.begin(), switches.end()), switches.end());
+  return switches;
+}
+
+std::vector<authority::KnownLink> links_known_in(const regulation::Memory& memory) {
+  std::vector<authority::KnownLink> links;
+  for (const auto& [ref, off] : memory.off) links.push_back({ref, off.full.width, off.full.speed});
+  for (const auto& [id, change] : memory.open) {
+    for (const auto& off : change.off) links.push_back({off.link, off.full.width, off.full.speed});
+  }
+  // Every cable once.
+  std::sort(links.begin(), links.end(), [](const auto& x, const auto& y) { return x.link < y.link; });
+  links.erase(
+      std::unique(links.begin(), links.end(), [](const auto& x, const auto& y) { return x.link == y.link; }),
+      links.end());
+  return links;
+}
+
 }  // namespace
 
 Regulator::Regulator(const RegulatorOptions& options, journal::Scribe& journal, Actuator& actuator, Log log)
@@ -270,29 +294,11 @@ std::vector<LinkRef> Regulator::links_off() const {
 }
 
 std::vector<NodeGuid> Regulator::switches_drained() const {
-  const regulation::Memory memory = restarted_ ? governor_.memory() : journal_.memory();
-  std::vector<NodeGuid> switches;
-  for (const auto& [what, drain] : memory.drains)
-    switches.insert(switches.end(), drain.nodes.begin(), drain.nodes.end());
-  // One may be part of several.
-  std::ranges::sort(switches);
-  switches.erase(std::unique(switches.begin(), switches.end()), switches.end());
-  return switches;
+  return restarted_ ? drained_in(governor_.memory()) : drained_in(journal_.memory());
 }
 
 std::vector<authority::KnownLink> Regulator::known_links() const {
-  std::vector<authority::KnownLink> links;
-  const regulation::Memory memory = restarted_ ? governor_.memory() : journal_.memory();
-  for (const auto& [ref, off] : memory.off) links.push_back({ref, off.full.width, off.full.speed});
-  for (const auto& [id, change] : memory.open) {
-    for (const auto& off : change.off) links.push_back({off.link, off.full.width, off.full.speed});
-  }
-  // Every cable once.
-  std::sort(links.begin(), links.end(), [](const auto& x, const auto& y) { return x.link < y.link; });
-  links.erase(
-      std::unique(links.begin(), links.end(), [](const auto& x, const auto& y) { return x.link == y.link; }),
-      links.end());
-  return links;
+  return restarted_ ? links_known_in(governor_.memory()) : links_known_in(journal_.memory());
 }
 
 }  // namespace heddle::regulate
