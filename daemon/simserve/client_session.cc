@@ -27,10 +27,7 @@ ClientSession::ClientSession(Surroundings& around, DatagramSocket socket, PortIn
       packet_peer_{packet_peer},
       gone_{std::move(gone)} {}
 
-ClientSession::~ClientSession() {
-  stop();
-  waiter_.release();  // the socket closes itself
-}
+ClientSession::~ClientSession() { stop(); }
 
 Result<void> ClientSession::start() {
   const auto client =
@@ -45,8 +42,9 @@ void ClientSession::stop() {
   if (std::exchange(stopped_, true)) return;
   around_.fabric.detach(client_);
   around_.wake();
-  boost::system::error_code ignored;
-  waiter_.cancel(ignored);
+  // Now and not with the last handler: who comes next may be given this name.
+  waiter_.release();
+  socket_.close();
 }
 
 void ClientSession::listen() {

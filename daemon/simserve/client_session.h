@@ -36,7 +36,7 @@ class ClientSession : public std::enable_shared_from_this<ClientSession> {
 
   /// Opens the port on the fabric and begins to listen.
   Result<void> start();
-  /// Takes it off the fabric; nothing is called any more.
+  /// Takes it off the fabric and closes its socket; nothing is called any more.
   void stop();
 
   /// Asks again and gives back what is overdue.

@@ -94,8 +94,10 @@ DatagramSocket& DatagramSocket::operator=(DatagramSocket&& other) noexcept {
   return *this;
 }
 
-DatagramSocket::~DatagramSocket() {
-  if (fd_ >= 0) ::close(fd_);
+DatagramSocket::~DatagramSocket() { close(); }
+
+void DatagramSocket::close() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
 Result<void> DatagramSocket::connect(const PeerAddress& peer) {

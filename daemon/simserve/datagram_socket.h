@@ -53,6 +53,8 @@ class DatagramSocket {
 
   Result<void> connect(const PeerAddress& peer);
   [[nodiscard]] int fd() const { return fd_; }
+  /// Its name is free. What is sent then fails, and nothing is received.
+  void close();
 
   Sent send(std::span<const std::uint8_t> bytes);
   Sent send_to(std::span<const std::uint8_t> bytes, const PeerAddress& peer);

@@ -117,7 +117,6 @@ void Server::drop(std::uint32_t number) {
   if (found == clients_.end()) return;
   found->second->stop();
   clients_.erase(found);
-  first_number_ = std::max(first_number_, number + 1);
 }
 
 Result<void> Server::connect(ControlMessage& message, const PeerAddress& from) {
@@ -137,8 +136,7 @@ Result<void> Server::connect(ControlMessage& message, const PeerAddress& from) {
       break;
     }
   }
-  // Not a number whose socket may still be closing.
-  std::uint32_t number = first_number_;
+  std::uint32_t number = 0;
   while (clients_.count(number) != 0) ++number;
   if (number >= most_clients) return fail(ErrorCode::Conflict, "too many clients");
 
@@ -163,7 +161,6 @@ Result<void> Server::connect(ControlMessage& message, const PeerAddress& from) {
     if (!granted) return fail(granted.error());
   }
   clients_.emplace(number, std::move(client));
-  first_number_ = 0;
 
   data.id = number;
   const std::string& name = description.node(description.port(*port).node).description;

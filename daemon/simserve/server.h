@@ -62,7 +62,6 @@ class Server {
   std::unique_ptr<Listener> udp_;
   boost::asio::steady_timer timer_;
   int ticks_ = 0;
-  std::uint32_t first_number_ = 0;  ///< to be given to the next client
   std::map<std::uint32_t, std::shared_ptr<ClientSession>> clients_;
   bool stopped_ = false;
 };

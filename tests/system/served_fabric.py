@@ -110,9 +110,9 @@ class Programs:
         self.started.append(process)
         return process
 
-    def attach(self, own):
-        """A client of our own making, under this number in place of a process id: its control and packet sockets, and
-        the number that it was given."""
+    def ask_to_attach(self, own):
+        """A client of our own making, under this number in place of a process id, that has not read its answer yet: its
+        control and packet sockets."""
         control = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         control.bind(f"\0{self.name}:ctl{own}\0")
         control.connect(f"\0{self.name}:ctl\0")
@@ -120,11 +120,20 @@ class Programs:
         packets.bind(f"\0{self.name}:in{own}\0")
         control.settimeout(5)
         control.send(struct.pack("=IIII", 0xDEADBEEF, 0, 1, 44) + struct.pack("=III", own, 0, 0) + bytes(52))
+        return control, packets
+
+    def attached(self, control, packets):
+        """The number that the client was given."""
         answer = control.recv(80)
         assert struct.unpack_from("=I", answer, 8)[0] == 1, "refused"
         number = struct.unpack_from("=I", answer, 16)[0]
         packets.connect(f"\0{self.name}:out{number}\0")
-        return control, packets, number
+        return number
+
+    def attach(self, own):
+        """A client of our own making: its sockets, and the number that it was given."""
+        control, packets = self.ask_to_attach(own)
+        return control, packets, self.attached(control, packets)
 
     # OpenSM
 

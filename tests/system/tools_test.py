@@ -241,6 +241,23 @@ class Clients(unittest.TestCase):
         self.assertEqual(sorted(number for _, _, number in clients), list(range(15)))
         self.others_are_well()
 
+    def test_those_that_come_at_once_get_the_places_of_those_that_ended_at_once(self):
+        for control, packets, _ in (self.attach("a"), self.attach("bb"), self.attach("ccc")):
+            control.close()
+            packets.close()
+        # So that it finds all of them gone with the first question, and has the others' before it.
+        self.served.server.send_signal(signal.SIGSTOP)
+        asked = []
+        try:
+            for own in range(3):
+                asked.append(self.served.ask_to_attach(os.getpid() * 10 + 5 + own))
+                for socket in asked[-1]:
+                    self.addCleanup(socket.close)
+        finally:
+            self.served.server.send_signal(signal.SIGCONT)
+        self.assertEqual(sorted(self.served.attached(*one) for one in asked), [0, 1, 2])
+        self.others_are_well()
+
     def test_rubbish(self):
         control, packets, _ = self.attach("rubbish")
         for size in (0, 1, 79, 81, 288, 5000):
