@@ -195,7 +195,11 @@ class Mastership(unittest.TestCase):
                 with self.heddled(env=env) as daemon:
                     time.sleep(milliseconds / 1000)
                     other, _ = self.opensm("host-1", 9)
-                    self.manager(daemon, lambda sm: sm["role"] == "observer" and sm["answers"], "yielding")
+
+                    def yields(sm):
+                        self.assertIsNone(other.poll(), "OpenSM has ended")
+                        return sm["role"] == "observer" and sm["answers"]
+                    self.manager(daemon, yields, "yielding")
                     other.kill()
                     other.wait()
 
