@@ -112,6 +112,17 @@ Result<void> forget_link(RegulationDesk& desk, const Request& request, const Res
   return {};
 }
 
+Result<void> forget_gone(RegulationDesk& desk, const Request& request, const Respond& respond) {
+  auto arguments = Arguments::read(request.body);
+  if (!arguments) return fail(arguments.error());
+  const auto by = arguments->text("by");
+  if (!by) return fail(by.error());
+  if (auto end = arguments->end(); !end) return end;
+  desk.regulation()->forget_gone(author(request.peer, *by), reply_to(respond));
+  desk.ordered();
+  return {};
+}
+
 Result<void> restore(RegulationDesk& desk, const Request& request, const Respond& respond) {
   auto arguments = Arguments::read(request.body);
   if (!arguments) return fail(arguments.error());
@@ -218,7 +229,7 @@ constexpr std::array paths{
     Path{"/v1/links/power", show_power_links, nullptr}, Path{"/v1/energy", show_energy, nullptr},
     Path{"/v1/events", show_events, nullptr},           Path{"/v1/link", nullptr, set_link},
     Path{"/v1/link/forget", nullptr, forget_link},      Path{"/v1/restore", nullptr, restore},
-    Path{"/v1/drain", show_drains, order_drain},
+    Path{"/v1/fabric/forget", nullptr, forget_gone},    Path{"/v1/drain", show_drains, order_drain},
 };
 
 }  // namespace

@@ -65,6 +65,7 @@ class RegulationControl {
   virtual void set_override(const LinkRef& link, const regulation::Override& value, regulation::Force force,
                             Reply reply) = 0;
   virtual void forget_link(const LinkRef& link, const std::string& by, Reply reply) = 0;
+  virtual void forget_gone(const std::string& by, Reply reply) = 0;
   virtual void restore(const std::string& by, Adopt adopt, Reply reply) = 0;
   virtual void set_drain(const regulation::Drain& drain, regulation::Force force, Reply reply) = 0;
   virtual void end_drain(const std::string& what, const std::string& by, Reply reply) = 0;
@@ -107,6 +108,9 @@ class RegulatorControl final : public RegulationControl {
   }
   void forget_link(const LinkRef& link, const std::string& by, Reply reply) override {
     regulator_.forget_link(link, by, now(), std::move(reply));
+  }
+  void forget_gone(const std::string& by, Reply reply) override {
+    regulator_.forget_gone(by, now(), std::move(reply));
   }
   void restore(const std::string& by, Adopt adopt, Reply reply) override {
     regulator_.restore(by, adopt, now(), std::move(reply));

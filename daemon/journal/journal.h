@@ -1,6 +1,6 @@
 /// What must survive a crash of the daemon: the regulation's memory (which links are off and why, changes
-/// under way, overrides, mode), the order of the switches, LIDs, energy totals, and the log of decisions.
-/// Measurements are not here.
+/// under way, overrides, mode), the order of the switches, LIDs, cables, energy totals, and the log of
+/// decisions. Measurements are not here.
 ///
 /// Intent before action, outcome after: a record is on disk (SQLite, WAL, synchronous=FULL) when write()
 /// comes back, so that whoever starts after a crash knows every link that may be off by this program's doing.
@@ -50,6 +50,14 @@ struct Event {
 using Rank = std::pair<NodeGuid, std::uint16_t>;
 using PortLid = std::pair<PortRef, Lid>;  ///< its base LID
 
+/// Between two switches, as it was found.
+struct Cable {
+  LinkRef link;
+  std::string a;  ///< what the node of link.a is called
+  std::string b;
+  friend bool operator==(const Cable&, const Cable&) = default;
+};
+
 /// Implemented on a file by open_journal(). Errors of all calls: Io, with the path.
 class Journal {
  public:
@@ -72,6 +80,11 @@ class Journal {
   virtual Result<void> put_lids(std::span<const PortLid> lids) = 0;
   /// By port.
   [[nodiscard]] virtual Result<std::vector<PortLid>> lids() const = 0;
+
+  /// Likewise: of the fabric as it is known, those included that are gone and have not been forgotten.
+  virtual Result<void> put_cables(std::span<const Cable> cables) = 0;
+  /// By link.
+  [[nodiscard]] virtual Result<std::vector<Cable>> cables() const = 0;
 
   virtual Result<void> put_energy(const power::EnergyRecord& record) = 0;
   [[nodiscard]] virtual Result<power::EnergyRecord> energy() const = 0;

@@ -12,7 +12,7 @@ namespace {
 
 /// In the file's header, so that file(1) and others know whose it is: "Hedl".
 constexpr std::int64_t application_id = 0x4865646c;
-constexpr std::int64_t schema_version = 6;
+constexpr std::int64_t schema_version = 7;
 
 constexpr const char* schema = R"(
 CREATE TABLE off(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER,
@@ -64,6 +64,13 @@ PRAGMA user_version = 5;
 constexpr const char* add_baseline = R"(
 CREATE TABLE baseline(plan TEXT, name TEXT, by TEXT, since INTEGER);
 PRAGMA user_version = 6;
+)";
+
+/// From schema 6 to 7.
+constexpr const char* add_cables = R"(
+CREATE TABLE cable(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGER, a TEXT, b TEXT,
+  PRIMARY KEY(a_node, a_port, b_node, b_port)) WITHOUT ROWID;
+PRAGMA user_version = 7;
 )";
 
 Result<void> run_all(const Database& database, std::initializer_list<const char*> statements) {
@@ -144,7 +151,8 @@ Result<void> check_or_make_schema(const Database& database) {
   if (!id) return cannot_read(database);
   const auto version = database.number("PRAGMA user_version");
   if (!version) return cannot_read(database);
-  if (*pages == 0) return run_all(database, {schema, add_drains, add_wakes, add_lids, add_baseline});
+  if (*pages == 0)
+    return run_all(database, {schema, add_drains, add_wakes, add_lids, add_baseline, add_cables});
   if (*id != application_id) {
     return invalid(
         "this is a database of another program; set state.directory to a directory of Heddle's own");
@@ -156,11 +164,14 @@ Result<void> check_or_make_schema(const Database& database) {
                     *version, schema_version));
   }
   if (auto whole = check_everything(database); !whole) return whole;
-  if (*version == 1) return run_all(database, {add_forced, add_drains, add_wakes, add_lids, add_baseline});
-  if (*version == 2) return run_all(database, {add_drains, add_wakes, add_lids, add_baseline});
-  if (*version == 3) return run_all(database, {add_wakes, add_lids, add_baseline});
-  if (*version == 4) return run_all(database, {add_lids, add_baseline});
-  if (*version == 5) return run_all(database, {add_baseline});
+  if (*version == 1) {
+    return run_all(database, {add_forced, add_drains, add_wakes, add_lids, add_baseline, add_cables});
+  }
+  if (*version == 2) return run_all(database, {add_drains, add_wakes, add_lids, add_baseline, add_cables});
+  if (*version == 3) return run_all(database, {add_wakes, add_lids, add_baseline, add_cables});
+  if (*version == 4) return run_all(database, {add_lids, add_baseline, add_cables});
+  if (*version == 5) return run_all(database, {add_baseline, add_cables});
+  if (*version == 6) return run_all(database, {add_cables});
   return {};
 }
 

@@ -10,6 +10,7 @@ Scribe::Scribe(Journal& journal, Desk desk)
       memory_{journal.memory()},
       ranks_{journal.ranks()},
       lids_{journal.lids()},
+      cables_{journal.cables()},
       energy_{journal.energy()} {}
 
 template <class Value>
@@ -66,6 +67,12 @@ void Scribe::put_ranks(const std::vector<Rank>& ranks, Stored stored) {
 void Scribe::put_lids(std::vector<PortLid> lids, Stored stored) {
   lids_ = lids;
   hand_over<void>([&journal = journal_, lids = std::move(lids)] { return journal.put_lids(lids); },
+                  std::move(stored));
+}
+
+void Scribe::put_cables(std::vector<Cable> cables, Stored stored) {
+  cables_ = cables;
+  hand_over<void>([&journal = journal_, cables = std::move(cables)] { return journal.put_cables(cables); },
                   std::move(stored));
 }
 

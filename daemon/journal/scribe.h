@@ -2,8 +2,8 @@
 /// What is handed over is written in that order, one after the other, where the caller says (a thread that
 /// may wait, in the daemon). Who must not act before all of it is on disk asks for that with after().
 ///
-/// memory(), ranks() and lids() are those of all that was handed over, but for records that the disk has
-/// refused.
+/// memory(), ranks(), lids() and cables() are those of all that was handed over, but for records that the
+/// disk has refused.
 ///
 /// All calls, and all that it calls but for Desk::run's work, are on the caller's thread. Nothing is called
 /// after its end. The journal must outlive the work that was handed over.
@@ -41,6 +41,10 @@ class Scribe {
   void put_lids(std::vector<PortLid> lids, Stored stored);
   /// As ranks().
   [[nodiscard]] const Result<std::vector<PortLid>>& lids() const { return lids_; }
+
+  void put_cables(std::vector<Cable> cables, Stored stored);
+  /// As ranks().
+  [[nodiscard]] const Result<std::vector<Cable>>& cables() const { return cables_; }
 
   /// Where one waits to be written already, this one is left out: the next is as good.
   void put_energy(const power::EnergyRecord& record, Stored stored);
@@ -83,6 +87,7 @@ class Scribe {
   std::deque<regulation::Record> unstored_;
   Result<std::vector<Rank>> ranks_;
   Result<std::vector<PortLid>> lids_;
+  Result<std::vector<Cable>> cables_;
   Result<power::EnergyRecord> energy_;
   bool energy_waits_ = false;
   std::size_t reads_waiting_ = 0;

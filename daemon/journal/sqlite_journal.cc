@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "journal/cable_rows.h"
 #include "journal/database.h"
 #include "journal/drain_rows.h"
 #include "journal/journal.h"
@@ -98,6 +99,11 @@ class SqliteJournal final : public Journal {
     return in_transaction([&] { return store_lids(database_, lids); });
   }
   [[nodiscard]] Result<std::vector<PortLid>> lids() const override { return read_lids(database_); }
+
+  Result<void> put_cables(std::span<const Cable> cables) override {
+    return in_transaction([&] { return store_cables(database_, cables); });
+  }
+  [[nodiscard]] Result<std::vector<Cable>> cables() const override { return read_cables(database_); }
 
   Result<void> put_energy(const power::EnergyRecord& record) override {
     return in_transaction([&]() -> Result<void> {

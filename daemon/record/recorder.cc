@@ -88,6 +88,10 @@ class Recorder::BetweenJournal final : public journal::Journal {
     return heard(real_->put_lids(lids));
   }
   [[nodiscard]] Result<std::vector<journal::PortLid>> lids() const override { return real_->lids(); }
+  Result<void> put_cables(std::span<const journal::Cable> cables) override {
+    return heard(real_->put_cables(cables));
+  }
+  [[nodiscard]] Result<std::vector<journal::Cable>> cables() const override { return real_->cables(); }
   [[nodiscard]] Result<std::string> image() const override { return real_->image(); }
   Result<void> put_energy(const power::EnergyRecord& record) override {
     return heard(real_->put_energy(record));

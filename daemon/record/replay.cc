@@ -35,6 +35,11 @@ class Replay::BetweenJournal final : public journal::Journal {
     return image_->put_lids(lids);
   }
   [[nodiscard]] Result<std::vector<journal::PortLid>> lids() const override { return image_->lids(); }
+  Result<void> put_cables(std::span<const journal::Cable> cables) override {
+    if (auto failed = next()) return fail(*failed);
+    return image_->put_cables(cables);
+  }
+  [[nodiscard]] Result<std::vector<journal::Cable>> cables() const override { return image_->cables(); }
   Result<void> put_energy(const power::EnergyRecord& record) override {
     if (auto failed = next()) return fail(*failed);
     return image_->put_energy(record);

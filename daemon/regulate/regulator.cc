@@ -51,7 +51,8 @@ Regulator::Regulator(const RegulatorOptions& options, journal::Scribe& journal, 
       actuator_{actuator},
       log_{std::move(log)},
       governor_{as_the_actuator_can(options.governor, actuator)},
-      energy_{options.governor.power} {
+      energy_{options.governor.power},
+      cables_{journal} {
   actuator_.tell_of_links(
       [this](const std::vector<LinkRef>& links, Instant now) { feed(regulation::LinksThere{links}, now); });
   if (const auto& record = journal_.energy()) {
@@ -113,9 +114,23 @@ void Regulator::on_fabric(const KnownFabric& known, Instant now) {
     }
     feed(std::move(restarted), now);
   }
+  keep_cables(known.reference != before.reference);
   tell_of_what_came(before.left, now);
   compare(known, now);
   adopt_more(now);
+}
+
+bool Regulator::is_up(const LinkRef& ref) const {
+  const Fabric& fabric = *known_.reference;
+  const PortIndex port = fabric.find_port(ref.a);
+  const LinkIndex link = port == no_port ? no_link : fabric.port(port).link;
+  return link != no_link && link_ref(fabric, fabric.link(link)) == ref && known_.up.contains(link);
+}
+
+void Regulator::keep_cables(bool other_topology) {
+  const bool back =
+      cables_.remember_again(known_.present, [this](const LinkRef& link) { return is_up(link); });
+  if (back || other_topology) cables_.look(*known_.reference, [this](const Result<void>& put) { heed(put); });
 }
 
 /// Cables that the topology was without because they were lost.

@@ -29,6 +29,7 @@
 #include "power/energy_account.h"
 #include "power/savings.h"
 #include "regulate/drain_shown.h"
+#include "regulate/known_cables.h"
 #include "regulation/governor.h"
 #include "sampling/queue_probe.h"
 
@@ -104,6 +105,8 @@ class Regulator final : public authority::FabricListener {
   void keep_baseline(const regulation::Baseline& baseline, Instant now, Reply reply);
   void forget_baseline(const std::string& by, Instant now, Reply reply);
   void restore(const std::string& by, Adopt adopt, Instant now, Reply reply);
+  /// Switches and cables that are gone for good are missed no more, now and after the next start.
+  void forget_gone(const std::string& by, Instant now, Reply reply);
   /// Nothing more is decided, and what regulation turned off comes back, or not; see idle() and at_rest().
   void stop(regulation::Stopping::Links links, Instant now);
   /// No step is under way.
@@ -217,6 +220,13 @@ class Regulator final : public authority::FabricListener {
   void adopt_more(Instant now);
   void log(regulation::ReportKind kind, const std::string& links, const std::string& text, Instant now);
   void add_problems_of_links(Problems& problems) const;
+  /// Without anybody's order, and not forgotten; of a run before, too. Cables between switches that are
+  /// there.
+  [[nodiscard]] Gone gone() const;
+  void add_those_of_before(Gone& gone) const;
+  void keep_cables(bool other_topology);
+  /// In the fabric as it is known.
+  [[nodiscard]] bool is_up(const LinkRef& link) const;
   [[nodiscard]] std::string cut_off_hosts() const;
   [[nodiscard]] std::string name(NodeGuid node) const;
   [[nodiscard]] std::string name(const PortRef& port) const;
@@ -236,6 +246,7 @@ class Regulator final : public authority::FabricListener {
   std::vector<std::string> unmatched_readings_;  ///< of switches that the fabric has not
 
   KnownFabric known_;
+  KnownCables cables_;
   bool restarted_ = false;
   struct Seen {
     Instant since;

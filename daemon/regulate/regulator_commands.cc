@@ -45,6 +45,29 @@ void Regulator::forget_baseline(const std::string& by, Instant now, Reply reply)
   feed(regulation::ForgetBaseline{by, remember(std::move(reply))}, now);
 }
 
+void Regulator::forget_gone(const std::string& by, Instant now, Reply reply) {
+  if (!known_.reference) {
+    return reply(fail(ErrorCode::Unreachable, "the fabric has not been swept yet; ask again in a moment"));
+  }
+  const Gone gone = this->gone();
+  if (gone.switches.empty() && gone.cables.empty()) return reply("nothing is gone");
+  std::vector<std::string> counts;
+  const auto count = [&](std::size_t n, std::string_view one, std::string_view several) {
+    if (n > 0) counts.push_back(fmt::format("{} {}", n, n == 1 ? one : several));
+  };
+  count(gone.switches.size(), "switch", "switches");
+  count(gone.cables.size(), "link", "links");
+  const std::string text = fmt::format("forgotten until seen again: {}", fmt::join(counts, " and "));
+  const std::vector<LinkRef> cables(gone.cables.begin(), gone.cables.end());
+  log(regulation::ReportKind::Operator, names(cables), fmt::format("{}, by {}", text, by), now);
+  // Nobody is told that they are forgotten before it is on disk.
+  cables_.forget(gone, [this](const Result<void>& put) { heed(put); });
+  journal_.after([this, reply = std::move(reply), text](Instant) {
+    reply(cables_.refused() ? text + ", but the disk has not taken it: they are missed again after a start"
+                            : text);
+  });
+}
+
 void Regulator::restore(const std::string& by, Adopt adopt_them, Instant now, Reply reply) {
   if (adopt_them == Adopt::DisabledPorts) {
     reply = [adopted = adopt(by, now), reply = std::move(reply)](const Result<std::string>& restored) {

@@ -45,7 +45,9 @@ std::string Regulator::cut_off_hosts() const {
 
 std::string Regulator::name(NodeGuid node) const {
   const NodeIndex index = known_.reference ? known_.reference->find_node(node) : no_node;
-  return index == no_node ? to_string(node) : unique_name(*known_.reference, index);
+  if (index != no_node) return unique_name(*known_.reference, index);
+  const std::string before = cables_.name_of(node);
+  return before.empty() ? to_string(node) : before;
 }
 
 std::string Regulator::name(const PortRef& port) const {
@@ -155,35 +157,19 @@ void Regulator::add_problems_of_links(Problems& problems) const {
     problems.push_back({kind, fmt::format("{} {}: {}: {}", which.size(), which.size() == 1 ? one : several,
                                           names(which), advice)});
   };
-  const Fabric& fabric = *known_.reference;
-  std::set<NodeGuid> gone = governor_.lost_switches();
-  std::erase_if(gone, [this](NodeGuid node) { return governor_.is_drained(node); });
-  add(ProblemKind::LostLinks, std::vector(gone.begin(), gone.end()), "switch is gone", "switches are gone",
-      "see their power, and the cables there");
-  std::vector<LinkRef> lost = governor_.links_in(regulation::LinkState::Lost);
-  lost.insert(lost.end(), known_.left.begin(), known_.left.end());
-  // Hosts come and go, and say so themselves.
-  std::erase_if(lost, [&](const LinkRef& link) {
-    if (governor_.is_drained(link)) return true;
-    const auto between_switches = [&](const PortRef& port) {
-      const NodeIndex node = fabric.find_node(port.node);
-      return node != no_node && fabric.node(node).type == NodeType::Switch && !gone.contains(port.node);
-    };
-    return !between_switches(link.a) || !between_switches(link.b);
-  });
-  const std::vector<PortRef> disabled = not_ours(known_.disabled, governor_);
-  std::erase_if(lost, [&](const LinkRef& link) {
-    return std::any_of(disabled.begin(), disabled.end(),
-                       [&](const PortRef& port) { return port == link.a || port == link.b; });
-  });
-  add(ProblemKind::LostLinks, lost, "link is down, and nobody ordered it",
-      "links are down, and nobody ordered it", "see their cables");
-  add(ProblemKind::DisabledPorts, disabled, "port is disabled and not by us",
+  const Gone gone = this->gone();
+  add(ProblemKind::LostLinks, std::vector(gone.switches.begin(), gone.switches.end()), "switch is gone",
+      "switches are gone", "see their power, and the cables there; `heddle fabric forget` if for good");
+  add(ProblemKind::LostLinks, std::vector(gone.cables.begin(), gone.cables.end()),
+      "link is down, and nobody ordered it", "links are down, and nobody ordered it",
+      "see their cables; `heddle fabric forget` if they are gone for good");
+  add(ProblemKind::DisabledPorts, not_ours(known_.disabled, governor_), "port is disabled and not by us",
       "ports are disabled and not by us",
       "an operator may have done that, or a journal that is lost had it; `heddle restore --adopt` enables "
       "them");
   add(ProblemKind::LinksNotBack, governor_.not_back(), "link was ordered on and did not come",
       "links were ordered on and did not come", "see their cables; they are ordered again and again");
+  const Fabric& fabric = *known_.reference;
   for (const auto& [link, off] : governor_.memory().off) {
     const PortIndex port = fabric.find_port(off.port);
     const PortRef& other = off.port == link.a ? link.b : link.a;
@@ -195,6 +181,48 @@ void Regulator::add_problems_of_links(Problems& problems) const {
              "{} is off ({}), and what is behind it has not been seen since the start; `heddle link auto "
              "\"{}\"` brings it back",
              end, printable(off.reason), end)});
+  }
+}
+
+Gone Regulator::gone() const {
+  const Fabric& fabric = *known_.reference;
+  Gone gone{governor_.lost_switches(), {known_.left.begin(), known_.left.end()}};
+  for (const LinkRef& link : governor_.links_in(regulation::LinkState::Lost)) gone.cables.insert(link);
+  add_those_of_before(gone);
+  std::erase_if(gone.switches, [this](NodeGuid node) {
+    return governor_.is_drained(node) || cables_.forgotten().switches.contains(node);
+  });
+  // Hosts come and go, and say so themselves.
+  const auto is_switch_there = [&](const PortRef& port) {
+    const NodeIndex node = fabric.find_node(port.node);
+    return node != no_node && fabric.node(node).type == NodeType::Switch &&
+           !gone.switches.contains(port.node);
+  };
+  const std::vector<PortRef> disabled = not_ours(known_.disabled, governor_);
+  const auto is_disabled = [&](const PortRef& port) {
+    return std::find(disabled.begin(), disabled.end(), port) != disabled.end();
+  };
+  std::erase_if(gone.cables, [&](const LinkRef& link) {
+    return governor_.is_drained(link) || cables_.forgotten().cables.contains(link) ||
+           !is_switch_there(link.a) || !is_switch_there(link.b) || is_disabled(link.a) || is_disabled(link.b);
+  });
+  return gone;
+}
+
+/// Those that have been seen since the start are in the reference, and the governor knows of them.
+void Regulator::add_those_of_before(Gone& gone) const {
+  const Fabric& fabric = *known_.reference;
+  const auto is_cabled = [&](const PortRef& ref) {
+    const PortIndex port = fabric.find_port(ref);
+    return port != no_port && fabric.port(port).link != no_link;
+  };
+  for (const journal::Cable& cable : cables_.away()) {
+    if (is_cabled(cable.link.a) || is_cabled(cable.link.b) || governor_.memory().off.contains(cable.link))
+      continue;
+    gone.cables.insert(cable.link);
+    for (const NodeGuid node : {cable.link.a.node, cable.link.b.node}) {
+      if (fabric.find_node(node) == no_node) gone.switches.insert(node);
+    }
   }
 }
 

@@ -361,6 +361,29 @@ Result<std::vector<journal::PortLid>> lids_in(std::string_view text) {
   return lids;
 }
 
+std::string to_text(std::span<const journal::Cable> cables) {
+  json::array all;
+  for (const auto& [link, a, b] : cables)
+    all.push_back(json::object{{"link", TextOf::link(link)}, {"a", a}, {"b", b}});
+  return json::serialize(all);
+}
+
+Result<std::vector<journal::Cable>> cables_in(std::string_view text) {
+  const auto wrong = [] { return fail(ErrorCode::Invalid, "is no list of cables"); };
+  boost::system::error_code error;
+  const json::value parsed = json::parse(text, error);
+  if (error || !parsed.is_array()) return wrong();
+  std::vector<journal::Cable> cables;
+  for (const json::value& one : parsed.get_array()) {
+    if (!one.is_object()) return wrong();
+    Reader in{one.get_object()};
+    journal::Cable cable{in.link("link"), in.text("a"), in.text("b")};
+    if (!in.well()) return wrong();
+    cables.push_back(std::move(cable));
+  }
+  return cables;
+}
+
 /// As texts: a number of JSON comes back a little different.
 std::string to_text(const power::EnergyTotals& energy) {
   return json::serialize(json::object{{"spent", fmt::format("{}", energy.spent.value())},

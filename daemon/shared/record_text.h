@@ -28,6 +28,10 @@ namespace heddle::shared {
 /// Errors: as above.
 [[nodiscard]] Result<std::vector<journal::PortLid>> lids_in(std::string_view text);
 
+[[nodiscard]] std::string to_text(std::span<const journal::Cable> cables);
+/// Errors: as above.
+[[nodiscard]] Result<std::vector<journal::Cable>> cables_in(std::string_view text);
+
 [[nodiscard]] std::string to_text(const power::EnergyTotals& energy);
 /// Errors: as above.
 [[nodiscard]] Result<power::EnergyTotals> energy_in(std::string_view text);

@@ -21,6 +21,7 @@ constexpr std::string_view records_key = "journal/record/";
 constexpr std::string_view snapshots_key = "journal/snapshot/";
 constexpr const char* ranks_key = "journal/ranks";
 constexpr const char* lids_key = "journal/lids";
+constexpr const char* cables_key = "journal/cables";
 constexpr const char* energy_key = "journal/energy";
 
 std::string numbered(std::string_view key, std::uint64_t number) {
@@ -100,6 +101,16 @@ class SharedJournal final : public journal::Journal {
   [[nodiscard]] Result<std::vector<PortLid>> lids() const override {
     if (!stored_.lids) return file_->lids();
     return *stored_.lids;
+  }
+
+  Result<void> put_cables(std::span<const journal::Cable> cables) override {
+    if (auto begun = begin(); !begun) return begun;
+    if (auto put = put_text(cables_key, to_text(cables)); !put) return put;
+    return file_->put_cables(cables);
+  }
+  [[nodiscard]] Result<std::vector<journal::Cable>> cables() const override {
+    if (!stored_.cables) return file_->cables();
+    return *stored_.cables;
   }
 
   Result<void> put_energy(const power::EnergyRecord& record) override {
@@ -212,6 +223,11 @@ Result<StoredJournal> journal_in(const Texts& texts, const journal::Calendar& ca
     auto lids = lids_in(*text);
     if (!lids) return fail(lids_key, lids.error());
     stored.lids = *std::move(lids);
+  }
+  if (const auto text = whole_text(texts, cables_key)) {
+    auto cables = cables_in(*text);
+    if (!cables) return fail(cables_key, cables.error());
+    stored.cables = *std::move(cables);
   }
   // A sum that cannot be read is no reason to leave a fabric without an owner.
   if (const auto text = whole_text(texts, energy_key)) {

@@ -29,6 +29,7 @@ struct StoredJournal {
   std::vector<journal::Rank> ranks{};
   std::optional<power::EnergyTotals> energy{};          ///< of the fabric; none: likewise
   std::optional<std::vector<journal::PortLid>> lids{};  ///< none: stored by a version that stored none
+  std::optional<std::vector<journal::Cable>> cables{};  ///< likewise
   std::uint64_t last = 0;                               ///< record
   std::uint64_t snapshot = 0;                           ///< all records up to this one are in it
 };

@@ -65,6 +65,7 @@ void read_text(std::string_view text) {
   }
   same_again(ranks_in(text), ranks_in, "ranks are written as read");
   same_again(lids_in(text), lids_in, "LIDs are written as read");
+  same_again(cables_in(text), cables_in, "cables are written as read");
   same_again(energy_in(text), energy_in, "energy is written as read");
 }
 

@@ -65,6 +65,8 @@ std::string good_file() {
     (void)journal->put_ranks(ranks);
     const journal::PortLid lids[] = {{link.a, Lid{5}}, {link.b, Lid{6}}};
     (void)journal->put_lids(lids);
+    const journal::Cable cables[] = {{link, "leaf-1", "spine-0"}};
+    (void)journal->put_cables(cables);
   }
   std::ifstream in{path, std::ios::binary};
   return {std::istreambuf_iterator<char>{in}, {}};
@@ -93,6 +95,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   (void)(*journal)->memory();
   (void)(*journal)->ranks();
   if (const auto lids = (*journal)->lids()) (void)(*journal)->put_lids(*lids);
+  if (const auto cables = (*journal)->cables()) (void)(*journal)->put_cables(*cables);
   (void)(*journal)->energy();
   (void)(*journal)->events(0, 100);
   (void)(*journal)->write(regulation::PlaneRecord{1});

@@ -64,6 +64,60 @@ TEST_F(Returns, ASwitchWithACableThatNobodyKnew) {
 }
 
 // A cable that is new makes the sweep in which much is missing another fabric's.
+// Nobody has seen it since the start: what the daemon before had seen is in the journal.
+TEST_F(Returns, WhatWentBeforeAStartIsMissedUntilItIsBackOrForgotten) {
+  world_ = std::make_unique<RegulatedWorld>(ring, options(), journal_file());
+  RegulatedWorld& world = *world_;
+  world.bring_up();
+  settle();
+  const auto problems = [&] { return world.daemon->regulator().problems(); };
+  const auto start_again = [&] {
+    world.kill();
+    world.run_for(5s);
+    world.start();
+    settle();
+  };
+  const auto says = [](const std::string& words) {
+    return ::testing::Contains(::testing::Field(&Problem::text, ::testing::HasSubstr(words)));
+  };
+  const LinkIndex cable = trunk_links().front();
+  const Link& ends = world.fabric.description().link(cable);
+  const NodeIndex away = ends.a.node == own_switch() ? ends.b.node : ends.a.node;
+  const std::string name = world.fabric.description().node(away).description;
+  const auto lose_both = [&] {
+    world.watch.cut(cable, world.ps());
+    settle();
+    start_again();
+    EXPECT_THAT(problems(), says("1 link is down, and nobody ordered it: "));
+    EXPECT_THAT(problems(), says(name));
+    world.watch.kill(away, world.ps());
+    settle();
+    start_again();
+    EXPECT_THAT(problems(), says("1 switch is gone: " + name));
+  };
+  const auto bring_both_back = [&] {
+    world.watch.revive(away, world.ps());
+    world.watch.mend(cable, world.ps());
+    settle(60s);
+  };
+  lose_both();
+  bring_both_back();
+  EXPECT_THAT(problems(), ::testing::IsEmpty());
+  lose_both();
+  std::string said;
+  world.daemon->order([&](regulate::Regulator& regulator) {
+    regulator.forget_gone("ada", world.now, [&](const Result<std::string>& reply) { said = reply.value(); });
+  });
+  settle();
+  EXPECT_THAT(said, ::testing::HasSubstr("1 switch"));
+  EXPECT_THAT(problems(), ::testing::IsEmpty());
+  start_again();
+  EXPECT_THAT(problems(), ::testing::IsEmpty());
+  bring_both_back();
+  EXPECT_THAT(problems(), ::testing::IsEmpty());
+  lose_both();
+}
+
 TEST_F(Returns, LinksThatABadSweepTookForLostWhenACableCame) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     world_ = std::make_unique<RegulatedWorld>(ring, options(), journal_file());

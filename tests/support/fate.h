@@ -82,6 +82,14 @@ class MortalJournal final : public journal::Journal {
     fate_.pass(Fate::Moment::AfterWrite);
     return result;
   }
+  Result<void> put_cables(std::span<const journal::Cable> cables) override {
+    fate_.pass(Fate::Moment::BeforeWrite);
+    if (fate_.dead) return {};
+    auto result = real_->put_cables(cables);
+    fate_.pass(Fate::Moment::AfterWrite);
+    return result;
+  }
+  [[nodiscard]] Result<std::vector<journal::Cable>> cables() const override { return real_->cables(); }
   [[nodiscard]] Result<std::string> image() const override { return real_->image(); }
   [[nodiscard]] Result<power::EnergyRecord> energy() const override { return real_->energy(); }
   Result<std::uint64_t> append(const journal::Event& event) override {

@@ -77,6 +77,37 @@ class Problems(unittest.TestCase):
             self.sim("problems", "link", "leaf-1", "3", "up")
             self.nothing_wrong(daemon)
 
+    def test_a_link_that_went_before_the_start(self):
+        """Of a daemon that was killed while a cable was out, the next one said nothing of that cable."""
+        with ServedFabric("tree:k=2,n=2") as served:
+            state = served.directory / "state"
+            state.mkdir()
+            settings = {**QUICK, "fabric.backend": "umad", "fabric.generate": "", "sm.mode": "auto",
+                        "state.directory": state}
+
+            def started():
+                return Daemon(settings, served.shim("host-0 mlx5_0"))
+
+            with started() as daemon:
+                self.nothing_wrong(daemon)
+                served.heddle("link", "leaf-1", 3, "down")
+                self.says(daemon, "lost-links", "1 link is down, and nobody ordered it: leaf-1/3")
+                daemon.process.kill()
+                daemon.process.wait()
+            with started() as daemon:
+                self.says(daemon, "lost-links", "1 link is down, and nobody ordered it: leaf-1/3")
+                served.heddle("link", "leaf-1", 3, "up")
+                self.nothing_wrong(daemon)
+                served.heddle("link", "leaf-1", 3, "down")
+                self.says(daemon, "lost-links", "1 link is down, and nobody ordered it: leaf-1/3")
+                self.assertIn("1 link\n", daemon.heddle("fabric", "forget"))
+                self.nothing_wrong(daemon)
+                self.assertEqual(daemon.heddle("fabric", "forget"), "nothing is gone\n")
+                daemon.process.kill()
+                daemon.process.wait()
+            with started() as daemon:
+                self.nothing_wrong(daemon)
+
     def test_regulation_that_cannot_be(self):
         for settings, words in (({"fabric.read_only": "true"}, "fabric.read_only is set"),
                                 ({"sm.engine": "minhop"}, "sm.engine"), ({"sm.mode": "off"}, "sm.mode")):

@@ -1,4 +1,4 @@
-// heddle fabric verify, baseline: is a fabric cabled as planned?
+// heddle fabric verify, baseline, forget: is a fabric cabled as planned, or as it was?
 #include "heddle/cabling_commands.h"
 
 #include <fmt/format.h>
@@ -17,6 +17,7 @@
 #include "fabric/source.h"
 #include "heddle/cabling_source.h"
 #include "heddle/fabric_source.h"
+#include "heddle/junit.h"
 #include "heddle/orders.h"
 #include "heddle/text_file.h"
 
@@ -50,8 +51,8 @@ Result<Status> verify(const CablingOptions& options, Context& context) {
   return check.same() ? Status::Done : Status::Failed;
 }
 
-Result<void> order_baseline(boost::json::object order, Context& context) {
-  const auto answer = post_order(context, "/v1/baseline", std::move(order));
+Result<void> order(const char* path, boost::json::object body, Context& context) {
+  const auto answer = post_order(context, path, std::move(body));
   if (!answer) return fail(answer.error());
   if (context.format == Format::Json) {
     print_json(*answer, context);
@@ -59,6 +60,10 @@ Result<void> order_baseline(boost::json::object order, Context& context) {
     *context.out << text_at(*answer, "text") << '\n';
   }
   return {};
+}
+
+Result<void> order_baseline(boost::json::object body, Context& context) {
+  return order("/v1/baseline", std::move(body), context);
 }
 
 /// The daemon keeps it, with its journal.
@@ -131,6 +136,14 @@ void add_fabric_baseline(Program& program, CLI::App& group) {
   Program::on(*save, [options, &context] { return save_baseline(*options, context); });
   auto* forget = baseline->add_subcommand("forget", "Have heddled keep none");
   Program::on(*forget, [&context] { return order_baseline({{"forget", true}}, context); });
+}
+
+void add_fabric_forget(Program& program, CLI::App& group) {
+  Context& context = program.context();
+  auto* forget = group.add_subcommand("forget", "Miss what is gone no more: switches and links, for good");
+  forget->footer(
+      "What heddled has seen and does not see any more is a problem, over its restarts, until then.");
+  Program::on(*forget, [&context] { return order("/v1/fabric/forget", {}, context); });
 }
 
 }  // namespace heddle::cli

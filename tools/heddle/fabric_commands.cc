@@ -211,6 +211,7 @@ void add_fabric_commands(Program& program) {
 
   add_fabric_verify(program, *group);
   add_fabric_baseline(program, *group);
+  add_fabric_forget(program, *group);
 }
 
 }  // namespace heddle::cli

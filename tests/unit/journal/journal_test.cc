@@ -65,12 +65,16 @@ TEST_F(JournalTest, KeepsWhatItWasTold) {
   const std::vector<PortLid> lids{{{NodeGuid{1}, PortNum{0}}, Lid{1}},
                                   {{NodeGuid{1}, PortNum{254}}, Lid{0xbfff}},
                                   {{NodeGuid{~0ULL}, PortNum{1}}, Lid{2}}};
+  const std::vector<Cable> cables{{link(1, 2), "leaf-1", "spine-0"}, {link(9, 2), "twin", "twin"}};
   {
     auto journal = open();
     ASSERT_TRUE(journal->put_ranks(std::vector<Rank>{{NodeGuid{9}, 1}}));
     ASSERT_TRUE(journal->put_ranks(ranks));
     ASSERT_TRUE(journal->put_lids(std::vector<PortLid>{{{NodeGuid{9}, PortNum{1}}, Lid{9}}, lids.back()}));
     ASSERT_TRUE(journal->put_lids(lids));
+    ASSERT_TRUE(journal->put_cables(
+        std::vector<Cable>{{link(1, 2), "old name", "spine-0"}, cables[1], {link(5, 6), "gone", "gone"}}));
+    ASSERT_TRUE(journal->put_cables(cables));
     ASSERT_TRUE(journal->put_energy({}));
     ASSERT_TRUE(journal->put_energy(energy));
     EXPECT_EQ(*journal->append({0, WallTime{9ms}, "confirmed", "a/1 -- b/2", "idle"}), 1U);
@@ -78,6 +82,7 @@ TEST_F(JournalTest, KeepsWhatItWasTold) {
   auto journal = open();
   EXPECT_EQ(*journal->ranks(), ranks);
   EXPECT_EQ(*journal->lids(), lids);
+  EXPECT_EQ(*journal->cables(), cables);
   EXPECT_EQ(*journal->energy(), energy);
   EXPECT_EQ(*journal->events(0, 10),
             (std::vector{Event{1, WallTime{9ms}, "confirmed", "a/1 -- b/2", "idle"}}));
@@ -295,7 +300,8 @@ TEST_F(JournalTest, TakesOverTheSchemaBefore) {
       sqlite3_exec(
           raw,
           "ALTER TABLE override DROP COLUMN forced; DROP TABLE drain; DROP TABLE drain_link; DROP TABLE "
-          "drain_node; DROP TABLE wake; DROP TABLE lid; DROP TABLE baseline; PRAGMA user_version=1",
+          "drain_node; DROP TABLE wake; DROP TABLE lid; DROP TABLE baseline; DROP TABLE cable; PRAGMA "
+          "user_version=1",
           nullptr, nullptr, nullptr),
       SQLITE_OK);
   sqlite3_close(raw);
@@ -320,9 +326,12 @@ TEST_F(JournalTest, TakesOverTheThirdSchema) {
   ASSERT_TRUE(open()->write(regulation::PlaneRecord{1}));
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(raw, "DROP TABLE wake; DROP TABLE lid; DROP TABLE baseline; PRAGMA user_version=3",
-                         nullptr, nullptr, nullptr),
-            SQLITE_OK);
+  ASSERT_EQ(
+      sqlite3_exec(
+          raw,
+          "DROP TABLE wake; DROP TABLE lid; DROP TABLE baseline; DROP TABLE cable; PRAGMA user_version=3",
+          nullptr, nullptr, nullptr),
+      SQLITE_OK);
   sqlite3_close(raw);
   const regulation::WakeHistory wakes{link(1, 2), {4s}};
   ASSERT_TRUE(open()->write(regulation::WakeRecord{{wakes}}));
@@ -334,8 +343,8 @@ TEST_F(JournalTest, TakesOverTheFourthSchema) {
   ASSERT_TRUE(open()->write(regulation::PlaneRecord{1}));
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(raw, "DROP TABLE lid; DROP TABLE baseline; PRAGMA user_version=4", nullptr, nullptr,
-                         nullptr),
+  ASSERT_EQ(sqlite3_exec(raw, "DROP TABLE lid; DROP TABLE baseline; DROP TABLE cable; PRAGMA user_version=4",
+                         nullptr, nullptr, nullptr),
             SQLITE_OK);
   sqlite3_close(raw);
   EXPECT_TRUE(open()->lids()->empty());
@@ -349,7 +358,8 @@ TEST_F(JournalTest, TakesOverTheFifthSchema) {
   ASSERT_TRUE(open()->write(regulation::PlaneRecord{1}));
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(raw, "DROP TABLE baseline; PRAGMA user_version=5", nullptr, nullptr, nullptr),
+  ASSERT_EQ(sqlite3_exec(raw, "DROP TABLE baseline; DROP TABLE cable; PRAGMA user_version=5", nullptr,
+                         nullptr, nullptr),
             SQLITE_OK);
   sqlite3_close(raw);
   const regulation::Baseline baseline{std::make_shared<const std::string>("plan"), "cables.csv", "ada",
@@ -357,6 +367,20 @@ TEST_F(JournalTest, TakesOverTheFifthSchema) {
   ASSERT_TRUE(open()->write(regulation::BaselineRecord{baseline}));
   EXPECT_EQ(open()->memory().plane, 1U);
   EXPECT_EQ(open()->memory().baseline, baseline);
+}
+
+TEST_F(JournalTest, TakesOverTheSixthSchema) {
+  ASSERT_TRUE(open()->write(regulation::PlaneRecord{1}));
+  sqlite3* raw = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(raw, "DROP TABLE cable; PRAGMA user_version=6", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(raw);
+  EXPECT_TRUE(open()->cables()->empty());
+  const std::vector<Cable> cables{{link(1, 2), "leaf-1", "spine-0"}};
+  ASSERT_TRUE(open()->put_cables(cables));
+  EXPECT_EQ(open()->memory().plane, 1U);
+  EXPECT_EQ(*open()->cables(), cables);
 }
 
 TEST_F(JournalTest, RefusesADamagedPage) {

@@ -32,6 +32,8 @@ class ScriptedJournal final : public Journal {
   [[nodiscard]] Result<std::vector<PortLid>> lids() const override {
     return std::vector<PortLid>{{{NodeGuid{1}, PortNum{1}}, Lid{5}}};
   }
+  Result<void> put_cables(std::span<const Cable>) override { return say("cables"); }
+  [[nodiscard]] Result<std::vector<Cable>> cables() const override { return std::vector<Cable>{}; }
   Result<void> put_energy(const power::EnergyRecord&) override { return say("energy"); }
   [[nodiscard]] Result<power::EnergyRecord> energy() const override { return power::EnergyRecord{}; }
   Result<std::uint64_t> append(const Event& event) override {

@@ -53,6 +53,10 @@ class Disk final : public journal::Journal {
     return full ? no_room() : real_->put_lids(lids);
   }
   [[nodiscard]] Result<std::vector<journal::PortLid>> lids() const override { return real_->lids(); }
+  Result<void> put_cables(std::span<const journal::Cable> cables) override {
+    return full ? no_room() : real_->put_cables(cables);
+  }
+  [[nodiscard]] Result<std::vector<journal::Cable>> cables() const override { return real_->cables(); }
   Result<void> put_energy(const power::EnergyRecord& record) override {
     return full ? no_room() : real_->put_energy(record);
   }

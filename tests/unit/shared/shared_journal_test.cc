@@ -120,10 +120,13 @@ TEST_F(SharedJournalTest, AnotherHostGoesOnWithAll) {
   const std::vector<journal::PortLid> lids{{{NodeGuid{1}, PortNum{0}}, Lid{1}},
                                            {{NodeGuid{3}, PortNum{1}}, Lid{4}}};
   ASSERT_TRUE(a.journal->put_lids(lids).has_value());
+  const std::vector<journal::Cable> cables{{link(1), "leaf \"1\"", "spine-0"}};
+  ASSERT_TRUE(a.journal->put_cables(cables).has_value());
   const Memory known = a.journal->memory();
   a.candidate.resign();
   b.own();
   EXPECT_EQ(b.journal->memory(), known);
+  EXPECT_EQ(b.journal->cables(), cables);
   EXPECT_EQ(b.journal->ranks(), (std::vector<journal::Rank>{{NodeGuid{1}, 2}}));
   EXPECT_EQ(b.journal->lids(), lids);
   // And the one after that, when its file has all as well.
@@ -244,6 +247,10 @@ struct FullAtTimes final : journal::Journal {
   Result<std::vector<journal::Rank>> ranks() const override { return file->ranks(); }
   Result<void> put_lids(std::span<const journal::PortLid> lids) override { return file->put_lids(lids); }
   Result<std::vector<journal::PortLid>> lids() const override { return file->lids(); }
+  Result<void> put_cables(std::span<const journal::Cable> cables) override {
+    return file->put_cables(cables);
+  }
+  Result<std::vector<journal::Cable>> cables() const override { return file->cables(); }
   Result<void> put_energy(const power::EnergyRecord& record) override { return file->put_energy(record); }
   Result<power::EnergyRecord> energy() const override { return file->energy(); }
   Result<std::uint64_t> append(const journal::Event& event) override { return file->append(event); }
