@@ -80,9 +80,23 @@ void LinkDriver::run(std::shared_ptr<const Survey> survey, std::vector<LinkJob> 
 }
 
 void LinkDriver::take_routes(const Survey& from) {
+  // Many run at once where a fabric wakes, and to most ports the ways stay as they are.
+  if (std::ranges::none_of(tasks_, [&](const Task& task) { return has_other_way(from, task.job); })) return;
   auto changed = std::make_shared<Survey>(*survey_);
   provision::take_routes(from, *changed);
   survey_ = std::move(changed);
+}
+
+/// To one of its ends, than by the survey of the run.
+bool LinkDriver::has_other_way(const Survey& from, const LinkJob& job) const {
+  const auto is_other = [&](LinkEnd end) {
+    // By the switch at its other end, where it is a host's.
+    const auto peer = survey_->node(end.node).is_switch() ? std::nullopt : survey_->fabric->peer(end);
+    const SurveyNode& node = survey_->node(peer ? peer->node : end.node);
+    const NodeIndex there = from.fabric->find_node(node.guid());
+    return there != no_node && from.node(there).path != node.path;
+  };
+  return is_other(job.near) || (job.far && is_other(*job.far));
 }
 
 std::optional<Batch::Way> LinkDriver::way_of(std::uint64_t tag) const {

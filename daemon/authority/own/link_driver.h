@@ -105,6 +105,7 @@ class LinkDriver {
   [[nodiscard]] static bool is_undone(const Task& task);
   void undo(Instant now);
   void finish(Instant now);
+  [[nodiscard]] bool has_other_way(const Survey& from, const LinkJob& job) const;
   [[nodiscard]] std::optional<Batch::Way> way_of(std::uint64_t tag) const;
   [[nodiscard]] std::optional<Step> ask(std::size_t task, Which which) const;
   [[nodiscard]] std::optional<Step> set(std::size_t task, const mad::PortInfo& info) const;

@@ -78,13 +78,7 @@ void OwnFabric::on_found(std::shared_ptr<const Survey> survey, Instant now) {
 /// With the cables of links that are off, and with directed routes that keep off those that go off.
 std::shared_ptr<const Survey> OwnFabric::complete(std::shared_ptr<const Survey> survey) const {
   if (listener_ == nullptr) return survey;
-  auto completed = provision::complete(std::move(survey), listener_->known_links());
-  const Fabric& fabric = *completed->fabric;
-  const bool all_active = std::all_of(fabric.links().begin(), fabric.links().end(), [&](const Link& link) {
-    return is_active(fabric, link) || !is_up(fabric, link);
-  });
-  if (all_active && keeper_.closed().empty()) return completed;
-  return with_routes_avoiding(*completed, keeper_.closed());
+  return complete_avoiding(std::move(survey), listener_->known_links(), keeper_.closed());
 }
 
 Result<Routes> OwnFabric::route(const Fabric& fabric) {

@@ -25,6 +25,11 @@ using authority::KnownLink;
 [[nodiscard]] std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey,
                                                      std::span<const KnownLink> links);
 
+/// complete(), and, where a link is up and not Active or there are some to avoid, with_routes_avoiding().
+[[nodiscard]] std::shared_ptr<const Survey> complete_avoiding(std::shared_ptr<const Survey> survey,
+                                                              std::span<const KnownLink> links,
+                                                              std::span<const LinkRef> avoid);
+
 /// Ports of switches that did not say what state they are in are as they were in `before`, where their
 /// neighbours say that the links to them are Active, or were not met: the sweep may have had no other way.
 [[nodiscard]] std::shared_ptr<const Survey> with_unheard_ports(const Survey& before,
