@@ -250,6 +250,7 @@ void Regulator::calibrate() {
   power::Calibration calibration =
       power::calibrate(options_.governor.power, *calibrated_for_, governor_.modes(), options_.measured);
   energy_.use(std::move(calibration.model));
+  accounted_ = {};
   compared_ = std::move(calibration.compared);
   unmatched_readings_ = std::move(calibration.unmatched);
 }
@@ -266,7 +267,13 @@ std::vector<NodeGuid> Regulator::unknown_switches() const {
 void Regulator::account(Instant now) {
   if (!governor_.reference()) return;
   calibrate();
-  energy_.set(now, *governor_.reference(), governor_.modes(), governor_.full_modes());
+  Accounted as{governor_.reference(), governor_.modes(), governor_.full_modes()};
+  if (as == accounted_) {
+    energy_.advance(now);
+  } else {
+    energy_.set(now, *as.reference, as.modes, as.full);
+    accounted_ = std::move(as);
+  }
   if (!save_at_) save_at_ = now + options_.save_energy_every;
 }
 

@@ -241,6 +241,14 @@ class Regulator final : public authority::FabricListener {
   Log log_;
   regulation::Governor governor_;
   power::EnergyAccount energy_;
+  /// What the energy account reckons with. To set it goes over all links; most events change none.
+  struct Accounted {
+    std::shared_ptr<const Fabric> reference;
+    std::vector<power::LinkMode> modes;
+    std::vector<power::LinkMode> full;
+    friend bool operator==(const Accounted&, const Accounted&) = default;
+  };
+  Accounted accounted_;
   std::shared_ptr<const Fabric> calibrated_for_;  ///< the readings were last compared with
   std::vector<power::Compared> compared_;
   std::vector<std::string> unmatched_readings_;  ///< of switches that the fabric has not
