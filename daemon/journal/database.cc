@@ -8,10 +8,32 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace heddle::journal {
 
 namespace {
+
+/// In a sentence; empty for a file, and where nothing is.
+std::string_view kind_of(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) {
+    const bool is_link = lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+    return is_link ? "a symbolic link that leads nowhere" : "";
+  }
+  switch (status.st_mode & S_IFMT) {
+    case S_IFREG:
+      return "";
+    case S_IFDIR:
+      return "a directory";
+    case S_IFIFO:
+      return "a named pipe";
+    case S_IFSOCK:
+      return "a socket";
+    default:
+      return "a device";
+  }
+}
 
 /// Makes the file, or takes from others what it gives them; SQLite's own files beside it follow its mode. An
 /// existing one is not opened here: closing it again would let go of locks that this process has on it.
@@ -24,9 +46,16 @@ Result<void> keep_to_ourselves(const std::string& path) {
     close(made);
     return {};
   }
-  struct stat status {};
+  const bool is_there = errno == EEXIST;
+  if (const std::string_view kind = kind_of(path); is_there && !kind.empty()) {
+    return fail(ErrorCode::Invalid,
+                fmt::format("journal {}: this is {}, and no file: move it away, or set state.directory to a "
+                            "directory of Heddle's own",
+                            path, kind));
+  }
   // What cannot be made here is SQLite's to complain of.
-  if (errno != EEXIST || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  struct stat status {};
+  if (!is_there || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   const mode_t mode = status.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
   if ((mode & (S_IRWXG | S_IRWXO)) != 0 && chmod(path.c_str(), mode & S_IRWXU) != 0) return cannot();
   return {};

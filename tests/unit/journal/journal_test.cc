@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -468,6 +469,24 @@ TEST_F(JournalTest, APowerCutForgetsNothingThatWasAnswered) {
     ASSERT_NE(journal, nullptr);
     for (const LinkRef& ref : answered) ASSERT_TRUE(journal->memory().off.contains(ref)) << "seed " << seed;
   }
+}
+
+TEST_F(JournalTest, SaysWhatIsThereInPlaceOfAFile) {
+  const auto says = [&](const char* what) {
+    const auto journal = open_journal(path(), {});
+    ASSERT_FALSE(journal) << what;
+    EXPECT_THAT(journal.error().message,
+                ::testing::AllOf(HasSubstr(path() + ": this is " + what), HasSubstr("move it away")));
+    fs::remove(path());
+  };
+  fs::create_directory(path());
+  says("a directory");
+  ASSERT_EQ(mkfifo(path().c_str(), S_IRUSR | S_IWUSR), 0);
+  says("a named pipe");
+  fs::create_symlink("/dev/null", path());
+  says("a device");
+  fs::create_symlink(directory_ / "nowhere", path());
+  says("a symbolic link that leads nowhere");
 }
 
 TEST_F(JournalTest, NamesADirectoryThatIsNotThere) {
