@@ -79,8 +79,8 @@ bool KnownCables::is_forgotten(const Cable& cable) const {
 
 std::string KnownCables::name_of(NodeGuid node) const {
   for (const Cable& cable : away_) {
-    if (cable.link.a.node == node) return cable.a;
-    if (cable.link.b.node == node) return cable.b;
+    if (cable.link.a.node == node) return printable(cable.a);
+    if (cable.link.b.node == node) return printable(cable.b);
   }
   return {};
 }

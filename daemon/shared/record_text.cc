@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -381,6 +382,7 @@ Result<std::vector<journal::Cable>> cables_in(std::string_view text) {
     if (!in.well()) return wrong();
     cables.push_back(std::move(cable));
   }
+  std::ranges::sort(cables, {}, &journal::Cable::link);
   return cables;
 }
 

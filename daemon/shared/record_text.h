@@ -29,7 +29,7 @@ namespace heddle::shared {
 [[nodiscard]] Result<std::vector<journal::PortLid>> lids_in(std::string_view text);
 
 [[nodiscard]] std::string to_text(std::span<const journal::Cable> cables);
-/// Errors: as above.
+/// By link. Errors: as above.
 [[nodiscard]] Result<std::vector<journal::Cable>> cables_in(std::string_view text);
 
 [[nodiscard]] std::string to_text(const power::EnergyTotals& energy);
