@@ -42,13 +42,13 @@ void LostLinks::look(std::shared_ptr<const Fabric> fabric, std::shared_ptr<const
   };
   for (const Node& node : before->nodes()) {
     const bool gone = node.type == NodeType::Switch && fabric_->find_node(node.guid) == no_node;
-    if (gone) switches_.emplace(node.guid, called->of(node));
+    if (gone && switches_.size() < most_kept) switches_.emplace(node.guid, called->of(node));
   }
   for (const Link& link : before->links()) {
     if (!is_switch(*before, link.a) || !is_switch(*before, link.b)) continue;
     const LinkRef cable = link_ref(*before, link);
     const auto [a, b] = ends(*fabric_, cable);
-    if (is_cabled(*fabric_, a) || is_cabled(*fabric_, b)) continue;
+    if (is_cabled(*fabric_, a) || is_cabled(*fabric_, b) || cables_.size() >= most_kept) continue;
     cables_.emplace(cable, fmt::format("{} -- {}", name(cable.a), name(cable.b)));
   }
   forget_found();

@@ -2,6 +2,7 @@
 /// between them. One that regulates knows it from the regulation's reference.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +16,9 @@ namespace heddle::core {
 
 class LostLinks {
  public:
+  /// So many of each are kept: a node may call itself another one each time, and all behind it as well.
+  static constexpr std::size_t most_kept = 16'384;
+
   /// At each new survey, with the names of its nodes.
   void look(std::shared_ptr<const Fabric> fabric, std::shared_ptr<const ShownNames> names);
   /// One for switches and one for cables, where there are such. Cables of switches that are gone count with

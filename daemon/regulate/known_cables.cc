@@ -49,6 +49,7 @@ void KnownCables::look(const Fabric& known, Stored stored) {
   std::erase_if(away_, [&](const Cable& cable) {
     return is_cabled(known, cable.link.a) || is_cabled(known, cable.link.b);
   });
+  if (away_.size() > most_away) away_.resize(most_away);
   std::vector<Cable> all;
   std::merge(seen.begin(), seen.end(), away_.begin(), away_.end(), std::back_inserter(all), by_link);
   keep(std::move(all), std::move(stored));

@@ -2,6 +2,7 @@
 /// though nobody has seen it since the start, until somebody forgets it. Kept in the journal.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <set>
 #include <string>
@@ -21,6 +22,10 @@ struct Gone {
 class KnownCables {
  public:
   using Stored = journal::Scribe::Stored;
+
+  /// Of those that are not there, so many are kept: a node may call itself another one each time, and all
+  /// that is behind it as well.
+  static constexpr std::size_t most_away = 16'384;
 
   /// Where the journal could not be read, nothing is known and nothing is kept.
   explicit KnownCables(journal::Scribe& journal) : journal_{journal} {}
