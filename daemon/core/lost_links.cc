@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "fabric/links.h"
 
 namespace heddle::core {
 namespace {
@@ -16,19 +17,8 @@ namespace {
 /// As many as regulation names of its own.
 constexpr std::size_t most_lost = 8;
 
-bool is_switch(const Fabric& fabric, LinkEnd end) { return fabric.node(end.node).type == NodeType::Switch; }
-
-/// Two ends of a cable of another snapshot, where this one has both ports.
-std::pair<PortIndex, PortIndex> ends(const Fabric& fabric, const LinkRef& link) {
-  return {fabric.find_port(link.a), fabric.find_port(link.b)};
-}
-
-bool is_cabled(const Fabric& fabric, PortIndex port) {
-  return port != no_port && fabric.port(port).link != no_link;
-}
-
-bool is_disabled(const Fabric& fabric, PortIndex port) {
-  return port != no_port && fabric.port(port).physical == PhysState::Disabled;
+bool is_cabled(const Fabric& fabric, const LinkRef& link) {
+  return is_cabled(fabric, link.a) || is_cabled(fabric, link.b);
 }
 
 }  // namespace
@@ -45,10 +35,9 @@ void LostLinks::look(std::shared_ptr<const Fabric> fabric, std::shared_ptr<const
     if (gone && switches_.size() < most_kept) switches_.emplace(node.guid, called->of(node));
   }
   for (const Link& link : before->links()) {
-    if (!is_switch(*before, link.a) || !is_switch(*before, link.b)) continue;
+    if (!joins_switches(*before, link) || cables_.size() >= most_kept) continue;
     const LinkRef cable = link_ref(*before, link);
-    const auto [a, b] = ends(*fabric_, cable);
-    if (is_cabled(*fabric_, a) || is_cabled(*fabric_, b) || cables_.size() >= most_kept) continue;
+    if (is_cabled(*fabric_, cable)) continue;
     cables_.emplace(cable, fmt::format("{} -- {}", name(cable.a), name(cable.b)));
   }
   forget_found();
@@ -57,10 +46,7 @@ void LostLinks::look(std::shared_ptr<const Fabric> fabric, std::shared_ptr<const
 /// Where another cable is in one of its ports, somebody has moved it.
 void LostLinks::forget_found() {
   std::erase_if(switches_, [this](const auto& gone) { return fabric_->find_node(gone.first) != no_node; });
-  std::erase_if(cables_, [this](const auto& gone) {
-    const auto [a, b] = ends(*fabric_, gone.first);
-    return is_cabled(*fabric_, a) || is_cabled(*fabric_, b);
-  });
+  std::erase_if(cables_, [this](const auto& gone) { return is_cabled(*fabric_, gone.first); });
 }
 
 Problems LostLinks::problems() const {
@@ -74,11 +60,13 @@ Problems LostLinks::problems() const {
   };
   std::vector<std::string> switches;
   for (const auto& [guid, name] : switches_) switches.push_back(name);
+  const auto is_missed = [this](const PortRef& ref) {
+    const PortIndex port = fabric_->find_port(ref);
+    return port != no_port && fabric_->port(port).physical != PhysState::Disabled;
+  };
   std::vector<std::string> cables;
   for (const auto& [cable, name] : cables_) {
-    const auto [a, b] = ends(*fabric_, cable);
-    if (a == no_port || b == no_port || is_disabled(*fabric_, a) || is_disabled(*fabric_, b)) continue;
-    cables.push_back(name);
+    if (is_missed(cable.a) && is_missed(cable.b)) cables.push_back(name);
   }
   add(switches, "switch is gone", "switches are gone",
       "see their power, and the cables there; what is gone for good is forgotten at the next start");

@@ -6,6 +6,7 @@
 
 #include "base/printable.h"
 #include "fabric/change.h"
+#include "fabric/links.h"
 #include "fabric/unique_names.h"
 
 namespace heddle::regulate {
@@ -20,20 +21,12 @@ std::vector<Cable> cables_of(const Fabric& fabric) {
   const auto name = [&](NodeGuid node) { return printable(names[fabric.find_node(node).raw()]); };
   std::vector<Cable> cables;
   for (const Link& link : fabric.links()) {
-    if (fabric.node(link.a.node).type != NodeType::Switch ||
-        fabric.node(link.b.node).type != NodeType::Switch) {
-      continue;
-    }
+    if (!joins_switches(fabric, link)) continue;
     const LinkRef ref = link_ref(fabric, link);
     cables.push_back({ref, name(ref.a.node), name(ref.b.node)});
   }
   std::sort(cables.begin(), cables.end(), by_link);
   return cables;
-}
-
-bool is_cabled(const Fabric& fabric, const PortRef& ref) {
-  const PortIndex port = fabric.find_port(ref);
-  return port != no_port && fabric.port(port).link != no_link;
 }
 
 }  // namespace

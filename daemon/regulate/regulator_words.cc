@@ -10,6 +10,7 @@
 
 #include "base/printable.h"
 #include "base/text.h"
+#include "fabric/links.h"
 #include "fabric/unique_names.h"
 #include "regulate/disabled_ports.h"
 
@@ -212,12 +213,9 @@ Gone Regulator::gone() const {
 /// Those that have been seen since the start are in the reference, and the governor knows of them.
 void Regulator::add_those_of_before(Gone& gone) const {
   const Fabric& fabric = *known_.reference;
-  const auto is_cabled = [&](const PortRef& ref) {
-    const PortIndex port = fabric.find_port(ref);
-    return port != no_port && fabric.port(port).link != no_link;
-  };
   for (const journal::Cable& cable : cables_.away()) {
-    if (is_cabled(cable.link.a) || is_cabled(cable.link.b) || governor_.memory().off.contains(cable.link))
+    if (is_cabled(fabric, cable.link.a) || is_cabled(fabric, cable.link.b) ||
+        governor_.memory().off.contains(cable.link))
       continue;
     gone.cables.insert(cable.link);
     for (const NodeGuid node : {cable.link.a.node, cable.link.b.node}) {

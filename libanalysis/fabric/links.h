@@ -20,4 +20,10 @@ namespace heddle {
          fabric.node(link.b.node).type == NodeType::Switch;
 }
 
+/// There is such a port, and a cable in it.
+[[nodiscard]] inline bool is_cabled(const Fabric& fabric, const PortRef& ref) {
+  const PortIndex port = fabric.find_port(ref);
+  return port != no_port && fabric.port(port).link != no_link;
+}
+
 }  // namespace heddle
