@@ -148,6 +148,11 @@ class SharedJournal final : public journal::Journal {
       if (!lids) return fail(lids.error());
       if (auto put = put_text(lids_key, to_text(*lids)); !put) return put;
     }
+    if (!stored_.cables) {
+      const auto cables = file_->cables();
+      if (!cables) return fail(cables.error());
+      if (auto put = put_text(cables_key, to_text(*cables)); !put) return put;
+    }
     if (auto stored = store_all(); !stored) return stored;
     begun_ = true;
     return {};

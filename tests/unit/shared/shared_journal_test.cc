@@ -142,12 +142,15 @@ TEST_F(SharedJournalTest, BeginsWithWhatTheFileKnowsWhereNothingIsStored) {
   ASSERT_TRUE(file->write(Outcome{ChangeId{3}, Instant{1s}, {off(1)}, {}, ""}).has_value());
   const std::vector<journal::PortLid> lids{{{NodeGuid{3}, PortNum{1}}, Lid{4}}};
   ASSERT_TRUE(file->put_lids(lids).has_value());
+  const std::vector<journal::Cable> cables{{link(1), "leaf-1", "spine-0"}};
+  ASSERT_TRUE(file->put_cables(cables).has_value());
   a.own(std::move(file));
   ASSERT_TRUE(a.journal->write(PlaneRecord{1}).has_value());
   a.candidate.resign();
   b.own();
   EXPECT_TRUE(b.journal->memory().off.contains(link(1)));
   EXPECT_EQ(b.journal->lids(), lids);
+  EXPECT_EQ(b.journal->cables(), cables);
 }
 
 // The sum goes on; what each link drew is known where it was measured.
