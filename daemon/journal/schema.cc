@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdlib>
-#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,7 @@ CREATE TABLE event(id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, kind TEXT, 
 PRAGMA application_id = 0x4865646c;
 PRAGMA user_version = 2;
 )";
+constexpr std::int64_t version_made = 2;  ///< by that
 
 /// From schema 1 to 2.
 constexpr const char* add_forced = R"(
@@ -73,12 +75,26 @@ CREATE TABLE cable(a_node INTEGER, a_port INTEGER, b_node INTEGER, b_port INTEGE
 PRAGMA user_version = 7;
 )";
 
-Result<void> run_all(const Database& database, std::initializer_list<const char*> statements) {
+/// What makes the next schema of each, from the first on.
+constexpr std::array steps{add_forced, add_drains, add_wakes, add_lids, add_baseline, add_cables};
+static_assert(steps.size() + 1 == schema_version);
+
+Result<void> run_steps(const Database& database, std::int64_t version) {
+  for (const char* step : std::span(steps).subspan(static_cast<std::size_t>(version - 1))) {
+    if (auto done = database.run(step); !done) return done;
+  }
+  return {};
+}
+
+/// An empty file has version 0.
+Result<void> bring_up_to_date(const Database& database, std::int64_t version) {
   Transaction transaction(database);
   if (auto begun = transaction.begin(); !begun) return begun;
-  for (const char* each : statements) {
-    if (auto done = database.run(each); !done) return done;
+  if (version == 0) {
+    if (auto made = database.run(schema); !made) return made;
+    version = version_made;
   }
+  if (auto done = run_steps(database, version); !done) return done;
   return transaction.commit();
 }
 
@@ -151,8 +167,7 @@ Result<void> check_or_make_schema(const Database& database) {
   if (!id) return cannot_read(database);
   const auto version = database.number("PRAGMA user_version");
   if (!version) return cannot_read(database);
-  if (*pages == 0)
-    return run_all(database, {schema, add_drains, add_wakes, add_lids, add_baseline, add_cables});
+  if (*pages == 0) return bring_up_to_date(database, 0);
   if (*id != application_id) {
     return invalid(
         "this is a database of another program; set state.directory to a directory of Heddle's own");
@@ -164,15 +179,8 @@ Result<void> check_or_make_schema(const Database& database) {
                     *version, schema_version));
   }
   if (auto whole = check_everything(database); !whole) return whole;
-  if (*version == 1) {
-    return run_all(database, {add_forced, add_drains, add_wakes, add_lids, add_baseline, add_cables});
-  }
-  if (*version == 2) return run_all(database, {add_drains, add_wakes, add_lids, add_baseline, add_cables});
-  if (*version == 3) return run_all(database, {add_wakes, add_lids, add_baseline, add_cables});
-  if (*version == 4) return run_all(database, {add_lids, add_baseline, add_cables});
-  if (*version == 5) return run_all(database, {add_baseline, add_cables});
-  if (*version == 6) return run_all(database, {add_cables});
-  return {};
+  if (*version < 1 || *version == schema_version) return {};
+  return bring_up_to_date(database, *version);
 }
 
 }  // namespace heddle::journal
