@@ -51,19 +51,8 @@ Result<Status> verify(const CablingOptions& options, Context& context) {
   return check.same() ? Status::Done : Status::Failed;
 }
 
-Result<void> order(const char* path, boost::json::object body, Context& context) {
-  const auto answer = post_order(context, path, std::move(body));
-  if (!answer) return fail(answer.error());
-  if (context.format == Format::Json) {
-    print_json(*answer, context);
-  } else {
-    *context.out << text_at(*answer, "text") << '\n';
-  }
-  return {};
-}
-
 Result<void> order_baseline(boost::json::object body, Context& context) {
-  return order("/v1/baseline", std::move(body), context);
+  return give_order(context, "/v1/baseline", std::move(body));
 }
 
 /// The daemon keeps it, with its journal.
@@ -143,7 +132,7 @@ void add_fabric_forget(Program& program, CLI::App& group) {
   auto* forget = group.add_subcommand("forget", "Miss what is gone no more: switches and links, for good");
   forget->footer(
       "What heddled has seen and does not see any more is a problem, over its restarts, until then.");
-  Program::on(*forget, [&context] { return order("/v1/fabric/forget", {}, context); });
+  Program::on(*forget, [&context] { return give_order(context, "/v1/fabric/forget", {}); });
 }
 
 }  // namespace heddle::cli

@@ -5,7 +5,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <ostream>
+#include <utility>
 
+#include "base/json_access.h"
 #include "base/printable.h"
 #include "heddle/accounts.h"
 #include "heddle/client.h"
@@ -39,6 +42,17 @@ Result<boost::json::value> post_order(const Context& context, const std::string&
                                       boost::json::object body) {
   if (const std::string name = asked_by(); !name.empty()) body["by"] = name;
   return Client{context.socket}.post(target, body);
+}
+
+Result<void> give_order(Context& context, const std::string& target, boost::json::object body) {
+  const auto answer = post_order(context, target, std::move(body));
+  if (!answer) return fail(answer.error());
+  if (context.format == Format::Json) {
+    print_json(*answer, context);
+  } else {
+    *context.out << text_at(*answer, "text") << '\n';
+  }
+  return {};
 }
 
 }  // namespace heddle::cli

@@ -18,4 +18,7 @@ namespace heddle::cli {
 [[nodiscard]] Result<boost::json::value> post_order(const Context& context, const std::string& target,
                                                     boost::json::object body);
 
+/// The same, and says what the daemon answers.
+Result<void> give_order(Context& context, const std::string& target, boost::json::object body);
+
 }  // namespace heddle::cli

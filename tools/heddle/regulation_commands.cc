@@ -36,17 +36,6 @@ Result<void> show_view(Context& context, const std::string& target, Print print)
   return {};
 }
 
-Result<void> order(Context& context, const std::string& target, object body) {
-  const auto answer = post_order(context, target, std::move(body));
-  if (!answer) return fail(answer.error());
-  if (context.format == Format::Json) {
-    print_json(*answer, context);
-  } else {
-    *context.out << text_at(*answer, "text") << '\n';
-  }
-  return {};
-}
-
 struct LinkOptions {
   std::string link;
   std::string reason;
@@ -76,7 +65,7 @@ void add_link_wish(CLI::App& parent, Context& context, const std::string& wish, 
       if (!length) return fail(length.error());
       body["for_seconds"] = *length;
     }
-    return order(context, "/v1/link", std::move(body));
+    return give_order(context, "/v1/link", std::move(body));
   });
 }
 
@@ -85,7 +74,7 @@ void add_forget(CLI::App& parent, Context& context) {
   auto link = std::make_shared<std::string>();
   command->add_option("LINK", *link, "As of the others")->required();
   Program::on(*command, [&context, link] {
-    return order(context, "/v1/link/forget", object{{"link", *link}});
+    return give_order(context, "/v1/link/forget", object{{"link", *link}});
   });
 }
 
@@ -98,7 +87,7 @@ void add_regulate(Program& program) {
       ->check(CLI::IsMember({"off", "advise", "enforce"}));
   Program::on(*command, [&context, mode]() -> Result<void> {
     if (mode->empty()) return show_view(context, "/v1/regulation", print_regulation);
-    return order(context, "/v1/regulation", {{"mode", *mode}});
+    return give_order(context, "/v1/regulation", {{"mode", *mode}});
   });
 }
 
@@ -160,7 +149,7 @@ void add_regulation_commands(Program& program) {
   Program::on(*restore, [&context, adopt] {
     object body;
     if (*adopt) body["adopt"] = true;
-    return order(context, "/v1/restore", std::move(body));
+    return give_order(context, "/v1/restore", std::move(body));
   });
   add_events(program);
 }
