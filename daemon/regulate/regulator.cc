@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fabric/links.h"
 #include "regulate/pins.h"
 
 namespace heddle::regulate {
@@ -121,10 +122,8 @@ void Regulator::on_fabric(const KnownFabric& known, Instant now) {
 }
 
 bool Regulator::is_up(const LinkRef& ref) const {
-  const Fabric& fabric = *known_.reference;
-  const PortIndex port = fabric.find_port(ref.a);
-  const LinkIndex link = port == no_port ? no_link : fabric.port(port).link;
-  return link != no_link && link_ref(fabric, fabric.link(link)) == ref && known_.up.contains(link);
+  const LinkIndex link = find_link(*known_.reference, ref);
+  return link != no_link && known_.up.contains(link);
 }
 
 void Regulator::keep_cables(bool other_topology) {
@@ -135,11 +134,8 @@ void Regulator::keep_cables(bool other_topology) {
 
 /// Cables that the topology was without because they were lost.
 void Regulator::tell_of_what_came(const std::vector<LinkRef>& left, Instant now) {
-  const Fabric& fabric = *known_.reference;
   for (const LinkRef& ref : left) {
-    const PortIndex port = fabric.find_port(ref.a);
-    const LinkIndex link = port == no_port ? no_link : fabric.port(port).link;
-    if (link == no_link || link_ref(fabric, fabric.link(link)) != ref) continue;
+    if (find_link(*known_.reference, ref) == no_link) continue;
     const std::string name = names(std::vector{ref});
     log(regulation::ReportKind::Back, name, name + " is up again", now);
   }

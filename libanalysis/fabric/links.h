@@ -1,6 +1,7 @@
 /// What a cable of a snapshot is: by the states of its ports, and by what it joins.
 #pragma once
 
+#include "fabric/change.h"
 #include "fabric/fabric.h"
 
 namespace heddle {
@@ -24,6 +25,13 @@ namespace heddle {
 [[nodiscard]] inline bool is_cabled(const Fabric& fabric, const PortRef& ref) {
   const PortIndex port = fabric.find_port(ref);
   return port != no_port && fabric.port(port).link != no_link;
+}
+
+/// no_link where this snapshot has no such cable.
+[[nodiscard]] inline LinkIndex find_link(const Fabric& fabric, const LinkRef& ref) {
+  const PortIndex port = fabric.find_port(ref.a);
+  const LinkIndex link = port == no_port ? no_link : fabric.port(port).link;
+  return link != no_link && link_ref(fabric, fabric.link(link)) == ref ? link : no_link;
 }
 
 }  // namespace heddle

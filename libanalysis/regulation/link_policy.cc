@@ -1,5 +1,7 @@
 #include "regulation/link_policy.h"
 
+#include "fabric/links.h"
+
 namespace heddle::regulation {
 namespace {
 
@@ -34,11 +36,8 @@ std::vector<Exempt> exemptions(const Fabric& fabric, const PolicyOptions& option
   result.reserve(fabric.links().size());
   for (const Link& link : fabric.links()) result.push_back(by_nature(fabric, link, options));
   const auto mark = [&](const LinkRef& ref, Exempt why) {
-    const PortIndex port = fabric.find_port(ref.a);
-    if (port == no_port) return;
-    const LinkIndex link = fabric.port(port).link;
-    if (link == no_link || link_ref(fabric, fabric.link(link)) != ref) return;
-    if (result[link.raw()] == Exempt::No) result[link.raw()] = why;
+    const LinkIndex link = find_link(fabric, ref);
+    if (link != no_link && result[link.raw()] == Exempt::No) result[link.raw()] = why;
   };
   for (const LinkRef& ref : options.pinned) mark(ref, Exempt::Pinned);
   for (const auto& [ref, override] : overrides) {
