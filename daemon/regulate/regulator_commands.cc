@@ -59,7 +59,10 @@ void Regulator::forget_gone(const std::string& by, Instant now, Reply reply) {
   count(gone.cables.size(), "link", "links");
   const std::string text = fmt::format("forgotten until seen again: {}", fmt::join(counts, " and "));
   const std::vector<LinkRef> cables(gone.cables.begin(), gone.cables.end());
-  log(regulation::ReportKind::Operator, names(cables), fmt::format("{}, by {}", text, by), now);
+  const std::vector<NodeGuid> switches(gone.switches.begin(), gone.switches.end());
+  log(regulation::ReportKind::Operator, names(cables),
+      fmt::format("{}{}, by {}", text, switches.empty() ? "" : fmt::format(" ({})", names(switches)), by),
+      now);
   // Nobody is told that they are forgotten before it is on disk.
   cables_.forget(gone, [this](const Result<void>& put) { heed(put); });
   journal_.after([this, reply = std::move(reply), text](Instant) {

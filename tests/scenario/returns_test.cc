@@ -110,6 +110,7 @@ TEST_F(Returns, WhatWentBeforeAStartIsMissedUntilItIsBackOrForgotten) {
   });
   settle();
   EXPECT_THAT(said, ::testing::HasSubstr("1 switch"));
+  EXPECT_THAT(events(), ::testing::HasSubstr("1 switch (" + name + ")"));
   EXPECT_THAT(problems(), ::testing::IsEmpty());
   start_again();
   EXPECT_THAT(problems(), ::testing::IsEmpty());
