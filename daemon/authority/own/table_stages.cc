@@ -378,6 +378,7 @@ void TableWriter::on_timer(Instant now) {
 }
 
 void TableWriter::overtake(Instant now) {
+  waits_ = Waits::Leave;
   if (!resume_at_) return;
   resume_at_.reset();
   report_.postponed = true;

@@ -109,7 +109,7 @@ class TableWriter {
   /// Survey and routes are of the same fabric. Switches that the survey has not are left out.
   void write(std::shared_ptr<const Survey> survey, std::shared_ptr<const Routes> routes, Waits waits,
              Instant now, Done done);
-  /// Ends a run that only waits, as postponed.
+  /// The run waits for no packets any more: it ends, as postponed, when nothing of it is on its way.
   void overtake(Instant now);
   void on_timer(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const { return resume_at_; }

@@ -270,5 +270,33 @@ TEST(Provisioner, WhoMakesTheTablesIsToldHowPacketsTurnByThoseThatWereFound) {
   EXPECT_EQ(made, 3U);
 }
 
+// World 4326047581: a sweep found something new while what an operator had ordered read the first tables. Its
+// tables waited until no packet was under way any more, no sweep could begin before that, and so it was not
+// seen that a link fell into which the next stage led.
+TEST(Provisioner, WhatIsOrderedDoesNotWaitForPacketsWhereASweepHasFoundSomethingNew) {
+  constexpr auto life = ProvisionOptions{}.packet_life;
+  std::size_t waited = 0;
+  for (std::size_t nth = 0; nth < 32; ++nth) {
+    for (const bool is_new : {false, true}) {
+      KeptWorld kept{"torus:4x4,hosts=1,links=1"};
+      World& world = kept.world;
+      ASSERT_FALSE(world.bring_up().failure);
+      (void)world.sim.run([] { return false; }, 2 * life);
+      kept.keeper.avoid(0, {link_ref(world.truth(), world.truth().link(kept.switch_link(nth)))});
+      const Instant begun = world.sim.now;
+      std::optional<Instant> written;
+      world.sm.rewrite_tables(begun, [&](const Result<void>&, Instant at) { written = at; });
+      if (is_new) {
+        world.sm.configure(world.reports.back().survey, world.sim.now);
+        EXPECT_LT(world.finish().ended - begun, life / 2) << nth;
+      }
+      ASSERT_TRUE(world.sim.run([&] { return written.has_value(); }));
+      waited += !is_new && *written - begun >= life ? 1 : 0;
+      expect_works(world);
+    }
+  }
+  EXPECT_GT(waited, 0U);
+}
+
 }  // namespace
 }  // namespace heddle::provision
