@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,17 +21,25 @@ namespace heddle::authority {
 using Rank = std::pair<NodeGuid, std::uint16_t>;
 using PortLid = std::pair<PortRef, Lid>;  ///< its base LID
 
-/// Of a run before.
-struct Remembered {
-  std::vector<Rank> ranks;
-  std::vector<PortLid> lids;
-};
-
 /// A cable that a sweep does not see, because its link was turned off.
 struct KnownLink {
   LinkRef link;
   LinkWidth width = LinkWidth::None;
   LinkSpeed speed = LinkSpeed::None;
+};
+
+/// A cable between two switches, which are called a and b.
+struct SeenCable {
+  KnownLink known;  ///< its rate is None where nobody has kept it
+  std::string a;
+  std::string b;
+};
+
+/// Of a run before.
+struct Remembered {
+  std::vector<Rank> ranks;
+  std::vector<PortLid> lids;
+  std::vector<SeenCable> cables;
 };
 
 /// What is known of the fabric, links that are off included.

@@ -10,6 +10,17 @@ namespace {
 /// How long links that are to come back are waited for when the daemon is stopped.
 constexpr FabricClock::duration longest_stop = std::chrono::seconds{60};
 
+/// What cannot be read is a problem that the regulator knows of.
+authority::Remembered remembered(const journal::Scribe& scribe) {
+  authority::Remembered before;
+  if (const auto& ranks = scribe.ranks()) before.ranks = *ranks;
+  if (const auto& lids = scribe.lids()) before.lids = *lids;
+  if (const auto& cables = scribe.cables()) {
+    for (const journal::Cable& each : *cables) before.cables.push_back({{each.link}, each.a, each.b});
+  }
+  return before;
+}
+
 }  // namespace
 
 Regulation::Regulation(const regulate::RegulatorOptions& options, Links on_stop, journal::Journal& journal,
@@ -18,9 +29,7 @@ Regulation::Regulation(const regulate::RegulatorOptions& options, Links on_stop,
       scribe_{journal, desk},
       regulator_{options, scribe_, *authority.actuator(), std::move(log)},
       control_{regulator_, desk.now} {
-  // What cannot be read is a problem that the regulator knows of.
-  authority.regulate_with(regulator_, {scribe_.ranks() ? *scribe_.ranks() : std::vector<journal::Rank>{},
-                                       scribe_.lids() ? *scribe_.lids() : std::vector<journal::PortLid>{}});
+  authority.regulate_with(regulator_, remembered(scribe_));
 }
 
 void Regulation::stop(Changes changes, Instant now) {

@@ -171,16 +171,19 @@ void Regulator::add_problems_of_links(Problems& problems) const {
   add(ProblemKind::LinksNotBack, governor_.not_back(), "link was ordered on and did not come",
       "links were ordered on and did not come", "see their cables; they are ordered again and again");
   const Fabric& fabric = *known_.reference;
+  const std::vector<LinkRef> forced = governor_.forced();
   for (const auto& [link, off] : governor_.memory().off) {
     const PortIndex port = fabric.find_port(off.port);
     const PortRef& other = off.port == link.a ? link.b : link.a;
-    if (port == no_port || fabric.find_port(other) != no_port || governor_.is_drained(link)) continue;
+    const bool is_hidden =
+        governor_.lost_switches().contains(other.node) && std::ranges::find(forced, link) != forced.end();
+    const bool is_unseen = fabric.find_port(other) == no_port || is_hidden;
+    if (port == no_port || !is_unseen || governor_.is_drained(link)) continue;
     const std::string end = name(off.port);
     problems.push_back(
         {ProblemKind::OffUnseen,
          fmt::format(
-             "{} is off ({}), and what is behind it has not been seen since the start; `heddle link auto "
-             "\"{}\"` brings it back",
+             "{} is off ({}), and what is behind it is not seen; `heddle link auto \"{}\"` brings it back",
              end, printable(off.reason), end)});
   }
 }
@@ -197,7 +200,7 @@ Gone Regulator::gone() const {
   const auto is_switch_there = [&](const PortRef& port) {
     const NodeIndex node = fabric.find_node(port.node);
     return node != no_node && fabric.node(node).type == NodeType::Switch &&
-           !gone.switches.contains(port.node);
+           !gone.switches.contains(port.node) && !cables_.forgotten().switches.contains(port.node);
   };
   const std::vector<PortRef> disabled = not_ours(known_.disabled, governor_);
   const auto is_disabled = [&](const PortRef& port) {

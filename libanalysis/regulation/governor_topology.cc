@@ -82,7 +82,9 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
     by_ref_[ref] = i;
     const auto it = before.find(ref);
     if (it != before.end()) {
-      records.push_back(std::move(it->second));
+      LinkRecord& link = records.emplace_back(std::move(it->second));
+      // It may be a cable that was only remembered, and whose rate nobody knew.
+      if (link.state == LinkState::Lost) link.full = link.off.full = power::mode_of(cable);
       continue;
     }
     LinkRecord link;

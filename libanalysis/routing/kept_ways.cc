@@ -25,11 +25,12 @@ class Keeper {
         usable_{order.by_plane.empty() ? std::span(order.usable, 1) : order.by_plane},
         before_{before},
         after_{after},
-        map_{order.graph} {}
+        map_{order.graph},
+        is_up_{hops_over(order.graph, order.up)} {}
 
   std::vector<KeptWay> keep(std::span<const BlockRef> differing, Keep which) {
     find_lost(differing);
-    auto by_lid = ways(Turns::Any);
+    auto by_lid = ways(which == Keep::InOrder ? Turns::InOrderOrStanding : Turns::Any);
     if (by_lid.empty()) return {};
     if (!join_hosts(by_lid) && stands_in_order()) by_lid = ways(Turns::InOrder);
     if (by_lid.empty()) return {};
@@ -46,7 +47,7 @@ class Keeper {
   }
 
  private:
-  enum class Turns : std::uint8_t { InOrder, Any };
+  enum class Turns : std::uint8_t { InOrder, InOrderOrStanding, Any };
 
   /// By LID: those that would be lost and lead there.
   [[nodiscard]] std::vector<std::vector<KeptWay>> ways(Turns turns) const {
@@ -72,20 +73,18 @@ class Keeper {
 
   /// Whether what stands leads over no link that is down, and turns as the order and its mends allow.
   [[nodiscard]] bool stands_in_order() const {
-    const std::vector<char> is_up = hops_over(graph_, order_.up);
     for (const Target& target : graph_.targets()) {
       for (unsigned i = 0; i < target.lid_count(); ++i) {
-        if (!stands_in_order(target, Lid{static_cast<std::uint16_t>(target.base.raw() + i)}, is_up))
-          return false;
+        if (!stands_in_order(target, Lid{static_cast<std::uint16_t>(target.base.raw() + i)})) return false;
       }
     }
     return true;
   }
-  [[nodiscard]] bool stands_in_order(const Target& target, Lid lid, std::span<const char> is_up) const {
+  [[nodiscard]] bool stands_in_order(const Target& target, Lid lid) const {
     for (std::uint32_t s = 0; s < graph_.size(); ++s) {
       const std::uint32_t hop = map_.hop(s, before_.port(SwitchIndex{s}, lid).raw());
       if (s == target.at.raw() || hop == HopMap::none) continue;
-      if (is_up[hop] == 0) return false;
+      if (is_up_[hop] == 0) return false;
       const std::uint32_t over = map_.peer(hop);
       if (over != target.at.raw() && !is_in_order(target, s, over, before_.port(SwitchIndex{over}, lid)))
         return false;
@@ -132,13 +131,14 @@ class Keeper {
     return planes;
   }
 
-  [[nodiscard]] bool leads_there(const Target& target, Lid lid, std::uint32_t s) const {
+  [[nodiscard]] bool leads_there(const ForwardingTables& tables, const Target& target, Lid lid,
+                                 std::uint32_t s) const {
     for (std::size_t hops = 0; hops <= graph_.size(); ++hops) {
-      const PortNum port = after_.port(SwitchIndex{s}, lid);
+      const PortNum port = tables.port(SwitchIndex{s}, lid);
       if (port == no_path) return false;
       if (s == target.at.raw()) return true;
       const std::uint32_t hop = map_.hop(s, port.raw());
-      if (hop == HopMap::none) return false;
+      if (hop == HopMap::none || (&tables == &before_ && is_up_[hop] == 0)) return false;
       s = map_.peer(hop);
     }
     return false;
@@ -155,10 +155,11 @@ class Keeper {
         if (leads[s.raw()] != 0) continue;
         const PortNum port = before_.port(s, lid);
         const std::uint32_t next = map_.peer(map_.hop(s.raw(), port.raw()));
-        if (leads[next] == 0 && !leads_there(target, lid, next)) continue;
-        if (turns == Turns::InOrder && next != target.at.raw() &&
-            !is_in_order(target, s.raw(), next, led_by(kept, next, lid)))
-          continue;
+        if (leads[next] == 0 && !leads_there(after_, target, lid, next)) continue;
+        const bool is_free =
+            turns == Turns::Any || next == target.at.raw() ||
+            (turns == Turns::InOrderOrStanding && leads_there(before_, target, lid, s.raw()));
+        if (!is_free && !is_in_order(target, s.raw(), next, led_by(kept, next, lid))) continue;
         leads[s.raw()] = 1;
         kept.push_back({s, lid, port});
         more = true;
@@ -258,6 +259,7 @@ class Keeper {
   const ForwardingTables& before_;
   const ForwardingTables& after_;
   HopMap map_;
+  std::vector<char> is_up_;  ///< by hop
   std::map<Lid, std::vector<SwitchIndex>> lost_;
   std::vector<KeptWay> kept_;
   std::size_t trials_ = 0;

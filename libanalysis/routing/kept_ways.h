@@ -28,6 +28,7 @@ struct KeptWay {
 };
 
 enum class Keep : std::uint8_t {
+  InOrder,   ///< of those that suit, none that has led nowhere and turns as the order does not allow
   ThatSuit,  ///< none that would close a circle of dependencies with `after` and with one another
   OrOthers,  ///< and for what such lead to, other ways that close none, where there are any
   All        ///< who writes the tables leaves other LIDs as they are, if need be (lid_rounds.h)

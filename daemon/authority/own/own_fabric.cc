@@ -1,7 +1,9 @@
 #include "authority/own/own_fabric.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "authority/own/survey_change.h"
 #include "base/random.h"
@@ -17,6 +19,16 @@ constexpr FabricClock::duration successors_every = std::chrono::seconds{1};
 /// After yielding to others that were no master yet: within so long, twice as much each time.
 constexpr FabricClock::duration first_stand_again = std::chrono::seconds{2};
 constexpr FabricClock::duration longest_stand_again = std::chrono::seconds{32};
+
+authority::Remembered with_rates(authority::Remembered before, const std::vector<KnownLink>& known) {
+  std::map<LinkRef, const KnownLink*> by_link;
+  for (const KnownLink& each : known) by_link.emplace(each.link, &each);
+  for (authority::SeenCable& cable : before.cables) {
+    const auto it = by_link.find(cable.known.link);
+    if (it != by_link.end()) cable.known = *it->second;
+  }
+  return before;
+}
 
 }  // namespace
 
@@ -51,7 +63,7 @@ std::string OwnFabric::why_not() const {
 void OwnFabric::regulate_with(authority::FabricListener& listener, const authority::Remembered& before) {
   listener_ = &listener;
   // Tables that an earlier run left follow its order, and lead to its LIDs.
-  keeper_.remember(before.ranks);
+  keeper_.remember(with_rates(before, listener.known_links()));
   manager_.remember_lids({before.lids.begin(), before.lids.end()});
   manager_.tell_of_lids([this](const LidsByPort& lids) {
     std::vector<authority::PortLid> all(lids.begin(), lids.end());

@@ -39,6 +39,9 @@ struct Routes {
   std::vector<routing::LinkSet> by_plane;
   /// All that are Active at both ends. Only with an order.
   routing::LinkSet up;
+  /// Those that are up at one end, and have a switch at the other that nobody has heard yet in this run
+  /// (remembered_fabric.h): entries that stand lead there, and no others. Empty: there are none.
+  routing::LinkSet unheard;
   /// LID base + i is in plane i mod planes; one of them carries nothing at present, if so.
   unsigned planes = 1;
   std::optional<unsigned> idle_plane;

@@ -2,8 +2,10 @@
 // and those that work and would be taken away for nothing, or for a circle.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "authority/own/table_writer.h"
@@ -73,12 +75,47 @@ std::vector<char> TableWriter::lids_that_are_known() const {
   return is_known;
 }
 
+bool TableWriter::is_unheard(LinkIndex link) const {
+  return routes_->unheard.universe() != 0 && routes_->unheard.contains(link);
+}
+
+/// To whoever is at its other end, be it somebody whom nobody has heard.
+bool TableWriter::carries_packets(LinkIndex link) const {
+  return routes_->up.contains(link) || is_unheard(link);
+}
+
+/// From a way down to another switch, which the order does not allow there.
+bool TableWriter::turns_back_up(routing::SwitchIndex from, routing::SwitchIndex over, PortNum out) const {
+  const routing::UpDownRouter& order = *routes_->order;
+  const auto next = hop(over, out);
+  return next && order.ranks().above(from, over) && !order.ranks().above(over, next->peer) &&
+         !order.mends().turns(from, over, next->peer);
+}
+
+/// A switch that nobody has heard sends what it has to its neighbours by entries of before, which nobody can
+/// change: no neighbour may begin to lead that where the order allows no turn. What would have turned so
+/// already does not come from there, as its entries follow the order, too.
+void TableWriter::leave_out_turns_of_the_unheard() {
+  if (!routes_->order || routes_->unheard.count() == 0) return;
+  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+    const routing::SwitchIndex sw{s};
+    for (const routing::Hop& back : routes_->order->graph().hops(sw)) {
+      if (!is_unheard(back.link)) continue;
+      const auto stands = working_.row(sw);
+      const auto wanted = routes_->tables.row(sw);
+      for (std::size_t lid = 1; lid < wanted.size(); ++lid) {
+        if (stands[lid] == wanted[lid] || !turns_back_up(back.peer, sw, PortNum{wanted[lid]})) continue;
+        if (!turns_back_up(back.peer, sw, PortNum{stands[lid]})) left_out_[lid] = 1;
+      }
+    }
+  }
+}
+
 /// It leads over a link that is down, be it one of which nobody knows the other end. What it would do when
 /// that is up again nobody asks (dead_entries.h).
 bool TableWriter::is_dead(routing::SwitchIndex sw, std::size_t lid) const {
   const PortNum out = standing(sw, lid);
-  if (const auto next = routes_->order ? hop(sw, out) : std::nullopt)
-    return !routes_->up.contains(next->link);
+  if (const auto next = routes_->order ? hop(sw, out) : std::nullopt) return !carries_packets(next->link);
   const NodeIndex node = switches_[sw.raw()];
   if (node == no_node || out == PortNum{0} || out.raw() >= survey_->node(node).ports.size()) return false;
   const SurveyPort& port = survey_->node(node).ports[out.raw()];
@@ -185,7 +222,8 @@ void TableWriter::keep(std::uint32_t s, Lid lid, Routes& kept) {
   const routing::SwitchIndex sw{s};
   const PortNum out = standing(sw, lid.raw());
   const auto next = hop(sw, out);
-  if (next && !routes_->in_all_planes.contains(next->link)) report_.left_out = true;
+  if (next && !is_unheard(next->link) && !routes_->in_all_planes.contains(next->link))
+    report_.left_out = true;
   if (kept.tables.port(sw, lid) != out) kept_beside_the_unknown_.push_back(lid);
   kept.tables.set(sw, lid, out);
 }
@@ -246,7 +284,7 @@ void TableWriter::let_stay(const routing::SafeUpdate& update) {
     const routing::SwitchIndex sw{s};
     for (const Lid lid : update.staying) {
       const auto next = hop(sw, left.port(sw, lid));
-      const bool is_dead = next && !routes_->up.contains(next->link);
+      const bool is_dead = next && !carries_packets(next->link);
       kept->tables.set(sw, lid, is_dead ? no_path : left.port(sw, lid));
     }
   }
@@ -254,16 +292,21 @@ void TableWriter::let_stay(const routing::SafeUpdate& update) {
 }
 
 /// All ways that work are kept, and what would close a circle with them does not change. Where that cannot
-/// be, those are kept that suit what is wanted, with other ways for the rest if there are any.
+/// be, those are kept that suit what is wanted, with other ways for the rest if there are any. With entries
+/// of a switch that nobody has heard, only what follows the order closes none.
 routing::SafeUpdate TableWriter::safe_update() {
+  using routing::Keep;
+  constexpr std::array any{Keep::All, Keep::OrOthers, Keep::ThatSuit};
+  constexpr std::array in_order{Keep::InOrder};
   routing::SafeUpdate update;
   const std::shared_ptr<const Routes> wanted = routes_;
-  for (const routing::Keep which : {routing::Keep::All, routing::Keep::OrOthers, routing::Keep::ThatSuit}) {
+  const bool knows_all = routes_->unheard.count() == 0;
+  for (const Keep which : knows_all ? std::span<const Keep>{any} : std::span<const Keep>{in_order}) {
     routes_ = wanted;
-    if (which == routing::Keep::ThatSuit) find_differing();
+    if (which == Keep::ThatSuit) find_differing();
     keep_ways_that_work(which);
     // Other ways differ in blocks that are as they were to be.
-    if (which == routing::Keep::OrOthers) find_differing();
+    if (which == Keep::OrOthers) find_differing();
     update = routing::plan_safe_update(update_order(), working_, routes_->tables, differing_,
                                        {&recent_, kept_, routing::MayStay::Yes});
     if (update.circular.empty() && !update.is_uncertain) break;

@@ -93,6 +93,7 @@ void TableWriter::plan(Instant now) {
   is_idle_.assign(wanted.stride(), false);
   left_out_.assign(wanted.stride(), 0);
   leave_out_doubtful();
+  leave_out_turns_of_the_unheard();
   is_round_incomplete_ = false;
   report_.order = WriteOrder::Any;
   if (stands_ && routes_->order) plan_stages(now);
@@ -222,7 +223,7 @@ bool TableWriter::leads_there(routing::SwitchIndex sw, Lid lid) const {
     const PortNum port = working_.port(sw, lid);
     if (port == no_path) return false;
     const auto next = hop(sw, port);
-    if (!next) return true;
+    if (!next || is_unheard(next->link)) return true;
     if (!routes_->up.contains(next->link)) return false;
     sw = next->peer;
   }
@@ -291,7 +292,7 @@ void TableWriter::write_stage(const std::vector<routing::EntryWrite>& stage, Ins
   for (const routing::EntryWrite& write : stage) {
     // What carried nothing leaves no packets to wait for.
     const auto old = hop(write.sw, working_.port(write.sw, write.lid));
-    const bool was_dead = write.port == no_path && old && !routes_->up.contains(old->link);
+    const bool was_dead = write.port == no_path && old && !carries_packets(old->link);
     if (!was_dead) lids.push_back(write.lid);
   }
   std::sort(lids.begin(), lids.end());

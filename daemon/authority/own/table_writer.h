@@ -189,6 +189,10 @@ class TableWriter {
   [[nodiscard]] std::vector<routing::SwitchIndex> way_to_the_unknown(routing::SwitchIndex sw, Lid lid) const;
   [[nodiscard]] std::vector<char> lids_that_are_known() const;
   void keep_lids_of_the_unknown();
+  [[nodiscard]] bool is_unheard(LinkIndex link) const;
+  [[nodiscard]] bool turns_back_up(routing::SwitchIndex from, routing::SwitchIndex over, PortNum out) const;
+  void leave_out_turns_of_the_unheard();
+  [[nodiscard]] bool carries_packets(LinkIndex link) const;
   [[nodiscard]] bool is_mute_behind(routing::SwitchIndex sw, PortNum out) const;
   [[nodiscard]] bool leads_to_the_unknown(routing::SwitchIndex sw, PortNum out) const;
   [[nodiscard]] std::vector<std::uint32_t> onward() const;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "authority/own/remembered_fabric.h"
 #include "authority/own/survey_change.h"
 #include "fabric/links.h"
 #include "routing/kept_ways.h"
@@ -42,14 +43,42 @@ std::optional<routing::LinkSet> UpDownKeeper::links_up(const Fabric& fabric) con
     const LinkEnd a{in_full[link.a.node.raw()], link.a.port};
     const LinkEnd b{in_full[link.b.node.raw()], link.b.port};
     if (full_->peer(a) != b) return std::nullopt;
+    // What it runs at was not known.
+    if (!unseen_.empty() && unseen_.contains(link_ref(fabric, link))) return std::nullopt;
     const bool counts = counts_ == Counts::Active ? is_active(fabric, link) : is_up(fabric, link);
     if (counts) up.insert(full_->port(a).link);
   }
   return up;
 }
 
+void UpDownKeeper::remember(authority::Remembered before) {
+  remember(before.ranks);
+  remembered_ = std::move(before);
+}
+
+/// What somebody has seen since is kept as long as the others are.
+std::shared_ptr<const Fabric> UpDownKeeper::with_all_that_may_return(const Fabric& seen) {
+  auto kept = full_ ? with_mute_nodes(*full_, up_, seen) : std::make_shared<const Fabric>(seen);
+  std::erase_if(remembered_.cables, [&](const authority::SeenCable& cable) {
+    const LinkRef& link = cable.known.link;
+    return find_link(seen, link) != no_link || std::ranges::find(left_, link) != left_.end();
+  });
+  std::erase_if(unheard_, [&](NodeGuid node) { return kept->find_node(node) == no_node; });
+  unseen_.clear();
+  const auto is_known = [this](const Node& node) {
+    return node.type == NodeType::Switch && ranks_.contains(node.guid);
+  };
+  const auto known = static_cast<std::size_t>(std::ranges::count_if(seen.nodes(), is_known));
+  if (remembered_.cables.empty() || 2 * known < seen.switch_count()) return kept;
+  for (const authority::SeenCable& cable : remembered_.cables) unseen_.insert(cable.known.link);
+  auto all = with_remembered(kept, remembered_.cables, remembered_.lids);
+  for (const Node& node : all->nodes())
+    if (kept->find_node(node.guid) == no_node) unheard_.insert(node.guid);
+  return all;
+}
+
 Result<void> UpDownKeeper::begin(const Fabric& seen) {
-  const auto kept = full_ ? with_mute_nodes(*full_, up_, seen) : std::make_shared<const Fabric>(seen);
+  const auto kept = with_all_that_may_return(seen);
   // Those of the links whose ends are both mute that forwarded: by the snapshot that goes.
   std::vector<LinkRef> forwarding;
   if (full_) {
@@ -91,6 +120,10 @@ Result<void> UpDownKeeper::begin(const Fabric& seen) {
     if (port != no_port && full_->port(port).link != no_link) up_.insert(full_->port(port).link);
   }
   return {};
+}
+
+bool UpDownKeeper::is_unheard(const Link& link) const {
+  return unheard_.contains(full_->node(link.a.node).guid) || unheard_.contains(full_->node(link.b.node).guid);
 }
 
 bool UpDownKeeper::allow(const std::vector<routing::KeptTurn>& turns) {
@@ -162,10 +195,13 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
     up = links_up(fabric);
   }
   mute_.clear();
+  std::erase_if(unheard_, [&](NodeGuid node) { return fabric.find_node(node) != no_node; });
   const MuteNodes mute = mute_nodes(*full_, up_, fabric);
-  for (const LinkIndex link : mute.links) up->insert(link);
-  for (const NodeIndex node : mute.nodes) {
-    if (full_->node(node).type == NodeType::Switch) mute_.push_back(full_->node(node).guid);
+  auto unheard = routing::LinkSet::none(*full_);
+  for (const LinkIndex link : mute.links) (is_unheard(full_->link(link)) ? unheard : *up).insert(link);
+  for (const NodeIndex index : mute.nodes) {
+    const Node& node = full_->node(index);
+    if (node.type == NodeType::Switch && !unheard_.contains(node.guid)) mute_.push_back(node.guid);
   }
   has_left_lost_ = has_left_lost_ && up_ == *up;
   up_ = *up;
@@ -175,6 +211,7 @@ Result<Routes> UpDownKeeper::route(const Fabric& fabric) {
   routes.may_be_used = open;
   routes.may_stay = still_open(up_);
   routes.up = up_;
+  routes.unheard = std::move(unheard);
   routes.planes = planes();
   routes.idle_plane = idle_plane_;
   routes.in_all_planes = open;

@@ -13,10 +13,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "authority/known_fabric.h"
 #include "authority/own/mute_nodes.h"
 #include "authority/own/routes.h"
 #include "fabric/change.h"
@@ -44,6 +46,9 @@ class UpDownKeeper {
 
   /// The order of an earlier run. Before the first route().
   void remember(std::span<const Rank> ranks) { ranks_.insert(ranks.begin(), ranks.end()); }
+  /// Likewise, and what it was made for: switches and cables that are not seen have their places in it,
+  /// unless most of the switches are other ones.
+  void remember(authority::Remembered before);
   [[nodiscard]] std::vector<Rank> ranks() const { return {ranks_.begin(), ranks_.end()}; }
 
   /// From the next route() on, no path of the plane leads over these links, unless hosts would be cut off, or
@@ -109,6 +114,8 @@ class UpDownKeeper {
   /// The kept snapshot's links that are up in `fabric`; none if it has what the kept one has not.
   [[nodiscard]] std::optional<routing::LinkSet> links_up(const Fabric& fabric) const;
   Result<void> begin(const Fabric& seen);
+  [[nodiscard]] std::shared_ptr<const Fabric> with_all_that_may_return(const Fabric& seen);
+  [[nodiscard]] bool is_unheard(const Link& link) const;
   [[nodiscard]] std::vector<LinkRef> lost(const Fabric& fabric, const MuteNodes& mute) const;
   void forget_found(const Fabric& fabric);
   /// What may be used of `up`; routes all planes over it.
@@ -134,6 +141,9 @@ class UpDownKeeper {
   std::shared_ptr<routing::UpDownRouter> router_;
   std::vector<routing::KeptTurn> turns_;
   std::map<NodeGuid, std::uint16_t> ranks_;  ///< of switches that were ever there, see most_gone
+  authority::Remembered remembered_;         ///< cables that nobody has seen since, and LIDs
+  std::set<LinkRef> unseen_;                 ///< these cables, where they are in the kept snapshot
+  std::set<NodeGuid> unheard_;               ///< of the kept snapshot, switches that are only remembered
   std::vector<std::vector<LinkRef>> avoided_;
   std::vector<LinkRef> withheld_;
   std::vector<LinkRef> closed_;
