@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "authority/own/table_writer.h"
+#include "routing/strangers.h"
 
 namespace heddle::provision {
 namespace {
@@ -109,6 +110,13 @@ void TableWriter::leave_out_turns_of_the_unheard() {
       }
     }
   }
+}
+
+/// What somebody unknown is sent, and sends, goes on by entries that are in no plan.
+void TableWriter::leave_out_circles_with_strangers() {
+  if (!somebody_is_unknown()) return;
+  for (const Lid lid : routing::circles_with_strangers(update_order(), working_, routes_->tables, differing_))
+    left_out_[lid.raw()] = 1;
 }
 
 /// It leads over a link that is down, be it one of which nobody knows the other end. What it would do when

@@ -117,6 +117,7 @@ void TableWriter::plan_stages(Instant now) {
       if (is_silent({routing::SwitchIndex{s}, block})) held_[block] = 1;
     }
   }
+  leave_out_circles_with_strangers();
   if (!routes_->idle_plane) return;
   for (const routing::Target& target : graph.targets()) {
     // A switch has one LID, which whoever manages it goes on to use.
