@@ -319,4 +319,14 @@ std::vector<authority::KnownLink> Regulator::known_links() const {
   return restarted_ ? links_known_in(governor_.memory()) : links_known_in(journal_.memory());
 }
 
+/// At a start also those that were going off: the Set may be under way to a port that is up.
+std::vector<LinkRef> Regulator::links_withheld() const {
+  if (restarted_) return governor_.withheld();
+  std::vector<LinkRef> links;
+  for (const auto& [id, change] : journal_.memory().open) {
+    for (const auto& off : change.off) links.push_back(off.link);
+  }
+  return links;
+}
+
 }  // namespace heddle::regulate

@@ -141,7 +141,7 @@ class Regulator final : public authority::FabricListener {
   [[nodiscard]] const journal::Calendar& calendar() const { return options_.calendar; }
   [[nodiscard]] std::vector<authority::KnownLink> known_links() const override;
   [[nodiscard]] std::vector<LinkRef> links_off() const override;
-  [[nodiscard]] std::vector<LinkRef> links_withheld() const override { return governor_.withheld(); }
+  [[nodiscard]] std::vector<LinkRef> links_withheld() const override;
   [[nodiscard]] std::vector<LinkRef> links_forced() const override { return governor_.forced(); }
   [[nodiscard]] std::vector<NodeGuid> switches_drained() const override;
   void on_evidence(const std::vector<regulation::OffRecord>& off, Instant now) override;

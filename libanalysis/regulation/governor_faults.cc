@@ -252,13 +252,15 @@ void Governor::Impl::handle(const Restarted& event) {
     if (of_change) link.off = *of_change;
     link.full = link.off.full;
     link.reason = link.off.reason;
-    if (!down && !(known != memory.off.end() && known->second.mode.on())) {
+    // The Set may be under way: it is out of use until that is past.
+    const bool may_go_off = of_change && !of_change->mode.on();
+    if (!down && !may_go_off && !(known != memory.off.end() && known->second.mode.on())) {
       if (known != memory.off.end()) back.push_back(link.ref);
       link.mode = link.full;
       if (!is_on(link)) move(link, LinkState::Ready);
       continue;
     }
-    if (!down) {
+    if (!down && !may_go_off) {
       link.mode = link.off.mode;
       continue;
     }

@@ -83,7 +83,10 @@ void OwnFabric::on_found(std::shared_ptr<const Survey> survey, Instant now) {
   if (yields_) return seat_.use(std::move(survey));
   seat_.hold();
   auto completed = complete(std::move(survey));
-  if (actuator_) actuator_->take_routes(*completed);
+  if (actuator_) {
+    actuator_->begin(now);
+    actuator_->take_routes(*completed);
+  }
   manager_.configure(std::move(completed), now);
 }
 

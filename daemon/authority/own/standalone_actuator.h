@@ -48,6 +48,8 @@ class StandaloneActuator final : public Actuator, private authority::LinkRunsSea
   void cancel_links(const std::vector<LinkRef>& links, Instant now) override { runs_.call_off(links, now); }
   /// A sweep has found these directed routes, which keep off what goes off: what is under way takes them too.
   void take_routes(const Survey& found) { runs_.take_routes(found); }
+  /// This program has just been started, perhaps after another one.
+  void begin(Instant now) { late_sets_.begin(now); }
 
   void on_timer(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;

@@ -222,6 +222,38 @@ TEST(OtherTopologyTest, WhatTheJournalHasOffAndComesInSightUpIsOn) {
   EXPECT_TRUE(world.journal.off.empty());
 }
 
+// 4825464403 of the swarm: the daemon was killed when it had just told a port to go off. The next one found
+// the link up, took it into use, and when the MAD had arrived it was a port that somebody else had disabled.
+TEST(OtherTopologyTest, WhatMayStillGoOffIsOutOfUseUntilItIsOrderedOn) {
+  World world{fabric_spec};
+  LinkIndex link{};
+  while (world.network->trunk_of(link) == Network::no_trunk) link = LinkIndex{link.raw() + 1};
+  put_off(world, link, Cause::Regulation);
+  const LinkRef ref = world.ref(link);
+  const ChangeId change{1};
+  world.journal.open[change] = {change, world.now, {world.journal.off.at(ref)}, {}};
+  world.journal.off.clear();
+  (void)world.governor.on({world.now, TopologyChanged{world.fabric, {world.manager()}, {}}});
+  std::vector<LinkRef> on;
+  bool is_recorded = false;
+  for (const Action& action : world.governor.on({world.now, Restarted{world.journal, {}}})) {
+    if (const auto* order = std::get_if<SetPorts>(&action)) {
+      for (const auto& port : order->ports) {
+        if (port.mode.on()) on.push_back(port.link);
+      }
+    }
+    const auto* record = std::get_if<Record>(&action);
+    const auto* outcome = record != nullptr ? std::get_if<Outcome>(record) : nullptr;
+    is_recorded =
+        is_recorded || (outcome != nullptr && outcome->change == change && outcome->off.size() == 1);
+    if (const auto* tables = std::get_if<WriteTables>(&action)) {
+      EXPECT_FALSE(tables->active.contains(link));
+    }
+  }
+  EXPECT_EQ(on, std::vector{ref});
+  EXPECT_TRUE(is_recorded) << "whoever is started next knows it for this program's";
+}
+
 // One was ordered on together with one whose switch was gone: the order was not carried out before that one
 // had been given up, and until then the link that was up was in no table.
 TEST(OtherTopologyTest, NoLinkThatIsNotInSightWaitsForAnother) {
