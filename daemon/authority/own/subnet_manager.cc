@@ -48,7 +48,7 @@ SubnetManager::SubnetManager(transport::TransactionEngine& engine, transport::Tr
 }
 
 void SubnetManager::configure(std::shared_ptr<const Survey> survey, Instant now) {
-  if (provisioner_.busy() || rewriting_ || regrouping_) {
+  if (!is_at_rest()) {
     waiting_ = std::move(survey);
     if (rewriting_) provisioner_.overtake(now);
     return;
@@ -137,17 +137,27 @@ std::optional<Instant> SubnetManager::next_deadline() const {
   return first;
 }
 
-/// Some blocks at a time, so that all have had their turn in verify_within.
+/// Some blocks at a time, so that all have had their turn in verify_within: between two runs, where one
+/// follows the other.
 void SubnetManager::verify(Instant now) {
   const std::size_t turns = provisioner_.known_blocks() / blocks_at_a_time + 1;
   verify_at_ = now + options_.verify_within / static_cast<std::int64_t>(turns);
-  if (!is_master() || !configured_ || provisioner_.busy() || rewriting_ || regrouping_) return;
+  if (!is_master() || !configured_) return;
+  owes_verifying_ = !is_at_rest();
+  if (!owes_verifying_) verify_some(now);
+}
+
+void SubnetManager::verify_some(Instant now) {
+  owes_verifying_ = false;
+  verifying_ = true;
   provisioner_.verify(configured_, blocks_at_a_time, now, [this](std::size_t wrong, Instant at) {
-    if (wrong == 0) return;
-    // Late writes of this program, or another master's, of which neither has heard.
-    provisioner_.others_may_write();
-    if (is_at_rest() && !waiting_ && rewrites_.empty()) return run_again(at);
-    if (rewrites_.empty()) rewrites_.emplace_back();
+    verifying_ = false;
+    if (wrong != 0) {
+      // Late writes of this program, or another master's, of which neither has heard.
+      provisioner_.others_may_write();
+      if (!waiting_ && rewrites_.empty()) return run_again(at);
+      if (rewrites_.empty()) rewrites_.emplace_back();
+    }
     next(at);
   });
 }
@@ -161,11 +171,12 @@ void SubnetManager::rewrite_tables(Instant now, Written done) {
 
 /// A fabric that has changed comes first: its tables keep off the same links.
 void SubnetManager::next(Instant now) {
-  if (provisioner_.busy() || rewriting_ || regrouping_) return;
+  if (!is_at_rest()) return;
   if (waiting_) {
     configure(std::exchange(waiting_, nullptr), now);
     return;
   }
+  if (owes_verifying_ && is_master() && configured_) return verify_some(now);
   if (rewrites_.empty()) {
     if (!administration_ || !administration_->groups_changed() || !is_master() || !configured_) return;
     regrouping_ = true;

@@ -53,7 +53,7 @@ class SubnetManager {
   void ask_for_others(std::function<OtherRoutes()> others) { others_ = std::move(others); }
   /// Configures the fabric as it was just found. While busy, the latest survey waits its turn.
   void configure(std::shared_ptr<const Survey> survey, Instant now);
-  [[nodiscard]] bool busy() const { return provisioner_.busy() || !rewrites_.empty(); }
+  [[nodiscard]] bool busy() const { return provisioner_.busy() || waiting_ || !rewrites_.empty(); }
   /// Until then a packet may be where an entry led that is gone.
   [[nodiscard]] Instant packets_gone() const { return provisioner_.packets_gone(); }
   /// From here on, what is under way too takes these directed routes.
@@ -109,9 +109,12 @@ class SubnetManager {
   void next(Instant now);
   void set_ports_again(Instant now);
   void run_again(Instant now);
-  [[nodiscard]] bool is_at_rest() const { return !provisioner_.busy() && !rewriting_ && !regrouping_; }
+  [[nodiscard]] bool is_at_rest() const {
+    return !provisioner_.busy() && !rewriting_ && !regrouping_ && !verifying_;
+  }
   void ask(Instant now);
   void verify(Instant now);
+  void verify_some(Instant now);
   void answer_sm_info(const mad::Packet& packet, const mad::Header& header);
   void repress(const mad::Packet& packet, const mad::Header& header);
 
@@ -130,6 +133,8 @@ class SubnetManager {
   Retry tables_again_;  ///< of tables that were not confirmed
   Retry ports_again_;   ///< of ports whose settings nobody took
   std::optional<Instant> verify_at_;
+  bool owes_verifying_ = false;  ///< it was due during a run
+  bool verifying_ = false;
   bool regrouping_ = false;
   std::optional<Administration> administration_;
   Provisioner provisioner_;

@@ -3,11 +3,34 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <set>
+#include <vector>
+
 #include "provision_world.h"
 #include "unit/routing/passing.h"
 
 namespace heddle::provision {
 namespace {
+
+using namespace std::chrono_literals;
+
+/// By another hand, and nobody says so.
+void write_entry(World& world, NodeIndex sw, std::size_t lid, PortNum port) {
+  const auto held = world.sim.fabric.forwarding_table(sw);
+  mad::LftBlock block;
+  const std::size_t first = lid / block.ports.size() * block.ports.size();
+  for (std::size_t i = 0; i < block.ports.size(); ++i) block.ports[i] = held[first + i];
+  block.ports[lid - first] = port;
+  mad::Bytes smp{};
+  mad::Header header;
+  header.method = mad::Method::Set;
+  header.attribute = static_cast<std::uint16_t>(mad::SmAttr::LinearForwardingTable);
+  header.modifier = static_cast<std::uint32_t>(first / block.ports.size());
+  mad::write_header(header, smp);
+  mad::encode(block, mad::smp_data(smp));
+  (void)world.sim.fabric.ask(world.truth().node(sw).first_port, smp, world.sim.ps());
+}
 
 // Its answers were lost in the first sweep of a daemon that was just started, which knows of it only that a
 // port is Active.
@@ -296,6 +319,52 @@ TEST(Provisioner, WhatIsOrderedDoesNotWaitForPacketsWhereASweepHasFoundSomething
     }
   }
   EXPECT_GT(waited, 0U);
+}
+
+// World 4157367323: orders that failed followed one another for two minutes, and meanwhile no table was
+// compared with what its switch holds.
+TEST(Provisioner, TablesAreVerifiedAlsoWhileOneOrderFollowsTheOther) {
+  ProvisionOptions options;
+  options.packet_life = 50ms;
+  options.verify_within = 1s;
+  KeptWorld kept{"torus:4x4,hosts=1,links=1", options};
+  World& world = kept.world;
+  ASSERT_FALSE(world.bring_up().failure);
+  kept.settle();
+  (void)world.sim.run([] { return false; }, 200ms);
+  std::set<std::vector<PortNum>> written;
+  world.sim.on_send = [&](const mad::Packet& packet) {
+    if (const auto set = table_set(packet)) written.insert(set->path);
+  };
+  std::size_t orders = 0;
+  const LinkRef avoided = link_ref(world.truth(), world.truth().link(kept.switch_link(0)));
+  std::optional<Instant> again;
+  const auto order = [&] {
+    kept.keeper.avoid(0, ++orders % 2 == 0 ? std::vector{avoided} : std::vector<LinkRef>{});
+    again.reset();
+    world.sm.rewrite_tables(world.sim.now, [&](const Result<void>&, Instant at) { again = at + 1ms; });
+  };
+  world.sim.next_deadline = [&] {
+    const auto first = world.sm.next_deadline();
+    return again && (!first || *again < *first) ? again : first;
+  };
+  world.sim.on_timer = [&](Instant now) {
+    world.sm.on_timer(now);
+    if (again && *again <= now) order();
+  };
+  order();
+  ASSERT_TRUE(world.sim.run([&] { return orders > 10; }));
+  // One that no order writes to.
+  NodeIndex sw = no_node;
+  for (std::size_t nth = 0; nth < 16; ++nth) {
+    const auto way = way_to(world, world.switch_at(nth));
+    if (way && !written.contains(*way)) sw = world.switch_at(nth);
+  }
+  ASSERT_NE(sw, no_node);
+  constexpr std::size_t lid = 60;
+  write_entry(world, sw, lid, PortNum{2});
+  ASSERT_EQ(world.sim.fabric.forwarding_table(sw)[lid], PortNum{2});
+  EXPECT_TRUE(world.sim.run([&] { return world.sim.fabric.forwarding_table(sw)[lid] == no_path; }, 5s));
 }
 
 }  // namespace
