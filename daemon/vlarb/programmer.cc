@@ -174,7 +174,7 @@ void Programmer::write_tables(std::uint32_t slot, Instant now) {
 }
 
 void Programmer::set_limit(std::uint32_t slot, const mad::PortInfo& fresh, Instant now) {
-  mad::PortInfo info = mad::unchanged(fresh);
+  mad::PortInfo info = mad::unchanged(fresh, m_key_);
   info.operational_vls = 0;
   info.vl_high_limit = image(jobs_[slot]).limit.raw();
   ask(slot, {What::SetPortInfo, 0}, mad::Method::Set, now, &info);

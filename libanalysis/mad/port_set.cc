@@ -2,8 +2,9 @@
 
 namespace heddle::mad {
 
-PortInfo unchanged(const PortInfo& has) {
+PortInfo unchanged(const PortInfo& has, std::uint64_t m_key) {
   PortInfo info = has;
+  info.m_key = m_key;
   info.state = PortState::NoChange;
   info.physical = PhysState::NoChange;
   info.link_down_default = 0;

@@ -9,8 +9,9 @@
 namespace heddle::mad {
 
 /// A Set writes the whole PortInfo: this is what the port has, with everything that has one at its "no
-/// change" value.
-[[nodiscard]] PortInfo unchanged(const PortInfo& has);
+/// change" value. The M_Key is the one that the Set is sent with, whatever the port says: one that hides it
+/// answers 0, and with another one nobody could set the port any more (IBA 14.2.4).
+[[nodiscard]] PortInfo unchanged(const PortInfo& has, std::uint64_t m_key);
 
 /// Attribute modifier of a Set(PortInfo): the port, and in bit 31 that extended speeds are understood, where
 /// the node knows them.

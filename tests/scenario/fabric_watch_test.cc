@@ -113,7 +113,7 @@ class Planted : public Story {
     set(node, mad::SmAttr::LinearForwardingTable, lid.raw() / routing::lids_per_block, block);
   }
   void set_state(LinkEnd end, PortState state, PhysState physical) {
-    mad::PortInfo info = mad::unchanged(world_->fabric.port_info(truth().port_index(end)));
+    mad::PortInfo info = mad::unchanged(world_->fabric.port_info(truth().port_index(end)), 0);
     info.state = state;
     info.physical = physical;
     set(end.node, mad::SmAttr::PortInfo, end.port.raw(), info);
@@ -215,7 +215,7 @@ TEST_F(Planted, TwoPortsWithOneLidAreAViolationAndTheWatchGoesOn) {
   const auto switches = world.watch.watched().graph();
   const auto give_lid = [&](Lid lid) {
     mad::PortInfo info = mad::unchanged(
-        world.fabric.port_info(truth().node(switches.node(routing::SwitchIndex{0})).first_port));
+        world.fabric.port_info(truth().node(switches.node(routing::SwitchIndex{0})).first_port), 0);
     info.lid = lid;
     set(switches.node(routing::SwitchIndex{0}), mad::SmAttr::PortInfo, 0, info);
   };

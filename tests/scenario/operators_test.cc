@@ -192,7 +192,7 @@ TEST_P(Operators, WhatAnOperatorDisabledByOtherMeansStaysDisabled) {
   const Fabric& truth = world.fabric.description();
   const PortIndex port = truth.port_index(truth.link(link).a);
   // As ibportstate does.
-  mad::PortInfo set = mad::unchanged(world.fabric.port_info(port));
+  mad::PortInfo set = mad::unchanged(world.fabric.port_info(port), 0);
   set.physical = PhysState::Disabled;
   const Port& at = truth.port(port);
   ASSERT_TRUE(set_at(world.fabric, at.node, mad::SmAttr::PortInfo, at.num.raw(), set, world.ps()));

@@ -335,7 +335,7 @@ TEST_F(Returns, ALinkThatIsOffAndThatSomebodyElseTurnsOn) {
   const auto [link, off] = *world.daemon->on_disk().off.begin();
   const Fabric& truth = world.fabric.description();
   const PortIndex port = truth.find_port(off.port);
-  mad::PortInfo set = mad::unchanged(world.fabric.port_info(port));
+  mad::PortInfo set = mad::unchanged(world.fabric.port_info(port), 0);
   set.physical = PhysState::Polling;
   const Port& at = truth.port(port);
   ASSERT_TRUE(set_at(world.fabric, at.node, mad::SmAttr::PortInfo, at.num.raw(), set, world.ps()));

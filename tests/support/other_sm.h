@@ -47,7 +47,7 @@ class OtherSm {
   /// One that is master: to any port.
   void set_master_of(PortIndex port, Lid master) {
     const mad::PortInfo has = fabric_.port_info(port);
-    mad::PortInfo info_of_port = mad::unchanged(has);
+    mad::PortInfo info_of_port = mad::unchanged(has, 0);
     info_of_port.master_sm_lid = master;
     mad::Packet set =
         transport::lid_smp({.method = mad::Method::Set, .attribute = mad::SmAttr::PortInfo}, has.lid);

@@ -53,7 +53,7 @@ class Writer {
       good = good && set(end, mad::SmAttr::VlArbitration, (block + 1) << 16U | number, image.blocks[block]);
     }
     good = good && set(end, mad::SmAttr::SlToVlTable, is_switch ? all_inputs | number : 0U, image.map);
-    mad::PortInfo limited = mad::unchanged(info);
+    mad::PortInfo limited = mad::unchanged(info, 0);
     limited.vl_high_limit = image.limit.raw();
     good = good && set(end, mad::SmAttr::PortInfo, end.port.raw(), limited);
     if (!good) return fail(ErrorCode::Refused, "a simulated agent refused its tables");

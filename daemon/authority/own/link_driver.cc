@@ -22,11 +22,11 @@ constexpr std::uint8_t all_speeds = 0x0f;
 constexpr std::uint8_t all_ext_speeds = 0x1f;
 
 /// What the port's masks would be if this mode were the best that it may run in.
-mad::PortInfo limited(const mad::PortInfo& has, power::LinkMode most) {
+mad::PortInfo limited(const mad::PortInfo& has, power::LinkMode most, std::uint64_t m_key) {
   mad::PortInfo best = has;
   mad::set_width(most.width, best);
   mad::set_speed(most.speed, best);
-  mad::PortInfo info = unchanged(has);
+  mad::PortInfo info = unchanged(has, m_key);
   info.link_width_enabled = best.link_width_active;
   info.link_speed_enabled = best.link_speed_active;
   info.link_speed_ext_enabled = best.link_speed_ext_active;
@@ -34,7 +34,7 @@ mad::PortInfo limited(const mad::PortInfo& has, power::LinkMode most) {
 }
 
 bool enables(const mad::PortInfo& has, power::LinkMode mode) {
-  const mad::PortInfo needed = limited(has, mode);
+  const mad::PortInfo needed = limited(has, mode, 0);
   return (has.link_width_enabled & needed.link_width_enabled) == needed.link_width_enabled &&
          (has.link_speed_enabled & needed.link_speed_enabled) == needed.link_speed_enabled &&
          (has.link_speed_ext_enabled & needed.link_speed_ext_enabled) == needed.link_speed_ext_enabled;
@@ -150,7 +150,7 @@ void LinkDriver::take(std::uint64_t tag, const Completion& completion) {
 /// The Set that the port needs; none where it is as ordered, or on its way.
 std::optional<mad::PortInfo> LinkDriver::wanted(const Task& task) const {
   const mad::PortInfo& has = *task.near;
-  mad::PortInfo info = unchanged(has);
+  mad::PortInfo info = unchanged(has, options_.m_key);
   switch (task.job.to) {
     case LinkJob::To::Off:
       if (has.physical == PhysState::Disabled) return std::nullopt;
@@ -171,7 +171,7 @@ std::optional<mad::PortInfo> LinkDriver::wanted(const Task& task) const {
     }
     case LinkJob::To::Reduced: {
       if (has.state == PortState::Active && running(has) == task.job.mode) return std::nullopt;
-      info = limited(has, task.job.mode);
+      info = limited(has, task.job.mode, options_.m_key);
       const bool closed = has.physical == PhysState::Disabled || has.physical == PhysState::Sleep;
       if (closed) {
         info.physical = PhysState::Polling;
@@ -344,7 +344,7 @@ void LinkDriver::undo(Instant now) {
           const Task& task = tasks_[index];
           if (!task.failure || !task.set || stopped_ || task.called_off || !task.near) continue;
           if (task.job.to == LinkJob::To::On) continue;
-          mad::PortInfo info = unchanged(*task.near);
+          mad::PortInfo info = unchanged(*task.near, options_.m_key);
           info.physical = PhysState::Polling;
           if (task.job.to == LinkJob::To::Reduced) {
             info.link_width_enabled = all_supported;

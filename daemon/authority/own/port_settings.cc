@@ -14,14 +14,13 @@ bool carries_lid(const Survey& survey, LinkEnd end) {
 mad::PortInfo settings(const Survey& survey, LinkEnd end, const LidsByPort& lids, Lid sm_lid,
                        const PortPolicy& policy) {
   const mad::PortInfo& has = survey.port(end).info;
-  mad::PortInfo info = unchanged(has);
+  mad::PortInfo info = unchanged(has, policy.m_key);
   if (carries_lid(survey, end)) {
     const auto lid = lids.find({survey.node(end.node).guid(), end.port});
     if (lid != lids.end()) info.lid = lid->second;
     info.lmc = end.port == PortNum{0} ? std::uint8_t{0} : policy.lmc;
     info.master_sm_lid = sm_lid;
     info.master_sm_sl = Sl{0};
-    info.m_key = policy.m_key;
     info.gid_prefix = policy.gid_prefix;
     info.subnet_timeout = policy.subnet_timeout;
   }

@@ -269,7 +269,7 @@ void Provisioner::raise(PortState from, PortState to, Instant now) {
   set_each(
       std::move(ends),
       [this, to](LinkEnd end) {
-        mad::PortInfo info = unchanged(survey_->port(end).info);
+        mad::PortInfo info = unchanged(survey_->port(end).info, options_.ports.m_key);
         info.state = to;
         return info;
       },

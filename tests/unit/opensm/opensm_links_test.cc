@@ -177,7 +177,7 @@ TEST(OpenSmActuator, WhatComesBackIsOrderedAgainWhereItIsFoundDisabled) {
                             [&](const auto& outcomes, Instant) { answer = outcomes.at(0); });
   const auto is_disabled = [&] { return world.sim.fabric.port_info(port).physical == PhysState::Disabled; };
   ASSERT_TRUE(world.run([&] { return !is_disabled(); }, 5s));
-  mad::PortInfo info = mad::unchanged(world.sim.fabric.port_info(port));
+  mad::PortInfo info = mad::unchanged(world.sim.fabric.port_info(port), 0);
   info.physical = PhysState::Disabled;
   const NodeIndex node = world.sim.fabric.description().find_node(link.a.node);
   ASSERT_TRUE(

@@ -49,5 +49,21 @@ TEST(Provisioner, APortThatNobodyRaisedIsRaisedSoonAfter) {
   EXPECT_TRUE(world.sim.run(is_active, 5s));
 }
 
+// World 2687629794: an answer was damaged, what it gave for the host's M_Key was written back, and nobody
+// could set the port any more.
+TEST(Provisioner, WritesNoMKeyThatItHasRead) {
+  World world{"tree:k=2,n=2"};
+  world.sim.receive_with([&](const mad::Packet& packet, Instant at) {
+    mad::Packet changed = packet;
+    if (mad::read_header(packet.mad).attribute == static_cast<std::uint16_t>(mad::SmAttr::PortInfo))
+      changed.mad[mad::smp_data_offset] ^= 0x40;
+    world.sim.engine.on_packet(changed, at);
+  });
+  world.bring_up();
+  for (std::uint32_t p = 0; p < world.truth().ports().size(); ++p)
+    EXPECT_EQ(world.sim.fabric.port_info(PortIndex{p}).m_key, 0U);
+  expect_works(world);
+}
+
 }  // namespace
 }  // namespace heddle::provision

@@ -211,7 +211,7 @@ TEST(StandaloneActuator, ChangesNothingOfAPortButItsState) {
   const LinkIndex link = world.dispensable_links().front();
   const PortRef port = world.ref(link).a;
   // What somebody set after the daemon last looked.
-  mad::PortInfo set = provision::unchanged(world.info(port));
+  mad::PortInfo set = provision::unchanged(world.info(port), 0);
   set.hoq_life = 7;
   set.vl_high_limit = 9;
   set.neighbor_mtu = 3;
