@@ -95,19 +95,40 @@ bool TableWriter::turns_back_up(routing::SwitchIndex from, routing::SwitchIndex 
 
 /// A switch that nobody has heard sends what it has to its neighbours by entries of before, which nobody can
 /// change: no neighbour may begin to lead that where the order allows no turn. What would have turned so
-/// already does not come from there, as its entries follow the order, too.
+/// already does not come from there, as its entries follow the order, too. Nor may anybody begin to lead to a
+/// neighbour what that leads there, where there is no such turn.
 void TableWriter::leave_out_turns_of_the_unheard() {
   if (!routes_->order || routes_->unheard.count() == 0) return;
   for (std::uint32_t s = 0; s < switches_.size(); ++s) {
     const routing::SwitchIndex sw{s};
-    for (const routing::Hop& back : routes_->order->graph().hops(sw)) {
-      if (!is_unheard(back.link)) continue;
-      const auto stands = working_.row(sw);
-      const auto wanted = routes_->tables.row(sw);
-      for (std::size_t lid = 1; lid < wanted.size(); ++lid) {
-        if (stands[lid] == wanted[lid] || !turns_back_up(back.peer, sw, PortNum{wanted[lid]})) continue;
-        if (!turns_back_up(back.peer, sw, PortNum{stands[lid]})) left_out_[lid] = 1;
+    for (const routing::Hop& hop : routes_->order->graph().hops(sw)) {
+      if (is_unheard(hop.link)) {
+        leave_out_turns_from_the_unheard(hop.peer, sw);
+      } else {
+        leave_out_turns_to_the_unheard(sw, hop);
       }
+    }
+  }
+}
+
+void TableWriter::leave_out_turns_from_the_unheard(routing::SwitchIndex unheard, routing::SwitchIndex sw) {
+  const auto stands = working_.row(sw);
+  const auto wanted = routes_->tables.row(sw);
+  for (std::size_t lid = 1; lid < wanted.size(); ++lid) {
+    if (stands[lid] == wanted[lid] || !turns_back_up(unheard, sw, PortNum{wanted[lid]})) continue;
+    if (!turns_back_up(unheard, sw, PortNum{stands[lid]})) left_out_[lid] = 1;
+  }
+}
+
+void TableWriter::leave_out_turns_to_the_unheard(routing::SwitchIndex sw, const routing::Hop& to) {
+  for (const routing::Hop& on : routes_->order->graph().hops(to.peer)) {
+    if (!is_unheard(on.link) || !turns_back_up(sw, to.peer, on.out)) continue;
+    const auto stands = working_.row(sw);
+    const auto wanted = routes_->tables.row(sw);
+    const auto onward = routes_->tables.row(to.peer);
+    for (std::size_t lid = 1; lid < wanted.size(); ++lid) {
+      if (stands[lid] != wanted[lid] && wanted[lid] == to.out.raw() && onward[lid] == on.out.raw())
+        left_out_[lid] = 1;
     }
   }
 }

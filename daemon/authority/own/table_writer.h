@@ -192,6 +192,8 @@ class TableWriter {
   [[nodiscard]] bool is_unheard(LinkIndex link) const;
   [[nodiscard]] bool turns_back_up(routing::SwitchIndex from, routing::SwitchIndex over, PortNum out) const;
   void leave_out_turns_of_the_unheard();
+  void leave_out_turns_from_the_unheard(routing::SwitchIndex unheard, routing::SwitchIndex sw);
+  void leave_out_turns_to_the_unheard(routing::SwitchIndex sw, const routing::Hop& to);
   void leave_out_circles_with_strangers();
   [[nodiscard]] bool carries_packets(LinkIndex link) const;
   [[nodiscard]] bool is_mute_behind(routing::SwitchIndex sw, PortNum out) const;
