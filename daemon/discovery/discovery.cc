@@ -85,6 +85,7 @@ std::optional<Instant> Discovery::next_deadline() const {
 
 void Discovery::full(Instant now) {
   wants_full_ = true;
+  futile_ = 0;
   if (!in_background()) interrupt_light();
   next(now);
 }
@@ -181,8 +182,13 @@ void Discovery::start(SweepKind kind, Instant now) {
 
 void Discovery::start_full(Instant now) {
   if (in_background()) {
-    // What is known stays until more is.
-    wants_full_ = true;
+    // What is known stays until more is. A node that says another thing each time is left to the next round
+    // that somebody asks for.
+    if (++futile_ < most_futile) {
+      wants_full_ = true;
+    } else {
+      suspects_.clear();
+    }
     report(std::nullopt, now);
     return;
   }
@@ -251,6 +257,7 @@ void Discovery::finish_background(Instant now) {
   const auto survey = assemble(std::move(what.nodes), what.local, ++epoch_, begun_, found_);
   for (auto& problem : found_.take()) problems_.push_back(std::move(problem));
   if (touched_.empty()) {
+    futile_ = 0;
     survey_ = survey;
     return report(std::nullopt, now);
   }
@@ -266,8 +273,9 @@ void Discovery::caught_up(Collected what, Instant now) {
   if (what.failure) {
     // Something has gone meanwhile: to be found out in the ordinary way, from what was found.
     survey_ = survey;
-    suspects_.insert(asked_.begin(), asked_.end());
+    if (futile_ < most_futile) suspects_.insert(asked_.begin(), asked_.end());
   } else {
+    futile_ = 0;
     survey_ = assemble(std::move(what.nodes), what.local, ++epoch_, begun_, found_);
     problems_ = found_.take();
   }
@@ -297,6 +305,7 @@ void Discovery::collected(Collected what, Instant now) {
     return;
   }
   if (!what.failure) {
+    futile_ = 0;
     survey_ = assemble(std::move(what.nodes), what.local, ++epoch_, begun_, found_);
     if (kind_ == SweepKind::Full && manner_ == Manner::Guest) full_round_ = now - begun_;
   }

@@ -125,6 +125,10 @@ class Discovery {
   std::shared_ptr<const Survey> before_;
   bool wants_full_ = false;
   bool wants_light_ = false;
+  /// Partial sweeps that have failed one after the other while a round over all was to be made in the
+  /// background: more than a switch that is gone causes until that is done.
+  static constexpr unsigned most_futile = 200;
+  unsigned futile_ = 0;
   bool owes_full_ = false;  ///< one has failed, and none has been done since
   std::set<NodeGuid> suspects_;
   std::vector<NodeGuid> asked_;  ///< of the partial sweep under way
