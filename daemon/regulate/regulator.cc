@@ -255,7 +255,9 @@ std::vector<NodeGuid> Regulator::unknown_switches() const {
   std::vector<NodeGuid> unknown;
   if (!governor_.reference()) return unknown;
   for (const Node& node : governor_.reference()->nodes()) {
-    if (energy_.model().is_unknown(node)) unknown.push_back(node.guid);
+    // One that is only remembered has not said what it is.
+    if (energy_.model().is_unknown(node) && !governor_.lost_switches().contains(node.guid))
+      unknown.push_back(node.guid);
   }
   return unknown;
 }
