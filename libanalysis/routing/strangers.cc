@@ -12,7 +12,7 @@ namespace heddle::routing {
 namespace {
 
 /// Each costs a walk over the whole graph of dependencies: what is not decided after so many stays as it is.
-constexpr std::size_t most_trials = 64;
+constexpr std::size_t most_walks = 64;
 
 constexpr std::uint32_t nobody = 0xffffffffU;
 
@@ -90,7 +90,7 @@ class Search {
   void take(std::span<const Lid> lids) {
     if (lids.empty()) return;
     Dependencies with = now_;
-    const bool decides = ++trials_ <= most_trials;
+    const bool decides = ++trials_ <= most_walks;
     if (decides) {
       for (const Lid lid : lids) add(lid, {&before_, &after_}, with);
     }
