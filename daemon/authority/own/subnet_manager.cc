@@ -48,6 +48,9 @@ SubnetManager::SubnetManager(transport::TransactionEngine& engine, transport::Tr
 }
 
 void SubnetManager::configure(std::shared_ptr<const Survey> survey, Instant now) {
+  // What a run writes ends a comparison of tables that is under way: it has its turn later.
+  owes_verifying_ = owes_verifying_ || verifying_;
+  verifying_ = false;
   if (!is_at_rest()) {
     waiting_ = std::move(survey);
     if (rewriting_) provisioner_.overtake(now);
@@ -155,7 +158,7 @@ void SubnetManager::verify_some(Instant now) {
     if (wrong != 0) {
       // Late writes of this program, or another master's, of which neither has heard.
       provisioner_.others_may_write();
-      if (!waiting_ && rewrites_.empty()) return run_again(at);
+      if (is_at_rest() && !waiting_ && rewrites_.empty()) return run_again(at);
       if (rewrites_.empty()) rewrites_.emplace_back();
     }
     next(at);

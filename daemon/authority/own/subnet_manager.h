@@ -134,7 +134,7 @@ class SubnetManager {
   Retry ports_again_;   ///< of ports whose settings nobody took
   std::optional<Instant> verify_at_;
   bool owes_verifying_ = false;  ///< it was due during a run
-  bool verifying_ = false;
+  bool verifying_ = false;       ///< orders wait for that, and no news of the fabric does
   bool regrouping_ = false;
   std::optional<Administration> administration_;
   Provisioner provisioner_;
