@@ -83,8 +83,9 @@ void Governor::Impl::adopt(std::shared_ptr<const Fabric> reference, std::vector<
     const auto it = before.find(ref);
     if (it != before.end()) {
       LinkRecord& link = records.emplace_back(std::move(it->second));
-      // It may be a cable that was only remembered, and whose rate nobody knew.
-      if (link.state == LinkState::Lost) link.full = link.off.full = power::mode_of(cable);
+      // It may be a cable that was only remembered, and whose rate nobody knew until it was back.
+      const bool is_back = link.state == LinkState::Lost && is_up(fabric, cable);
+      if (is_back && !memory.off.contains(ref)) link.full = link.off.full = power::mode_of(cable);
       continue;
     }
     LinkRecord link;
