@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "mad/attributes.h"
-#include "mad/header.h"
+#include "support/foreign_set.h"
 #include "swarm/storm.h"
 
 namespace heddle::swarm {
@@ -70,20 +69,8 @@ Storm::Act Storm::tamper() {
     const NodeIndex node = storm.switches_[which];
     const auto held = storm.world_.fabric.forwarding_table(node);
     if (!storm.world_.fabric.alive(node) || lid >= held.size() || held[lid] == no_path) return;
-    mad::LftBlock block;
-    const std::size_t first = lid / block.ports.size() * block.ports.size();
-    for (std::size_t i = 0; i < block.ports.size(); ++i)
-      block.ports[i] = first + i < held.size() ? held[first + i] : no_path;
-    block.ports[lid - first] = PortNum{port};
-    mad::Bytes smp{};
-    mad::Header header;
-    header.method = mad::Method::Set;
-    header.attribute = static_cast<std::uint16_t>(mad::SmAttr::LinearForwardingTable);
-    header.modifier = static_cast<std::uint32_t>(first / block.ports.size());
-    mad::write_header(header, smp);
-    mad::encode(block, mad::smp_data(smp));
     storm.world_.watch.fault();
-    (void)storm.world_.fabric.ask(storm.truth().node(node).first_port, smp, storm.world_.ps());
+    (void)test::write_entry(storm.world_.fabric, node, lid, PortNum{port}, storm.world_.ps());
   };
 }
 

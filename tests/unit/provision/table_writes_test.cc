@@ -8,29 +8,13 @@
 #include <vector>
 
 #include "provision_world.h"
+#include "support/foreign_set.h"
 #include "unit/routing/passing.h"
 
 namespace heddle::provision {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// By another hand, and nobody says so.
-void write_entry(World& world, NodeIndex sw, std::size_t lid, PortNum port) {
-  const auto held = world.sim.fabric.forwarding_table(sw);
-  mad::LftBlock block;
-  const std::size_t first = lid / block.ports.size() * block.ports.size();
-  for (std::size_t i = 0; i < block.ports.size(); ++i) block.ports[i] = held[first + i];
-  block.ports[lid - first] = port;
-  mad::Bytes smp{};
-  mad::Header header;
-  header.method = mad::Method::Set;
-  header.attribute = static_cast<std::uint16_t>(mad::SmAttr::LinearForwardingTable);
-  header.modifier = static_cast<std::uint32_t>(first / block.ports.size());
-  mad::write_header(header, smp);
-  mad::encode(block, mad::smp_data(smp));
-  (void)world.sim.fabric.ask(world.truth().node(sw).first_port, smp, world.sim.ps());
-}
 
 // Its answers were lost in the first sweep of a daemon that was just started, which knows of it only that a
 // port is Active.
@@ -362,7 +346,7 @@ TEST(Provisioner, TablesAreVerifiedAlsoWhileOneOrderFollowsTheOther) {
   }
   ASSERT_NE(sw, no_node);
   constexpr std::size_t lid = 60;
-  write_entry(world, sw, lid, PortNum{2});
+  ASSERT_TRUE(test::write_entry(world.sim.fabric, sw, lid, PortNum{2}, world.sim.ps()));
   ASSERT_EQ(world.sim.fabric.forwarding_table(sw)[lid], PortNum{2});
   EXPECT_TRUE(world.sim.run([&] { return world.sim.fabric.forwarding_table(sw)[lid] == no_path; }, 5s));
 }
