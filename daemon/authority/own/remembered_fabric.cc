@@ -111,7 +111,8 @@ class Addition {
       (void)builder.add_node(std::move(node));
     }
     for (const auto& [ref, lid] : lids) {
-      if (!added_.contains(ref.node) || ref.port != PortNum{0} || seen_.find_port(lid) != no_port) continue;
+      if (!added_.contains(ref.node) || ref.port != PortNum{0}) continue;
+      if (lid == no_lid || last_unicast_lid < lid || seen_.find_port(lid) != no_port) continue;
       Port port = builder.port(builder.find_node(ref.node), PortNum{0});
       port.lid = lid;
       (void)builder.set_port(port.node, port);

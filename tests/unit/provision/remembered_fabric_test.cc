@@ -84,6 +84,14 @@ TEST_F(RememberedFabric, ASwitchHasItsPlaceItsCablesAndItsLid) {
   }
 }
 
+// Of a journal that somebody has written to: no tables could be made as long as the switch was away.
+TEST_F(RememberedFabric, ALidThatNobodyCanHaveIsNotTaken) {
+  for (auto& [port, lid] : lids) lid = Lid{0xffff};
+  const auto all = with_remembered(without_switches({"sw-1-1"}), cables, lids);
+  const Node& added = all->node(all->find_node(guid("sw-1-1")));
+  EXPECT_EQ(all->port(added.first_port).lid, no_lid);
+}
+
 TEST_F(RememberedFabric, ACableThatIsOutHasItsPlace) {
   const auto lost = test::trunk_links(*whole).front();
   const auto all = with_remembered(without_cable(lost), cables, lids);
