@@ -164,8 +164,10 @@ void Recorder::finish() {
   if (ended_) return;
   entry_.deeds = digest_.deeds();
   entry_.digest = digest_.value();
-  // Who only looks changes nothing.
-  if (entry_.kind != Kind::Asked || entry_.deeds > 0) {
+  // Who only looks changes nothing, however long it took: in a replay that would be of the event before.
+  const bool of_a_look = entry_.kind == Kind::TookLong && only_looked_;
+  only_looked_ = entry_.kind == Kind::Asked && entry_.deeds == 0;
+  if (!only_looked_ && !of_a_look) {
     write(Block::Entry, to_bytes(entry_));
     entry_.answers.clear();
   }

@@ -94,6 +94,7 @@ class Recorder final : public transport::Transport {
   mutable std::map<std::uint64_t, bool> plugin_is_;
   std::uint64_t sends_ = 0;  ///< of this event
   std::uint64_t claims_ = 0;
+  bool only_looked_ = false;  ///< who asked last, and it is not written
 };
 
 /// What a line of the log comes to as a deed; replays count the same.

@@ -152,6 +152,32 @@ TEST(Recorder, EndsWithASentenceWhenItHasAllThatItMayHave) {
   EXPECT_LT(bytes.size(), 1100U);
 }
 
+// A replay, which has no such event, would take it for how long the one before took, and wait longer for
+// the answers to what that one sent.
+TEST(Recorder, LeavesOutHowLongSomebodyLooked) {
+  Nowhere nowhere;
+  std::ostringstream bytes;
+  Recorder recorder{nowhere, [&](std::string_view more) { return bool(bytes << more); }, 1'000'000};
+  recorder.open({});
+  const std::function<void()> look = [] {};
+  const std::function<void()> act = [&] { recorder.said(core::Severity::Info, "done"); };
+  for (const auto* what : {&look, &act}) {
+    recorder.begin(core::Asked{*what}, Instant{});
+    (*what)();
+    recorder.finish();
+    recorder.begin(core::TookLong{}, Instant{2ms});
+    recorder.finish();
+  }
+  std::istringstream in{bytes.str()};
+  Blocks blocks{in};
+  ASSERT_TRUE(blocks.begins());
+  std::vector<Kind> kinds;
+  for (auto block = blocks.next(); block; block = blocks.next()) {
+    if (block->first == Block::Entry) kinds.push_back(parse_entry(block->second)->kind);
+  }
+  EXPECT_THAT(kinds, ::testing::ElementsAre(Kind::Asked, Kind::TookLong));
+}
+
 TEST(Recorder, EndsWhereNothingIsTakenAnyMore) {
   Nowhere nowhere;
   std::size_t taken = 0;
