@@ -27,8 +27,8 @@ bool is_half(const Survey& survey) {
   const Fabric& fabric = *survey.fabric;
   const auto lacks = [](const Port& port) { return port.lid == no_lid; };
   for (const SurveyNode& node : survey.nodes) {
-    const auto silent = [](const SurveyPort& port) { return port.silent; };
-    if (node.is_switch() && std::any_of(node.ports.begin(), node.ports.end(), silent)) return true;
+    const auto unheard = [](const SurveyPort& port) { return port.silent || !port.known; };
+    if (node.is_switch() && std::any_of(node.ports.begin(), node.ports.end(), unheard)) return true;
   }
   for (const Node& node : fabric.nodes()) {
     if (node.type == NodeType::Switch && lacks(fabric.port(node.first_port))) return true;
