@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -292,6 +294,13 @@ control::Request parse_request(std::string_view bytes) {
 
 int replay(const ReplayAsked& asked, std::ostream& out, std::ostream& err) {
   std::ifstream file{asked.file, std::ios::binary};
+  const int closed = file ? 0 : errno;
+  std::error_code unknown;
+  const int error = std::filesystem::is_directory(asked.file, unknown) ? EISDIR : closed;
+  if (error != 0) {
+    err << fmt::format("heddled: --replay {}: {}\n", asked.file, std::strerror(error));
+    return 1;
+  }
   record::Blocks blocks{file};
   const auto played = play(blocks, asked, out);
   if (!played) {

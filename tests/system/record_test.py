@@ -113,6 +113,8 @@ class Recorded(unittest.TestCase):
         self.expect_the_same("the daemon ended", "--try")
         self.file.write_bytes(b"nothing of the kind")
         self.assertIn("is no recording", replay(self.file).stderr)
+        self.assertEqual(replay(self.room / "none.rec").stderr, f"heddled: --replay {self.room}/none.rec: No such file or directory\n")
+        self.assertEqual(replay(self.room).stderr, f"heddled: --replay {self.room}: Is a directory\n")
 
 
 if __name__ == "__main__":
