@@ -38,10 +38,10 @@ def run(*command, **options):
 
 
 def apply_all(copy):
-    """In the order of their names: those of one file know of each other."""
+    """In the order of their names: those of one file know of each other. With other lines around it a change may land in another function."""
     shutil.copy(PATCHES / "planted.h", copy / "libanalysis/base/planted.h")
     for patch in sorted(PATCHES.glob("*.patch")):
-        run("patch", "-p1", "--forward", "--no-backup-if-mismatch", "-i", patch, cwd=copy)
+        run("patch", "-p1", "--forward", "--fuzz=0", "--no-backup-if-mismatch", "-i", patch, cwd=copy)
 
 
 def build(jobs):
