@@ -58,11 +58,15 @@ class Router : public testing::Test {
     EXPECT_TRUE(sim_.run([&] { return found != nullptr; }));
     return found;
   }
-  /// What a sweep sees that has not heard all of the first switch.
-  std::shared_ptr<const Survey> half_of(const std::function<void(SurveyNode& sw)>& unhear) {
+  /// With what a sweep sees that has not heard all of the first switch.
+  void expect_patience_with(const std::function<void(SurveyNode& sw)>& unhear) {
     auto half = std::make_shared<Survey>(*survey());
     unhear(*std::ranges::find_if(half->nodes, [](const SurveyNode& node) { return node.is_switch(); }));
-    return half;
+    const Instant begun = sim_.now;
+    router_->on_survey(half, sim_.now);
+    ASSERT_TRUE(comes(Kind::Hello, 1));
+    EXPECT_TRUE(sim_.run([&] { return !files_.empty(); }));
+    EXPECT_GE(sim_.now - begun, LftsRouter::patience);
   }
   [[nodiscard]] std::size_t count(Kind kind) const {
     return static_cast<std::size_t>(
@@ -235,22 +239,12 @@ TEST_F(Router, LeavesTablesAsTheyAreWhileLinksBecomeActive) {
 }
 
 TEST_F(Router, DoesNotTakeHalfOfAFabricForTheWhole) {
-  const auto half = half_of([](SurveyNode& sw) { sw.ports[1].silent = true; });
-  const Instant begun = sim_.now;
-  router_->on_survey(half, sim_.now);
-  ASSERT_TRUE(comes(Kind::Hello, 1));
-  EXPECT_TRUE(sim_.run([&] { return !files_.empty(); }));
-  EXPECT_GE(sim_.now - begun, LftsRouter::patience);
+  expect_patience_with([](SurveyNode& sw) { sw.ports[1].silent = true; });
 }
 
 // The switch looks as if it had no cables, and a file of that cuts off all that is behind it.
 TEST_F(Router, DoesNotTakeASwitchThatAnsweredHalfForTheWholeOfIt) {
-  const auto half = half_of([](SurveyNode& sw) { sw.ports[2] = {}; });
-  const Instant begun = sim_.now;
-  router_->on_survey(half, sim_.now);
-  ASSERT_TRUE(comes(Kind::Hello, 1));
-  EXPECT_TRUE(sim_.run([&] { return !files_.empty(); }));
-  EXPECT_GE(sim_.now - begun, LftsRouter::patience);
+  expect_patience_with([](SurveyNode& sw) { sw.ports[2] = {}; });
 }
 
 TEST_F(Router, TakesTheWholeAtOnceWhenItComes) {
