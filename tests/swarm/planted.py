@@ -117,7 +117,11 @@ def main():
     options.add_argument("--jobs", type=int, default=2)
     options.add_argument("--built", type=pathlib.Path, metavar="DIR", help="with all patches")
     given = options.parse_args()
-    names = given.names or sorted(patch.stem for patch in PATCHES.glob("*.patch"))
+    known = sorted(patch.stem for patch in PATCHES.glob("*.patch"))
+    for name in given.names:
+        if name not in known:
+            options.error(f"nobody has planted {name}; there are: {', '.join(known)}")
+    names = given.names or known
     missed = 0
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         built = given.built or build(given.jobs)

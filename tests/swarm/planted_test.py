@@ -3,6 +3,8 @@
 import pathlib
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -23,6 +25,11 @@ class Patches(unittest.TestCase):
                     if not (copy / name).exists():
                         shutil.copy(planted.SOURCE / name, copy / name)
             planted.apply_all(copy)
+
+    def test_what_nobody_planted_is_refused(self):
+        asked = subprocess.run([sys.executable, planted.HERE / "planted.py", "nobody"], capture_output=True, text=True, timeout=20, check=False)
+        self.assertEqual(asked.returncode, 2)
+        self.assertIn("nobody has planted nobody; there are: adopt, ", asked.stderr)
 
 
 if __name__ == "__main__":
