@@ -12,12 +12,13 @@ Detour::Detour(const FullTopology& full, const LegalPaths& paths, const LinkSet&
       mends_{full.mends},
       paths_{paths},
       active_{active},
-      plane_{plane},
       leading_{full.mends.leading(paths, &active)} {
-  attached_.reserve(destinations_.all().size());
+  reached_.reserve(destinations_.all().size());
   for (const Destination& lid : destinations_.all()) {
     const LinkIndex link = graph_.targets()[lid.target].link;
-    attached_.push_back(link == no_link || active.contains(link) ? 1 : 0);
+    reached_.push_back(lid.offset % plane.count != plane.number   ? Reached::InOtherPlanes
+                       : link == no_link || active.contains(link) ? Reached::Yes
+                                                                  : Reached::No);
   }
 }
 
@@ -79,12 +80,12 @@ std::span<const Detour::Entry> Detour::changes(SwitchIndex d, std::span<const st
   }
   std::uint8_t seen = no_path.raw();
   bool seen_good = false;
-  const std::uint8_t* attached = &attached_[destinations_.first(d)];
+  const Reached* next = &reached_[destinations_.first(d)];
   for (const Destination& lid : destinations_.at(d)) {
-    const bool reached = *attached++ != 0;
-    if (lid.offset % plane_.count != plane_.number) continue;
+    const Reached reached = *next++;
+    if (reached == Reached::InOtherPlanes) continue;
     const std::uint8_t at_home = home[lid.lid.raw()];
-    if (!reached) {
+    if (reached == Reached::No) {
       set(lid.lid, no_path.raw(), row);
     } else if (x_ == d || at_home == no_path.raw()) {
       set(lid.lid, at_home, row);
@@ -138,13 +139,13 @@ void Detour::mend(SwitchIndex d, std::span<const std::uint8_t> home, std::span<c
   for (const Mends::Way& way : mends_.ways(mend)) {
     if (Mends::leads(mend, way, paths_, &active_, leading_)) shortest_.push_back(way.out.raw());
   }
-  const std::uint8_t* attached = &attached_[destinations_.first(d)];
+  const Reached* next_reached = &reached_[destinations_.first(d)];
   std::size_t next = d.raw();
   for (const Destination& lid : destinations_.at(d)) {
-    const bool reached = *attached++ != 0;
-    if (lid.offset % plane_.count != plane_.number) continue;
+    const Reached reached = *next_reached++;
+    if (reached == Reached::InOtherPlanes) continue;
     std::uint8_t port = no_path.raw();
-    if (reached && !shortest_.empty()) {
+    if (reached == Reached::Yes && !shortest_.empty()) {
       port = shortest_[next++ % shortest_.size()];
       const std::uint8_t at_home = home[lid.lid.raw()];
       same_peer_.clear();

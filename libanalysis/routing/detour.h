@@ -40,6 +40,9 @@ class Detour {
                                  std::span<const std::uint8_t> row);
 
  private:
+  /// Whether a LID's host link is active.
+  enum class Reached : std::uint8_t { No, Yes, InOtherPlanes };
+
   /// A port of the switch entered, with the rows of what is behind it.
   struct Way {
     std::uint32_t peer = no_switch.raw();
@@ -69,8 +72,7 @@ class Detour {
   const Mends& mends_;
   const LegalPaths& paths_;
   const LinkSet& active_;
-  Plane plane_;
-  std::vector<std::uint8_t> attached_;  ///< by position in Destinations::all(): its host link is active
+  std::vector<Reached> reached_;  ///< by position in Destinations::all()
 
   std::vector<std::uint8_t> leading_;  ///< by mend
 
