@@ -12,9 +12,9 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "authority/own/batch.h"
@@ -234,9 +234,9 @@ class Provisioner {
   std::shared_ptr<const Routes> last_routes_;  ///< of the last run that made any
 
   // What outlives a run.
-  std::shared_ptr<const Survey> last_;  ///< that was configured
-  std::set<PortRef> inactive_;          ///< of which no survey has said more since they were found so
-  std::set<PortRef> active_again_;      ///< of these, those that have said so since
+  std::shared_ptr<const Survey> last_;        ///< that was configured
+  std::unordered_set<PortRef> inactive_;      ///< of which no survey has said more since they were found so
+  std::unordered_set<PortRef> active_again_;  ///< of these, those that have said so since
   LidsByPort remembered_;
   LidsGiven lids_given_;
 };

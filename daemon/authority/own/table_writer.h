@@ -29,6 +29,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -98,7 +99,7 @@ class TableWriter {
     fallen_.erase(port);
   }
   /// Before a run that is planned by a new survey.
-  void keep_off_only(const std::set<PortRef>& ports) {
+  void keep_off_only(const std::unordered_set<PortRef>& ports) {
     inactive_ = ports;
     fallen_.clear();
   }
@@ -271,8 +272,8 @@ class TableWriter {
   routing::RecentEntries recent_;
   Instant stage_began_{};    ///< its Sets were sent then, or later
   std::set<Lid> following_;  ///< that wait for packets of other LIDs, also where a plan was not carried out
-  std::set<PortRef> inactive_;
-  std::set<PortRef> fallen_;  ///< of these, those found so since keep_off_only()
+  std::unordered_set<PortRef> inactive_;
+  std::unordered_set<PortRef> fallen_;  ///< of these, those found so since keep_off_only()
   /// By LID: one of its entries would lead out of such a port, or it follows such.
   std::vector<char> left_out_;
   bool is_round_incomplete_ = false;  ///< some LID of the plan was left out or held
