@@ -15,9 +15,9 @@ class FabricSeat {
  public:
   /// The fabric as it was configured last; null before that.
   [[nodiscard]] virtual std::shared_ptr<const Survey> survey() const = 0;
-  /// From here on everybody works with this one, discovery included, of the same fabric with other directed
-  /// routes or states.
-  virtual void adopt(std::shared_ptr<const Survey> survey) = 0;
+  /// From here on everybody works with this one, which is survey() with other directed routes; discovery
+  /// takes the routes, and keeps what it has found since.
+  virtual void take_routes(std::shared_ptr<const Survey> survey) = 0;
   /// Something has changed at these nodes.
   virtual void look_at(const std::vector<NodeGuid>& nodes, Instant now) = 0;
 
@@ -36,6 +36,9 @@ enum class ChangeBits : std::uint8_t { Leave, Clear };
 /// What the authority itself needs.
 class Seat : public regulate::FabricSeat {
  public:
+  /// From here on everybody works with this one, discovery included, of the same fabric with other directed
+  /// routes or states.
+  virtual void adopt(std::shared_ptr<const Survey> survey) = 0;
   /// From here on everybody works with this survey, which a sweep has found; discovery has its own.
   virtual void use(std::shared_ptr<const Survey> survey) = 0;
   /// What a sweep has found could not be configured: for those who look on. survey() stays what it is, since

@@ -301,6 +301,11 @@ void FabricCore::adopt(std::shared_ptr<const Survey> survey) {
   use(std::move(survey));
 }
 
+void FabricCore::take_routes(std::shared_ptr<const Survey> survey) {
+  discovery_.survey() == usable_ ? discovery_.adopt(survey) : discovery_.take_routes(*survey);
+  use(std::move(survey));
+}
+
 void FabricCore::look_at(const std::vector<NodeGuid>& nodes, Instant now) {
   discovery_.rediscover(nodes, now);
 }

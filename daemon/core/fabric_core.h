@@ -140,6 +140,7 @@ class FabricCore final : private authority::Seat {
   // What whoever writes the fabric needs of the daemon.
   [[nodiscard]] std::shared_ptr<const Survey> survey() const override { return usable_; }
   void adopt(std::shared_ptr<const Survey> survey) override;
+  void take_routes(std::shared_ptr<const Survey> survey) override;
   void look_at(const std::vector<NodeGuid>& nodes, Instant now) override;
   void use(std::shared_ptr<const Survey> survey) override;
   void show(std::shared_ptr<const Survey> survey) override;

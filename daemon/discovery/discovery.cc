@@ -137,6 +137,14 @@ void Discovery::adopt(std::shared_ptr<const Survey> survey) {
   overtaken_ = busy_;
 }
 
+void Discovery::take_routes(const Survey& from) {
+  auto changed = std::make_shared<Survey>(*survey_);
+  heddle::take_routes(from, *changed);
+  epoch_ = std::max(epoch_, from.fabric->epoch());
+  survey_ = std::move(changed);
+  overtaken_ = busy_;
+}
+
 void Discovery::release(Instant now) {
   held_ = false;
   next(now);

@@ -68,6 +68,8 @@ class Discovery {
   /// set. Its epoch must not be less than that of survey(). A partial sweep under way, which started from
   /// the older one, is done again.
   void adopt(std::shared_ptr<const Survey> survey);
+  /// The directed routes alone, and what was found since stays. Precondition: there is a survey.
+  void take_routes(const Survey& from);
 
   /// Sweeps at a pace go on by it.
   void on_timer(Instant now);

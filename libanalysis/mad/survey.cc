@@ -17,6 +17,13 @@ std::optional<std::vector<PortNum>> route_to(const Survey& survey, LinkEnd end) 
   return path;
 }
 
+void take_routes(const Survey& from, Survey& to) {
+  for (SurveyNode& node : to.nodes) {
+    const NodeIndex there = from.fabric->find_node(node.guid());
+    if (there != no_node) node.path = from.node(there).path;
+  }
+}
+
 std::string name_of(const SurveyNode& node) {
   return fmt::format("{} ({})", in_quotes(node.description), to_string(node.guid()));
 }

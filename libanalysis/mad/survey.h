@@ -54,6 +54,9 @@ struct Survey {
 /// where no cable leads there. For a switch, any way to it.
 [[nodiscard]] std::optional<std::vector<PortNum>> route_to(const Survey& survey, LinkEnd end);
 
+/// The directed routes of `from` to all nodes that both have.
+void take_routes(const Survey& from, Survey& to);
+
 /// `"leaf 3" (0x0002c90300080e84)`.
 [[nodiscard]] std::string name_of(const SurveyNode& node);
 /// `port 7 of "leaf 3" (0x0002c90300080e84)`.

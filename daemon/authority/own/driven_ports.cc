@@ -62,7 +62,7 @@ void DrivenPorts::run(const std::vector<LinkOrder>& orders, Instant now, Done do
                                   [&](std::size_t order) { return orders[order].to != LinkTo::On; });
   if (closes) {
     // Nor must that of sweeps, and of whatever is under way.
-    seat_.adopt(with_routes);
+    seat_.take_routes(with_routes);
     if (rules_.on_routes) rules_.on_routes(*with_routes);
   }
   driver_.run(

@@ -83,7 +83,7 @@ void LinkDriver::take_routes(const Survey& from) {
   // Many run at once where a fabric wakes, and to most ports the ways stay as they are.
   if (std::ranges::none_of(tasks_, [&](const Task& task) { return has_other_way(from, task.job); })) return;
   auto changed = std::make_shared<Survey>(*survey_);
-  provision::take_routes(from, *changed);
+  heddle::take_routes(from, *changed);
   survey_ = std::move(changed);
 }
 

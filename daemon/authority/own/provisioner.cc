@@ -134,7 +134,7 @@ void Provisioner::regroup(std::shared_ptr<const Survey> survey, Instant now, Don
 }
 
 void Provisioner::take_routes(const Survey& from) {
-  if (survey_) provision::take_routes(from, *survey_);
+  if (survey_) heddle::take_routes(from, *survey_);
 }
 
 std::optional<Batch::Way> Provisioner::way_of(std::uint64_t tag) const {

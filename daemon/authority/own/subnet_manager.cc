@@ -111,7 +111,7 @@ void SubnetManager::take_routes(const Survey& from) {
   for (std::shared_ptr<const Survey>* const survey : {&configured_, &waiting_}) {
     if (!*survey) continue;
     auto changed = std::make_shared<Survey>(**survey);
-    provision::take_routes(from, *changed);
+    heddle::take_routes(from, *changed);
     *survey = std::move(changed);
   }
   provisioner_.take_routes(from);

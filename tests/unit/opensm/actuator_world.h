@@ -165,7 +165,7 @@ class World final : private PluginPort, private regulate::FabricSeat {
 
  private:
   [[nodiscard]] std::shared_ptr<const Survey> survey() const override { return current; }
-  void adopt(std::shared_ptr<const Survey> survey) override { current = std::move(survey); }
+  void take_routes(std::shared_ptr<const Survey> survey) override { current = std::move(survey); }
   void look_at(const std::vector<NodeGuid>& nodes, Instant) override {
     looked_at.insert(nodes.begin(), nodes.end());
   }

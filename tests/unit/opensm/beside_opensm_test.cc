@@ -62,6 +62,7 @@ class Beside : public testing::Test,
   void tell(PluginCommand) override {}
   [[nodiscard]] std::shared_ptr<const Survey> survey() const override { return nullptr; }
   void adopt(std::shared_ptr<const Survey>) override {}
+  void take_routes(std::shared_ptr<const Survey>) override {}
   void look_at(const std::vector<NodeGuid>&, Instant) override {}
   void use(std::shared_ptr<const Survey>) override {}
   void show(std::shared_ptr<const Survey>) override {}

@@ -140,7 +140,7 @@ class World final : private FabricSeat {
 
  private:
   [[nodiscard]] std::shared_ptr<const Survey> survey() const override { return current; }
-  void adopt(std::shared_ptr<const Survey> survey) override {
+  void take_routes(std::shared_ptr<const Survey> survey) override {
     current = survey;
     discovery.adopt(std::move(survey));
   }
