@@ -59,6 +59,11 @@ void LinkRuns::call_off(const std::vector<LinkRef>& links, Instant now) {
   }
 }
 
+bool LinkRuns::turns_on(const LinkRef& link) const {
+  const auto queue = queues_.find(link);
+  return queue != queues_.end() && queue->second.front()->order.to == LinkTo::On;
+}
+
 void LinkRuns::call_off_what_goes(const std::vector<LinkRef>& kept_off, const Error& why, Instant now) {
   std::vector<ItemPtr> going;
   for (const auto& [link, queue] : queues_) {

@@ -72,7 +72,7 @@ TEST_F(WakeTimes, AQuickLinkDoesNotWaitForASlowOne) {
   EXPECT_EQ(status(ref(off.front())).exempt, regulation::Exempt::SlowWake);
   traffic(0.02);
   world.run_for(5min);
-  EXPECT_TRUE(world.links_off().size() > 0) << events();
+  EXPECT_FALSE(world.links_off().empty()) << events();
   EXPECT_FALSE(std::ranges::count(world.links_off(), off.front())) << events();
   expect_well();
 }
@@ -99,6 +99,63 @@ TEST_F(WakeTimes, AreLearntFromWhateverLinksShow) {
   ASSERT_TRUE(world.run([&] { return world.daemon->quiet(); }, 5min));
   EXPECT_EQ(wakes(), before);
   expect_well();
+}
+
+// As thousands do that were turned on at once, each of which trains for its own time.
+class LinksThatComeOneByOne : public WakeTimes {
+ protected:
+  static constexpr auto apart = 20ms;
+
+  /// Ends when the first is there.
+  void SetUp() override {
+    begin("torus:4x4,hosts=1,links=3,width=4x,speed=DDR", usual());
+    traffic(0.02);
+    ASSERT_TRUE(
+        world_->run([&] { return world_->links_off().size() > 30 && world_->daemon->quiet(); }, 5min));
+    coming_ = world_->links_off();
+    auto trains = 3s + 0ms;
+    for (const LinkIndex link : coming_) world_->fabric.set_training_delay(link, trains += apart);
+    first_ = world_->daemon->reports.size();
+    world_->daemon->order([&](regulate::Regulator& regulator) {
+      regulator.restore("alice", regulate::Regulator::Adopt::No, world_->now,
+                        [](const Result<std::string>&) {});
+    });
+    ASSERT_TRUE(world_->run([&] { return !runs().empty(); }, 20s));
+  }
+  [[nodiscard]] bool is_up(LinkIndex link) const {
+    return status(ref(link)).state == regulation::LinkState::Active;
+  }
+  [[nodiscard]] std::span<const provision::ProvisionReport> runs() const {
+    return std::span{world_->daemon->reports}.subspan(first_);
+  }
+
+  std::vector<LinkIndex> coming_;
+  std::size_t first_ = 0;  ///< of the runs
+};
+
+// Of selene-compute 6,000 links come up within three minutes: 3,824 runs, each of which takes tables of all
+// switches through its hands, and would have a processor for itself.
+TEST_F(LinksThatComeOneByOne, AreTakenInTogether) {
+  ASSERT_TRUE(
+      world_->run([&] { return std::ranges::all_of(coming_, [&](auto link) { return is_up(link); }); }, 20s));
+  world_->run_for(1s);
+  EXPECT_LE(runs().size(), 3 * coming_.size() * apart / 250ms);  // 96 before
+  expect_well();
+}
+
+// But for the rest that is under way.
+TEST_F(LinksThatComeOneByOne, DoNotHoldUpACableThatFails) {
+  const std::vector<LinkIndex> trunks = trunk_links();
+  const auto cable = std::ranges::find_if(
+      trunks, [&](LinkIndex link) { return std::ranges::find(coming_, link) == coming_.end(); });
+  const Instant cut = world_->now;
+  world_->watch.cut(*cable, world_->ps());
+  ASSERT_TRUE(world_->run([&] { return status(ref(*cable)).state == regulation::LinkState::Lost; }, 1s))
+      << events();
+  EXPECT_LE(world_->now - cut, 300ms);
+  EXPECT_FALSE(is_up(coming_.back()));
+  EXPECT_EQ(figures().unroutable, 0U);
+  EXPECT_EQ(figures().into_off_link, 0U);
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ using authority::Mastership;
 namespace {
 
 constexpr FabricClock::duration successors_every = std::chrono::seconds{1};
+/// Links that were ordered on, thousands perhaps, train for their own time each: they wait so long after a
+/// run for one another, and the next run takes them all.
+constexpr FabricClock::duration between_gains = std::chrono::milliseconds{250};
 /// After yielding to others that were no master yet: within so long, twice as much each time.
 constexpr FabricClock::duration first_stand_again = std::chrono::seconds{2};
 constexpr FabricClock::duration longest_stand_again = std::chrono::seconds{32};
@@ -81,8 +84,20 @@ Result<void> OwnFabric::take_subnet() {
 
 void OwnFabric::on_found(std::shared_ptr<const Survey> survey, Instant now) {
   if (yields_) return seat_.use(std::move(survey));
+  found_ = std::move(survey);
+  if (now >= rest_until_ || !can_wait()) configure(now);
+}
+
+/// Nothing but links that were ordered on.
+bool OwnFabric::can_wait() const {
+  const auto before = seat_.survey();
+  return actuator_ && before &&
+         only_gains(*before, *found_, [this](const LinkRef& link) { return actuator_->turns_on(link); });
+}
+
+void OwnFabric::configure(Instant now) {
   seat_.hold();
-  auto completed = complete(std::move(survey));
+  auto completed = complete(std::exchange(found_, nullptr));
   if (actuator_) {
     actuator_->begin(now);
     actuator_->take_routes(*completed);
@@ -124,6 +139,7 @@ void OwnFabric::on_configured(const ProvisionReport& report) {
       could_not_do_.push_back({ProblemKind::Configuring, trouble.text});
     }
   }
+  rest_until_ = report.ended + between_gains;
   configured_(report);
   if (manager_.is_master()) seat_.set_change_bits(authority::ChangeBits::Clear);
   if (yields_) seat_.set_change_bits(authority::ChangeBits::Leave);
@@ -132,6 +148,7 @@ void OwnFabric::on_configured(const ProvisionReport& report) {
   } else if (report.survey) {
     seat_.show(report.survey);
   }
+  if (yields_ && found_) seat_.use(std::exchange(found_, nullptr));
   if (listener_ != nullptr) tell(report);
   seat_.release(report.ended);
 }
@@ -187,6 +204,7 @@ void OwnFabric::on_active(const PortRef& port) { manager_.found_active(port); }
 
 void OwnFabric::on_timer(Instant now) {
   manager_.on_timer(now);
+  if (found_ && rest_until_ <= now) configure(now);
   if (actuator_) actuator_->on_timer(now);
   if (look_at_successors_ && *look_at_successors_ <= now) {
     look_at_successors_.reset();
@@ -202,7 +220,8 @@ void OwnFabric::on_timer(Instant now) {
 std::optional<Instant> OwnFabric::next_deadline() const {
   auto first = manager_.next_deadline();
   const auto other = actuator_ ? actuator_->next_deadline() : std::nullopt;
-  for (const auto& at : {other, look_at_successors_, stand_again_at_}) {
+  const auto found = found_ ? std::optional{rest_until_} : std::nullopt;
+  for (const auto& at : {other, look_at_successors_, stand_again_at_, found}) {
     if (at && (!first || *at < *first)) first = at;
   }
   return first;

@@ -44,7 +44,7 @@ class OwnFabric final : public authority::Authority {
   [[nodiscard]] bool yields() const override { return yields_; }
   [[nodiscard]] bool owns_fabric() const override { return !yields_; }
   [[nodiscard]] std::uint8_t priority() const override { return priority_; }
-  [[nodiscard]] bool is_configuring() const override { return manager_.busy(); }
+  [[nodiscard]] bool is_configuring() const override { return manager_.busy() || found_; }
   [[nodiscard]] Problems problems() const override { return could_not_do_; }
   [[nodiscard]] std::vector<Lid> staying() const override { return manager_.staying(); }
   void on_found(std::shared_ptr<const Survey> survey, Instant now) override;
@@ -68,6 +68,8 @@ class OwnFabric final : public authority::Authority {
  private:
   [[nodiscard]] std::shared_ptr<const Survey> complete(std::shared_ptr<const Survey> survey) const;
   [[nodiscard]] Result<Routes> route(const Fabric& fabric);
+  [[nodiscard]] bool can_wait() const;
+  void configure(Instant now);
   void on_configured(const ProvisionReport& report);
   void tell(const ProvisionReport& report);
   void stand_again_later(Instant now);
@@ -79,6 +81,8 @@ class OwnFabric final : public authority::Authority {
   UpDownKeeper keeper_;
   SubnetManager manager_;
   std::optional<regulate::StandaloneActuator> actuator_;  ///< where the keeper routes
+  std::shared_ptr<const Survey> found_;                   ///< waits for rest_until_
+  Instant rest_until_{};
   authority::FabricListener* listener_ = nullptr;
   std::optional<authority::Mastership> mastership_;  ///< as the listener was told
   bool yields_ = false;

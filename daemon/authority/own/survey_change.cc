@@ -155,11 +155,29 @@ std::shared_ptr<const Survey> with_unheard_ports(const Survey& before, std::shar
   return changed;
 }
 
-void take_routes(const Survey& from, Survey& to) {
-  for (SurveyNode& node : to.nodes) {
-    const NodeIndex there = from.fabric->find_node(node.guid());
-    if (there != no_node) node.path = from.node(there).path;
+bool only_gains(const Survey& before, const Survey& after,
+                const std::function<bool(const LinkRef&)>& is_waited_for) {
+  if (before.nodes.size() != after.nodes.size()) return false;
+  const auto is_gain = [&](LinkEnd end) {
+    const LinkIndex link = before.fabric->port(end).link;
+    return link != no_link && is_waited_for(link_ref(*before.fabric, before.fabric->link(link)));
+  };
+  bool gains = false;
+  for (std::uint32_t i = 0; i < before.nodes.size(); ++i) {
+    const SurveyNode& was = before.nodes[i];
+    const NodeIndex there = after.fabric->find_node(was.guid());
+    if (there == no_node || after.node(there).ports.size() != was.ports.size()) return false;
+    for (std::size_t p = 0; p < was.ports.size(); ++p) {
+      const SurveyPort& old = was.ports[p];
+      const SurveyPort& now = after.node(there).ports[p];
+      if (old.known != now.known) return false;
+      if (!old.known || (old.info.lid == now.info.lid && old.info.state == now.info.state)) continue;
+      const LinkEnd end{NodeIndex{i}, PortNum{static_cast<std::uint8_t>(p)}};
+      if (old.info.lid != now.info.lid || old.info.state != PortState::Down || !is_gain(end)) return false;
+      gains = true;
+    }
   }
+  return gains;
 }
 
 std::shared_ptr<const Survey> with_routes_avoiding(const Survey& survey, std::span<const LinkRef> avoid) {

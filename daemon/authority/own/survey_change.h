@@ -40,7 +40,8 @@ using authority::KnownLink;
 [[nodiscard]] std::shared_ptr<const Survey> with_routes_avoiding(const Survey& survey,
                                                                  std::span<const LinkRef> avoid);
 
-/// The directed routes of `from` to all nodes that both have.
-void take_routes(const Survey& from, Survey& to);
+/// Whether nothing but this has changed: ports of links that are waited for were down, and are up.
+[[nodiscard]] bool only_gains(const Survey& before, const Survey& after,
+                              const std::function<bool(const LinkRef&)>& is_waited_for);
 
 }  // namespace heddle::provision
