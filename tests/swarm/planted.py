@@ -5,7 +5,8 @@
 
 The source is copied to build/planted, and built there once with all patches: each takes its mend back in runs of its name only (planted/planted.h), so that all
 are judged beside one program. Worlds 6,000,000,001, 2,000,000,002, 4,000,000,003, 6,000,000,004, ... are played with and without: a defect is found when a kind of violation appears
-that none of these worlds has without it, or when many more of them are not well. --built: of a build folder where that was done already."""
+that none of these worlds has without it, or when many more of them are not well. What no world has is judged by the unit test that a patch names ("Judged by"):
+it must pass without, and fail with. --built: of a build folder where that was done already."""
 
 import argparse
 import concurrent.futures
@@ -14,6 +15,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +29,7 @@ SOURCE = HERE.parents[1]
 COPY = SOURCE / "build/planted"
 BUILD = COPY / "build/quick"
 PATCHES = HERE / "planted"
+PATIENCE = 120  # seconds, with a unit test
 STEPS = (10, 20, 40, 80, 150, 300, 600, 1200, 2000)  # seeds, after which it looks at what there is
 
 
@@ -44,13 +47,20 @@ def apply_all(copy):
         run("patch", "-p1", "--forward", "--fuzz=0", "--no-backup-if-mismatch", "-i", patch, cwd=copy)
 
 
+def judge_of(patch):
+    """The unit test, as a path in a build folder; none: the swarm."""
+    named = re.search(r"^Judged by (\S+):", patch.read_text(), re.MULTILINE)
+    return named[1] if named else None
+
+
 def build(jobs):
     copy_source()
     apply_all(COPY)
     if not (BUILD / "build.ninja").exists():
         run("cmake", "--preset", "dev", "-B", BUILD, "-DHEDDLE_PAGE=OFF", "-DCMAKE_UNITY_BUILD=ON",
             "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16", "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g0", cwd=COPY)
-    run("cmake", "--build", BUILD, "-j", jobs, "--target", "swarm_world", "wire_check", cwd=COPY)
+    tests = {pathlib.Path(judge).name for judge in map(judge_of, PATCHES.glob("*.patch")) if judge}
+    run("cmake", "--build", BUILD, "-j", jobs, "--target", "swarm_world", "wire_check", *sorted(tests), cwd=COPY)
     return BUILD
 
 
@@ -94,6 +104,15 @@ class Worlds:
         return sum(bool(self.wrong[seed]) for seed in range(1, count + 1))
 
 
+def passes(test, name):
+    """One that waits for what never comes does not."""
+    environment = {**os.environ, "HEDDLE_PLANTED": name}
+    try:
+        return subprocess.run([test], capture_output=True, env=environment, timeout=PATIENCE, check=False).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
 def look(sound, planted, most):
     """How many seeds it took, and by what it was seen; none: `most` were not enough."""
     for count in [step for step in STEPS if step < most] + [most]:
@@ -128,6 +147,11 @@ def main():
         sound = Worlds(built, "", pool)
         for name in names:
             began = time.monotonic()
+            if judge := judge_of(PATCHES / f"{name}.patch"):
+                found = passes(built / judge, "") and not passes(built / judge, name)
+                missed += not found
+                print(f"{name}: {'found' if found else 'NOT FOUND'} by {judge}; {time.monotonic() - began:.0f} s", flush=True)
+                continue
             seeds, how = look(sound, Worlds(built, name, pool), given.most)
             missed += seeds is None
             print(f"{name}: {'found with ' + str(seeds) + ' seeds' if seeds else 'NOT FOUND with ' + str(given.most) + ' seeds'}: {how}; "
