@@ -23,9 +23,11 @@ constexpr double hardly_less_of_one = 0.015;
 /// What the search for gravity may reckon with more than that, in steps of this factor.
 constexpr double room_step = 1.12;
 constexpr unsigned room_steps = 8;
-/// What all trials of a set without some more may follow (switches x hosts x patterns): about half a second.
-constexpr double most_entries_followed = 4e8;
-constexpr unsigned most_thinnings = 150;
+/// What trials of a set without some more may follow (switches x hosts x patterns), all together, some ten
+/// seconds, and in one step, some tenths of one.
+constexpr double most_entries_followed = 4e10;
+constexpr double most_entries_of_a_step = 5e8;
+constexpr unsigned most_thinnings = 1000;
 /// Likewise, of parts of a choice.
 constexpr double most_entries_of_parts = 1.2e9;
 constexpr unsigned least_parts = 3;
@@ -140,9 +142,8 @@ bool AnyLinks::step() {
     return true;
   }
   if (low_ == high_) {
-    thin_out(*best_);
-    at_ = At::End;
-    return false;
+    at_ == At::Thinning ? thin_out() : begin_thinning();
+    return at_ != At::End;
   }
   candidate_ = for_gravity(std::pow(room_step, middle()));
   if (candidate_) return true;
@@ -186,53 +187,66 @@ double AnyLinks::entries_followed() const {
          static_cast<double>(std::max<std::size_t>(1, any_.patterns().size()));
 }
 
-unsigned AnyLinks::trials() const {
-  return static_cast<unsigned>(
-      std::min<double>(most_thinnings, most_entries_followed / std::max(1.0, entries_followed())));
-}
-
 unsigned AnyLinks::trials_of_parts() const {
   return static_cast<unsigned>(std::clamp(most_entries_of_parts / std::max(1.0, entries_followed()),
                                           double{least_parts}, double{most_parts}));
 }
 
-/// Many at a time while that goes well. Precondition: it bears the sample.
-void AnyLinks::thin_out(LinkSet& active) {
-  const unsigned most = trials();
-  if (most == 0) return;
-  std::vector<std::uint8_t> stays(problem_.exempt.size(), 0);
-  std::vector<LinkIndex> candidates = least_loaded_first(active, stays);
-  std::size_t size = first_thinned;
-  for (unsigned left = most; left > 0 && !candidates.empty(); --left) {
-    size = std::min(size, candidates.size());
-    LinkSet fewer = active;
-    for (const LinkIndex link : std::span(candidates).first(size)) fewer.erase(link);
-    if (!broken_rule(network_, fewer) && bears(fewer)) {
-      active = std::move(fewer);
-      candidates = least_loaded_first(active, stays);
-      size *= 2;
-    } else if (size == 1) {
-      stays[candidates.front().raw()] = 1;
-      candidates.erase(candidates.begin());
-    } else {
-      size /= 2;
+void AnyLinks::begin_thinning() {
+  at_ = At::Thinning;
+  const double most = most_entries_followed / std::max(1.0, entries_followed());
+  thinning_.left = static_cast<unsigned>(std::min<double>(most_thinnings, most));
+  thinning_.stays.assign(problem_.exempt.size(), 0);
+  thinning_.candidates = least_loaded_first(loads_over(*best_));
+  thinning_.at_a_time = first_thinned;
+}
+
+void AnyLinks::thin_out() {
+  const double most = most_entries_of_a_step / std::max(1.0, entries_followed());
+  const auto trials = static_cast<unsigned>(std::max(1.0, std::min<double>(most, thinning_.left)));
+  for (unsigned i = 0; i < trials; ++i) {
+    if (thinning_.left == 0 || thinning_.candidates.empty()) {
+      at_ = At::End;
+      return;
     }
+    --thinning_.left;
+    try_without_some();
   }
 }
 
-std::vector<LinkIndex> AnyLinks::least_loaded_first(const LinkSet& active,
-                                                    const std::vector<std::uint8_t>& stays) {
-  const std::vector<double> loads = greater(loads_over(active)).most;
+/// Many at a time while that goes well. Precondition: best_ bears the sample.
+void AnyLinks::try_without_some() {
+  Thinning& thinning = thinning_;
+  thinning.at_a_time = std::min(thinning.at_a_time, thinning.candidates.size());
+  LinkSet fewer = *best_;
+  for (const LinkIndex link : std::span(thinning.candidates).first(thinning.at_a_time)) fewer.erase(link);
+  const auto loads = broken_rule(network_, fewer) ? std::nullopt : std::optional{loads_over(fewer)};
+  if (loads && is_borne(*loads)) {
+    best_ = std::move(fewer);
+    thinning.candidates = least_loaded_first(*loads);
+    thinning.at_a_time *= 2;
+  } else if (thinning.at_a_time == 1) {
+    thinning.stays[thinning.candidates.front().raw()] = 1;
+    thinning.candidates.erase(thinning.candidates.begin());
+  } else {
+    thinning.at_a_time /= 2;
+  }
+}
+
+std::vector<LinkIndex> AnyLinks::least_loaded_first(const Loads& loads) const {
+  const std::vector<double> most = greater(loads).most;
   std::vector<std::pair<double, LinkIndex>> candidates;
   for (const Trunk& trunk : network_.trunks()) {
     for (const LinkIndex link : trunk.links) {
-      if (!active.contains(link) || problem_.exempt[link.raw()] != Exempt::No || stays[link.raw()] != 0)
+      if (!best_->contains(link) || problem_.exempt[link.raw()] != Exempt::No ||
+          thinning_.stays[link.raw()] != 0)
         continue;
-      candidates.emplace_back(std::max(loads[network_.up_hop(link)], loads[network_.down_hop(link)]), link);
+      candidates.emplace_back(std::max(most[network_.up_hop(link)], most[network_.down_hop(link)]), link);
     }
   }
   std::ranges::sort(candidates);
   std::vector<LinkIndex> links;
+  links.reserve(candidates.size());
   for (const auto& [load, link] : candidates) links.push_back(link);
   return links;
 }

@@ -48,11 +48,12 @@ class AnyLinks {
   [[nodiscard]] std::optional<routing::LinkSet> for_gravity(double room) const;
   [[nodiscard]] unsigned middle() const { return (low_ + high_) / 2; }
   void judge();
-  void thin_out(routing::LinkSet& active);
-  [[nodiscard]] std::vector<LinkIndex> least_loaded_first(const routing::LinkSet& active,
-                                                          const std::vector<std::uint8_t>& stays);
+  void begin_thinning();
+  void thin_out();
+  void try_without_some();
+  /// Of what is on and not known to have to stay, by what it carries.
+  [[nodiscard]] std::vector<LinkIndex> least_loaded_first(const Loads& loads) const;
   [[nodiscard]] double entries_followed() const;
-  [[nodiscard]] unsigned trials() const;
 
   const SelectionProblem& problem_;
   const SelectOptions& options_;
@@ -67,8 +68,16 @@ class AnyLinks {
   std::optional<routing::LinkSet> candidate_;  ///< found with the room of middle(), and not judged yet
   unsigned low_ = 0;                           ///< steps of room that have not been found to be too few
   unsigned high_ = 0;                          ///< that are enough, or as many as are tried
-  enum class At : std::uint8_t { Begin, Room, End };
+  enum class At : std::uint8_t { Begin, Room, Thinning, End };
   At at_ = At::Begin;
+  /// What may be taken out of best_ yet.
+  struct Thinning {
+    std::vector<std::uint8_t> stays;  ///< by link: without it the sample is not borne
+    std::vector<LinkIndex> candidates;
+    std::size_t at_a_time = 0;
+    unsigned left = 0;  ///< trials
+  };
+  Thinning thinning_;
 };
 
 }  // namespace heddle::regulation
