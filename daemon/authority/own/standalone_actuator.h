@@ -46,8 +46,9 @@ class StandaloneActuator final : public Actuator, private authority::LinkRunsSea
   }
   void tell_of_links(LinksThere there) override { runs_.tell(std::move(there)); }
   void cancel_links(const std::vector<LinkRef>& links, Instant now) override { runs_.call_off(links, now); }
-  /// A sweep has found these directed routes, which keep off what goes off: what is under way takes them too.
+  /// It was ordered on, and is not there yet.
   [[nodiscard]] bool turns_on(const LinkRef& link) const { return runs_.turns_on(link); }
+  /// A sweep has found these directed routes, which keep off what goes off: what is under way takes them too.
   void take_routes(const Survey& found) { runs_.take_routes(found); }
   /// This program has just been started, perhaps after another one.
   void begin(Instant now) { late_sets_.begin(now); }
