@@ -28,6 +28,8 @@ constexpr unsigned room_steps = 8;
 constexpr double most_entries_followed = 4e10;
 constexpr double most_entries_of_a_step = 5e8;
 constexpr unsigned most_thinnings = 1000;
+/// Of so many, one after the other, none can go: where much is sent, all are needed.
+constexpr unsigned most_failed = 200;
 /// Likewise, of parts of a choice.
 constexpr double most_entries_of_parts = 1.2e9;
 constexpr unsigned least_parts = 3;
@@ -205,7 +207,7 @@ void AnyLinks::thin_out() {
   const double most = most_entries_of_a_step / std::max(1.0, entries_followed());
   const auto trials = static_cast<unsigned>(std::max(1.0, std::min<double>(most, thinning_.left)));
   for (unsigned i = 0; i < trials; ++i) {
-    if (thinning_.left == 0 || thinning_.candidates.empty()) {
+    if (thinning_.left == 0 || thinning_.candidates.empty() || thinning_.failed == most_failed) {
       at_ = At::End;
       return;
     }
@@ -225,9 +227,11 @@ void AnyLinks::try_without_some() {
     best_ = std::move(fewer);
     thinning.candidates = least_loaded_first(*loads);
     thinning.at_a_time *= 2;
+    thinning.failed = 0;
   } else if (thinning.at_a_time == 1) {
     thinning.stays[thinning.candidates.front().raw()] = 1;
     thinning.candidates.erase(thinning.candidates.begin());
+    ++thinning.failed;
   } else {
     thinning.at_a_time /= 2;
   }

@@ -75,7 +75,8 @@ class AnyLinks {
     std::vector<std::uint8_t> stays;  ///< by link: without it the sample is not borne
     std::vector<LinkIndex> candidates;
     std::size_t at_a_time = 0;
-    unsigned left = 0;  ///< trials
+    unsigned left = 0;    ///< trials
+    unsigned failed = 0;  ///< one after the other, of a link by itself
   };
   Thinning thinning_;
 };
