@@ -94,10 +94,10 @@ class LinkRuns {
 
   /// Links that are off or about to be, which no plan may lead over.
   [[nodiscard]] const std::set<LinkRef>& closed() const { return closed_; }
-  /// It was ordered on, and is not there yet.
-  [[nodiscard]] bool turns_on(const LinkRef& link) const;
   /// Of these, the ones of which no port has been ordered yet.
   [[nodiscard]] std::vector<LinkRef> going() const;
+  /// It was ordered on, and is not there yet.
+  [[nodiscard]] bool turns_on(const LinkRef& link) const;
   void remember_off(const std::vector<LinkRef>& links);
 
   /// From here on, what is under way too takes these directed routes.
