@@ -42,6 +42,7 @@ void Sweep::begin() {
   index_.clear();
   suspected_.clear();
   trained_.clear();
+  asked_again_.clear();
   unanswered_.clear();
   way_lost_ = false;
 }
@@ -77,7 +78,7 @@ void Sweep::start_partial(const Survey& from, std::span<const NodeGuid> suspects
 }
 
 void Sweep::suspect(Index node) {
-  if (node >= suspected_.size() || suspected_[node] != 0) return;
+  if (is_asked(node)) return;
   suspected_[node] = 1;
   ask(Op::Identify, node);
 }
@@ -94,6 +95,7 @@ bool Sweep::may_send(Instant now) {
 void Sweep::pump(Instant now) {
   wake_.reset();
   if (running_ && asked_ == 0 && tasks_.empty()) ask_again_elsewhere();
+  if (running_ && asked_ == 0 && tasks_.empty()) ask_ends_that_differ();
   while (running_ && !tasks_.empty() && may_send(now)) {
     if (std::exchange(way_lost_, false)) find_ways();
     const Task task = tasks_.front();
@@ -221,6 +223,25 @@ void Sweep::ask_again_elsewhere() {
       return;
     }
     ask(Op::Identify, node);
+  }
+}
+
+/// A link may come or go between the questions to its two ends.
+void Sweep::ask_ends_that_differ() {
+  if (failure_) return;
+  for (Index i = 0; i < nodes_.size(); ++i) {
+    if (!is_asked(i)) continue;
+    for (std::size_t p = 1; p < nodes_[i].ports.size(); ++p) {
+      const auto& peer = nodes_[i].ports[p].peer;
+      const auto to = peer ? index_.find(peer->node) : index_.end();
+      if (to == index_.end()) continue;
+      const SurveyPort& back = nodes_[to->second].ports[peer->port.raw()];
+      const PortNum port{static_cast<std::uint8_t>(p)};
+      if (!back.known || back.info.state != PortState::Down || !asked_again_.insert({i, port}).second)
+        continue;
+      ask(Op::PortInfo, i, port);
+      ask(Op::PortInfo, to->second, peer->port);
+    }
   }
 }
 

@@ -124,7 +124,10 @@ class Sweep final : public transport::TransactionClient {
   /// Ways to all nodes over the cables that are left, after one that a way led over was lost.
   void find_ways();
   void ask_again_elsewhere();
+  void ask_ends_that_differ();
   void suspect(Index node);
+  /// In this sweep.
+  [[nodiscard]] bool is_asked(Index node) const { return node >= suspected_.size() || suspected_[node] != 0; }
 
   transport::TransactionEngine& engine_;
   SweepOptions options_;
@@ -142,7 +145,8 @@ class Sweep final : public transport::TransactionClient {
   std::vector<SurveyNode> nodes_;
   std::unordered_map<NodeGuid, Index> index_;
   std::vector<char> suspected_;
-  std::set<std::pair<Index, PortNum>> trained_;  ///< in a partial sweep: since it was last heard of
+  std::set<std::pair<Index, PortNum>> trained_;      ///< in a partial sweep: since it was last heard of
+  std::set<std::pair<Index, PortNum>> asked_again_;  ///< ends of links whose other end was down
   bool way_lost_ = false;
   /// In a partial sweep: who did not answer, and where it was asked. The cable that was lost may be on the
   /// way.

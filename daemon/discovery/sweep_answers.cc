@@ -206,7 +206,7 @@ void Sweep::arrived(const Task& task, const mad::NodeInfo& info) {
   if (!node.is_switch()) {
     node.ports[info.local_port.raw()].guid = info.port_guid;
     // It may have been restarted, or come by another cable.
-    if (partial_ && !is_new && index < suspected_.size() && suspected_[index] == 0) {
+    if (partial_ && !is_new && !is_asked(index)) {
       suspected_[index] = 1;
       if (node.guid() != local_) {
         node.path = nodes_[task.node].path;

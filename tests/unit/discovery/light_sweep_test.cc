@@ -341,6 +341,57 @@ TEST(Discovery, ACableThatOneEndSpeaksOfIsThere) {
   EXPECT_GT(tried, 0U);
 }
 
+// A switch is asked port by port: while links trained that had been ordered on, one end of a link said that
+// it was down, and then the other one that it was up.
+class CableDuringASweep : public testing::TestWithParam<std::tuple<SweepKind, bool>> {};
+
+TEST_P(CableDuringASweep, IsNotOneSidedWhereverTheSweepHasGot) {
+  const auto [kind, comes] = GetParam();
+  sim::Options options;
+  options.training_delay = 0s;
+  World world{"tree:k=3,n=2", options, {.change_bits = ChangeBits::Clear}};
+  sim::SimulatedFabric& fabric = world.sim.fabric;
+  const Fabric& truth = world.truth();
+  const auto at_switch = [&](LinkEnd end) { return truth.node(end.node).type == NodeType::Switch; };
+  LinkIndex cable{0};
+  while (!at_switch(truth.link(cable).a) || !at_switch(truth.link(cable).b))
+    cable = LinkIndex{cable.raw() + 1};
+  const Link& link = truth.link(cable);
+  const std::vector<NodeGuid> both{truth.node(link.a.node).guid, truth.node(link.b.node).guid};
+  const auto answered = [&] { return world.sim.engine.statistics().answered; };
+  const auto plug = [&](bool in) { in ? fabric.mend(cable, world.ps()) : fabric.cut(cable, world.ps()); };
+  std::size_t early = 0;
+  std::size_t late = 0;
+  for (std::size_t heard = 0; late < 2; ++heard) {
+    plug(!comes);
+    const std::size_t links = world.full().survey->fabric->links().size();
+    const std::size_t reports = world.reports.size();
+    const auto before = answered();
+    if (kind == SweepKind::Full) {
+      world.discovery.full(world.sim.now);
+    } else {
+      world.discovery.rediscover(both, world.sim.now);
+    }
+    ASSERT_TRUE(
+        world.sim.run([&] { return answered() - before >= heard || world.reports.size() > reports; }));
+    plug(comes);
+    ASSERT_TRUE(world.sim.run([&] { return world.reports.size() > reports; }));
+    const SweepReport& report = world.reports[reports];
+    // A cable that goes may take answers along, of which something else is said.
+    if (comes) {
+      EXPECT_EQ(count(report, ProblemKind::OneSidedLink), 0U) << "after " << heard << ": " << texts(report);
+    }
+    EXPECT_THAT(texts(report), testing::Not(testing::HasSubstr("says that it is down"))) << "after " << heard;
+    ++(report.survey->fabric->links().size() != links ? early : late);
+    while (world.discovery.busy()) world.finish();
+  }
+  EXPECT_GT(early, 5U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Discovery, CableDuringASweep,
+                         testing::Combine(testing::Values(SweepKind::Full, SweepKind::Partial),
+                                          testing::Bool()));
+
 // The own host's agent need not be as quick over the fabric as it is at home (6000000045 of the swarm: the
 // daemon took its own LID out of all tables).
 TEST(Discovery, TheOwnCableIsThereThoughTheOwnAgentIsSilentOverIt) {
