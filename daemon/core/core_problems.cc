@@ -98,7 +98,8 @@ std::optional<std::string> FabricCore::earlier_routes() const {
   });
   return fmt::format(
       "{} {} routes of an earlier order, since each way to others could close a circle: {}; they lead there, "
-      "and are looked at again when links change (docs/routing.md, Mends)",
+      "a switch that has none to one of them gets none, and they are looked at again when links change "
+      "(docs/routing.md, Mends)",
       lids.size(), lids.size() == 1 ? "LID keeps" : "LIDs keep", named);
 }
 
