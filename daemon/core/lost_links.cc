@@ -71,7 +71,7 @@ Problems LostLinks::problems() const {
   add(switches, "switch is gone", "switches are gone",
       "see their power, and the cables there; what is gone for good is forgotten at the next start");
   add(cables, "link is down, and nobody ordered it", "links are down, and nobody ordered it",
-      "see their cables; what is gone for good is forgotten at the next start");
+      "see the cables; what is gone for good is forgotten at the next start");
   return problems;
 }
 

@@ -163,13 +163,13 @@ void Regulator::add_problems_of_links(Problems& problems) const {
       "switches are gone", "see their power, and the cables there; `heddle fabric forget` if for good");
   add(ProblemKind::LostLinks, std::vector(gone.cables.begin(), gone.cables.end()),
       "link is down, and nobody ordered it", "links are down, and nobody ordered it",
-      "see their cables; `heddle fabric forget` if they are gone for good");
+      "see the cables; `heddle fabric forget` if gone for good");
   add(ProblemKind::DisabledPorts, not_ours(known_.disabled, governor_), "port is disabled and not by us",
       "ports are disabled and not by us",
       "an operator may have done that, or a journal that is lost had it; `heddle restore --adopt` enables "
       "them");
   add(ProblemKind::LinksNotBack, governor_.not_back(), "link was ordered on and did not come",
-      "links were ordered on and did not come", "see their cables; they are ordered again and again");
+      "links were ordered on and did not come", "see the cables; each is ordered again and again");
   const Fabric& fabric = *known_.reference;
   const std::vector<LinkRef> forced = governor_.forced();
   for (const auto& [link, off] : governor_.memory().off) {
