@@ -59,10 +59,13 @@ AnyLinks::AnyLinks(const SelectionProblem& problem, const SelectOptions& options
 }
 
 AnyLinks::Loads AnyLinks::loads_over(const LinkSet& active) {
-  Loads result{any_.loads(problem_.network->tables(active, options_.plane), options_.plane)};
-  if (options_.next_plane && *options_.next_plane != options_.plane)
-    result.push_back(
-        any_.loads(problem_.network->tables(active, *options_.next_plane), *options_.next_plane));
+  std::vector<unsigned> planes{options_.plane};
+  if (options_.next_plane && *options_.next_plane != options_.plane) planes.push_back(*options_.next_plane);
+  Loads result;
+  for (std::size_t p = 0; p < planes.size(); ++p) {
+    if (tried_.size() == p) tried_.emplace_back(planes[p]);
+    result.push_back(tried_[p].loads(any_, problem_.network->tables(active, planes[p])));
+  }
   return result;
 }
 

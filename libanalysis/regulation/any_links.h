@@ -12,6 +12,7 @@
 
 #include "regulation/any_traffic.h"
 #include "regulation/selector.h"
+#include "regulation/tried_loads.h"
 
 namespace heddle::regulation {
 
@@ -60,7 +61,8 @@ class AnyLinks {
   const Network& network_;
   MeasuredLoads rates_;
   AnyTraffic any_;
-  std::vector<double> limit_;  ///< bit/s by hop that the mean of the sample may bring
+  std::vector<TriedLoads> tried_;  ///< plane after plane
+  std::vector<double> limit_;      ///< bit/s by hop that the mean of the sample may bring
   Loads with_all_;
 
   // The search. More room keeps more links, about so: by halves.

@@ -81,8 +81,11 @@ AnyTraffic::AnyTraffic(const Network& network, const MeasuredLoads& loads)
       capacity_.push_back(network.capacity(hop.link));
     }
   }
-  if (all_sent <= 0) return;
+  if (all_sent > 0) add_patterns();
+  sort_by_destination();
+}
 
+void AnyTraffic::add_patterns() {
   for (unsigned i = 0; i < permutations; ++i) add_permutations(i, 1, 1, pattern("random permutations"));
   const std::vector<std::uint32_t> order = in_order(hosts_.size());
   std::vector<std::size_t> distances{1, hosts_.size() / 2, (hosts_.size() + 1) / 2 - 1};
@@ -146,45 +149,72 @@ void AnyTraffic::add_hot_spots(std::uint64_t seed, std::vector<HostFlow>& flows)
   add_permutations(random(), destinations, 1 - hot_share, flows);
 }
 
-void AnyTraffic::follow(const std::vector<HostFlow>& flows, const routing::ForwardingTables& tables,
-                        unsigned plane, std::vector<double>& loads) const {
-  const auto& graph = network_.graph();
-  loads.assign(capacity_.size(), 0);
-  for (const HostFlow& flow : flows) {
-    const Target& target = graph.targets()[hosts_[flow.to]];
-    const Lid lid{static_cast<std::uint16_t>(target.base.raw() + plane % target.lid_count())};
-    SwitchIndex at = graph.targets()[hosts_[flow.from]].at;
-    for (unsigned hops = 0; at != target.at && hops < most_hops; ++hops) {
-      const std::size_t port = tables.port(at, lid).raw();
+/// Entries for one LID are close to those for the next, and far from those of the next switch.
+void AnyTraffic::sort_by_destination() {
+  first_flow_.assign(hosts_.size() + 1, 0);
+  for (const auto& flows : patterns_) {
+    for (const HostFlow& flow : flows) ++first_flow_[flow.to + 1];
+  }
+  std::partial_sum(first_flow_.begin(), first_flow_.end(), first_flow_.begin());
+  flows_.resize(first_flow_.back());
+  std::vector<std::size_t> next(first_flow_.begin(), first_flow_.end() - 1);
+  const auto targets = network_.graph().targets();
+  for (std::uint32_t pattern = 0; pattern < patterns_.size(); ++pattern) {
+    for (const HostFlow& flow : patterns_[pattern])
+      flows_[next[flow.to]++] = {targets[hosts_[flow.from]].at, pattern, flow.rate};
+  }
+}
+
+Lid AnyTraffic::lid(std::uint32_t host, unsigned plane) const {
+  const Target& target = network_.graph().targets()[hosts_[host]];
+  return Lid{static_cast<std::uint16_t>(target.base.raw() + plane % target.lid_count())};
+}
+
+void AnyTraffic::follow(std::uint32_t host, const routing::ForwardingTables& tables, unsigned plane,
+                        double times, ByPattern& loads) const {
+  const SwitchIndex end = network_.graph().targets()[hosts_[host]].at;
+  const Lid to = lid(host, plane);
+  for (std::size_t i = first_flow_[host]; i < first_flow_[host + 1]; ++i) {
+    SwitchIndex at = flows_[i].from;
+    for (unsigned hops = 0; at != end && hops < most_hops; ++hops) {
+      const std::size_t port = tables.port(at, to).raw();
       const Step step = port < ports_ ? steps_[at.raw() * ports_ + port] : Step{};
       if (step.hop == none) break;
-      loads[step.hop] += flow.rate;
+      loads[step.hop * patterns_.size() + flows_[i].pattern] += times * flows_[i].rate;
       at = step.to;
     }
   }
 }
 
-AnyTraffic::Loads AnyTraffic::loads(const routing::ForwardingTables& tables, unsigned plane) const {
+AnyTraffic::ByPattern AnyTraffic::by_pattern(const routing::ForwardingTables& tables, unsigned plane) const {
+  ByPattern loads(capacity_.size() * patterns_.size(), 0);
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) follow(host, tables, plane, 1, loads);
+  return loads;
+}
+
+AnyTraffic::Loads AnyTraffic::sum_up(const ByPattern& loads) const {
   const double sent = std::accumulate(sent_.begin(), sent_.end(), 0.0);
-  Loads result{std::vector<double>(capacity_.size(), 0), {}, {}, {}};
+  const std::size_t count = patterns_.size();
+  Loads result{std::vector<double>(capacity_.size(), 0), {}, {}, std::vector<double>(count, 0)};
   result.most = result.mean;
   result.most_by.assign(capacity_.size(), 0);
-  std::vector<double> loads;
-  for (std::uint32_t pattern = 0; pattern < patterns_.size(); ++pattern) {
-    follow(patterns_[pattern], tables, plane, loads);
-    double shed = 0;
-    for (std::size_t h = 0; h < loads.size(); ++h) {
-      if (loads[h] <= 0) continue;
-      result.mean[h] += loads[h] / static_cast<double>(patterns_.size());
-      if (loads[h] > result.most[h]) {
-        result.most[h] = loads[h];
+  for (std::size_t h = 0; h < capacity_.size(); ++h) {
+    for (std::uint32_t pattern = 0; pattern < count; ++pattern) {
+      const double load = loads[h * count + pattern];
+      if (load <= 0) continue;
+      result.mean[h] += load / static_cast<double>(count);
+      if (load > result.most[h]) {
+        result.most[h] = load;
         result.most_by[h] = pattern;
       }
-      shed += std::max(0.0, loads[h] - capacity_[h]) / sent;
+      result.shed[pattern] += std::max(0.0, load - capacity_[h]) / sent;
     }
-    result.shed.push_back(shed);
   }
   return result;
+}
+
+AnyTraffic::Loads AnyTraffic::loads(const routing::ForwardingTables& tables, unsigned plane) const {
+  return sum_up(by_pattern(tables, plane));
 }
 
 }  // namespace heddle::regulation

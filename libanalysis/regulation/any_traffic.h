@@ -40,6 +40,16 @@ class AnyTraffic {
   /// For the LIDs of `plane`.
   [[nodiscard]] Loads loads(const routing::ForwardingTables& tables, unsigned plane) const;
 
+  /// bit/s by hop, and then by pattern.
+  using ByPattern = std::vector<double>;
+  [[nodiscard]] ByPattern by_pattern(const routing::ForwardingTables& tables, unsigned plane) const;
+  [[nodiscard]] Loads sum_up(const ByPattern& loads) const;
+  [[nodiscard]] std::size_t host_count() const { return hosts_.size(); }
+  [[nodiscard]] Lid lid(std::uint32_t host, unsigned plane) const;
+  /// What goes to a host, once more or (-1) no more.
+  void follow(std::uint32_t host, const routing::ForwardingTables& tables, unsigned plane, double times,
+              ByPattern& loads) const;
+
  private:
   struct Step {
     std::uint32_t hop = none;
@@ -47,13 +57,13 @@ class AnyTraffic {
   };
   static constexpr std::uint32_t none = 0xffffffffU;
 
+  void add_patterns();
   [[nodiscard]] std::vector<HostFlow>& pattern(std::string_view kind);
   void add(const std::vector<std::uint32_t>& senders, const std::vector<std::uint32_t>& receivers,
            double part, std::vector<HostFlow>& flows) const;
   void add_permutations(std::uint64_t seed, unsigned count, double part, std::vector<HostFlow>& flows) const;
   void add_hot_spots(std::uint64_t seed, std::vector<HostFlow>& flows) const;
-  void follow(const std::vector<HostFlow>& flows, const routing::ForwardingTables& tables, unsigned plane,
-              std::vector<double>& loads) const;
+  void sort_by_destination();
 
   const Network& network_;
   std::vector<std::uint32_t> hosts_;  ///< targets
@@ -63,6 +73,13 @@ class AnyTraffic {
   std::size_t ports_ = 1;             ///< more than any port number that leads to a switch
   std::vector<Step> steps_;           ///< by switch and port
   std::vector<std::vector<HostFlow>> patterns_;
+  struct Flow {
+    routing::SwitchIndex from;
+    std::uint32_t pattern = 0;
+    double rate = 0;  ///< bit/s
+  };
+  std::vector<Flow> flows_;              ///< of all patterns, by destination
+  std::vector<std::size_t> first_flow_;  ///< by host, and one more
   std::vector<std::string_view> kinds_;
 };
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/random.h"
 #include "fabric/generators.h"
+#include "regulation/tried_loads.h"
 #include "routing/quality.h"
 
 namespace heddle::regulation {
@@ -69,6 +71,46 @@ TEST_F(AnyTrafficTest, NobodyGetsMoreThanItsRate) {
     }
     EXPECT_GE(to_server, 0.9 * all);
     EXPECT_LE(to_server, 0.63 * capacity() * (1 + 1e-6));
+  }
+}
+
+// Some links off, then others, few and many at a time: the same as if everything were followed.
+TEST_F(AnyTrafficTest, WhatIsNotFollowedAgainIsAsItWas) {
+  for (const char* spec :
+       {"xgft:2;8,8;1,8", "torus:4x4,hosts=4,links=2", "random:switches=20,hosts=40,links=50,seed=7"}) {
+    make(spec);
+    all_send(0.3);
+    const AnyTraffic any{*network_, rates_};
+    Random random{1};
+    for (const unsigned plane : {0U, 1U}) {
+      TriedLoads tried{plane};
+      routing::LinkSet active = routing::LinkSet::all(network_->fabric());
+      std::size_t sets = 0;
+      for (unsigned trial = 0; trial < 200; ++trial) {
+        routing::LinkSet next = active;
+        for (unsigned links = 1 + random.below(trial % 10 == 0 ? 20 : 2); links > 0; --links) {
+          const auto& trunk = network_->trunks()[random.below(network_->trunks().size())];
+          next.erase(trunk.links[random.below(trunk.links.size())]);
+        }
+        if (broken_rule(*network_, next)) {
+          active = routing::LinkSet::all(network_->fabric());
+          continue;
+        }
+        ++sets;
+        const routing::ForwardingTables& tables = network_->tables(next, plane);
+        const AnyTraffic::Loads expected = any.loads(tables, plane);
+        const AnyTraffic::Loads loads = tried.loads(any, tables);
+        constexpr double rounding = 1e-9;
+        for (std::size_t h = 0; h < expected.mean.size(); ++h) {
+          ASSERT_NEAR(loads.mean[h], expected.mean[h], rounding * capacity());
+          ASSERT_NEAR(loads.most[h], expected.most[h], rounding * capacity());
+        }
+        for (std::size_t p = 0; p < expected.shed.size(); ++p)
+          ASSERT_NEAR(loads.shed[p], expected.shed[p], rounding);
+        if (random.below(2) == 0) active = next;
+      }
+      EXPECT_GT(sets, 50U) << spec;
+    }
   }
 }
 
