@@ -25,7 +25,7 @@ constexpr double room_step = 1.12;
 constexpr unsigned room_steps = 8;
 /// What trials of a set without some more may follow (switches x hosts x patterns), all together, some ten
 /// seconds, and in one step, some tenths of one.
-constexpr double most_entries_followed = 4e10;
+constexpr double most_entries_followed = 1e11;
 constexpr double most_entries_of_a_step = 5e8;
 constexpr unsigned most_thinnings = 1000;
 /// Of so many, one after the other, none can go: where much is sent, all are needed.
