@@ -172,7 +172,7 @@ void Governor::Impl::begin_search() {
   const bool is_for_less =
       std::exchange(search_stage_, governing::SearchStage::UnderWay) == governing::SearchStage::BeginsForLess;
   AnyLinks& links = any_search_->links();
-  if (!is_for_less && any_) {
+  if (!is_for_less && any_ && !any_->search->chose_from_less(available(), exempt_)) {
     const LinkSet as_before = set_before(available());
     if (rules_hold(as_before) && links.bears(as_before)) return keep_for_any(as_before);
   }

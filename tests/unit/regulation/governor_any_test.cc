@@ -127,6 +127,11 @@ TEST(GovernorForAny, ALinkThatHasToStayJoinsTheSet) {
   }
   EXPECT_LE(steps, 2U);
   EXPECT_EQ(world.up, expected);
+  // And leaves when it may.
+  const std::size_t off = world.off();
+  world.tell(SetOverride{ref, {Wish::Auto, "", "ada", std::nullopt}});
+  world.run(minutes{15});
+  EXPECT_GT(world.off(), off);
   world.expect_settled();
 }
 
