@@ -30,15 +30,6 @@ AnySearch::AnySearch(const SelectionProblem& problem, const SelectOptions& optio
   links_.emplace(problem_, options_, rates_, available_);
 }
 
-bool AnySearch::chose_from_less(const routing::LinkSet& available, const std::vector<Exempt>& exempt) const {
-  for (std::uint32_t i = 0; i < exempt.size(); ++i) {
-    const LinkIndex link{i};
-    if (!available.contains(link) || exempt[i] != Exempt::No) continue;
-    if (!available_.contains(link) || exempt_[i] != Exempt::No) return true;
-  }
-  return false;
-}
-
 bool AnySearch::is_for(const routing::LinkSet& available, const std::vector<Exempt>& exempt,
                        const SelectOptions& options) const {
   const auto planes = [](const SelectOptions& of) {

@@ -24,9 +24,6 @@ class AnySearch {
   [[nodiscard]] AnyLinks& links() { return *links_; }
 
   [[nodiscard]] const MeasuredLoads& rates() const { return rates_; }
-  /// A link was not there, or had to stay, that may be spared now.
-  [[nodiscard]] bool chose_from_less(const routing::LinkSet& available,
-                                     const std::vector<Exempt>& exempt) const;
   /// Made for these, and for the LID planes that `options` name.
   [[nodiscard]] bool is_for(const routing::LinkSet& available, const std::vector<Exempt>& exempt,
                             const SelectOptions& options) const;

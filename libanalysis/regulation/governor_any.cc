@@ -155,27 +155,14 @@ void Governor::Impl::search_on() {
   if (!window_.empty() && is_steady()) choose();
 }
 
-/// With links that have to stay since it was chosen, as those that took minutes to come back.
-LinkSet Governor::Impl::set_before(const LinkSet& available) const {
-  LinkSet set = LinkSet::none(network->fabric());
-  for (std::uint32_t i = 0; i < records.size(); ++i) {
-    const LinkIndex link{i};
-    if (available.contains(link) && (any_->active.contains(link) || exempt_[i] != Exempt::No))
-      set.insert(link);
-  }
-  return set;
-}
-
 /// The set before it may do. Else what is on, or part of it, if that bears it: links are not exchanged for
 /// others that would do as well.
 void Governor::Impl::begin_search() {
   const bool is_for_less =
       std::exchange(search_stage_, governing::SearchStage::UnderWay) == governing::SearchStage::BeginsForLess;
   AnyLinks& links = any_search_->links();
-  if (!is_for_less && any_ && !any_->search->chose_from_less(available(), exempt_)) {
-    const LinkSet as_before = set_before(available());
-    if (rules_hold(as_before) && links.bears(as_before)) return keep_for_any(as_before);
-  }
+  if (!is_for_less && any_ && is_set_for(available()) && links.bears(any_->active))
+    return keep_for_any(any_->active);
   const LinkSet coming = coming_links();
   if (rules_hold(coming) && links.bears(coming)) {
     any_search_->look_among(coming);

@@ -265,7 +265,6 @@ class Governor::Impl {
   [[nodiscard]] std::unique_ptr<AnySearch> search_for(const routing::LinkSet& available, MeasuredLoads rates);
   void choose_fewer(const routing::LinkSet& available, MeasuredLoads rates);
   void choose_for_any(const routing::LinkSet& available, MeasuredLoads rates);
-  [[nodiscard]] routing::LinkSet set_before(const routing::LinkSet& available) const;
   void search_on();
   void begin_search();
   void give_up_search();

@@ -105,36 +105,6 @@ TEST(GovernorForAny, AnotherSetIsChosenWhenALinkBreaks) {
   EXPECT_EQ(broken_rule(*world.network, world.up).value_or(""), "");
 }
 
-// As one that took minutes to come back: the set that there is does with it, and no other one is searched
-// for.
-TEST(GovernorForAny, ALinkThatHasToStayJoinsTheSet) {
-  World world{tree, for_any()};
-  world.start();
-  world.shift_traffic(1, 0.05);
-  world.run(minutes{5});
-  ASSERT_GT(world.off(), 32U);
-  routing::LinkSet expected = world.up;
-  std::uint32_t i = 0;
-  while (world.up.contains(LinkIndex{i})) ++i;
-  expected.insert(LinkIndex{i});
-  const LinkRef ref = link_ref(*world.fabric, world.fabric->link(LinkIndex{i}));
-  world.tell(SetOverride{ref, {Wish::On, "needed", "ada", std::nullopt}});
-  unsigned steps = 0;
-  for (unsigned sample = 0; sample < 12; ++sample) {
-    world.now += seconds{10};
-    world.tell(LoadsMeasured{world.sample()});
-    for (world.tell(Tick{}); world.governor.next_deadline() == world.now; world.tell(Tick{})) ++steps;
-  }
-  EXPECT_LE(steps, 2U);
-  EXPECT_EQ(world.up, expected);
-  // And leaves when it may.
-  const std::size_t off = world.off();
-  world.tell(SetOverride{ref, {Wish::Auto, "", "ada", std::nullopt}});
-  world.run(minutes{15});
-  EXPECT_GT(world.off(), off);
-  world.expect_settled();
-}
-
 // The search goes on with each Tick, and whatever comes between is answered.
 TEST(GovernorForAny, OtherEventsAreAnsweredWhileItSearches) {
   World world{tree, for_any()};
