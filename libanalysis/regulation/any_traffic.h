@@ -55,6 +55,11 @@ class AnyTraffic {
     std::uint32_t hop = none;
     routing::SwitchIndex to;
   };
+  struct Flow {
+    routing::SwitchIndex from;
+    std::uint32_t pattern = 0;
+    double rate = 0;  ///< bit/s
+  };
   static constexpr std::uint32_t none = 0xffffffffU;
 
   void add_patterns();
@@ -73,11 +78,6 @@ class AnyTraffic {
   std::size_t ports_ = 1;             ///< more than any port number that leads to a switch
   std::vector<Step> steps_;           ///< by switch and port
   std::vector<std::vector<HostFlow>> patterns_;
-  struct Flow {
-    routing::SwitchIndex from;
-    std::uint32_t pattern = 0;
-    double rate = 0;  ///< bit/s
-  };
   std::vector<Flow> flows_;              ///< of all patterns, by destination
   std::vector<std::size_t> first_flow_;  ///< by host, and one more
   std::vector<std::string_view> kinds_;
