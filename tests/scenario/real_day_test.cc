@@ -1,8 +1,9 @@
 // Two days on whole published fabrics, with the load curve of an installation and another pattern of traffic
 // every quarter of an hour: at the start nobody knows how long links train, on the second day heddled has
-// learnt it. By night only (`scenario.real_days_night`), for an hour and more a fabric. HEDDLE_DAY_HOURS=6:
-// only so many hours of each day, from midnight on. HEDDLE_DAY_EVENTS=1: what regulation says, too.
+// learnt it. By night only (`scenario.real_days_night`), for an hour and more a fabric. HEDDLE_DAY_HOURS=18-24:
+// only these hours of each day. HEDDLE_DAY_EVENTS=1: what regulation says, too.
 
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 
@@ -37,9 +38,16 @@ struct Account {
 class RealDay : public Story, public testing::WithParamInterface<Drawn> {
  protected:
   static constexpr auto step = 15s;  ///< rates count as steady for so long
-  static int quarters() {
-    const char* hours = std::getenv("HEDDLE_DAY_HOURS");
-    return quarters_an_hour * (hours == nullptr ? 24 : std::atoi(hours));
+  struct Hours {
+    int from = 0;
+    int to = 24;
+  };
+  static Hours hours() {
+    Hours asked;
+    const char* text = std::getenv("HEDDLE_DAY_HOURS");
+    if (text != nullptr && std::sscanf(text, "%d-%d", &asked.from, &asked.to) != 2)
+      ADD_FAILURE() << "HEDDLE_DAY_HOURS=" << text << " is not like 18-24";
+    return asked;
   }
 
   static WorldOptions how(regulation::Mode mode) {
@@ -87,7 +95,8 @@ class RealDay : public Story, public testing::WithParamInterface<Drawn> {
 
   Account pass_day() {
     Account day;
-    for (int quarter = 0; quarter < quarters() && !HasFailure(); ++quarter) {
+    const auto [from, to] = hours();
+    for (int quarter = from * quarters_an_hour; quarter < to * quarters_an_hour && !HasFailure(); ++quarter) {
       send(quarter);
       for (auto passed = 0s; passed < 15min; passed += step) {
         world_->run_for(step);
