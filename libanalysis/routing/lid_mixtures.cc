@@ -52,12 +52,21 @@ void LidMixtures::add(Lid lid, Led led, Dependencies& into) const {
     // By the old entry, then by a new one: unless that waits until such packets are gone.
     if (old_hop != HopMap::none) {
       const Written there = written(lid, map_.peer(old_hop));
-      if (!there.waits || here.stage >= there.stage) follow(*target, lid, change_.after, old_hop, into);
+      const bool waits = there.waits || is_held_back(lid, old_hop);
+      if (!waits || here.stage >= there.stage) follow(*target, lid, change_.after, old_hop, into);
     }
     // By the new entry, then by one that is still old.
     if (new_hop != HopMap::none && here.stage <= written(lid, map_.peer(new_hop)).stage)
       follow(*target, lid, *before_, new_hop, into);
   }
+}
+
+/// The new entry of the switch that `by` leads to would send packets back that come by it.
+bool LidMixtures::is_held_back(Lid lid, std::uint32_t by) const {
+  if (!change_.besides.returns_wait || !order_.mends.has_turns()) return false;
+  const std::uint32_t at = map_.peer(by);
+  const std::uint32_t wanted = hop(change_.after, at, lid);
+  return wanted != HopMap::none && returns(by, wanted) && leads_there(*before_, lid, at);
 }
 
 void LidMixtures::follow(const Target& target, Lid lid, const ForwardingTables& onward, std::uint32_t by,
@@ -134,7 +143,7 @@ void LidMixtures::for_each_meeting(Lid lid, F&& f) const {
   if (target == nullptr || row_of_[lid.raw()] == unchanged) return;
   for (const std::uint32_t held : past_.hops(lid)) {
     const std::uint32_t at = map_.peer(held);
-    if (at == target->at.raw() || written(lid, at).waits) continue;
+    if (at == target->at.raw() || written(lid, at).waits || is_held_back(lid, held)) continue;
     const std::uint32_t next = hop(change_.after, at, lid);
     if (next != HopMap::none) f(held, next);
   }

@@ -82,6 +82,7 @@ class LidMixtures {
     std::uint16_t stage = 0;  ///< the first one where it is not at all
     bool waits = false;
   };
+  [[nodiscard]] bool is_held_back(Lid lid, std::uint32_t by) const;
   [[nodiscard]] bool leads_out(Lid lid, std::uint32_t s) const;
   void go_by(ForwardingTables between, const Stopover& stopover);
   void note(std::span<const std::vector<EntryWrite>> stages);

@@ -51,6 +51,9 @@ struct Besides {
   const RecentEntries* recent = nullptr;  ///< entries that are gone; null: none
   std::span<const Lid> kept{};            ///< LIDs with entries that the order does not give (kept_ways.h)
   MayStay may_stay = MayStay::No;
+  /// Whoever writes the tables sends packets of a LID back to a switch only when those that it sent are gone
+  /// (packet_life.h), but for a switch without a way there.
+  bool returns_wait = false;
 };
 
 /// From one set of tables to another, in these stages: as they are carried out if all LIDs change together.

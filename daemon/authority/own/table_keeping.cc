@@ -337,7 +337,7 @@ routing::SafeUpdate TableWriter::safe_update() {
     // Other ways differ in blocks that are as they were to be.
     if (which == Keep::OrOthers) find_differing();
     update = routing::plan_safe_update(update_order(), working_, routes_->tables, differing_,
-                                       {&recent_, kept_, routing::MayStay::Yes});
+                                       {&recent_, kept_, routing::MayStay::Yes, true});
     if (update.circular.empty() && !update.is_uncertain) break;
   }
   staying_ = update.staying;

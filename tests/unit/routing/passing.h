@@ -71,7 +71,7 @@ class Passing {
         const bool first = gone && &stage == &stages.front();
         for (const EntryWrite& write : stage) {
           const bool waits = write.change == Change::Follows || write.change == Change::Loses;
-          if (waits && !first) later.insert(write.lid);
+          if ((waits && !first) || (returns_wait && sends_back(write, tables))) later.insert(write.lid);
         }
         const auto rest = std::stable_partition(
             stage.begin(), stage.end(), [&](const EntryWrite& write) { return !later.contains(write.lid); });
@@ -92,8 +92,21 @@ class Passing {
   }
 
   RecentEntries recent;
+  /// Nobody sends packets back to where they came from before those that did are gone (packet_life.h).
+  bool returns_wait = false;
 
  private:
+  /// To a switch that an entry which is gone made send here.
+  [[nodiscard]] bool sends_back(const EntryWrite& write, const ForwardingTables& tables) const {
+    const std::uint32_t next = map_.hop(write.sw.raw(), write.port.raw());
+    if (next == HopMap::none) return false;
+    const SwitchIndex peer{map_.peer(next)};
+    return std::ranges::any_of(passed_, [&](const ForwardingTables& passed) {
+      const std::uint32_t led = map_.hop(peer.raw(), passed.port(peer, write.lid).raw());
+      return led != HopMap::none && map_.peer(led) == write.sw.raw() &&
+             passed.port(peer, write.lid) != tables.port(peer, write.lid);
+    });
+  }
   void write(const std::vector<EntryWrite>& stage, ForwardingTables& tables) {
     for (const EntryWrite& write : stage)
       recent.replaced(write.lid, graph_.guid(write.sw), tables.port(write.sw, write.lid), now_ + 1us,

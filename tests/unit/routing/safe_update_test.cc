@@ -5,13 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "fabric/generators.h"
+#include "fabric/source.h"
 #include "routing/dead_entries.h"
+#include "support/places.h"
 #include "unit/routing/passing.h"
 
 namespace heddle::routing {
@@ -77,6 +80,47 @@ TEST(SafeUpdate, AThirdWayLeadsOverLinksThatStay) {
     EXPECT_EQ(tables, router.tables());
   }
   EXPECT_EQ(without, 0U);
+}
+
+// superpod-krskp, 1,300 links that came back one by one: switches that were to send packets back waited for
+// nothing in the plan, which kept LIDs of aggregation nodes on ways that no order knows; more had to stay
+// with each link, until what stood had a circle.
+TEST(SafeUpdate, WhatWaitsBeforeItSendsBackHoldsNobodyUp) {
+  const auto file = test::shared_data() / "fabrics/superpod-krskp-hdr-2022.ibnetdiscover";
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not here";
+  const auto fabric = assign_lids(*load_fabric(file.string())->fabric, 0).value();
+  auto router = UpDownRouter::make(*fabric).value();
+  ASSERT_TRUE(router.mends().has_turns());
+  const UpdateOrder order{router.graph(), router.ranks(), router.mends()};
+  Random random(1);
+  LinkSet on = LinkSet::all(*fabric);
+  for (std::uint32_t i = 0; i < fabric->links().size(); ++i) {
+    const Link& link = fabric->link(LinkIndex{i});
+    const bool between_switches = fabric->node(link.a.node).type == NodeType::Switch &&
+                                  fabric->node(link.b.node).type == NodeType::Switch;
+    if (between_switches && random.below(3) == 0) on.erase(LinkIndex{i});
+  }
+  router.route(0, on);
+  ForwardingTables tables = router.tables();
+  Passing passing(router.graph());
+  passing.returns_wait = true;
+  std::size_t without_waiting = 0;
+  constexpr std::uint32_t parts = 8;
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    for (std::uint32_t i = part; i < fabric->links().size(); i += parts) on.insert(LinkIndex{i});
+    router.route(0, on);
+    const auto differing = differing_blocks(tables, router.tables());
+    const auto plan = [&](bool returns_wait) {
+      return plan_safe_update(order, tables, router.tables(), differing,
+                              {&passing.recent, {}, MayStay::Yes, returns_wait});
+    };
+    without_waiting += plan(false).staying.size();
+    const auto update = plan(true);
+    EXPECT_TRUE(update.staying.empty() && update.circular.empty() && update.third_ways.empty()) << part;
+    passing.carry_out(update.plan.stages, tables);
+    EXPECT_FALSE(passing.has_circle()) << part;
+  }
+  EXPECT_GT(without_waiting, 0U);
 }
 
 // Worlds 426593039 and 715392120 of the swarm: nor is there a third way, and all were written in a circle.
