@@ -21,9 +21,15 @@ class AnySearch {
 
   /// Among these of the available ones alone. Before the first step.
   void look_among(const routing::LinkSet& links) { among_ = links; }
+  /// These may not leave yet: every set that is found has them. Before the first step.
+  void let_rest(const routing::LinkSet& links);
+  [[nodiscard]] const routing::LinkSet& resting() const { return resting_; }
   [[nodiscard]] AnyLinks& links() { return *links_; }
 
   [[nodiscard]] const MeasuredLoads& rates() const { return rates_; }
+  /// A link was not there, or had to stay, that may be spared now.
+  [[nodiscard]] bool chose_from_less(const routing::LinkSet& available,
+                                     const std::vector<Exempt>& exempt) const;
   /// Made for these, and for the LID planes that `options` name.
   [[nodiscard]] bool is_for(const routing::LinkSet& available, const std::vector<Exempt>& exempt,
                             const SelectOptions& options) const;
@@ -33,7 +39,9 @@ class AnySearch {
   routing::LinkSet available_;
   routing::LinkSet among_;
   routing::LinkSet current_;
+  routing::LinkSet resting_;
   std::vector<Exempt> exempt_;
+  std::vector<Exempt> stays_;  ///< exempt_, and what is resting
   std::vector<double> expected_;
   std::vector<double> unavoidable_;
   std::vector<double> ceilings_;

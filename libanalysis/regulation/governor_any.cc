@@ -13,6 +13,8 @@
 
 namespace heddle::regulation {
 
+using governing::SearchFor;
+using governing::SearchStage;
 using routing::LinkSet;
 
 namespace {
@@ -93,29 +95,47 @@ void Governor::Impl::bring_for_rates() {
   if (any_search_ || !any_ || !send_more(*latest_, any_->search->rates())) return;
   MeasuredLoads rates = host_rates();
   raise_rates(rates.sent, any_->search->rates().sent);
-  choose_for_any(available(), std::move(rates));
+  choose_for_any(SearchFor::More, std::move(rates));
 }
 
 /// Less only once all of a quiet time was so.
 void Governor::Impl::follow_rates(const LinkSet& available) {
   if (any_search_ || rates_.empty()) return;
   MeasuredLoads rates = host_rates();
-  if (!any_ || !is_set_for(available)) {
-    choose_for_any(available, std::move(rates));
-  } else if (rates_.full(now_) && now_ >= any_->fewer_from &&
-             (1 + other_load) * sent_by_all(rates) < sent_by_all(any_->search->rates())) {
-    any_->fewer_from = now_ + options.quiet;
-    choose_fewer(available, std::move(rates));
+  if (!any_) return choose_for_any(SearchFor::More, std::move(rates));
+  // What it was chosen for counts until all of a quiet time says less.
+  if (!is_set_for(available)) return choose_for_any(SearchFor::Same, any_->search->rates());
+  if (!rates_.full(now_) || now_ < any_->fewer_from) return;
+  if ((1 + other_load) * sent_by_all(rates) < sent_by_all(any_->search->rates()))
+    return choose_fewer(std::move(rates), resting());
+  if (have_rested(any_->search->resting())) choose_fewer(any_->search->rates(), resting());
+}
+
+/// What is on, and came back too short a while ago to leave.
+LinkSet Governor::Impl::resting() const {
+  LinkSet links = coming_links();
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    if (has_rested(LinkIndex{i})) links.erase(LinkIndex{i});
   }
+  return links;
+}
+
+bool Governor::Impl::have_rested(const LinkSet& links) const {
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    if (links.contains(LinkIndex{i}) && has_rested(LinkIndex{i})) return true;
+  }
+  return false;
 }
 
 bool Governor::Impl::is_set_for(const LinkSet& available) const {
   return any_->search->is_for(available, exempt_, select_options(SelectPolicy::General));
 }
 
-std::unique_ptr<AnySearch> Governor::Impl::search_for(const LinkSet& available, MeasuredLoads rates) {
-  return std::make_unique<AnySearch>(problem(available, *latest_, nullptr),
-                                     select_options(SelectPolicy::General), std::move(rates));
+void Governor::Impl::search(SearchFor what, MeasuredLoads rates) {
+  any_search_ = std::make_unique<AnySearch>(problem(available(), *latest_, nullptr),
+                                            select_options(SelectPolicy::General), std::move(rates));
+  search_stage_ = SearchStage::Begins;
+  search_for_ = what;
 }
 
 /// On, or on its way, and not about to go by an operator's order.
@@ -125,18 +145,18 @@ LinkSet Governor::Impl::coming_links() const {
   });
 }
 
-/// Among what is on alone: nothing comes back for it.
-void Governor::Impl::choose_fewer(const LinkSet& available, MeasuredLoads rates) {
-  any_search_ = search_for(available, std::move(rates));
-  search_stage_ = governing::SearchStage::BeginsForLess;
+/// Among what is on alone: nothing comes back for it. Precondition: there is a set.
+void Governor::Impl::choose_fewer(MeasuredLoads rates, const LinkSet& resting) {
+  any_->fewer_from = now_ + options.quiet;
+  search(SearchFor::Less, std::move(rates));
+  any_search_->let_rest(resting);
 }
 
 /// Links may come back for it.
-void Governor::Impl::choose_for_any(const LinkSet& available, MeasuredLoads rates) {
+void Governor::Impl::choose_for_any(SearchFor what, MeasuredLoads rates) {
   any_search_.reset();
-  if (!rules_hold(available)) return any_.reset();
-  any_search_ = search_for(available, std::move(rates));
-  search_stage_ = governing::SearchStage::Begins;
+  if (!rules_hold(available())) return any_.reset();
+  search(what, std::move(rates));
 }
 
 /// Some of it at a time: whatever else happens is answered between.
@@ -145,7 +165,7 @@ void Governor::Impl::search_on() {
     any_search_.reset();
     choice_waits_ = false;
   }
-  if (any_search_ && search_stage_ != governing::SearchStage::UnderWay) return begin_search();
+  if (any_search_ && search_stage_ != SearchStage::UnderWay) return begin_search();
   if (any_search_) {
     if (any_search_->links().step()) return;
     const std::optional<LinkSet> active = any_search_->links().chosen();
@@ -155,19 +175,46 @@ void Governor::Impl::search_on() {
   if (!window_.empty() && is_steady()) choose();
 }
 
+/// With links that have to stay since it was chosen, as those that took minutes to come back.
+LinkSet Governor::Impl::set_before(const LinkSet& available) const {
+  LinkSet set = LinkSet::none(network->fabric());
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    const LinkIndex link{i};
+    if (available.contains(link) && (any_->active.contains(link) || exempt_[i] != Exempt::No))
+      set.insert(link);
+  }
+  return set;
+}
+
+/// With more links it does for the same rates: they deal a few LIDs anew.
+bool Governor::Impl::set_before_will_do(const LinkSet& set_before) {
+  if (any_->search->chose_from_less(available(), exempt_) || !rules_hold(set_before)) return false;
+  bool has_all_of_it = true;
+  for (std::uint32_t i = 0; i < records.size(); ++i)
+    has_all_of_it =
+        has_all_of_it && (!any_->active.contains(LinkIndex{i}) || set_before.contains(LinkIndex{i}));
+  return (search_for_ == SearchFor::Same && has_all_of_it) || any_search_->links().bears(set_before);
+}
+
 /// The set before it may do. Else what is on, or part of it, if that bears it: links are not exchanged for
 /// others that would do as well.
 void Governor::Impl::begin_search() {
-  const bool is_for_less =
-      std::exchange(search_stage_, governing::SearchStage::UnderWay) == governing::SearchStage::BeginsForLess;
+  search_stage_ = SearchStage::UnderWay;
+  const bool is_for_less = search_for_ == SearchFor::Less;
   AnyLinks& links = any_search_->links();
-  if (!is_for_less && any_ && is_set_for(available()) && links.bears(any_->active))
-    return keep_for_any(any_->active);
+  if (!is_for_less && any_) {
+    const LinkSet as_before = set_before(available());
+    if (set_before_will_do(as_before)) {
+      any_search_->let_rest(any_->search->resting());
+      return keep_for_any(as_before);
+    }
+  }
   const LinkSet coming = coming_links();
   if (rules_hold(coming) && links.bears(coming)) {
     any_search_->look_among(coming);
   } else if (is_for_less) {
-    any_search_.reset();
+    if (!rules_hold(any_->active) || !links.bears(any_->active)) return any_search_.reset();
+    any_search_->look_among(any_->active);
   }
 }
 
@@ -179,7 +226,9 @@ void Governor::Impl::give_up_search() {
 
 void Governor::Impl::keep_for_any(LinkSet active) {
   AnyLinks::Outcome outcome = any_search_->links().outcome(active);
-  any_ = AnySet{std::move(any_search_), std::move(active), std::move(outcome), now_};
+  const Instant fewer_from = any_ ? any_->fewer_from : now_;
+  const bool is_due = search_for_ == SearchFor::Less;
+  any_ = AnySet{std::move(any_search_), std::move(active), std::move(outcome), fewer_from, is_due};
   bring_for_any();
 }
 
@@ -204,7 +253,17 @@ Result<Selection> Governor::Impl::select_now(const SelectionProblem& now) {
   return selection;
 }
 
-/// Part of what leaves may crowd others more than all of it.
+LinkSet Governor::Impl::staying_beside(const std::vector<Take>& takes) const {
+  LinkSet staying = links_where([this](const LinkRecord& link) { return may_be_on(link) && is_on(link); });
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    if (any_->active.contains(LinkIndex{i})) staying.erase(LinkIndex{i});
+  }
+  for (const Take& take : takes) staying.erase(take.link);
+  return staying;
+}
+
+/// Part of what leaves may crowd others more than all of it. Where the rest stays for a while, a set with
+/// that is looked for first; then halves are tried.
 std::vector<Governor::Impl::Take> Governor::Impl::what_any_traffic_spares(const Choice& choice,
                                                                           std::vector<Take> takes) {
   if (!any_ || !is_set_for(choice.available)) return {};
@@ -212,13 +271,20 @@ std::vector<Governor::Impl::Take> Governor::Impl::what_any_traffic_spares(const 
   LinkSet rest = confirmed;
   std::vector<Take> fitting;
   unsigned trials = any.trials_of_parts();
+  const auto without = [&](std::span<const Take> more) {
+    LinkSet fewer = rest;
+    for (const Take& take : more) fewer.erase(take.link);
+    return fewer;
+  };
+  const auto fits = [&](std::span<const Take> more) {
+    const LinkSet fewer = without(more);
+    return rules_hold(fewer) && any.bears(fewer);
+  };
   const std::function<void(std::span<const Take>)> add = [&](std::span<const Take> more) {
     if (more.empty() || trials == 0) return;
     --trials;
-    LinkSet fewer = rest;
-    for (const Take& take : more) fewer.erase(take.link);
-    if (rules_hold(fewer) && any.bears(fewer)) {
-      rest = std::move(fewer);
+    if (fits(more)) {
+      rest = without(more);
       fitting.insert(fitting.end(), more.begin(), more.end());
     } else if (more.size() > 1) {
       add(more.first(more.size() / 2));
@@ -226,6 +292,12 @@ std::vector<Governor::Impl::Take> Governor::Impl::what_any_traffic_spares(const 
     }
   };
   const std::size_t most = options.most_closing == 0 ? takes.size() : options.most_closing;
+  const LinkSet staying = staying_beside(takes);
+  if (takes.size() <= most && staying.count() > 0 && now_ >= any_->fewer_from && !fits(takes)) {
+    choose_fewer(any_->search->rates(), staying);
+    choice_waits_ = true;
+    return {};
+  }
   add(std::span(takes).first(std::min(most, takes.size())));
   return fitting;
 }

@@ -134,6 +134,7 @@ void Governor::Impl::begin_chosen(const Choice& choice, std::vector<Take> takes)
   const bool is_estimate = choice.chosen_for == ChosenFor::Present;
   // What one pattern of the sample brings to a link another may bring to any other.
   if (!is_estimate) std::ranges::fill(expected_, choice.selection.busiest);
+  if (any_) any_->is_due = false;
   if (is_estimate && choice.policy == SelectPolicy::General) trust_.sent_then = sent_by_all(choice.loads);
   trust_.is_proving = is_estimate;
   trust_.sent_when_wrong = 0;

@@ -262,9 +262,14 @@ class Governor::Impl {
   [[nodiscard]] bool is_set_for(const routing::LinkSet& available) const;
   /// Those of available() that are on, or on their way.
   [[nodiscard]] routing::LinkSet coming_links() const;
-  [[nodiscard]] std::unique_ptr<AnySearch> search_for(const routing::LinkSet& available, MeasuredLoads rates);
-  void choose_fewer(const routing::LinkSet& available, MeasuredLoads rates);
-  void choose_for_any(const routing::LinkSet& available, MeasuredLoads rates);
+  [[nodiscard]] bool have_rested(const routing::LinkSet& links) const;
+  [[nodiscard]] routing::LinkSet resting() const;
+  /// `resting`: what may not leave yet.
+  void choose_fewer(MeasuredLoads rates, const routing::LinkSet& resting);
+  void choose_for_any(governing::SearchFor what, MeasuredLoads rates);
+  void search(governing::SearchFor what, MeasuredLoads rates);
+  [[nodiscard]] routing::LinkSet set_before(const routing::LinkSet& available) const;
+  [[nodiscard]] bool set_before_will_do(const routing::LinkSet& set_before);
   void search_on();
   void begin_search();
   void give_up_search();
@@ -275,6 +280,8 @@ class Governor::Impl {
   [[nodiscard]] Result<Selection> select_now(const SelectionProblem& now);
   [[nodiscard]] bool send_more(const MeasuredLoads& rates, const MeasuredLoads& than) const;
   [[nodiscard]] std::vector<Take> what_any_traffic_spares(const Choice& choice, std::vector<Take> takes);
+  /// What is on, not in the set, and not among these.
+  [[nodiscard]] routing::LinkSet staying_beside(const std::vector<Take>& takes) const;
 
   // governor_unused.cc: switches none of whose links is on
   [[nodiscard]] bool is_switch(NodeIndex node) const;
@@ -304,6 +311,7 @@ class Governor::Impl {
   /// Those that close are all that may; of the others as many as may leave at a time.
   [[nodiscard]] std::vector<Take> allowed_takes(const Selection& selection, Kind kind);
   [[nodiscard]] std::size_t most_at_a_time() const;
+  [[nodiscard]] bool has_rested(LinkIndex link) const;
   [[nodiscard]] bool may_take(LinkIndex link, Turn turn);
   [[nodiscard]] std::vector<Take> operator_takes();
   [[nodiscard]] std::vector<Take> takes_of_operators();
@@ -369,6 +377,7 @@ class Governor::Impl {
   std::optional<AnySet> any_;
   std::unique_ptr<AnySearch> any_search_;  ///< under way: every Tick takes it a step further
   governing::SearchStage search_stage_ = governing::SearchStage::Begins;
+  governing::SearchFor search_for_ = governing::SearchFor::More;
   bool choice_waits_ = false;     ///< for its end, and then for a Tick
   std::vector<double> received_;  ///< bit/s by target, as a mean
   Instant received_at_;

@@ -168,7 +168,8 @@ void Governor::Impl::choose() {
   }
   plan = std::move(next);
   if (mode == Mode::Advise) return advise(*selection);
-  if (stage != Stage::Idle || !opening_.empty() || !is_master_ || !window_.full(now_)) return;
+  const bool is_due = window_.full(now_) || (any_ && any_->is_due);
+  if (stage != Stage::Idle || !opening_.empty() || !is_master_ || !is_due) return;
   if (look_) return;  // into queues, for the choice before
   carry_out({any_ ? ChosenFor::Any : ChosenFor::Present,
              options.select.policy,

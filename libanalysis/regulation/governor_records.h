@@ -81,13 +81,16 @@ struct AnySet {
   routing::LinkSet active;
   AnyLinks::Outcome outcome;
   Instant fewer_from;  ///< not before that a set with fewer links is looked for
+  /// The hosts have sent less for all of a quiet time: what it spares may leave without another one.
+  bool is_due = false;
 };
 
 /// Of a search for such a set.
-enum class SearchStage : std::uint8_t {
-  Begins,
-  BeginsForLess,  ///< as the hosts send less: among what is on
-  UnderWay,
+enum class SearchStage : std::uint8_t { Begins, UnderWay };
+enum class SearchFor : std::uint8_t {
+  More,  ///< the hosts send more: links may come back
+  Same,  ///< others have to stay, or are there: likewise
+  Less,  ///< among what is on alone
 };
 
 /// Loads, and the links that were in the tables.

@@ -11,10 +11,15 @@ namespace heddle::regulation {
 
 using routing::LinkSet;
 
+bool Governor::Impl::has_rested(LinkIndex link) const {
+  const LinkRecord& record = records[link.raw()];
+  return record.state == LinkState::Active && !record.wanted &&
+         seconds(now_ - record.active_since) >= expected_rest(link);
+}
+
 bool Governor::Impl::may_take(LinkIndex link, Turn turn) {
   LinkRecord& record = at(link);
-  if (record.state != LinkState::Active || record.wanted) return false;
-  if (seconds(now_ - record.active_since) < expected_rest(link)) return false;
+  if (!has_rested(link)) return false;
   if (turn == Turn::Widen) return true;
   const auto day_ago = now_ - std::chrono::hours{24};
   while (!record.transitions.empty() && record.transitions.front() <= day_ago) record.transitions.pop_front();

@@ -55,6 +55,7 @@ enum class Exempt : std::uint8_t {
   Flapping,
   Errors,
   SlowWake,  ///< took minutes to come back
+  Resting,   ///< came back a short while ago; of a choice for any traffic alone (any_search.h)
 };
 
 enum class Chassis : std::uint8_t { Keep, Regulate };

@@ -21,7 +21,7 @@ std::optional<Enum> find(const std::array<std::string_view, N>& words, std::stri
 }
 
 constexpr std::array<std::string_view, 4> wishes{"auto", "off", "on", "pin"};
-constexpr std::array<std::string_view, 10> exempts{"regulated",
+constexpr std::array<std::string_view, 11> exempts{"regulated",
                                                    "host link",
                                                    "both ends on one switch",
                                                    "link of an aggregation node",
@@ -30,7 +30,8 @@ constexpr std::array<std::string_view, 10> exempts{"regulated",
                                                    "kept on by an operator",
                                                    "flapping",
                                                    "errors",
-                                                   "took minutes to come back"};
+                                                   "took minutes to come back",
+                                                   "came back a short while ago"};
 constexpr std::array<std::string_view, 3> modes{"off", "advise", "enforce"};
 constexpr std::array<std::string_view, 2> policies{"trunk", "general"};
 constexpr std::array<std::string_view, 2> aims{"present", "any"};

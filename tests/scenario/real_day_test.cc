@@ -1,7 +1,7 @@
 // Two days on whole published fabrics, with the load curve of an installation and another pattern of traffic
 // every quarter of an hour: at the start nobody knows how long links train, on the second day heddled has
-// learnt it. By night only (`scenario.real_days_night`), for an hour and more a fabric. HEDDLE_DAY_HOURS=18-24:
-// only these hours of each day. HEDDLE_DAY_EVENTS=1: what regulation says, too.
+// learnt it. By night only (`scenario.real_days_night`), for an hour and more a fabric.
+// HEDDLE_DAY_HOURS=18-24: only these hours of each day. HEDDLE_DAY_EVENTS=1: what regulation says, too.
 
 #include <cstdio>
 #include <cstdlib>

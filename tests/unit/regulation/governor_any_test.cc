@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "fabric/links.h"
 #include "regulation/governor.h"
 #include "unit/regulation/governor_world.h"
 
@@ -103,6 +104,88 @@ TEST(GovernorForAny, AnotherSetIsChosenWhenALinkBreaks) {
   world.run(minutes{5});
   world.expect_settled();
   EXPECT_EQ(broken_rule(*world.network, world.up).value_or(""), "");
+}
+
+/// Every `every`th of those that are off is ordered on and released at once: it has to stay on for
+/// `least_on`.
+std::vector<LinkRef> bring_back(World& world, std::size_t every) {
+  std::vector<LinkRef> links;
+  const std::vector<LinkRef> off = world.down_links();
+  for (std::size_t i = 0; i < off.size(); i += every) links.push_back(off[i]);
+  for (const LinkRef& link : links) world.tell(SetOverride{link, {Wish::On, "a look", "ada", std::nullopt}});
+  for (const LinkRef& link : links) world.tell(SetOverride{link, {Wish::Auto, "", "ada", std::nullopt}});
+  return links;
+}
+
+// As one that took minutes to come back: the set that there is does with it, and no other one is searched
+// for.
+TEST(GovernorForAny, ALinkThatHasToStayJoinsTheSet) {
+  World world{tree, for_any()};
+  world.start();
+  world.shift_traffic(1, 0.05);
+  world.run(minutes{5});
+  ASSERT_GT(world.off(), 32U);
+  routing::LinkSet expected = world.up;
+  std::uint32_t i = 0;
+  while (world.up.contains(LinkIndex{i})) ++i;
+  expected.insert(LinkIndex{i});
+  const LinkRef ref = world.ref(LinkIndex{i});
+  world.tell(SetOverride{ref, {Wish::On, "needed", "ada", std::nullopt}});
+  unsigned steps = 0;
+  for (unsigned sample = 0; sample < 12; ++sample) {
+    world.now += seconds{10};
+    world.tell(LoadsMeasured{world.sample()});
+    for (world.tell(Tick{}); world.governor.next_deadline() == world.now; world.tell(Tick{})) ++steps;
+  }
+  EXPECT_LE(steps, 2U);
+  EXPECT_EQ(world.up, expected);
+  // And leaves when it may.
+  const std::size_t off = world.off();
+  world.tell(SetOverride{ref, {Wish::Auto, "", "ada", std::nullopt}});
+  world.run(minutes{15});
+  EXPECT_GT(world.off(), off);
+  world.expect_settled();
+}
+
+// Part of a set may crowd others where all of it does not: what has to stay a while is part of the set.
+TEST(GovernorForAny, LinksThatMayNotLeaveYetHoldNoOthersUp) {
+  GovernorOptions options = for_any();
+  options.least_on = minutes{30};
+  World world{"xgft:3;4,4,4;1,4,4", options};
+  world.start();
+  world.shift_traffic(1, 0.15);
+  world.run(minutes{40});
+  const std::size_t before = world.off();
+  ASSERT_GT(before, 32U);
+  const std::vector<LinkRef> back = bring_back(world, 1);
+  world.run(seconds{10});
+  ASSERT_EQ(world.off(), 0U);
+  world.shift_traffic(1, 0.05);
+  world.run(minutes{3});
+  const std::size_t without_these = world.off();
+  EXPECT_GT(without_these, before);
+  for (const LinkRef& link : back) EXPECT_TRUE(world.up.contains(find_link(*world.fabric, link)));
+  // They leave when they have been on for long enough.
+  world.run(minutes{80});
+  EXPECT_GT(world.off(), without_these);
+  world.expect_settled();
+}
+
+// Hosts have sent less for all of a quiet time: whatever else has come back meanwhile.
+TEST(GovernorForAny, ALinkThatComesBackHoldsUpNobody) {
+  World world{tree, for_any()};
+  world.start();
+  world.shift_traffic(1, 0.3);
+  world.run(minutes{10});
+  const std::size_t before = world.off();
+  ASSERT_GT(before, 8U);
+  world.shift_traffic(1, 0.05);
+  world.run(seconds{50});
+  (void)bring_back(world, before);
+  ASSERT_EQ(world.off(), before - 1);
+  world.run(seconds{50});
+  EXPECT_GT(world.off(), 2 * before);
+  world.expect_settled();
 }
 
 // The search goes on with each Tick, and whatever comes between is answered.
