@@ -261,9 +261,16 @@ int main(int argc, char** argv) {
       arguments.what = What::Choice;
     } else if (text == "--governor") {
       arguments.what = What::Governor;
-    } else {
+    } else if (!text.starts_with('-')) {
       arguments.fabric = text;
+    } else {
+      fmt::print(stderr, "{}: not an option; see the head of regulation_any.cc\n", text);
+      return 2;
     }
+  }
+  if (const auto found = heddle::load_fabric(arguments.fabric); !found) {
+    fmt::print(stderr, "{}\n", found.error().message);
+    return 1;
   }
   Trial{arguments}.run();
   return 0;
