@@ -14,7 +14,6 @@
 namespace heddle::regulation {
 
 using governing::SearchFor;
-using governing::SearchStage;
 using routing::LinkSet;
 
 namespace {
@@ -108,7 +107,8 @@ void Governor::Impl::follow_rates(const LinkSet& available) {
   if (!rates_.full(now_) || now_ < any_->fewer_from) return;
   if ((1 + other_load) * sent_by_all(rates) < sent_by_all(any_->search->rates()))
     return choose_fewer(std::move(rates), resting());
-  if (have_rested(any_->search->resting())) choose_fewer(any_->search->rates(), resting());
+  const LinkSet rests = resting();
+  if (!rests.contains(any_->search->resting())) choose_fewer(any_->search->rates(), rests);
 }
 
 /// What is on, and came back too short a while ago to leave.
@@ -120,13 +120,6 @@ LinkSet Governor::Impl::resting() const {
   return links;
 }
 
-bool Governor::Impl::have_rested(const LinkSet& links) const {
-  for (std::uint32_t i = 0; i < records.size(); ++i) {
-    if (links.contains(LinkIndex{i}) && has_rested(LinkIndex{i})) return true;
-  }
-  return false;
-}
-
 bool Governor::Impl::is_set_for(const LinkSet& available) const {
   return any_->search->is_for(available, exempt_, select_options(SelectPolicy::General));
 }
@@ -134,7 +127,7 @@ bool Governor::Impl::is_set_for(const LinkSet& available) const {
 void Governor::Impl::search(SearchFor what, MeasuredLoads rates) {
   any_search_ = std::make_unique<AnySearch>(problem(available(), *latest_, nullptr),
                                             select_options(SelectPolicy::General), std::move(rates));
-  search_stage_ = SearchStage::Begins;
+  search_begins_ = true;
   search_for_ = what;
 }
 
@@ -145,7 +138,8 @@ LinkSet Governor::Impl::coming_links() const {
   });
 }
 
-/// Among what is on alone: nothing comes back for it. Precondition: there is a set.
+/// Among what is on alone, with what may not leave yet: nothing comes back for it. Precondition: there is a
+/// set.
 void Governor::Impl::choose_fewer(MeasuredLoads rates, const LinkSet& resting) {
   any_->fewer_from = now_ + options.quiet;
   search(SearchFor::Less, std::move(rates));
@@ -165,48 +159,46 @@ void Governor::Impl::search_on() {
     any_search_.reset();
     choice_waits_ = false;
   }
-  if (any_search_ && search_stage_ != SearchStage::UnderWay) return begin_search();
+  if (any_search_ && search_begins_) return begin_search();
   if (any_search_) {
     if (any_search_->links().step()) return;
     const std::optional<LinkSet> active = any_search_->links().chosen();
-    return active ? keep_for_any(*active) : give_up_search();
+    if (active) return keep_for_any(*active);
+    any_search_.reset();
+    any_.reset();
+    choice_waits_ = false;
+    return;
   }
   if (!std::exchange(choice_waits_, false)) return;
   if (!window_.empty() && is_steady()) choose();
 }
 
-/// With links that have to stay since it was chosen, as those that took minutes to come back.
-LinkSet Governor::Impl::set_before(const LinkSet& available) const {
+/// With links that have to stay since it was chosen, as those that took minutes to come back. With more links
+/// it does for the same rates: they deal a few LIDs anew. Precondition: there is one.
+std::optional<LinkSet> Governor::Impl::set_before_that_will_do() {
+  const LinkSet all = available();
+  if (any_->search->chose_from_less(all, exempt_)) return std::nullopt;
   LinkSet set = LinkSet::none(network->fabric());
   for (std::uint32_t i = 0; i < records.size(); ++i) {
     const LinkIndex link{i};
-    if (available.contains(link) && (any_->active.contains(link) || exempt_[i] != Exempt::No))
-      set.insert(link);
+    if (all.contains(link) && (any_->active.contains(link) || exempt_[i] != Exempt::No)) set.insert(link);
   }
+  if (!rules_hold(set)) return std::nullopt;
+  const bool is_more = search_for_ == SearchFor::Same && set.contains(any_->active);
+  if (!is_more && !any_search_->links().bears(set)) return std::nullopt;
   return set;
-}
-
-/// With more links it does for the same rates: they deal a few LIDs anew.
-bool Governor::Impl::set_before_will_do(const LinkSet& set_before) {
-  if (any_->search->chose_from_less(available(), exempt_) || !rules_hold(set_before)) return false;
-  bool has_all_of_it = true;
-  for (std::uint32_t i = 0; i < records.size(); ++i)
-    has_all_of_it =
-        has_all_of_it && (!any_->active.contains(LinkIndex{i}) || set_before.contains(LinkIndex{i}));
-  return (search_for_ == SearchFor::Same && has_all_of_it) || any_search_->links().bears(set_before);
 }
 
 /// The set before it may do. Else what is on, or part of it, if that bears it: links are not exchanged for
 /// others that would do as well.
 void Governor::Impl::begin_search() {
-  search_stage_ = SearchStage::UnderWay;
+  search_begins_ = false;
   const bool is_for_less = search_for_ == SearchFor::Less;
   AnyLinks& links = any_search_->links();
   if (!is_for_less && any_) {
-    const LinkSet as_before = set_before(available());
-    if (set_before_will_do(as_before)) {
+    if (auto set = set_before_that_will_do()) {
       any_search_->let_rest(any_->search->resting());
-      return keep_for_any(as_before);
+      return keep_for_any(*std::move(set));
     }
   }
   const LinkSet coming = coming_links();
@@ -216,12 +208,6 @@ void Governor::Impl::begin_search() {
     if (!rules_hold(any_->active) || !links.bears(any_->active)) return any_search_.reset();
     any_search_->look_among(any_->active);
   }
-}
-
-void Governor::Impl::give_up_search() {
-  any_search_.reset();
-  any_.reset();
-  choice_waits_ = false;
 }
 
 void Governor::Impl::keep_for_any(LinkSet active) {
@@ -251,15 +237,6 @@ Result<Selection> Governor::Impl::select_now(const SelectionProblem& now) {
   selection.note = "chosen for any traffic at the rates of the hosts";
   if (const std::string most = most_is_held(selection.held); !most.empty()) selection.note += "; " + most;
   return selection;
-}
-
-LinkSet Governor::Impl::staying_beside(const std::vector<Take>& takes) const {
-  LinkSet staying = links_where([this](const LinkRecord& link) { return may_be_on(link) && is_on(link); });
-  for (std::uint32_t i = 0; i < records.size(); ++i) {
-    if (any_->active.contains(LinkIndex{i})) staying.erase(LinkIndex{i});
-  }
-  for (const Take& take : takes) staying.erase(take.link);
-  return staying;
 }
 
 /// Part of what leaves may crowd others more than all of it. Where the rest stays for a while, a set with
@@ -292,7 +269,9 @@ std::vector<Governor::Impl::Take> Governor::Impl::what_any_traffic_spares(const 
     }
   };
   const std::size_t most = options.most_closing == 0 ? takes.size() : options.most_closing;
-  const LinkSet staying = staying_beside(takes);
+  LinkSet staying = links_where([this](const LinkRecord& link) { return may_be_on(link) && is_on(link); });
+  staying.erase(any_->active);
+  for (const Take& take : takes) staying.erase(take.link);
   if (takes.size() <= most && staying.count() > 0 && now_ >= any_->fewer_from && !fits(takes)) {
     choose_fewer(any_->search->rates(), staying);
     choice_waits_ = true;

@@ -262,17 +262,13 @@ class Governor::Impl {
   [[nodiscard]] bool is_set_for(const routing::LinkSet& available) const;
   /// Those of available() that are on, or on their way.
   [[nodiscard]] routing::LinkSet coming_links() const;
-  [[nodiscard]] bool have_rested(const routing::LinkSet& links) const;
   [[nodiscard]] routing::LinkSet resting() const;
-  /// `resting`: what may not leave yet.
   void choose_fewer(MeasuredLoads rates, const routing::LinkSet& resting);
   void choose_for_any(governing::SearchFor what, MeasuredLoads rates);
   void search(governing::SearchFor what, MeasuredLoads rates);
-  [[nodiscard]] routing::LinkSet set_before(const routing::LinkSet& available) const;
-  [[nodiscard]] bool set_before_will_do(const routing::LinkSet& set_before);
+  [[nodiscard]] std::optional<routing::LinkSet> set_before_that_will_do();
   void search_on();
   void begin_search();
-  void give_up_search();
   /// Ends the search with this.
   void keep_for_any(routing::LinkSet active);
   void bring_for_any();
@@ -280,8 +276,6 @@ class Governor::Impl {
   [[nodiscard]] Result<Selection> select_now(const SelectionProblem& now);
   [[nodiscard]] bool send_more(const MeasuredLoads& rates, const MeasuredLoads& than) const;
   [[nodiscard]] std::vector<Take> what_any_traffic_spares(const Choice& choice, std::vector<Take> takes);
-  /// What is on, not in the set, and not among these.
-  [[nodiscard]] routing::LinkSet staying_beside(const std::vector<Take>& takes) const;
 
   // governor_unused.cc: switches none of whose links is on
   [[nodiscard]] bool is_switch(NodeIndex node) const;
@@ -376,7 +370,7 @@ class Governor::Impl {
   LoadWindow rates_;                         ///< of hosts alone, under whatever tables
   std::optional<AnySet> any_;
   std::unique_ptr<AnySearch> any_search_;  ///< under way: every Tick takes it a step further
-  governing::SearchStage search_stage_ = governing::SearchStage::Begins;
+  bool search_begins_ = false;             ///< with its next step
   governing::SearchFor search_for_ = governing::SearchFor::More;
   bool choice_waits_ = false;     ///< for its end, and then for a Tick
   std::vector<double> received_;  ///< bit/s by target, as a mean

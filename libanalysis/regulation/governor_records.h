@@ -86,7 +86,6 @@ struct AnySet {
 };
 
 /// Of a search for such a set.
-enum class SearchStage : std::uint8_t { Begins, UnderWay };
 enum class SearchFor : std::uint8_t {
   More,  ///< the hosts send more: links may come back
   Same,  ///< others have to stay, or are there: likewise

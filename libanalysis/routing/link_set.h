@@ -35,6 +35,16 @@ class LinkSet {
   }
   void insert(LinkIndex link) { words_[link.raw() / 64] |= std::uint64_t{1} << (link.raw() % 64); }
   void erase(LinkIndex link) { words_[link.raw() / 64] &= ~(std::uint64_t{1} << (link.raw() % 64)); }
+  /// All links of the other set, which is of the same snapshot.
+  [[nodiscard]] bool contains(const LinkSet& others) const {
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+      if ((others.words_[w] & ~words_[w]) != 0) return false;
+    }
+    return true;
+  }
+  void erase(const LinkSet& others) {
+    for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= ~others.words_[w];
+  }
 
   /// How many links the snapshot has, in the set or not.
   [[nodiscard]] std::size_t universe() const { return size_; }

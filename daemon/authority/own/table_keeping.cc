@@ -336,8 +336,9 @@ routing::SafeUpdate TableWriter::safe_update() {
     keep_ways_that_work(which);
     // Other ways differ in blocks that are as they were to be.
     if (which == Keep::OrOthers) find_differing();
-    update = routing::plan_safe_update(update_order(), working_, routes_->tables, differing_,
-                                       {&recent_, kept_, routing::MayStay::Yes, true});
+    update = routing::plan_safe_update(
+        update_order(), working_, routes_->tables, differing_,
+        {.recent = &recent_, .kept = kept_, .may_stay = routing::MayStay::Yes, .returns_wait = true});
     if (update.circular.empty() && !update.is_uncertain) break;
   }
   staying_ = update.staying;
