@@ -10,13 +10,32 @@
 namespace heddle::jobs {
 namespace {
 
-/// One element between commas, with as many brackets as it has: a prefix that is complete, and the rest.
+constexpr std::size_t most_bytes = 255;      ///< of a name: more than DNS takes
+constexpr std::ptrdiff_t most_brackets = 8;  ///< in a name: Slurm has five dimensions at most
+
+/// One element between commas: a prefix that is complete, and the rest. Each step leads to a name, so that
+/// the bounds on names and brackets bound the work.
 class HostlistExpansion {
  public:
   explicit HostlistExpansion(std::size_t most) : most_{most} {}
 
+  Result<void> expand(std::string_view element) {
+    if (std::ranges::count(element, '[') > most_brackets)
+      return wrong(fmt::format("more than {} brackets in a name", most_brackets));
+    return expand({}, element);
+  }
+
+  [[nodiscard]] std::vector<std::string> take() { return std::move(names_); }
+
+ private:
+  static tl::unexpected<Error> wrong(const std::string& why) {
+    return fail(ErrorCode::Invalid, "in a list of hosts: " + why);
+  }
+
   Result<void> expand(const std::string& prefix, std::string_view rest) {
     const auto open = rest.find('[');
+    if (prefix.size() + std::min(open, rest.size()) > most_bytes)
+      return wrong(fmt::format("a name of more than {} bytes", most_bytes));
     if (open == std::string_view::npos) {
       if (rest.find(']') != std::string_view::npos) return wrong("a ] without [");
       if (names_.size() >= most_) return wrong(fmt::format("more than {} hosts", most_));
@@ -28,19 +47,13 @@ class HostlistExpansion {
     const std::string before = prefix + std::string{rest.substr(0, open)};
     const std::string_view after = rest.substr(close + 1);
     std::string_view ranges = rest.substr(open + 1, close - open - 1);
+    if (ranges.empty()) return wrong("[] with nothing in it");
     while (!ranges.empty()) {
       const auto comma = std::min(ranges.find(','), ranges.size());
       if (auto done = expand_range(before, ranges.substr(0, comma), after); !done) return done;
       ranges.remove_prefix(std::min(comma + 1, ranges.size()));
     }
     return {};
-  }
-
-  [[nodiscard]] std::vector<std::string> take() { return std::move(names_); }
-
- private:
-  static tl::unexpected<Error> wrong(const std::string& why) {
-    return fail(ErrorCode::Invalid, "in a list of hosts: " + why);
   }
 
   /// "7", "01-16": as many digits as the first number has.
@@ -56,6 +69,8 @@ class HostlistExpansion {
     };
     if (!read(from, first) || !read(to, last) || last < first)
       return wrong(fmt::format("{} is no range of numbers", in_quotes(range)));
+    if (before.size() + from.size() > most_bytes)
+      return wrong(fmt::format("a name of more than {} bytes", most_bytes));
     if (last - first >= most_) return wrong(fmt::format("more than {} hosts", most_));
     for (std::uint64_t i = first; i <= last; ++i) {
       if (auto done = expand(before + fmt::format("{:0{}}", i, from.size()), after); !done) return done;
@@ -78,7 +93,7 @@ Result<std::vector<std::string>> expand_hostlist(std::string_view text, std::siz
       if (text[end] == ']') inside = false;
     }
     if (end > 0) {
-      if (auto done = expansion.expand({}, text.substr(0, end)); !done) return fail(done.error());
+      if (auto done = expansion.expand(text.substr(0, end)); !done) return fail(done.error());
     }
     text.remove_prefix(std::min(end + 1, text.size()));
   }

@@ -9,6 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 std::vector<std::string> expanded(std::string_view text) {
   const auto hosts = expand_hostlist(text, 1000);
@@ -28,6 +29,22 @@ TEST(Hostlist, NonsenseIsAnErrorAndNeverLarge) {
                            "n[0-999]x[0-999]", "n[1-18446744073709551615]", "n[99999999999999999999]"}) {
     EXPECT_FALSE(expand_hostlist(text, 1000)) << text;
   }
+}
+
+// Before there were bounds: a stack that is full, 10^10 steps to no name, and 200,000 names of 100 KB.
+TEST(Hostlist, OfManyBracketsOrLongNamesIsAnErrorAtOnce) {
+  std::string deep = "n";
+  for (int i = 0; i < 200'000; ++i) deep += "[0]";
+  const std::string wide = "n[" + std::string(100'000, '0') + "-199999]";
+  for (const std::string& text :
+       {deep, std::string{"n[0-199999][0-199999][]"}, std::string{"n[]"}, wide, std::string(256, 'n'),
+        std::string(200, 'n') + "[0-9]" + std::string(60, 'n')}) {
+    const auto hosts = expand_hostlist(text, 200'000);
+    ASSERT_FALSE(hosts) << text.substr(0, 40);
+    EXPECT_THAT(hosts.error().message, HasSubstr("in a list of hosts: ")) << text.substr(0, 40);
+    EXPECT_LT(hosts.error().message.size(), 200U);
+  }
+  EXPECT_THAT(expanded("n[0]" + std::string(251, 'n')), SizeIs(1));
 }
 
 TEST(JobFile, HasLinesOfAJobAndItsHosts) {
