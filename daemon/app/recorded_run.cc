@@ -134,6 +134,7 @@ class Player {
     });
     return {};
   }
+  [[nodiscard]] bool is_made() const { return daemon_ != nullptr; }
   [[nodiscard]] record::Replay& replay() { return replay_; }
 
  private:
@@ -198,9 +199,12 @@ Result<std::string> play(record::Blocks& blocks, const ReplayAsked& asked, std::
       end = block->second;
       break;
     }
+    if (block->first != record::Block::Entry) return damaged();
     const auto entry = record::parse_entry(block->second);
     if (!entry) return fail(entry.error());
-    if (entry->kind == record::Kind::Made) {
+    const bool begins = entry->kind == record::Kind::Made;
+    if (begins == player->is_made()) return damaged();
+    if (begins) {
       if (auto made = player->make(*entry); !made) return fail(made.error());
     }
     if (const auto differs = player->replay().step(*entry)) return fail(ErrorCode::Conflict, *differs);
@@ -287,7 +291,7 @@ control::Request parse_request(std::string_view bytes) {
     request.query[std::move(name)] = in.text();
   }
   request.body = in.text();
-  request.access = static_cast<control::Access>(in.number<std::uint8_t>());
+  request.access = in.one_up_to(control::Access::Root);
   request.peer = in.text();
   return request;
 }

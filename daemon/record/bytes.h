@@ -1,6 +1,7 @@
 /// Values as bytes of a recording, and back: little-endian, texts with their length before them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,9 +39,13 @@ class Writer {
   std::string bytes_;
 };
 
-/// Reads what a Writer wrote. What is not there reads as nothing, and good() is false from then on.
+/// Reads what a Writer wrote. What is not there, or cannot be, reads as nothing, and good() is false from
+/// then on.
 class Reader {
  public:
+  /// Of times and spans: what is added to one goes on being a time.
+  static constexpr FabricClock::duration longest = std::chrono::years{100};
+
   explicit Reader(std::string_view bytes) : rest_{bytes} {}
 
   template <class Number>
@@ -55,16 +60,32 @@ class Reader {
   [[nodiscard]] std::string text() { return std::string{raw(number<std::uint32_t>())}; }
   [[nodiscard]] std::string_view raw(std::size_t size) {
     if (size > rest_.size()) {
-      good_ = false;
-      rest_ = {};
+      refuse();
       return {};
     }
     const std::string_view found = rest_.substr(0, size);
     rest_.remove_prefix(size);
     return found;
   }
-  [[nodiscard]] Instant time() { return Instant{FabricClock::duration{number<FabricClock::rep>()}}; }
-  [[nodiscard]] FabricClock::duration span() { return FabricClock::duration{number<FabricClock::rep>()}; }
+  /// Of an enumeration whose values go from 0 to `last` without gaps, written as its number.
+  template <class Enum>
+  [[nodiscard]] Enum one_up_to(Enum last) {
+    const auto value = number<std::uint8_t>();
+    if (value <= static_cast<std::uint8_t>(last)) return static_cast<Enum>(value);
+    refuse();
+    return {};
+  }
+  [[nodiscard]] Instant time() { return Instant{span()}; }
+  [[nodiscard]] FabricClock::duration span() {
+    const FabricClock::duration value{number<FabricClock::rep>()};
+    if (value >= -longest && value <= longest) return value;
+    refuse();
+    return {};
+  }
+  void refuse() {
+    good_ = false;
+    rest_ = {};
+  }
 
   [[nodiscard]] bool good() const { return good_; }
   /// All of it was read, and nothing was missing.

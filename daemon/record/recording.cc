@@ -1,5 +1,6 @@
 #include "record/recording.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -42,7 +43,7 @@ void put(Writer& out, const Answer& answer) {
 
 Answer get_answer(Reader& in) {
   Answer answer;
-  answer.what = static_cast<Answer::What>(in.number<std::uint8_t>());
+  answer.what = in.one_up_to(Answer::What::PluginIs);
   answer.nth = in.number<std::uint64_t>();
   if (answer.what == Answer::What::LocalIs) {
     answer.port.node = NodeGuid{in.number<std::uint64_t>()};
@@ -51,7 +52,7 @@ Answer get_answer(Reader& in) {
     answer.port.lid = Lid{in.number<std::uint16_t>()};
     answer.port.sm_lid = Lid{in.number<std::uint16_t>()};
   } else {
-    answer.error.code = static_cast<ErrorCode>(in.number<std::uint8_t>());
+    answer.error.code = in.one_up_to(ErrorCode::Unsupported);
     answer.error.message = in.text();
   }
   return answer;
@@ -150,11 +151,14 @@ core::Settings get_settings(Reader& in) {
   settings.heavy_sweep = in.span();
   settings.sampling = in.span();
   settings.verify_qos = in.span();
-  settings.mode = static_cast<regulation::Mode>(in.number<std::uint8_t>());
+  settings.mode = in.one_up_to(regulation::Mode::Enforce);
   settings.sets = get_list(in, [](Reader& from) {
     std::string name = from.text();
     return load::NamedSet{std::move(name), get_texts(from)};
   });
+  using Span = FabricClock::duration;
+  const Span least = std::min({settings.light_sweep, settings.heavy_sweep, settings.verify_qos});
+  if (least < Span{0} || settings.sampling <= Span{0}) in.refuse();
   return settings;
 }
 
@@ -180,7 +184,9 @@ Result<Opening> parse_opening(std::string_view bytes) {
   opening.configuration = in.text();
   opening.overrides = get_texts(in);
   opening.node_names = in.text();
-  opening.calendar.wall = journal::WallTime{std::chrono::milliseconds{in.number<std::int64_t>()}};
+  const std::chrono::milliseconds wall{in.number<std::int64_t>()};
+  if (wall < -Reader::longest || wall > Reader::longest) in.refuse();
+  opening.calendar.wall = journal::WallTime{wall};
   opening.calendar.fabric = in.time();
   opening.journal = get_if_any(in);
   opening.qos = in.text();
@@ -204,7 +210,7 @@ std::string to_bytes(const Entry& entry) {
 Result<Entry> parse_entry(std::string_view bytes) {
   Reader in{bytes};
   Entry entry;
-  entry.kind = static_cast<Kind>(in.number<std::uint8_t>());
+  entry.kind = in.one_up_to(Kind::StopAsked);
   entry.now = in.time();
   entry.body = in.text();
   entry.answers = get_list(in, get_answer);

@@ -120,7 +120,7 @@ std::optional<std::string> Replay::step(const Entry& entry) {
   }
   const bool same = digest_.deeds() == entry.deeds && digest_.value() == entry.digest;
   std::optional<std::string> differs;
-  if (!same || nothing_to_come_back_) differs = difference(entry);
+  if (!same || nothing_to_come_back_ || damaged_) differs = difference(entry);
   ++events_;
   deeds_ += entry.deeds;
   digest_.clear();
@@ -131,6 +131,7 @@ std::optional<std::string> Replay::step(const Entry& entry) {
 std::string Replay::difference(const Entry& entry) const {
   const std::string where = fmt::format("event {} at {:.6f} s ({})", events_,
                                         seconds(entry.now.time_since_epoch()), to_string(entry.kind));
+  if (damaged_) return where + ": what came in is not whole; this recording is damaged";
   if (nothing_to_come_back_) return where + ": nothing was handed out that could come back";
   if (digest_.deeds() != entry.deeds) {
     return fmt::format("{}: {} deeds here, {} in the recording", where, digest_.deeds(), entry.deeds);
@@ -140,6 +141,10 @@ std::string Replay::difference(const Entry& entry) const {
 
 void Replay::enter(const Entry& entry) {
   Reader in{entry.body};
+  const auto is_whole = [&] {
+    damaged_ = !in.at_end();
+    return !damaged_;
+  };
   switch (entry.kind) {
     case Kind::Made:
       return;
@@ -148,7 +153,8 @@ void Replay::enter(const Entry& entry) {
     case Kind::Arrived: {
       const Instant at = in.time();
       const mad::Packet packet = get_packet(in);
-      return core_->on(core::Arrived{packet, at}, now_);
+      if (is_whole()) core_->on(core::Arrived{packet, at}, now_);
+      return;
     }
     case Kind::TimersDue:
       return core_->on(core::TimersDue{}, now_);
@@ -159,15 +165,21 @@ void Replay::enter(const Entry& entry) {
     case Kind::Asked:
       return core_->on(core::Asked{[&] { order_(entry.body); }}, now_);
     case Kind::CameBack: {
-      const auto from = static_cast<core::Source>(in.number<std::uint8_t>());
-      return come_back(from, in.text());
+      const auto from = in.one_up_to(core::Source::Plugin);
+      const std::string words = in.text();
+      if (is_whole()) come_back(from, words);
+      return;
     }
     case Kind::Reloaded: {
       const core::Settings settings = get_settings(in);
-      return core_->on(core::Reloaded{settings}, now_);
+      if (is_whole()) core_->on(core::Reloaded{settings}, now_);
+      return;
     }
-    case Kind::StopAsked:
-      return core_->on(core::StopAsked{static_cast<core::Changes>(in.number<std::uint8_t>())}, now_);
+    case Kind::StopAsked: {
+      const auto changes = in.one_up_to(core::Changes::End);
+      if (is_whole()) core_->on(core::StopAsked{changes}, now_);
+      return;
+    }
   }
 }
 

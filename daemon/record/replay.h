@@ -97,6 +97,7 @@ class Replay final : public transport::Transport, public regulate::PathMigrator,
   std::shared_ptr<Failures> failures_ = std::make_shared<Failures>();
   std::shared_ptr<std::string> journal_is_ = std::make_shared<std::string>();
   bool nothing_to_come_back_ = false;
+  bool damaged_ = false;
   std::uint64_t events_ = 0;
   std::uint64_t deeds_ = 0;
 };

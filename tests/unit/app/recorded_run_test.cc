@@ -1,9 +1,46 @@
 #include "app/recorded_run.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "record/recording.h"
 
 namespace heddle::app {
 namespace {
+
+using testing::HasSubstr;
+
+/// What a recording of these blocks, after how it began, is told to be.
+std::string said_of(const std::string& blocks) {
+  const std::string path = testing::TempDir() + "recorded_run.rec";
+  std::ofstream{path, std::ios::binary}
+      << record::magic << record::frame(record::Block::Opening, to_bytes(record::Opening{})) << blocks;
+  std::ostringstream out;
+  std::ostringstream err;
+  EXPECT_EQ(replay({.file = path, .another_build = true}, out, err), 1);
+  return err.str();
+}
+
+std::string entry(record::Kind kind, std::string body = {}) {
+  record::Entry made;
+  made.kind = kind;
+  made.body = std::move(body);
+  made.digest = record::Digest{}.value();
+  return frame(record::Block::Entry, to_bytes(made));
+}
+
+// Each ended heddled, or was played, when nothing looked for it.
+TEST(RecordedRun, ADamagedRecordingIsRefused) {
+  using record::Kind;
+  EXPECT_THAT(said_of(entry(Kind::TimersDue)), HasSubstr("is no recording, or a damaged one"));
+  EXPECT_THAT(said_of(entry(Kind::Made) + entry(Kind::Made)), HasSubstr("is no recording, or a damaged one"));
+  EXPECT_THAT(said_of(frame(record::Block{'Z'}, "")), HasSubstr("is no recording, or a damaged one"));
+  for (const Kind kind : {Kind::Arrived, Kind::CameBack, Kind::Reloaded, Kind::StopAsked})
+    EXPECT_THAT(said_of(entry(Kind::Made) + entry(kind)), HasSubstr("what came in is not whole"));
+}
 
 TEST(RecordedRun, TakesKeysAndWhoIsNotifiedOutOfTheConfiguration) {
   EXPECT_EQ(without_secrets("# mine\n"

@@ -73,6 +73,46 @@ TEST(Recording, WhatIsNotWholeIsAnError) {
   }
 }
 
+/// An entry whose number at a place is another one.
+std::string with_byte(std::string bytes, std::size_t place, char value) {
+  bytes.at(place) = value;
+  return bytes;
+}
+
+TEST(Recording, WhatCannotBeIsAnError) {
+  const std::string good = to_bytes(entry());
+  const std::size_t answers = 1 + sizeof(std::int64_t) + 4 + entry().body.size() + 4;
+  ASSERT_TRUE(parse_entry(with_byte(good, 0, static_cast<char>(Kind::StopAsked))));
+  EXPECT_FALSE(parse_entry(with_byte(good, 0, static_cast<char>(Kind::StopAsked) + 1))) << "a kind";
+  EXPECT_FALSE(parse_entry(with_byte(good, 8, '\x7f'))) << "a time in 290 years";
+  EXPECT_FALSE(parse_entry(with_byte(good, 8, '\x80'))) << "a time 290 years ago";
+  EXPECT_FALSE(parse_entry(with_byte(good, answers, 20))) << "an answer";
+  const std::string begun = to_bytes(opening());
+  const std::size_t wall = begun.find(std::string("\x87\xd6\x12\0", 4));
+  ASSERT_NE(wall, std::string::npos);
+  EXPECT_FALSE(parse_opening(with_byte(begun, wall + 7, '\x7f'))) << "a year that no calendar has";
+}
+
+TEST(Recording, SettingsThatNoConfigurationHasAreRefused) {
+  const auto is_good = [](const core::Settings& settings) {
+    Writer out;
+    put(out, settings);
+    Reader in{out.bytes()};
+    (void)get_settings(in);
+    return in.at_end();
+  };
+  core::Settings settings;
+  EXPECT_TRUE(is_good(settings));
+  settings.sampling = 0s;
+  EXPECT_FALSE(is_good(settings));
+  settings = {};
+  settings.heavy_sweep = -1s;
+  EXPECT_FALSE(is_good(settings));
+  settings = {};
+  settings.mode = static_cast<regulation::Mode>(3);
+  EXPECT_FALSE(is_good(settings));
+}
+
 TEST(Recording, SettingsAndPacketsSurviveARoundTrip) {
   core::Settings settings;
   settings.light_sweep = 3s;
