@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -77,7 +78,7 @@ std::optional<NominalRate> parse_rate(const std::string& text) {
   if (const auto speed = link_speed(capital)) return nominal_rate(LinkWidth::X4, *speed);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || number <= 0) return std::nullopt;
+  if (error != std::errc{} || !std::isfinite(number) || number <= 0) return std::nullopt;
   std::string unit{end, text.data() + text.size()};
   unit.erase(std::remove(unit.begin(), unit.end(), ' '), unit.end());
   unit = in_small_letters(unit);
