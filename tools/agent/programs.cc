@@ -1,5 +1,6 @@
 #include "agent/programs.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,6 +20,15 @@ using apm::local::Report;
 
 constexpr mode_t for_everybody = 0666;
 constexpr int backlog = 128;
+constexpr rlim_t other_files = 64;  ///< ports, keys, the kernel's list of queue pairs
+
+/// How many programs may be connected: where no file can be opened any more, nobody is sent away either.
+std::size_t places() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return Programs::most;
+  const rlim_t room = files.rlim_cur > other_files ? files.rlim_cur - other_files : 0;
+  return static_cast<std::size_t>(std::min<rlim_t>(Programs::most, room));
+}
 
 PortName name_of(const apm::local::Port& port) {
   return {std::string(port.device, strnlen(port.device, sizeof port.device)), port.port};
@@ -39,6 +49,9 @@ void add(const Report& report, bool has_taken_order, apm::Standing& sum) {
 }
 
 }  // namespace
+
+Programs::Programs(int listener, std::string socket)
+    : listener_{listener}, socket_{std::move(socket)}, places_{places()} {}
 
 Result<std::unique_ptr<Programs>> Programs::listen(const std::string& path) {
   sockaddr_un address{};
@@ -69,7 +82,7 @@ std::vector<int> Programs::descriptors() const {
 void Programs::on_ready(int descriptor) {
   if (descriptor == listener_.fd()) return accept_one();
   const auto found = programs_.find(descriptor);
-  if (found != programs_.end() && !read_reports(found->second)) programs_.erase(found);
+  if (found != programs_.end() && !read_report(found->second)) programs_.erase(found);
 }
 
 void Programs::accept_one() {
@@ -81,7 +94,7 @@ void Programs::accept_one() {
   const auto of_user =
       std::ranges::count_if(programs_, [&](const auto& program) { return program.second.user == peer.uid; });
   const auto share = static_cast<std::size_t>(of_user);
-  if (!known || programs_.size() >= most || (peer.uid != 0 && share >= most_per_user)) {
+  if (!known || programs_.size() >= places_ || (peer.uid != 0 && share >= places_ / users)) {
     ::close(fd);
     return;
   }
@@ -91,21 +104,19 @@ void Programs::accept_one() {
 }
 
 /// False: it has ended, or is none of ours.
-bool Programs::read_reports(Program& program) {
-  for (;;) {
-    Report report;
-    const ssize_t got = ::recv(program.socket.fd(), &report, sizeof report, 0);
-    if (got < 0) return errno == EAGAIN || errno == EINTR;
-    if (got != sizeof report || report.form != apm::local::number) return false;
-    const PortName port = name_of(report.port);
-    if (!program.reports.contains(port) && program.reports.size() >= most_ports) return false;
-    program.reports[port] = report;
-    // It has begun after the last order: its connections belong there, too.
-    const auto order = orders_.find(port);
-    if (order == orders_.end() || program.told[port] == order->second.number) continue;
-    Command command{.kind = Command::Move, .plane = order->second.plane, .order = order->second.number};
-    if (!tell(program, command, port)) return false;
-  }
+bool Programs::read_report(Program& program) {
+  Report report;
+  const ssize_t got = ::recv(program.socket.fd(), &report, sizeof report, 0);
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  if (got != sizeof report || report.form != apm::local::number) return false;
+  const PortName port = name_of(report.port);
+  if (!program.reports.contains(port) && program.reports.size() >= most_ports) return false;
+  program.reports[port] = report;
+  // It has begun after the last order: its connections belong there, too.
+  const auto order = orders_.find(port);
+  if (order == orders_.end() || program.told[port] == order->second.number) return true;
+  const Command command{.kind = Command::Move, .plane = order->second.plane, .order = order->second.number};
+  return tell(program, command, port);
 }
 
 bool Programs::tell(Program& program, Command command, const PortName& port) {

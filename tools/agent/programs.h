@@ -2,7 +2,8 @@
 /// they are told. A Unix socket at which everybody may connect; the kernel says who did (SO_PEERCRED). What a
 /// program reports counts for itself, and it is told to move its own connections only, which nobody else can.
 ///
-/// No user has more than his share of the places, so that none keeps others out. One thread; nothing waits.
+/// No user has more than his share of the places, so that none keeps others out, and nobody is listened to
+/// for longer than one report at a time. One thread; nothing waits.
 #pragma once
 
 #include <sys/types.h>
@@ -26,8 +27,8 @@ using PortName = std::pair<std::string, unsigned>;
 
 class Programs {
  public:
-  static constexpr std::size_t most = 4096;
-  static constexpr std::size_t most_per_user = 1024;
+  static constexpr std::size_t most = 4096;      ///< or what the limit of open files leaves room for
+  static constexpr std::size_t users = 4;        ///< who could share all places
   static constexpr std::size_t most_ports = 32;  ///< of a program
 
   /// Errors: Io.
@@ -38,7 +39,7 @@ class Programs {
 
   /// What to poll for input.
   [[nodiscard]] std::vector<int> descriptors() const;
-  /// Has input, or an end.
+  /// Has input, or an end. What more it has is there the next time.
   void on_ready(int descriptor);
 
   void arm(const PortName& port);
@@ -63,14 +64,15 @@ class Programs {
     unsigned plane = 0;
   };
 
-  Programs(int listener, std::string socket) : listener_{listener}, socket_{std::move(socket)} {}
+  Programs(int listener, std::string socket);
   void accept_one();
-  [[nodiscard]] bool read_reports(Program& program);
+  [[nodiscard]] bool read_report(Program& program);
   void tell_all(const apm::local::Command& command, const PortName& port);
   [[nodiscard]] bool tell(Program& program, apm::local::Command command, const PortName& port);
 
   Descriptor listener_;
   std::string socket_;
+  std::size_t places_;
   std::map<int, Program> programs_;
   std::map<PortName, Order> orders_;
   std::uint64_t last_order_ = 0;

@@ -7,6 +7,7 @@
 #include <linux/netlink.h>
 #include <poll.h>
 #include <rdma/rdma_netlink.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -86,6 +87,15 @@ struct Program {
 };
 
 /// The agent's side, and a program's.
+int connect_to(const std::string& path) {
+  const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  return fd;
+}
+
 class ProgramsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -105,14 +115,7 @@ class ProgramsTest : public ::testing::Test {
     }
     return done();
   }
-  int dial() const {
-    const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, socket_.c_str(), sizeof address.sun_path - 1);
-    EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    return fd;
-  }
+  int dial() const { return connect_to(socket_); }
 
   test::Scratch scratch_;
   std::string socket_ = scratch_ / "agent.sock";
@@ -188,6 +191,44 @@ TEST_F(ProgramsTest, AProgramNamesSoManyPortsAndNoMore) {
     return got == 0 || (got < 0 && errno == ECONNRESET);
   }));
   ::close(program);
+}
+
+// One that spoke faster than it was listened to had the agent listen to it alone, and no MAD was answered.
+TEST_F(ProgramsTest, NobodyIsListenedToForLongerThanOneReport) {
+  const int program = dial();
+  ASSERT_TRUE(serve([&] { return programs_->size() == 1; }));
+  for (std::uint32_t i = 1; i <= 3; ++i) {
+    apm::local::Report report{.connections = i};
+    std::strcpy(report.port.device, "mlx5_0");
+    report.port.port = 1;
+    ASSERT_EQ(::send(program, &report, sizeof report, 0), static_cast<ssize_t>(sizeof report));
+  }
+  for (std::uint32_t i = 1; i <= 3; ++i) {
+    programs_->on_ready(programs_->descriptors().at(1));
+    EXPECT_EQ(programs_->standing(port).connections, i);
+  }
+  ::close(program);
+}
+
+// With as many programs as files could be opened, none could be sent away, and the agent had no rest.
+TEST(ProgramsLimit, IsWhatTheLimitOfOpenFilesLeavesRoomFor) {
+  const test::Scratch scratch;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit little{64 + 2, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &little), 0);
+  auto programs = Programs::listen(scratch / "agent.sock");
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_TRUE(programs) << programs.error().message;
+  std::vector<int> dialled;
+  for (int i = 0; i < 3; ++i) {
+    dialled.push_back(connect_to(scratch / "agent.sock"));
+    (*programs)->on_ready((*programs)->descriptors().front());
+  }
+  EXPECT_LE((*programs)->size(), 2U) << "2 of root's, none of others', who may have a quarter";
+  char byte = 0;
+  EXPECT_EQ(::recv(dialled.back(), &byte, 1, MSG_DONTWAIT), 0) << "it is sent away";
+  for (const int fd : dialled) ::close(fd);
 }
 
 // --- the kernel's list ---
