@@ -78,7 +78,7 @@ bool Administrator::is_request(const mad::Packet& packet) {
          (!of_transfer || whole);
 }
 
-std::optional<Reply> Administrator::answer(const mad::Packet& packet) {
+std::optional<Reply> Administrator::answer(const mad::Packet& packet, Instant now) {
   const mad::Header header = mad::read_header(packet.mad);
   const Header sa = read_header(packet.mad);
   if (!directory_) return std::nullopt;
@@ -97,9 +97,14 @@ std::optional<Reply> Administrator::answer(const mad::Packet& packet) {
     return std::nullopt;
   }
   const Request request{packet, header, sa, from, sa.sm_key == 0 ? Trust::No : Trust::Yes};
+  const Pace::Turn turn = turn_of(request, now);
   Reply reply;
   if (header.class_version != class_version) {
     reply = bare(packet, header, mad::status::bad_version);
+  } else if (turn != Pace::Turn::Granted) {
+    ++statistics_.too_often;
+    if (turn == Pace::Turn::UnderWay) return std::nullopt;
+    reply = bare(packet, header, mad::status::busy);
   } else {
     const auto attribute = static_cast<Attribute>(header.attribute);
     const bool get = header.method == mad::Method::Get;
@@ -127,6 +132,18 @@ std::optional<Reply> Administrator::answer(const mad::Packet& packet) {
   ++statistics_.answered;
   if (mad::read_header(reply.head.mad).status != mad::status::ok) ++statistics_.refused;
   return reply;
+}
+
+Pace::Turn Administrator::turn_of(const Request& request, Instant now) {
+  if (!reads(request.header)) return Pace::Turn::Granted;
+  const auto attribute = static_cast<Attribute>(request.header.attribute);
+  const std::size_t looks = directory_->looks(attribute, request.sa.components);
+  if (looks <= 1) return Pace::Turn::Granted;
+  // By its first LID: it may send from any that it has.
+  const Lid lid = directory_->survey().fabric->port(request.from).lid;
+  // Carriers overwrite the upper half of a TID.
+  const auto transaction = static_cast<std::uint32_t>(request.header.tid);
+  return pace_.take(lid, transaction, looks, directory_->all(), now);
 }
 
 Reply Administrator::paths(const Request& request) const {

@@ -2,7 +2,8 @@
 /// PortInfoRecord, MCMemberRecord, InformInfo and ClassPortInfo; everything else is refused with a status.
 ///
 /// Nobody is answered whose LID the survey has not, nor with an SM_Key that is wrong (IBA 15.4.1): neither
-/// can be told from an attack. An SM_Key of 0 is not trusted: it speaks for its own port only.
+/// can be told from an attack. An SM_Key of 0 is not trusted: it speaks for its own port only. Who asks for
+/// whole tables more often than he may (pace.h) is told that it is busy.
 ///
 /// A state machine without I/O. One thread.
 #pragma once
@@ -14,6 +15,7 @@
 
 #include "sa/directory.h"
 #include "sa/groups.h"
+#include "sa/pace.h"
 #include "sa/subscriptions.h"
 
 namespace heddle::sa {
@@ -23,6 +25,7 @@ struct AdministratorOptions {
   Groups::Limits groups{};
   std::size_t subscriptions_per_port = 32;
   std::size_t most_records = 1U << 18U;  ///< of one answer
+  PaceOptions pace{};
 };
 
 struct AdministratorStatistics {
@@ -30,6 +33,7 @@ struct AdministratorStatistics {
   std::uint64_t refused = 0;    ///< of these, with a status that is not 0
   std::uint64_t strangers = 0;  ///< requests from LIDs that nobody has
   std::uint64_t wrong_keys = 0;
+  std::uint64_t too_often = 0;  ///< tables that were refused because the port had had many
 };
 
 struct Reply {
@@ -41,14 +45,17 @@ struct Reply {
 class Administrator {
  public:
   explicit Administrator(const AdministratorOptions& options)
-      : options_{options}, groups_{options.groups}, subscriptions_{options.subscriptions_per_port} {}
+      : options_{options},
+        groups_{options.groups},
+        subscriptions_{options.subscriptions_per_port},
+        pace_{options.pace} {}
 
   /// Who is there, and by which tables, from here on.
   void use(std::shared_ptr<const Directory> directory) { directory_ = std::move(directory); }
   [[nodiscard]] const std::shared_ptr<const Directory>& directory() const { return directory_; }
 
   /// The answer to a request of this class; none where there is to be none. Precondition: is_request().
-  [[nodiscard]] std::optional<Reply> answer(const mad::Packet& request);
+  [[nodiscard]] std::optional<Reply> answer(const mad::Packet& request, Instant now);
   /// Of this class, and neither a part nor an acknowledgement of a transfer in segments.
   [[nodiscard]] static bool is_request(const mad::Packet& packet);
 
@@ -69,6 +76,7 @@ class Administrator {
       return std::span{packet.mad}.subspan(data_offset);
     }
   };
+  [[nodiscard]] Pace::Turn turn_of(const Request& request, Instant now);
   [[nodiscard]] Reply paths(const Request& request) const;
   [[nodiscard]] Reply nodes(const Request& request) const;
   [[nodiscard]] Reply ports(const Request& request) const;
@@ -79,6 +87,7 @@ class Administrator {
   std::shared_ptr<const Directory> directory_;
   Groups groups_;
   Subscriptions subscriptions_;
+  Pace pace_;
   AdministratorStatistics statistics_;
 };
 

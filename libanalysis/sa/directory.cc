@@ -40,6 +40,7 @@ Directory::Directory(std::shared_ptr<const Survey> survey,
       idle_plane_{idle_plane} {
   const Fabric& fabric = *survey_->fabric;
   steps_.resize(fabric.ports().size());
+  for (const Port& port : fabric.ports()) lids_ += port.lid == no_lid ? 0 : std::size_t{1} << port.lmc;
   for (const Link& link : fabric.links()) {
     if (!is_active(fabric, link)) continue;
     const Capacity capacity{
@@ -96,6 +97,16 @@ void Directory::each_candidate(std::span<const std::uint8_t> query, std::uint64_
     return;
   }
   for (std::uint32_t i = 0; i < survey_->nodes.size(); ++i) look(NodeIndex{i});
+}
+
+std::size_t Directory::looks(Attribute attribute, std::uint64_t components) const {
+  if (attribute == Attribute::NodeRecord || attribute == Attribute::PortInfoRecord)
+    return (components & by_lid) != 0 ? 1 : survey_->fabric->ports().size();
+  constexpr std::uint64_t from = PathRecord::has_sgid | PathRecord::has_slid;
+  constexpr std::uint64_t to = PathRecord::has_dgid | PathRecord::has_dlid;
+  // With neither nothing is looked at.
+  const bool is_open = ((components & from) != 0) != ((components & to) != 0);
+  return attribute == Attribute::PathRecord && is_open ? lids_ : 1;
 }
 
 std::vector<Directory::NodeRecord> Directory::nodes(std::span<const std::uint8_t> query,

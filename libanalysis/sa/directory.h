@@ -2,6 +2,7 @@
 /// query costs no more than the path that it asks for. Immutable; shared by shared_ptr<const Directory>.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -65,6 +66,10 @@ class Directory {
   [[nodiscard]] std::vector<PortRecord> ports(std::span<const std::uint8_t> query, std::uint64_t components,
                                               Masks masks) const;
 
+  /// Records that are looked at for an answer: one, or all, of which there are so many.
+  [[nodiscard]] std::size_t looks(Attribute attribute, std::uint64_t components) const;
+  [[nodiscard]] std::size_t all() const { return std::max(lids_, survey_->fabric->ports().size()); }
+
   [[nodiscard]] const Survey& survey() const { return *survey_; }
 
  private:
@@ -82,6 +87,7 @@ class Directory {
   std::shared_ptr<const Survey> survey_;
   std::shared_ptr<const routing::ForwardingTables> tables_;
   unsigned planes_;
+  std::size_t lids_ = 0;  ///< of all ports together
   std::optional<unsigned> idle_plane_;
   std::vector<Step> steps_;                     ///< by PortIndex
   std::vector<routing::SwitchIndex> switches_;  ///< by NodeIndex

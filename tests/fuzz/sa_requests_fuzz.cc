@@ -74,7 +74,8 @@ mad::Packet request_of(const std::uint8_t* bytes) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const auto directory = make_directory();
-  sa::Administrator administrator{{.groups = limits, .subscriptions_per_port = 2}};
+  sa::Administrator administrator{
+      {.groups = limits, .subscriptions_per_port = 2, .pace = {.burst = 0, .per_second = 0}}};
   administrator.use(directory);
   std::size_t sent = 0;
   sa::RmppSender segments{{.transfers = 3}, [&](const mad::Packet&) { ++sent; }};
@@ -88,7 +89,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       segments.on_packet(request, now);
       continue;
     }
-    auto reply = administrator.answer(request);
+    auto reply = administrator.answer(request, now);
     if (!reply) continue;
     const mad::Header header = mad::read_header(reply->head.mad);
     fuzz::require(mad::is_response(header.method), "an answer is one");

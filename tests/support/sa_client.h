@@ -51,6 +51,7 @@ class SaClient {
     answer.reset();
     data.clear();
     segments_ = 0;
+    window_ = 1;
     again(now);
   }
   void again(Picoseconds now) {

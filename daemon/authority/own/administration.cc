@@ -95,7 +95,7 @@ bool Administration::take(const mad::Packet& packet, Instant now) {
     return true;
   }
   look_at_fabric();
-  if (auto reply = administrator_.answer(packet)) send(*std::move(reply), now);
+  if (auto reply = administrator_.answer(packet, now)) send(*std::move(reply), now);
   tell_of_groups(now);
   return true;
 }

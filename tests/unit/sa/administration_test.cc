@@ -26,7 +26,8 @@ constexpr const char* wide_tree = "tree:k=4,n=3";   // 64 hosts, 48 switches
 class Asked : public ::testing::Test {
  protected:
   struct World {
-    explicit World(std::string_view generator, std::uint8_t lmc = 0, const sim::Options& options = {})
+    explicit World(std::string_view generator, std::uint8_t lmc = 0, const sim::Options& options = {},
+                   const sa::PaceOptions& pace = {})
         : sim{generator, options},
           discovery{sim.engine,
                     {.change_bits = discovery::ChangeBits::Clear},
@@ -34,7 +35,8 @@ class Asked : public ::testing::Test {
                       if (report.survey && report.survey != report.before)
                         sm.configure(report.survey, sim.now);
                     }},
-          sm{sim.engine, sim, settings(lmc), [this](const Fabric& fabric) { return routes.route(fabric); },
+          sm{sim.engine, sim, settings(lmc, pace),
+             [this](const Fabric& fabric) { return routes.route(fabric); },
              [this](const ProvisionReport& report) {
                survey = report.survey;
                set += report.ports_set;
@@ -56,10 +58,10 @@ class Asked : public ::testing::Test {
         }
       };
     }
-    static ProvisionOptions settings(std::uint8_t lmc) {
+    static ProvisionOptions settings(std::uint8_t lmc, const sa::PaceOptions& pace) {
       ProvisionOptions options;
       options.ports.lmc = lmc;
-      options.administrator = sa::AdministratorOptions{};
+      options.administrator = sa::AdministratorOptions{.pace = pace};
       return options;
     }
     void bring_up() {
@@ -387,6 +389,36 @@ TEST_F(Asked, AWrongKeyAndAStrangersLidAreNotAnswered) {
   EXPECT_EQ(world.sm.administration()->statistics().strangers, 1U);
 }
 
+// Each such question has all ports looked at: a host that asked without end had the daemon do nothing else.
+TEST_F(Asked, WhoAsksForTablesWithoutEndIsToldThatItIsBusyAndNobodyElseIs) {
+  World world{
+      small_tree, 1, {}, {.burst = 0, .per_second = 0, .tables_at_once = 2, .tables_per_second = 0.01}};
+  world.bring_up();
+  SaClient greedy{world.sim.fabric, world.host(1)};
+  SaClient other{world.sim.fabric, world.host(2)};
+  const auto lid = [&](std::size_t host) { return world.sim.fabric.port_info(world.host(host)).lid; };
+  sa::PathRecord wish;
+  wish.slid = lid(1);
+  wish.dlid = lid(2);
+  SaQuestion to_all = path_question(wish, sa::PathRecord::has_slid);
+  SaQuestion ports{.attribute = sa::Attribute::PortInfoRecord};
+  to_all.method = ports.method = sa::method::get_table;
+  const auto status = [&](SaClient& who, const SaQuestion& question) {
+    return world.ask(who, question) ? who.answered().status : std::uint16_t{0xffff};
+  };
+  EXPECT_EQ(status(greedy, ports), mad::status::ok);
+  EXPECT_EQ(status(greedy, ports), mad::status::ok);
+  EXPECT_EQ(status(greedy, ports), mad::status::busy);
+  EXPECT_EQ(status(greedy, to_all), mad::status::busy);
+  EXPECT_EQ(world.sm.administration()->statistics().too_often, 2U);
+  EXPECT_EQ(status(other, ports), mad::status::ok);
+  EXPECT_EQ(status(other, to_all), mad::status::ok);
+  const SaQuestion one_path = path_question(wish, sa::PathRecord::has_slid | sa::PathRecord::has_dlid);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(status(greedy, one_path), mad::status::ok);
+  world.sim.now += 200s;
+  EXPECT_EQ(status(greedy, ports), mad::status::ok) << "two tables' worth has come back";
+}
+
 TEST_F(Asked, WhatIsNotThereIsRefusedCleanly) {
   World world{small_tree};
   world.bring_up();
@@ -466,7 +498,7 @@ TEST_F(Asked, GroupsOfAnAdministratorThatDiedAreJoinedAnew) {
   // Another one in its place: what the tables hold is kept, hosts are told to register anew.
   ProvisionReport last;
   UpDownKeeper routes;
-  SubnetManager second{world.sim.engine, world.sim, World::settings(0),
+  SubnetManager second{world.sim.engine, world.sim, World::settings(0, {}),
                        [&](const Fabric& fabric) { return routes.route(fabric); },
                        [&](const ProvisionReport& report) { last = report; }};
   ASSERT_TRUE(world.sim.claim_sm(transport::SmClaim::Release));
