@@ -82,7 +82,10 @@ std::vector<int> Programs::descriptors() const {
 void Programs::on_ready(int descriptor) {
   if (descriptor == listener_.fd()) return accept_one();
   const auto found = programs_.find(descriptor);
-  if (found != programs_.end() && !read_report(found->second)) programs_.erase(found);
+  if (found == programs_.end()) return;
+  Said said = Said::Something;
+  for (std::size_t i = 0; i < most_ports && said == Said::Something; ++i) said = read_report(found->second);
+  if (said == Said::Goodbye) programs_.erase(found);
 }
 
 void Programs::accept_one() {
@@ -103,20 +106,20 @@ void Programs::accept_one() {
   program.user = peer.uid;
 }
 
-/// False: it has ended, or is none of ours.
-bool Programs::read_report(Program& program) {
+/// Goodbye: it has ended, or is none of ours.
+Programs::Said Programs::read_report(Program& program) {
   Report report;
   const ssize_t got = ::recv(program.socket.fd(), &report, sizeof report, 0);
-  if (got < 0) return errno == EAGAIN || errno == EINTR;
-  if (got != sizeof report || report.form != apm::local::number) return false;
+  if (got < 0) return errno == EAGAIN || errno == EINTR ? Said::Nothing : Said::Goodbye;
+  if (got != sizeof report || report.form != apm::local::number) return Said::Goodbye;
   const PortName port = name_of(report.port);
-  if (!program.reports.contains(port) && program.reports.size() >= most_ports) return false;
+  if (!program.reports.contains(port) && program.reports.size() >= most_ports) return Said::Goodbye;
   program.reports[port] = report;
   // It has begun after the last order: its connections belong there, too.
   const auto order = orders_.find(port);
-  if (order == orders_.end() || program.told[port] == order->second.number) return true;
+  if (order == orders_.end() || program.told[port] == order->second.number) return Said::Something;
   const Command command{.kind = Command::Move, .plane = order->second.plane, .order = order->second.number};
-  return tell(program, command, port);
+  return tell(program, command, port) ? Said::Something : Said::Goodbye;
 }
 
 bool Programs::tell(Program& program, Command command, const PortName& port) {

@@ -3,7 +3,7 @@
 /// program reports counts for itself, and it is told to move its own connections only, which nobody else can.
 ///
 /// No user has more than his share of the places, so that none keeps others out, and nobody is listened to
-/// for longer than one report at a time. One thread; nothing waits.
+/// longer than for a report of each port. One thread; nothing waits.
 #pragma once
 
 #include <sys/types.h>
@@ -66,7 +66,8 @@ class Programs {
 
   Programs(int listener, std::string socket);
   void accept_one();
-  [[nodiscard]] bool read_report(Program& program);
+  enum class Said : std::uint8_t { Something, Nothing, Goodbye };
+  [[nodiscard]] Said read_report(Program& program);
   void tell_all(const apm::local::Command& command, const PortName& port);
   [[nodiscard]] bool tell(Program& program, apm::local::Command command, const PortName& port);
 
