@@ -58,6 +58,7 @@ std::string why_not(const Completion& completion) {
 void HostAgents::use(const Fabric& fabric, Instant now) {
   std::unordered_map<PortGuid, Host> before = std::exchange(hosts_, {});
   due_.clear();
+  away_.clear();
   able_ = 0;
   for (const Port& port : fabric.ports()) {
     if (!is_host_port(fabric, port)) continue;
@@ -70,6 +71,7 @@ void HostAgents::use(const Fabric& fabric, Instant now) {
     host.lid = port.lid;
     host.name = in_quotes(plain_name(fabric.node(port.node)));
     if (host.ask_at) due_.emplace(*host.ask_at, port.guid);
+    if (host.away) away_.emplace(host.back_at, port.guid);
     able_ += host.is_able() ? 1 : 0;
     hosts_.emplace(port.guid, std::move(host));
   }
@@ -159,8 +161,10 @@ void HostAgents::on_completion(const Completion& completion) {
 void HostAgents::heard(Host& host, const Question& question, std::optional<apm::Standing> standing,
                        std::string why_none, Instant now) {
   const bool known = host.standing || standing;
+  const bool left = has_left(host, question, standing);
   able_ -= host.is_able() ? 1 : 0;
   host.standing = std::move(standing);
+  if (left) let_be(host, now);
   able_ += host.is_able() ? 1 : 0;
   if (question.why == Asked::InTurn) rest(host, now + (known ? options_.ask_every : options_.look_every));
   if (!order_ || !order_->undecided.contains(host.port)) return set_right(host, now);
@@ -168,6 +172,37 @@ void HostAgents::heard(Host& host, const Question& question, std::optional<apm::
   if (question.why != Asked::OfOrder || question.order != order_->what.number) return;
   order_->asking.erase(host.port);
   on_order(host, why_none, now);
+}
+
+/// Nobody has told them to: they have found no way in their plane.
+bool HostAgents::has_left(const Host& host, const Question& question,
+                          const std::optional<apm::Standing>& now) const {
+  if (!in_force_ || order_ || question.why != Asked::InTurn || !host.standing || !now) return false;
+  if (host.standing->order != now->order) return false;
+  const unsigned plane = in_force_->plane;
+  const unsigned other = 1 - plane;
+  return now->in_plane[plane] < host.standing->in_plane[plane] &&
+         now->in_plane[other] > host.standing->in_plane[other];
+}
+
+/// Told to go back before tables are mended, they would go where they came from, and wait for answers there.
+void HostAgents::let_be(Host& host, Instant now) {
+  if (host.away) away_.erase({host.back_at, host.port});
+  const bool again = host.let_be.count() > 0 && now < host.back_at + options_.let_be_longest;
+  host.let_be = again ? std::min(2 * host.let_be, options_.let_be_longest) : options_.let_be;
+  host.away = true;
+  host.back_at = now + host.let_be;
+  away_.emplace(host.back_at, host.port);
+}
+
+void HostAgents::return_from_away(Instant now) {
+  while (!away_.empty() && away_.begin()->first <= now) {
+    Host& host = hosts_.at(away_.begin()->second);
+    away_.erase(away_.begin());
+    host.away = false;
+    able_ += host.is_able() ? 1 : 0;
+    set_right(host, now);
+  }
 }
 
 /// What has turned up since the last order: it belongs into its plane, and is to have a way to the other one.
@@ -295,6 +330,7 @@ void HostAgents::finish_order(Instant now) {
 
 void HostAgents::on_timer(Instant now) {
   answers_.on_timer(now);
+  return_from_away(now);
   press(now);
   ask_in_turn(now);
 }
@@ -309,6 +345,7 @@ std::optional<Instant> HostAgents::next_deadline() const {
     if (!order_->ask_at.empty()) sooner(order_->ask_at.begin()->first);
   }
   if (asking_ < options_.at_a_time && !due_.empty()) sooner(due_.begin()->first);
+  if (!away_.empty()) sooner(away_.begin()->first);
   return first;
 }
 
@@ -352,7 +389,10 @@ std::vector<std::string> HostAgents::immovable(std::size_t most) const {
   std::vector<std::string> list;
   for (const auto& [port, host] : hosts_) {
     if (host.is_able()) continue;
-    list.push_back(host.name + ": " + why_immovable(host.standing));
+    const bool only_away = host.standing && host.standing->all_can_move();
+    list.push_back(host.name + ": " +
+                   (only_away ? "connections have left their plane by themselves, and are let be for a while"
+                              : why_immovable(host.standing)));
   }
   std::sort(list.begin(), list.end());
   if (list.size() > most) list.resize(most);

@@ -8,7 +8,9 @@
 ///   stages;
 /// - a move succeeds only if every host says, for this very order, that all of its connections are there;
 ///   whoever does not answer, began anew meanwhile, or takes longer than the patience has not moved;
-/// - connections that turn up in the other plane later are told to move, too, as long as planes are in use.
+/// - connections that turn up in the other plane later are told to move, too, as long as planes are in use;
+/// - but those that have left their plane by themselves found no way there: they are let be until the fabric
+///   has had time to be mended, and planes are not in use meanwhile.
 ///
 /// On the transaction engine's thread. A fabric's hosts are asked in turn, a few at a time.
 #pragma once
@@ -38,6 +40,10 @@ struct HostAgentsOptions {
   FabricClock::duration patience = std::chrono::seconds{10};   ///< with an order to move
   /// After the answer that connections are on their way; doubles up to a second.
   FabricClock::duration ask_again = std::chrono::milliseconds{50};
+  /// Connections that have left their plane by themselves: some sweeps and orders of tables. Doubles up to
+  /// the second where they leave again before that has passed.
+  FabricClock::duration let_be = std::chrono::seconds{10};
+  FabricClock::duration let_be_longest = std::chrono::minutes{5};
   std::size_t at_a_time = 64;
 };
 
@@ -91,8 +97,11 @@ class HostAgents final : public PathMigrator, private transport::TransactionClie
     std::optional<Instant> ask_at{};          ///< none while it is being asked
     unsigned sets = 0;                        ///< orders of which nothing has come back
     bool strayed = false;                     ///< told to move once more, since it was asked last
+    bool away = false;                        ///< connections have left their plane by themselves
+    Instant back_at{};                        ///< then, or the last time, they are told to come back
+    FabricClock::duration let_be{};           ///< before that
 
-    [[nodiscard]] bool is_able() const { return standing && standing->all_can_move(); }
+    [[nodiscard]] bool is_able() const { return standing && standing->all_can_move() && !away; }
   };
   /// An order to move, until every host is decided.
   struct Order {
@@ -123,6 +132,10 @@ class HostAgents final : public PathMigrator, private transport::TransactionClie
   void heard(Host& host, const Question& question, std::optional<apm::Standing> standing,
              std::string why_none, Instant now);
   void rest(Host& host, Instant until);
+  [[nodiscard]] bool has_left(const Host& host, const Question& question,
+                              const std::optional<apm::Standing>& now) const;
+  void let_be(Host& host, Instant now);
+  void return_from_away(Instant now);
   void set_right(Host& host, Instant now);
   void tell(Host& host, Instant now);
   void on_order(const Host& host, const std::string& why_none, Instant now);
@@ -135,7 +148,8 @@ class HostAgents final : public PathMigrator, private transport::TransactionClie
   HostAgentsOptions options_;
   std::unordered_map<PortGuid, Host> hosts_;
   std::set<std::pair<Instant, PortGuid>> due_;
-  std::size_t able_ = 0;  ///< hosts
+  std::set<std::pair<Instant, PortGuid>> away_;  ///< those that are let be until then
+  std::size_t able_ = 0;                         ///< hosts
   std::size_t asking_ = 0;
   std::unordered_map<std::uint64_t, Question> asked_;  ///< by the context of the request
   std::uint64_t last_request_ = 0;
