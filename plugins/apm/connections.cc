@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 namespace heddle::apm {
 namespace {
@@ -84,12 +85,15 @@ void Connections::on_destroy(const ibv_qp* qp) {
   pairs_.erase(qp);
 }
 
-/// The other end has moved: it is to be armed again, or to come back.
+/// It has moved, or its other end: it is to be armed again.
 void Connections::on_event(const ibv_async_event& event) {
   if (event.event_type != IBV_EVENT_PATH_MIG && event.event_type != IBV_EVENT_PATH_MIG_ERR) return;
   const std::lock_guard lock{mutex_};
   ++(event.event_type == IBV_EVENT_PATH_MIG ? migrated_ : failed_to_migrate_);
-  if (const auto pair = pairs_.find(event.element.qp); pair != pairs_.end()) pair->second.settled = false;
+  if (const auto pair = pairs_.find(event.element.qp); pair != pairs_.end()) {
+    pair->second.settled = false;
+    pair->second.has_migrated = event.event_type == IBV_EVENT_PATH_MIG;
+  }
 }
 
 // --- what the agent wants ---
@@ -99,6 +103,9 @@ void Connections::move(const PortName& port, unsigned plane, std::uint64_t order
   Wish& wish = wishes_[port];
   wish.plane = plane;
   wish.order = order;
+  for (auto& [qp, pair] : pairs_) {
+    if (pair.port == port) pair.strays = pair.has_migrated = false;
+  }
   want_anew(port, now);
 }
 
@@ -139,14 +146,13 @@ bool Connections::work(Clock::time_point now) {
 /// True: its other end is waited for, or given time.
 bool Connections::advance(ibv_qp* qp, Pair& pair, Clock::time_point now) {
   if (pair.wait_until == Clock::time_point{}) pair.wait_until = now + patience;
-  const auto target = wishes_[pair.port].plane;
   for (int steps = 0; steps < most_steps; ++steps) {
     ibv_qp_attr attributes{};
     if (const int error = look(qp, pair, attributes, now)) {
       fail(qp, pair, "query", error);
       return false;
     }
-    const Next next = next_step(pair.seen, target);
+    const Next next = next_step(pair.seen, target_of(pair));
     int error = 0;
     switch (next.step) {
       case Step::Rest:
@@ -174,6 +180,15 @@ bool Connections::advance(ibv_qp* qp, Pair& pair, Clock::time_point now) {
   }
   fail(qp, pair, "it moves to and fro", 0);
   return false;
+}
+
+/// Who has left a plane without being told found no way there, or its other end did: the order that it was
+/// told before says nothing of that.
+std::optional<unsigned> Connections::target_of(Pair& pair) {
+  const auto target = wishes_[pair.port].plane;
+  if (std::exchange(pair.has_migrated, false) && target && plane_of(pair.seen.primary) != target)
+    pair.strays = true;
+  return pair.strays ? std::nullopt : target;
 }
 
 int Connections::look(ibv_qp* qp, Pair& pair, ibv_qp_attr& attributes, Clock::time_point now) {

@@ -82,6 +82,8 @@ class Connections {
     bool known = false;  ///< `seen` is
     bool settled = false;
     bool failed = false;
+    bool has_migrated = false;  ///< by an event of which nothing has been made yet
+    bool strays = false;        ///< it has left its plane by itself, and stays until it is told to move
     std::uint8_t timeout = 0;
     std::uint16_t pkey_index = 0;
     Clock::time_point wait_until{};
@@ -98,6 +100,7 @@ class Connections {
   [[nodiscard]] std::string why_not(ibv_qp* qp, const Pair& pair, int mask);
   void on_ready(ibv_qp* qp, Pair& pair, int mask);
   bool advance(ibv_qp* qp, Pair& pair, Clock::time_point now);
+  [[nodiscard]] std::optional<unsigned> target_of(Pair& pair);
   [[nodiscard]] int look(ibv_qp* qp, Pair& pair, ibv_qp_attr& attributes, Clock::time_point now);
   [[nodiscard]] int load(ibv_qp* qp, const ibv_qp_attr& now, const Path& path);
   [[nodiscard]] int migrate(ibv_qp* qp);

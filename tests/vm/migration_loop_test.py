@@ -165,6 +165,7 @@ class Loop(unittest.TestCase):
             with self.manager_stopped():
                 self.cut_what_is_used(load)
                 wait_until(lambda: all(end.counts()["migrated"] > 0 for end in load.ends), PATIENCE, "the other plane, by itself")
+                time.sleep(2)  # and stays there, whatever it was told before
                 load.goes_on()
             # It has left the plane by itself, and is not sent back before tables are mended.
             self.settle(reach)

@@ -228,6 +228,33 @@ TEST_F(ConnectionsTest, EventsAreCountedAndHaveItArmedAgain) {
   EXPECT_EQ(report().failed_to_migrate, 1U);
 }
 
+// Its plane has no way: sent back by an order of long ago, it waited there, unarmed, for answers that could
+// not come.
+TEST_F(ConnectionsTest, OneThatHasLeftItsPlaneByItselfStaysUntilItIsToldToMove) {
+  auto& pair = connect();
+  move(1);
+  ASSERT_FALSE(work_for_a_while());
+  ASSERT_EQ(pair.now.ah_attr.dlid, 0x21);
+  pair.now.ah_attr = pair.now.alt_ah_attr;
+  pair.now.path_mig_state = IBV_MIG_MIGRATED;
+  ibv_async_event event{};
+  event.event_type = IBV_EVENT_PATH_MIG;
+  event.element.qp = &pair.qp;
+  connections_.on_event(event);
+  EXPECT_FALSE(work_for_a_while());
+  EXPECT_EQ(pair.now.ah_attr.dlid, 0x20);
+  EXPECT_EQ(pair.now.alt_ah_attr.dlid, 0x21);
+  EXPECT_EQ(pair.now.path_mig_state, IBV_MIG_ARMED) << "it can leave again";
+  EXPECT_THAT(report().in_plane, ElementsAre(1, 0)) << "and says where it is";
+  connections_.arm(port, now_);
+  EXPECT_FALSE(work_for_a_while());
+  EXPECT_EQ(pair.now.ah_attr.dlid, 0x20) << "to be armed is not to move";
+  move(1);
+  EXPECT_FALSE(work_for_a_while());
+  EXPECT_EQ(pair.now.ah_attr.dlid, 0x21);
+  EXPECT_EQ(pair.now.path_mig_state, IBV_MIG_ARMED);
+}
+
 TEST_F(ConnectionsTest, AnAdapterThatCannotMigrateIsLeftAloneWithOneLine) {
   verbs_.device_attributes.device_cap_flags = 0;
   connect();
