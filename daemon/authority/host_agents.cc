@@ -164,6 +164,7 @@ void HostAgents::heard(Host& host, const Question& question, std::optional<apm::
   const bool left = has_left(host, question, standing);
   able_ -= host.is_able() ? 1 : 0;
   host.standing = std::move(standing);
+  if (host.standing) host.last = host.standing;
   if (left) let_be(host, now);
   able_ += host.is_able() ? 1 : 0;
   if (question.why == Asked::InTurn) rest(host, now + (known ? options_.ask_every : options_.look_every));
@@ -177,12 +178,12 @@ void HostAgents::heard(Host& host, const Question& question, std::optional<apm::
 /// Nobody has told them to: they have found no way in their plane.
 bool HostAgents::has_left(const Host& host, const Question& question,
                           const std::optional<apm::Standing>& now) const {
-  if (!in_force_ || order_ || question.why != Asked::InTurn || !host.standing || !now) return false;
-  if (host.standing->order != now->order) return false;
+  if (!in_force_ || order_ || question.why != Asked::InTurn || !host.last || !now) return false;
+  if (host.last->order != now->order) return false;
   const unsigned plane = in_force_->plane;
   const unsigned other = 1 - plane;
-  return now->in_plane[plane] < host.standing->in_plane[plane] &&
-         now->in_plane[other] > host.standing->in_plane[other];
+  return now->in_plane[plane] < host.last->in_plane[plane] &&
+         now->in_plane[other] > host.last->in_plane[other];
 }
 
 /// Told to go back before tables are mended, they would go where they came from, and wait for answers there.

@@ -94,6 +94,7 @@ class HostAgents final : public PathMigrator, private transport::TransactionClie
     Lid lid{};
     std::string name{};                       ///< printable
     std::optional<apm::Standing> standing{};  ///< none: no agent has answered lately
+    std::optional<apm::Standing> last{};      ///< that was heard, however long ago
     std::optional<Instant> ask_at{};          ///< none while it is being asked
     unsigned sets = 0;                        ///< orders of which nothing has come back
     bool strayed = false;                     ///< told to move once more, since it was asked last

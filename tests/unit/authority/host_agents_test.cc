@@ -311,6 +311,25 @@ TEST_F(HostAgentsTest, WhoHasLeftItsPlaneByItselfIsLetBeForAWhile) {
   EXPECT_EQ(end(1).host.moves, before + 2);
 }
 
+// A daemon that stood still for a while has heard nobody, and orders everybody to where they ought to be when
+// it hears them again.
+TEST_F(HostAgentsTest, WhoHasLeftItsPlaneWhileNobodyHeardIsLetBeToo) {
+  begin();
+  ASSERT_TRUE(move(1));
+  run_for(1min);
+  end(1).answers = false;
+  run_until([&] { return agents_.movement() == Movement::Staged; }, 2min);
+  ASSERT_THAT(agents_.immovable(9), ::testing::ElementsAre(HasSubstr("no agent answers")));
+  end(1).host.plane = 0;
+  end(1).answers = true;
+  run_for(31s);
+  EXPECT_EQ(agents_.figures().agents, wire_.ends.size());
+  EXPECT_EQ(agents_.movement(), Movement::Staged);
+  EXPECT_THAT(agents_.immovable(9), ::testing::ElementsAre(HasSubstr("have left their plane by themselves")));
+  run_for(11s);
+  EXPECT_EQ(agents_.movement(), Movement::Planes);
+}
+
 TEST_F(HostAgentsTest, AnOrderInPlaceOfAnotherAnswersBoth) {
   begin();
   end(0).answers = false;
