@@ -104,7 +104,7 @@ void Connections::move(const PortName& port, unsigned plane, std::uint64_t order
   wish.plane = plane;
   wish.order = order;
   for (auto& [qp, pair] : pairs_) {
-    if (pair.port == port) pair.strays = pair.has_migrated = false;
+    if (pair.port == port) pair.strays = pair.was_there = pair.has_migrated = false;
   }
   want_anew(port, now);
 }
@@ -183,11 +183,13 @@ bool Connections::advance(ibv_qp* qp, Pair& pair, Clock::time_point now) {
 }
 
 /// Who has left a plane without being told found no way there, or its other end did: the order that it was
-/// told before says nothing of that.
+/// told before says nothing of that. An event may also be of a move that is past when the program hears of
+/// it.
 std::optional<unsigned> Connections::target_of(Pair& pair) {
   const auto target = wishes_[pair.port].plane;
-  if (std::exchange(pair.has_migrated, false) && target && plane_of(pair.seen.primary) != target)
-    pair.strays = true;
+  const bool is_there = target && plane_of(pair.seen.primary) == target;
+  if (std::exchange(pair.has_migrated, false) && pair.was_there && !is_there) pair.strays = true;
+  pair.was_there = pair.was_there || is_there;
   return pair.strays ? std::nullopt : target;
 }
 

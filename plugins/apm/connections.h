@@ -82,6 +82,7 @@ class Connections {
     bool known = false;  ///< `seen` is
     bool settled = false;
     bool failed = false;
+    bool was_there = false;     ///< in the plane of the last order, since then
     bool has_migrated = false;  ///< by an event of which nothing has been made yet
     bool strays = false;        ///< it has left its plane by itself, and stays until it is told to move
     std::uint8_t timeout = 0;

@@ -255,6 +255,19 @@ TEST_F(ConnectionsTest, OneThatHasLeftItsPlaneByItselfStaysUntilItIsToldToMove) 
   EXPECT_EQ(pair.now.path_mig_state, IBV_MIG_ARMED);
 }
 
+TEST_F(ConnectionsTest, AnEventThatIsHeardLateKeepsNoneFromMoving) {
+  auto& pair = connect();
+  move(1);
+  ASSERT_FALSE(work_for_a_while());
+  move(0);
+  ibv_async_event event{};
+  event.event_type = IBV_EVENT_PATH_MIG;
+  event.element.qp = &pair.qp;
+  connections_.on_event(event);
+  EXPECT_FALSE(work_for_a_while());
+  EXPECT_EQ(pair.now.ah_attr.dlid, 0x20) << "the event was of the move before";
+}
+
 TEST_F(ConnectionsTest, AnAdapterThatCannotMigrateIsLeftAloneWithOneLine) {
   verbs_.device_attributes.device_cap_flags = 0;
   connect();
