@@ -92,7 +92,7 @@ void Connections::on_event(const ibv_async_event& event) {
   ++(event.event_type == IBV_EVENT_PATH_MIG ? migrated_ : failed_to_migrate_);
   if (const auto pair = pairs_.find(event.element.qp); pair != pairs_.end()) {
     pair->second.settled = false;
-    pair->second.has_migrated = event.event_type == IBV_EVENT_PATH_MIG;
+    if (event.event_type == IBV_EVENT_PATH_MIG) pair->second.has_migrated = true;
   }
 }
 

@@ -241,6 +241,8 @@ TEST_F(ConnectionsTest, OneThatHasLeftItsPlaneByItselfStaysUntilItIsToldToMove) 
   event.event_type = IBV_EVENT_PATH_MIG;
   event.element.qp = &pair.qp;
   connections_.on_event(event);
+  event.event_type = IBV_EVENT_PATH_MIG_ERR;
+  connections_.on_event(event);
   EXPECT_FALSE(work_for_a_while());
   EXPECT_EQ(pair.now.ah_attr.dlid, 0x20);
   EXPECT_EQ(pair.now.alt_ah_attr.dlid, 0x21);
