@@ -49,6 +49,17 @@ class ConnectionsTest : public ::testing::Test {
     }
     return false;
   }
+  void hear(test::StandIn::Pair& pair, ibv_event_type what) {
+    ibv_async_event event{};
+    event.event_type = what;
+    event.element.qp = &pair.qp;
+    connections_.on_event(event);
+  }
+  void migrate_by_itself(test::StandIn::Pair& pair) {
+    pair.now.ah_attr = pair.now.alt_ah_attr;
+    pair.now.path_mig_state = IBV_MIG_MIGRATED;
+    hear(pair, IBV_EVENT_PATH_MIG);
+  }
   void move(unsigned plane) { connections_.move(port, plane, ++order_, now_); }
   [[nodiscard]] local::Report report() const { return connections_.report(port); }
   [[nodiscard]] std::string trouble() const {
@@ -211,19 +222,12 @@ TEST_F(ConnectionsTest, AnOtherEndThatWasFasterIsNoError) {
 TEST_F(ConnectionsTest, EventsAreCountedAndHaveItArmedAgain) {
   auto& pair = connect();
   work_for_a_while();
-  pair.now.ah_attr = pair.now.alt_ah_attr;
-  pair.now.path_mig_state = IBV_MIG_MIGRATED;
-  ibv_async_event event{};
-  event.event_type = IBV_EVENT_PATH_MIG;
-  event.element.qp = &pair.qp;
-  connections_.on_event(event);
+  migrate_by_itself(pair);
   work_for_a_while();
   EXPECT_EQ(pair.now.path_mig_state, IBV_MIG_ARMED);
   EXPECT_EQ(report().migrated, 1U);
-  event.event_type = IBV_EVENT_PATH_MIG_ERR;
-  connections_.on_event(event);
-  event.event_type = IBV_EVENT_COMM_EST;
-  connections_.on_event(event);
+  hear(pair, IBV_EVENT_PATH_MIG_ERR);
+  hear(pair, IBV_EVENT_COMM_EST);
   EXPECT_EQ(report().migrated, 1U);
   EXPECT_EQ(report().failed_to_migrate, 1U);
 }
@@ -235,14 +239,8 @@ TEST_F(ConnectionsTest, OneThatHasLeftItsPlaneByItselfStaysUntilItIsToldToMove) 
   move(1);
   ASSERT_FALSE(work_for_a_while());
   ASSERT_EQ(pair.now.ah_attr.dlid, 0x21);
-  pair.now.ah_attr = pair.now.alt_ah_attr;
-  pair.now.path_mig_state = IBV_MIG_MIGRATED;
-  ibv_async_event event{};
-  event.event_type = IBV_EVENT_PATH_MIG;
-  event.element.qp = &pair.qp;
-  connections_.on_event(event);
-  event.event_type = IBV_EVENT_PATH_MIG_ERR;
-  connections_.on_event(event);
+  migrate_by_itself(pair);
+  hear(pair, IBV_EVENT_PATH_MIG_ERR);
   EXPECT_FALSE(work_for_a_while());
   EXPECT_EQ(pair.now.ah_attr.dlid, 0x20);
   EXPECT_EQ(pair.now.alt_ah_attr.dlid, 0x21);
@@ -262,10 +260,7 @@ TEST_F(ConnectionsTest, AnEventThatIsHeardLateKeepsNoneFromMoving) {
   move(1);
   ASSERT_FALSE(work_for_a_while());
   move(0);
-  ibv_async_event event{};
-  event.event_type = IBV_EVENT_PATH_MIG;
-  event.element.qp = &pair.qp;
-  connections_.on_event(event);
+  hear(pair, IBV_EVENT_PATH_MIG);
   EXPECT_FALSE(work_for_a_while());
   EXPECT_EQ(pair.now.ah_attr.dlid, 0x20) << "the event was of the move before";
 }
