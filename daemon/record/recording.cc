@@ -131,8 +131,7 @@ mad::Packet get_packet(Reader& in) {
   packet.address.sqp = in.number<std::uint32_t>();
   packet.address.sl = Sl{in.number<std::uint8_t>()};
   packet.address.pkey_index = in.number<std::uint16_t>();
-  const std::string_view bytes = in.raw(packet.mad.size());
-  std::memcpy(packet.mad.data(), bytes.data(), bytes.size());
+  std::ranges::copy(in.raw(packet.mad.size()), packet.mad.begin());
   return packet;
 }
 
@@ -185,7 +184,9 @@ Result<Opening> parse_opening(std::string_view bytes) {
   opening.overrides = get_texts(in);
   opening.node_names = in.text();
   const std::chrono::milliseconds wall{in.number<std::int64_t>()};
-  if (wall < -Reader::longest || wall > Reader::longest) in.refuse();
+  // As milliseconds: what a stranger wrote may be more than there are nanoseconds for.
+  constexpr auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(Reader::longest);
+  if (wall < -longest || wall > longest) in.refuse();
   opening.calendar.wall = journal::WallTime{wall};
   opening.calendar.fabric = in.time();
   opening.journal = get_if_any(in);
