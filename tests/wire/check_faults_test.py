@@ -211,6 +211,12 @@ class Faults(Judged):
         self.wire.write_table("c", UP_DOWN["c"])
         self.expect("not-active")
 
+    def test_to_mend_what_was_not_cut_changes_nothing(self):
+        self.wire.command("mend", "c", 2)
+        self.wire.time += 20_000_000
+        self.wire.write_table("c", UP_DOWN["c"])
+        self.expect()
+
     def test_an_entry_for_a_host_whose_own_link_trains(self):
         self.wire.command("kill", "d")
         self.wire.command("revive", "d")

@@ -43,7 +43,8 @@ class Link {
     active_since_cut_ = raised;
   }
   void mended(Time now) {
-    if (cuts_ > 0) --cuts_;
+    if (cuts_ == 0) return;  // nothing trains when a cable is plugged in that is there
+    --cuts_;
     active_ = {};
     barrier_ = now;
   }
