@@ -2,7 +2,8 @@
 // what was read is written as the same again.
 //
 // The input: MADs of 256 bytes, the last one filled up with zeros. The last byte of each says whether it is
-// sealed with the key on its way (1), and whether it comes from the manager (2).
+// sealed with the key on its way (1), and whether it comes from the manager (2). All of it is also read as a
+// key, as text.
 
 #include <algorithm>
 #include <set>
@@ -38,6 +39,37 @@ void standing(const mad::Bytes& mad) {
   mad::Bytes written{};
   apm::encode(*read, written);
   fuzz::require(apm::read_standing(written).value() == *read, "a standing is read as it was written");
+  fuzz::require(!to_string(read->progress).empty(), "progress has a word");
+  fuzz::require(!read->all_can_move() || read->unable == 0, "who cannot move does not");
+}
+
+/// What the daemon orders is obeyed once, and its answer counts.
+void ordered(const apm::Key& key, const mad::Bytes& mad) {
+  const auto order = apm::read_move(mad);
+  if (!order) return;
+  CountingHost host;
+  apm::Agent agent{{.key = key, .port = PortGuid{0x1234}}, host};
+  apm::Sealer sealer{key};
+  mad::Packet packet = apm::request(mad::Method::Set, apm::Attribute::Move, Lid{9}, PortGuid{0x1234});
+  packet.address.slid = manager;
+  encode(*order, packet.mad);
+  fuzz::require(apm::read_move(packet.mad).value() == *order, "an order is read as it was written");
+  sealer.seal_request(1 + order->number % 1'000'000, packet.mad);
+  const auto answer = agent.answer(packet, manager);
+  fuzz::require(answer && sealer.admit_answer(answer->mad), "an order is answered");
+  fuzz::require(host.done == 1, "an order is obeyed");
+  const auto again = agent.answer(packet, manager);
+  fuzz::require(host.done == 1, "a copy of it is not");
+  fuzz::require(again && sealer.admit_answer(again->mad), "the daemon hears how far numbers have come");
+}
+
+void key_as_text(std::string_view text) {
+  const auto key = apm::parse_key(text);
+  if (!key) return fuzz::require(key.error().message.starts_with("a key is"), "a refusal says what a key is");
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string written;
+  for (const std::uint8_t byte : *key) written += {digits[byte >> 4U], digits[byte & 15U]};
+  fuzz::require(apm::parse_key(written).value() == *key, "a key is read as it was written");
 }
 
 }  // namespace
@@ -63,6 +95,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     apm::Sealer sealer{key};
     (void)sealer.admit_answer(packet.mad);
     standing(packet.mad);
+    ordered(key, packet.mad);
   }
+  key_as_text(fuzz::text(data, size));
   return 0;
 }

@@ -8,8 +8,34 @@
 #include "simserve/kernel_messages.h"
 #include "simserve/wire.h"
 
+namespace {
+
+using namespace heddle;
+
+/// Payloads that are all bytes of one kind, as the fabric writes messages for the kernel.
+void written(std::uint8_t byte) {
+  const auto payload = [byte](auto&& filled) {
+    std::memset(static_cast<void*>(&filled), byte, sizeof filled);
+    return filled;
+  };
+  for (const simserve::KernelMessage& message :
+       {simserve::packet_message(payload(heddle_vhca_packet{})),
+        simserve::local_message(payload(heddle_vhca_local{})),
+        simserve::create_message(payload(heddle_vhca_create{})),
+        simserve::port_message(payload(heddle_vhca_port{})), simserve::ready_message()})
+    fuzz::require(message.bytes().size() == message.header.size, "a message is as long as it says");
+}
+
+void arrived(const heddle_vhca_packet& packet) {
+  const heddle_vhca_packet once = simserve::to_kernel(simserve::from_kernel(packet), 1);
+  const heddle_vhca_packet twice = simserve::to_kernel(simserve::from_kernel(once), 1);
+  fuzz::require(std::ranges::equal(once.mad, twice.mad),
+                "but for the hop pointer a MAD goes back as it came");
+}
+
+}  // namespace
+
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace heddle;
   simserve::PacketMessage message;
   std::memcpy(static_cast<void*>(&message), data, std::min(size, sizeof(message)));
   const mad::Packet packet = simserve::from_wire(message);
@@ -20,9 +46,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   simserve::KernelMessage kernel;
   const std::size_t length = std::min(size, sizeof(kernel));
   std::memcpy(static_cast<void*>(&kernel), data, length);
-  if (simserve::is_whole(kernel, length)) {
-    const mad::Packet arrived = simserve::from_kernel(kernel.payload.packet);
-    (void)simserve::to_kernel(arrived, 1);
-  }
+  if (simserve::is_whole(kernel, length) && kernel.header.type == HEDDLE_VHCA_PACKET)
+    arrived(kernel.payload.packet);
+  if (size > 0) written(data[0]);
   return 0;
 }

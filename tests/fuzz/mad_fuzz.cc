@@ -1,12 +1,15 @@
 // MADs: header and directed route, and each attribute of subnet and performance management. Any bytes decode;
-// what was decoded is encoded to bytes that decode to the same again.
+// what was decoded is encoded to bytes that decode to the same again. What ports say of their links makes
+// sense together.
 
 #include <algorithm>
+#include <utility>
 
 #include "fuzz/fuzz_target.h"
 #include "mad/attributes.h"
 #include "mad/counters.h"
 #include "mad/header.h"
+#include "mad/link_capability.h"
 #include "sampling/readings.h"
 
 namespace {
@@ -42,6 +45,38 @@ void readings(const mad::Bytes& mad) {
   constexpr auto all = static_cast<load::CounterMask>(~load::CounterMask{});
   sampling::read_extended(mad::decode_gmp<mad::PortCountersExtended>(mad::gmp_data(mad)), all, {}, reading);
   sampling::read_basic(mad::decode_gmp<mad::PortCounters>(mad::gmp_data(mad)), all, {}, reading);
+  const mad::PortCounters reset = sampling::reset_of(PortNum{mad[0]}, mad[1]);
+  fuzz::require(reset.port_select == PortNum{mad[0]}, "counters of this port are cleared");
+}
+
+/// Two ports: what the MAD says, and the same read from 64 bytes further on.
+void links(const mad::Bytes& mad) {
+  const auto info = mad::decode<mad::PortInfo>(mad::smp_data(mad));
+  mad::Bytes shifted{};
+  std::copy(mad.begin() + 64, mad.end(), shifted.begin());
+  const auto other = mad::decode<mad::PortInfo>(mad::smp_data(std::as_const(shifted)));
+  for (const auto by : {mad::By::Supported, mad::By::Enabled}) {
+    const mad::LinkMode one_way = mad::best_common(info, other, by);
+    const mad::LinkMode back = mad::best_common(other, info, by);
+    fuzz::require(one_way.width == back.width && one_way.speed == back.speed, "both ends agree");
+  }
+  mad::PortInfo set = info;
+  set_speed(mad::active_speed(info, nullptr), set);
+  if (mad::active_speed(info, nullptr) != LinkSpeed::None)
+    fuzz::require(mad::active_speed(set, nullptr) == mad::active_speed(info, nullptr), "a speed is set");
+  set_width(mad::active_width(info), set);
+  fuzz::require(mad::active_width(set) == mad::active_width(info), "a width is set");
+  const auto ext = mad::decode<mad::MlnxExtPortInfo>(mad::smp_data(std::as_const(shifted)));
+  (void)mad::active_speed(info, &ext);
+  (void)mad::hides_speed(info, info.capability_mask);
+  fuzz::require(mad::data_vls(mad[0]) <= 15, "a port has 15 data VLs at most");
+}
+
+void notice(const mad::Bytes& mad) {
+  auto notice = mad::decode<mad::Notice>(mad::smp_data(mad));
+  const Lid lid = notice.data_lid();
+  notice.set_data_lid(lid);
+  fuzz::require(notice.data_lid() == lid, "a notice's LID is written where it is read");
 }
 
 }  // namespace
@@ -85,5 +120,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         });
   }
   readings(mad);
+  links(mad);
+  notice(mad);
   return 0;
 }
