@@ -93,6 +93,7 @@ bool prune(const SwitchGraph& graph, Tree& tree, std::span<const routing::Multic
 void MulticastGroups::learn(const SwitchGraph& graph, SwitchIndex sw, const MulticastTable& found) {
   for (const auto& [lid, ports] : found) {
     Group& group = groups_[lid];
+    group.is_settled = false;
     bool has_members = false;
     for (std::size_t port = 0; port < ports.size(); ++port) {
       if (!ports[port] || hop_by(graph, sw, port) != nullptr) continue;
@@ -115,8 +116,19 @@ void MulticastGroups::set_joined(std::map<Lid, Joined> joined) {
   }
   for (auto& [lid, now] : joined) {
     // A group that nobody was ever in needs no entry taken away.
-    if (now != Joined{} || groups_.contains(lid)) groups_[lid].joined = std::move(now);
+    if (now == Joined{} && !groups_.contains(lid)) continue;
+    Group& group = groups_[lid];
+    if (group.joined != now) group.is_settled = false;
+    group.joined = std::move(now);
   }
+}
+
+void MulticastGroups::settle(const std::function<bool(Lid)>& leave) {
+  for (auto& [lid, group] : groups_) group.is_settled = !leave(lid);
+}
+
+void MulticastGroups::unsettle() {
+  for (auto& [lid, group] : groups_) group.is_settled = false;
 }
 
 std::size_t MulticastGroups::size() const {
@@ -144,7 +156,7 @@ MulticastGroups::Wanted MulticastGroups::trees(const Routes& routes,
     if (held[s] != nullptr) present.emplace(graph.guid(SwitchIndex{s}), SwitchIndex{s});
   }
   for (const auto& [lid, group] : groups_) {
-    if (leave(lid)) continue;
+    if (group.is_settled || leave(lid)) continue;
     if (!group.has_anybody()) {
       for (MulticastTable& table : wanted.tables) table.erase(lid);
       continue;

@@ -42,12 +42,19 @@ class MulticastGroups {
   };
   /// `held`: by SwitchIndex; null where the switch is not there. A group whose tree has only links that all
   /// planes use, and reaches everybody, keeps it; others get another tree over such links, or where those
-  /// fall apart over all that are up. `leave` groups stay as they are. Precondition: routes.order.
+  /// fall apart over all that are up. `leave` groups, and those that are settled, stay as they are.
+  /// Precondition: routes.order.
   [[nodiscard]] Wanted trees(const Routes& routes, std::span<const MulticastTable* const> held,
                              const std::function<bool(Lid)>& leave) const;
+  /// Switches hold what trees() wants: until somebody joins or leaves, or a table is found to be another one,
+  /// only groups that were left have their turn.
+  void settle(const std::function<bool(Lid)>& leave);
+  /// Routes or switches are others, or what a switch holds is not known: all have their turn.
+  void unsettle();
 
  private:
   struct Group {
+    bool is_settled = false;
     Joined found;   ///< in tables
     Joined joined;  ///< by the subnet administrator
     [[nodiscard]] bool has_anybody() const {

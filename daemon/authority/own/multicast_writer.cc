@@ -42,8 +42,8 @@ void MulticastWriter::write(std::shared_ptr<const Survey> survey, std::shared_pt
   routes_ = std::move(routes);
   done_ = std::move(done);
   report_ = {};
+  const std::vector<Switch*> before = std::exchange(switches_, {});
   nodes_.clear();
-  switches_.clear();
   left_.clear();
   if (!routes_->order) {
     finish(now);
@@ -58,6 +58,7 @@ void MulticastWriter::write(std::shared_ptr<const Survey> survey, std::shared_pt
     if (known == known_.end()) known = known_.emplace(guid, met(survey_->node(node))).first;
     switches_.back() = &known->second;
   }
+  if (routes_ != settled_by_ || switches_ != before) groups_.unsettle();
   read(now);
 }
 
@@ -78,6 +79,7 @@ void MulticastWriter::read(Instant now) {
     if (switches_[s] == nullptr) continue;
     for (const MftBlockRef& at : switches_[s]->unknown) blocks.push_back({s, at});
   }
+  if (!blocks.empty()) groups_.unsettle();
   // One block of each switch after the other, so that many agents work at the same time.
   std::stable_sort(blocks.begin(), blocks.end(), [](const auto& x, const auto& y) { return x.at < y.at; });
   batch_.start(
@@ -199,6 +201,10 @@ void MulticastWriter::confirm(std::uint64_t tag, const Completion& completion) {
 
 void MulticastWriter::finish(Instant now) {
   wanted_.clear();
+  if (!report_.stopped && report_.failures.empty()) {
+    groups_.settle([this](Lid group) { return left_.contains(block_number(group)); });
+    settled_by_ = routes_;
+  }
   const Done done = std::exchange(done_, nullptr);
   const WriteReport report = std::exchange(report_, {});
   done(report, now);

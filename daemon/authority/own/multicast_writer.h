@@ -81,6 +81,7 @@ class MulticastWriter {
   Batch batch_;
   std::unordered_map<NodeGuid, Switch> known_;
   MulticastGroups groups_;
+  std::shared_ptr<const Routes> settled_by_;  ///< routes that settled groups have their trees by
 
   // Of the run.
   std::shared_ptr<const Survey> survey_;

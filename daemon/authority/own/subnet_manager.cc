@@ -16,6 +16,9 @@ using std::chrono::seconds;
 constexpr FabricClock::duration first_retry = seconds{1};
 constexpr FabricClock::duration longest_retry = seconds{30};
 constexpr std::size_t blocks_at_a_time = 64;
+/// The first who joins a group after a while hears it at once. Of hosts that join and leave without end all
+/// is done together, so that they take a small part of a processor (multicast_bench).
+constexpr FabricClock::duration between_regroups = std::chrono::milliseconds{200};
 
 }  // namespace
 
@@ -125,6 +128,10 @@ void SubnetManager::on_timer(Instant now) {
     next(now);
   }
   if (verify_at_ && *verify_at_ <= now) verify(now);
+  if (regroup_at_ && *regroup_at_ <= now) {
+    regroup_at_.reset();
+    next(now);
+  }
   if (is_at_rest() && ports_again_.is_due(now)) set_ports_again(now);
   if (ask_at_ && *ask_at_ <= now && is_at_rest()) ask(now);
 }
@@ -134,7 +141,7 @@ std::optional<Instant> SubnetManager::next_deadline() const {
   const auto segments = administration_ ? administration_->next_deadline() : std::nullopt;
   const auto ask_at = is_at_rest() ? ask_at_ : std::nullopt;
   const auto ports_at = is_at_rest() ? ports_again_.at() : std::nullopt;
-  for (const auto& at : {tables_again_.at(), verify_at_, ask_at, ports_at, segments}) {
+  for (const auto& at : {tables_again_.at(), verify_at_, ask_at, ports_at, segments, regroup_at_}) {
     if (at && (!first || *at < *first)) first = at;
   }
   return first;
@@ -182,6 +189,7 @@ void SubnetManager::next(Instant now) {
   if (owes_verifying_ && is_master() && configured_) return verify_some(now);
   if (rewrites_.empty()) {
     if (!administration_ || !administration_->groups_changed() || !is_master() || !configured_) return;
+    if (regroup_at_) return;
     regrouping_ = true;
     say_who_joined(*configured_);
     provisioner_.regroup(configured_, now, [this](const ProvisionReport& report) { regrouped(report); });
@@ -215,6 +223,7 @@ void SubnetManager::ask(Instant now) {
 
 void SubnetManager::regrouped(const ProvisionReport& report) {
   regrouping_ = false;
+  regroup_at_ = report.ended + between_regroups;
   if (!report.failure) {
     configured_ = report.survey;
     if (!report.tables_confirmed) tables_again_.failed(report.ended);

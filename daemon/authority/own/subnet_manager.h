@@ -136,6 +136,7 @@ class SubnetManager {
   bool owes_verifying_ = false;  ///< it was due during a run
   bool verifying_ = false;       ///< orders wait for that, and no news of the fabric does
   bool regrouping_ = false;
+  std::optional<Instant> regroup_at_;  ///< not before
   std::optional<Administration> administration_;
   Provisioner provisioner_;
 };

@@ -112,6 +112,29 @@ TEST_F(GroupsTest, OnlyWhatLosesALinkIsRerouted) {
   EXPECT_TRUE(apart.tables[leaf.raw()].at(group)[host_port(leaf).raw()]);
 }
 
+TEST_F(GroupsTest, WhatIsSettledHasItsTurnWhenSomebodyJoinsOrAllHave) {
+  MulticastGroups groups;
+  const auto found = members(groups);
+  const auto wanted = trees(groups, found).tables;
+  groups.settle([](Lid) { return false; });
+  EXPECT_EQ(trees(groups, found).tables, found) << "nobody looks at it";
+  groups.unsettle();
+  EXPECT_EQ(trees(groups, found).tables, wanted);
+  groups.settle([](Lid) { return true; });
+  EXPECT_EQ(trees(groups, found).tables, wanted) << "a group that was left is not settled";
+
+  groups.settle([](Lid) { return false; });
+  std::map<Lid, MulticastGroups::Joined> joined;
+  joined[group].members.insert({graph().guid(leaves().front()), host_port(leaves().front())});
+  groups.set_joined(joined);
+  EXPECT_EQ(trees(groups, found).tables, wanted);
+  groups.settle([](Lid) { return false; });
+  groups.set_joined(joined);
+  EXPECT_EQ(trees(groups, found).tables, found) << "the same again is nobody new";
+  groups.learn(graph(), leaves().front(), found[leaves().front().raw()]);
+  EXPECT_EQ(trees(groups, found).tables, wanted) << "a table was read";
+}
+
 TEST_F(GroupsTest, ASwitchWhereSomebodyMayOnlySendStaysInTheTree) {
   MulticastGroups groups;
   const auto at = leaves();

@@ -94,7 +94,9 @@ class Asked : public ::testing::Test {
       asks_again_at.reset();
       return answered;
     }
+    /// Groups too, which have their turn some time after others had.
     void rest() {
+      (void)sim.run([] { return false; }, 1s);
       EXPECT_TRUE(sim.run([&] { return !sm.busy() && !discovery.busy(); }));
     }
 

@@ -44,6 +44,35 @@ TEST_F(Asked, JoinedPortsHearTheGroupAndThoseThatLeftDoNot) {
   EXPECT_TRUE(hearing(world, mlid).empty());
 }
 
+// Each change had all groups looked at, and their blocks written: a host took the daemon's whole thread.
+TEST_F(Asked, WhoJoinsAndLeavesWithoutEndHasItDoneTogether) {
+  World world{small_tree};
+  world.bring_up();
+  std::size_t sets = 0;
+  world.sim.on_send = [&](const mad::Packet& packet) {
+    const mad::Header header = mad::read_header(packet.mad);
+    const auto attribute = static_cast<mad::SmAttr>(header.attribute);
+    if (attribute == mad::SmAttr::MulticastForwardingTable && header.method == mad::Method::Set) ++sets;
+  };
+  SaClient client{world.sim.fabric, world.host(4)};
+  const SaQuestion join = join_question(sa::ipoib_broadcast, world.gid(world.host(4)));
+  SaQuestion leave = join;
+  leave.method = sa::method::remove;
+  ASSERT_TRUE(world.ask(client, join));
+  ASSERT_TRUE(world.sim.run([&] { return !world.sm.busy(); }));
+  EXPECT_EQ(hearing(world, Lid{0xc000}), std::vector{world.host(4)}) << "the first one at once";
+  const std::size_t one_change = sets;
+  for (int i = 0; i < 50; ++i) {
+    for (const SaQuestion& question : {leave, join}) {
+      ASSERT_TRUE(world.ask(client, question));
+      ASSERT_EQ(client.answered().status, mad::status::ok);
+    }
+  }
+  world.rest();
+  EXPECT_LE(sets, 3 * one_change) << "50 times there and back";
+  EXPECT_EQ(hearing(world, Lid{0xc000}), std::vector{world.host(4)});
+}
+
 TEST_F(Asked, NobodyJoinsForAnotherPortUnlessTrusted) {
   World world{small_tree};
   world.bring_up();
@@ -118,14 +147,17 @@ TEST_F(Asked, GroupsOfAnAdministratorThatDiedAreJoinedAnew) {
   EXPECT_EQ(hearing(world, mlid), std::vector{world.host(1)});
   world.sim.engine.unsolicited_to(
       [&](const mad::Packet& packet, Instant at) { (void)second.on_unsolicited(packet, at); });
+  world.sim.next_deadline = [&] { return second.next_deadline(); };
+  world.sim.on_timer = [&](Instant now) { second.on_timer(now); };
   SaQuestion join = join_question({0xff12401bffff0000, 0x16}, world.gid(world.host(1)));
   ASSERT_TRUE(world.ask(client, join));
   EXPECT_EQ(client.record<R>().mlid, mlid);
   join.method = sa::method::remove;
   ASSERT_TRUE(world.ask(client, join));
-  ASSERT_TRUE(world.sim.run([&] { return !second.busy(); }));
+  (void)world.sim.run([] { return false; }, 1s);
   EXPECT_TRUE(hearing(world, mlid).empty()) << "what was found in the tables goes with who leaves";
   world.sim.engine.unsolicited_to([](const mad::Packet&, Instant) {});
+  world.sim.next_deadline = nullptr;
 }
 
 }  // namespace
