@@ -114,6 +114,7 @@ class PlanParser {
       }
       result.push_back(link);
     }
+    std::sort(result.begin(), result.end());  // as they are written
     return result;
   }
 
