@@ -8,6 +8,15 @@
 #include "trace/fields.h"
 
 namespace heddle::trace {
+namespace {
+
+/// Ticks end before `never`: what would come later comes at the last of them.
+Tick later(Tick at, Tick by) {
+  constexpr Tick last = Replay::never - 1;
+  return by < last - at ? at + by : last;
+}
+
+}  // namespace
 
 std::vector<std::uint32_t> round_robin(std::uint32_t tasks, std::uint32_t ports) {
   std::vector<std::uint32_t> result(tasks);
@@ -96,7 +105,7 @@ void Replay::go_on(std::uint32_t id) {
       if (step.when.dependency == Dependency::AfterReceive) task.waits_for = step.when.after;
       return;
     }
-    task.last = std::max(task.last, after + step.when.ticks);
+    task.last = std::max(task.last, later(after, step.when.ticks));
     if (step.kind == Step::Kind::Send) {
       send(step.index, task.last);
       return;
@@ -190,7 +199,7 @@ void Replay::leave(const Due& due, std::vector<Outgoing>& out) {
   ++under_way_;
   if (options_.port_of_task[message.source] == options_.port_of_task[message.target]) {
     ++summary_.local_messages;
-    due_.push({due.at + local_latency(message), order_++, due.handle, true});
+    due_.push({later(due.at, local_latency(message)), order_++, due.handle, true});
   } else {
     out.push_back(message);
   }
@@ -207,8 +216,8 @@ Tick Replay::local_latency(const Outgoing& message) const {
   const auto pair = options_.pair_ticks.find(std::uint64_t{message.source} * trace_.tasks + message.target);
   Tick latency = pair == options_.pair_ticks.end() ? options_.local_ticks : pair->second;
   if (options_.local_bytes_per_tick > 0) {
-    latency +=
-        static_cast<Tick>(std::ceil(static_cast<double>(message.bytes) / options_.local_bytes_per_tick));
+    latency = later(latency, static_cast<Tick>(std::ceil(static_cast<double>(message.bytes) /
+                                                         options_.local_bytes_per_tick)));
   }
   return latency;
 }

@@ -259,6 +259,7 @@ class Reader {
       entered_.push_back({line_, {}});
     }
     const Collective& known = trace_.collectives[at->second];
+    if (known.together) return fields.wrong("ID", fmt::format("{} is there twice", made.id));
     if (known.kind != made.kind || known.communicator != made.communicator || known.root != made.root ||
         known.bytes != made.bytes) {
       return fields.wrong("ID", fmt::format("{} is another collective in an earlier record", made.id));

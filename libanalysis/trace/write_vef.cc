@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <queue>
 #include <utility>
 
@@ -50,27 +51,32 @@ class Writer {
     out_ << '\n';
   }
 
-  /// To the task's next message; collectives before it are written on the way.
-  void advance(std::uint32_t task) {
-    while (at_[task] < trace_.program[task].size()) {
+  /// To the task's next message; collectives before it are written on the way, and their members go on. No
+  /// recursion: how many wait for one another is the file's to say.
+  void advance(std::uint32_t first) {
+    std::vector<std::uint32_t> ready{first};
+    while (!ready.empty()) {
+      const std::uint32_t task = ready.back();
+      ready.pop_back();
+      if (at_[task] == trace_.program[task].size()) continue;
       const Step& next = step(task);
       if (next.kind == Step::Kind::Send) {
         next_.emplace(next.index, task);
-        return;
-      }
-      const Collective& collective = trace_.collectives[next.index];
-      if (collective.together) {
-        const auto& members = trace_.communicators[collective.communicator];
-        if (++waiting_[next.index] < members.size()) return;  // the last one writes it, for all
-        enter('G', collective, {}, next.when);
-        for (const std::uint32_t member : members) ++at_[member];
-        for (const std::uint32_t member : members) {
-          if (member != task) advance(member);
-        }
         continue;
       }
-      enter('L', collective, fmt::format(" {}", task), next.when);
-      ++at_[task];
+      const Collective& collective = trace_.collectives[next.index];
+      if (!collective.together) {
+        enter('L', collective, fmt::format(" {}", task), next.when);
+        ++at_[task];
+        ready.push_back(task);
+        continue;
+      }
+      const auto& members = trace_.communicators[collective.communicator];
+      if (++waiting_[next.index] < members.size()) continue;  // the last one writes it, for all
+      enter('G', collective, {}, next.when);
+      for (const std::uint32_t member : members) ++at_[member];
+      ready.push_back(task);
+      std::remove_copy(members.rbegin(), members.rend(), std::back_inserter(ready), task);
     }
   }
 

@@ -84,6 +84,12 @@ TEST(Vef, RefusesHalfACollective) {
   EXPECT_THAT(error("VEF3 3 0 1 1 0 0 1000\nC7 0 1\nG2 7 sing 0 64 0 0 -1\n"), HasSubstr("kind is \"sing\""));
 }
 
+TEST(Vef, RefusesACollectiveThatIsEnteredAgain) {
+  EXPECT_THAT(
+      error("VEF3 2 0 1 1 2 0 1000\nC0 0 1\nG1 0 allreduce 0 8 0 0 -1\nL1 0 allreduce 0 8 0 0 0 -1\n"),
+      HasSubstr("t.vef:4: ID 1 is there twice"));
+}
+
 TEST(Vef, SurvivesRubbish) {
   EXPECT_TRUE(rc::check("any change of a valid trace is read or refused", [] {
     std::string text =

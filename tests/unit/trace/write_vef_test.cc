@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "trace/trace_summary.h"
@@ -47,6 +48,35 @@ TEST(WriteVef, WritingTwiceChangesNothing) {
   EXPECT_THAT(once, HasSubstr("VEF3 2 3 1 1 2 0 1000\n"));
   EXPECT_THAT(once, HasSubstr("G1 0 allreduce 0 8 0 0 -1\n"));
   EXPECT_THAT(once, HasSubstr("L2 0 broadcast 1 64 1 2 1 1\n"));
+}
+
+/// Each task enters what it shares with the next one, then what it shares with the one before: the last one
+/// lets all go on.
+TEST(WriteVef, CollectivesThatFreeOneAnotherNeedNoStack) {
+  Trace trace;
+  trace.tasks = 300'000;
+  trace.program.resize(trace.tasks);
+  const auto enter = [](std::uint32_t index) {
+    Step step;
+    step.kind = Step::Kind::Enter;
+    step.index = index;
+    return step;
+  };
+  for (std::uint32_t task = 0; task < trace.tasks; ++task) {
+    if (task + 1 < trace.tasks) {
+      Collective collective;
+      collective.id = task;
+      collective.communicator = task;
+      collective.together = true;
+      trace.collectives.push_back(collective);
+      trace.communicators.push_back({task, task + 1});
+      trace.program[task].push_back(enter(task));
+    }
+    if (task > 0) trace.program[task].push_back(enter(task - 1));
+  }
+  const std::string text = written(trace);
+  EXPECT_EQ(std::ranges::count(text, 'G'), trace.tasks - 1);
+  EXPECT_LT(text.find("G299998 "), text.find("G0 "));
 }
 
 TEST(WriteVef, StrippedTracesHaveNoTriggersAndNoClock) {
