@@ -61,7 +61,7 @@ class Pma {
   Schedule& schedule_;
   std::unordered_map<PortIndex, Sampling> samples_;
   std::unordered_map<PortIndex, VlTotals> vl_bases_;
-  std::unordered_map<PortIndex, PortNum> last_sampled_;  ///< by the agent's port: what the result is of
+  std::unordered_map<PortIndex, PortIndex> last_sampled_;  ///< by the agent's port: what the result is of
 };
 
 }  // namespace heddle::sim

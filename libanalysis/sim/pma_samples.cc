@@ -53,7 +53,7 @@ std::uint16_t Pma::samples_control(mad::Method method, const NodeState& node, Po
     sampling.control = given;
     sampling.result = {};
     ++sampling.epoch;
-    last_sampled_[at] = given.port_select;
+    last_sampled_[at] = port;
     sampling.control.sample_status = started;
     if (given.sample_start == 0) {
       sample_started(port, sampling.epoch, now);
@@ -78,8 +78,7 @@ std::uint16_t Pma::samples_result(const NodeState& node, PortIndex at, mad::Byte
   const auto last = last_sampled_.find(at);
   mad::PortSamplesResult shown;
   if (last != last_sampled_.end()) {
-    const PortIndex port = node.type == NodeType::Switch ? model_.port_of(node, last->second) : at;
-    const Sampling& sampling = samples_[port];
+    const Sampling& sampling = samples_[last->second];
     shown = sampling.result;
     shown.tag = sampling.control.tag;
     shown.sample_status = sampling.control.sample_status;

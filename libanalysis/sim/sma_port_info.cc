@@ -106,6 +106,8 @@ std::uint16_t Sma::set_port_info(Request& request, PortIndex port) {
     const bool multicast = last_unicast_lid < wanted.lid;
     if (multicast || (wanted.lid == no_lid && own.lid != no_lid)) return status::bad_field;
     if (last_unicast_lid < wanted.master_sm_lid || wanted.lmc > 7) return status::bad_field;
+    // A base LID ends in LMC zeros (IBA 4.1.3): with another one the port would answer to none of its LIDs.
+    if ((wanted.lid.raw() & ((1U << wanted.lmc) - 1U)) != 0) return status::bad_field;
     if (port0 && !node.switch_info.enhanced_port0 && wanted.lmc != 0) return status::bad_field;
     if (own.lid != wanted.lid || own.lmc != wanted.lmc) {
       model_.set_lid(port, wanted.lid, wanted.lmc, request.now);
