@@ -16,6 +16,9 @@ namespace {
 
 namespace json = boost::json;
 
+/// Seconds. A million times in no time would keep everybody else waiting.
+constexpr double shortest_flap = 1e-3;
+
 struct NamedError {
   const char* name;
   sim::ErrorCounter counter;
@@ -150,8 +153,8 @@ Commands::Outcome Commands::link(const json::object& request, Picoseconds now) {
   } else if (*action == "up") {
     fabric_.mend(link, now);
   } else if (*action == "flap") {
-    const auto down = duration(request, "down", 1);
-    const auto up = duration(request, "up", 1);
+    const auto down = duration(request, "down", 1, shortest_flap);
+    const auto up = duration(request, "up", 1, shortest_flap);
     const auto times = number(request, "times", 1, 1, 1e6);
     if (!down) return fail(down.error());
     if (!up) return fail(up.error());

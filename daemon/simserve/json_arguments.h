@@ -45,9 +45,10 @@ inline Result<bool> flag(const boost::json::object& object, const char* key, boo
   return value->get_bool();
 }
 
-/// Seconds, up to a day.
-inline Result<Picoseconds> duration(const boost::json::object& object, const char* key, double otherwise) {
-  const auto value = number(object, key, otherwise, 0, 86400);
+/// Seconds, from `least` up to a day.
+inline Result<Picoseconds> duration(const boost::json::object& object, const char* key, double otherwise,
+                                    double least = 0) {
+  const auto value = number(object, key, otherwise, least, 86400);
   if (!value) return fail(value.error());
   return std::chrono::duration_cast<Picoseconds>(std::chrono::duration<double>(*value));
 }
