@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -108,10 +109,11 @@ Result<power::Reading> read_reading(const toml::node& node, const std::string& n
   bool watts = false;
   for (const auto& [key, value] : *table) {
     const auto whole = value.value_exact<std::int64_t>();
+    const auto number = value.is_number() ? value.value<double>() : std::nullopt;
     if (key == "switch" && value.is_string()) {
       reading.node = value.as_string()->get();
-    } else if (key == "watts" && value.is_number() && *value.value<double>() > 0) {
-      reading.watts = Watts{*value.value<double>()};
+    } else if (key == "watts" && number && std::isfinite(*number) && *number > 0) {
+      reading.watts = Watts{*number};
       watts = true;
     } else if (key == "ports" && whole && *whole >= 0 && *whole <= 254) {
       reading.ports = static_cast<unsigned>(*whole);

@@ -103,7 +103,7 @@ Origin read_origin(Reader& reader, const toml::table& table) {
     const auto end = [&](std::size_t i) {
       return range != nullptr && range->size() == 2 ? range->get(i)->value<double>() : std::nullopt;
     };
-    if (end(0) && end(1) && 0 <= *end(0) && *end(0) <= *end(1)) {
+    if (end(0) && end(1) && 0 <= *end(0) && *end(0) <= *end(1) && std::isfinite(*end(1))) {
       origin.range = {Watts{*end(0)}, Watts{*end(1)}};
     } else {
       reader.refuse(*node, "range is [ least, most ], both in watts");

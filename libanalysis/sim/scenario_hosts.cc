@@ -100,8 +100,8 @@ Result<std::vector<PortIndex>> select_hosts(const Fabric& fabric, const HostSele
   const auto count = static_cast<double>(ports.size());
   const auto from = static_cast<std::size_t>(std::floor(selection.part.first * count));
   const auto to = static_cast<std::size_t>(std::ceil(selection.part.second * count));
-  ports.assign(ports.begin() + static_cast<std::ptrdiff_t>(from),
-               ports.begin() + static_cast<std::ptrdiff_t>(to));
+  ports.resize(to);
+  ports.erase(ports.begin(), ports.begin() + static_cast<std::ptrdiff_t>(from));
   if (selection.fraction < 1) {
     random.shuffle(ports);
     const double wanted = std::round(selection.fraction * static_cast<double>(ports.size()));

@@ -163,8 +163,8 @@ Result<toml::table> parse_included(const toml::table& table, const IncludedText&
   const toml::node* node = table.get("include");
   if (node == nullptr) return toml::table{};
   const auto file = node->value_exact<std::string>();
-  if (!file) {
-    complaints.note(*node, "include", "must be text in quotes");
+  if (!file || file->empty()) {
+    complaints.note(*node, "include", "must be the name of a file in quotes");
     return toml::table{};
   }
   if (!included) return fail(ErrorCode::Invalid, "include: nothing can be included here");
