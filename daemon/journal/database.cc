@@ -123,6 +123,15 @@ Error Database::error(std::string_view doing) const {
   return {ErrorCode::Io, fmt::format("journal {}: {}: {}", path_, doing, reason())};
 }
 
+Error Database::damaged(std::string_view why) const {
+  return {
+      ErrorCode::Invalid,
+      fmt::format("journal {}: the file is damaged ({}). Move it away and start again: links that are off "
+                  "will not be known as Heddle's doing then, so see which ports are disabled first "
+                  "(ibportstate, heddle links --power)",
+                  path_, why)};
+}
+
 Database::Trouble Database::trouble() const {
   constexpr int primary = 0xff;  // of an extended code
   switch (sqlite3_errcode(raw_.get()) & primary) {

@@ -47,14 +47,23 @@ class Statement {
   }
 
   [[nodiscard]] std::int64_t integer(int column) const { return sqlite3_column_int64(raw_.get(), column); }
+  /// An integer; what is not from `least` to `most` is damage, see fits().
+  [[nodiscard]] std::int64_t within(int column, std::int64_t least, std::int64_t most) const {
+    const std::int64_t value = integer(column);
+    if (value >= least && value <= most) return value;
+    fits_ = false;
+    return least;
+  }
+  /// All that was read is what it can be: SQLite knows nothing of damage within a row.
+  [[nodiscard]] bool fits() const { return fits_; }
   [[nodiscard]] double real(int column) const { return sqlite3_column_double(raw_.get(), column); }
   [[nodiscard]] std::string text(int column) const {
     const auto* bytes = sqlite3_column_text(raw_.get(), column);
-    return bytes == nullptr ? std::string{} : std::string(reinterpret_cast<const char*>(bytes));
+    const auto length = static_cast<std::size_t>(sqlite3_column_bytes(raw_.get(), column));
+    return bytes == nullptr ? std::string{} : std::string(reinterpret_cast<const char*>(bytes), length);
   }
-  [[nodiscard]] std::optional<std::int64_t> maybe_integer(int column) const {
-    if (sqlite3_column_type(raw_.get(), column) == SQLITE_NULL) return std::nullopt;
-    return integer(column);
+  [[nodiscard]] bool is_null(int column) const {
+    return sqlite3_column_type(raw_.get(), column) == SQLITE_NULL;
   }
 
  private:
@@ -63,6 +72,7 @@ class Statement {
   };
   std::unique_ptr<sqlite3_stmt, Finalize> raw_;
   int bound_ = 0;
+  mutable bool fits_ = true;
 };
 
 class Database {
@@ -77,6 +87,8 @@ class Database {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] Error error(std::string_view doing) const;
+  /// Invalid, and what to do.
+  [[nodiscard]] Error damaged(std::string_view why) const;
   /// Why the last call failed, in SQLite's words.
   [[nodiscard]] std::string reason() const;
   /// Why the last call failed.

@@ -42,12 +42,13 @@ Result<void> store_drain(Database& database, const Calendar& calendar, const Dra
 }
 
 Result<std::map<std::string, Drain>> read_drains(const Database& database, const Calendar& calendar) {
-  const auto instant = [&](std::int64_t at) { return calendar.to_fabric(time_from(at)); };
+  const auto instant = [&](const Statement& row, int column) {
+    return calendar.to_fabric(time_from(row, column));
+  };
   std::map<std::string, Drain> drains;
   auto heads = read_rows<Drain>(database, "SELECT * FROM drain", [&](const Statement& row) {
-    Drain drain{row.text(0),        {}, {}, row.text(1), row.text(2), instant(row.integer(3)), {},
-                row.integer(5) != 0};
-    if (const auto until = row.maybe_integer(4)) drain.until = instant(*until);
+    Drain drain{row.text(0), {}, {}, row.text(1), row.text(2), instant(row, 3), {}, row.integer(5) != 0};
+    if (!row.is_null(4)) drain.until = instant(row, 4);
     return drain;
   });
   if (!heads) return fail(heads.error());

@@ -30,8 +30,8 @@ Result<void> store_lids(Database& database, std::span<const PortLid> lids) {
 
 Result<std::vector<PortLid>> read_lids(const Database& database) {
   auto lids = read_rows<PortLid>(database, "SELECT node, port, lid FROM lid", [](const Statement& row) {
-    const PortRef port{guid_from(row.integer(0)), PortNum{static_cast<std::uint8_t>(row.integer(1))}};
-    return PortLid{port, Lid{static_cast<std::uint16_t>(row.integer(2))}};
+    const PortRef port{guid_from(row.integer(0)), port_from(row, 1)};
+    return PortLid{port, Lid{number_from<std::uint16_t>(row, 2)}};
   });
   // SQLite's integers are signed, and GUIDs are not.
   if (lids) std::sort(lids->begin(), lids->end());

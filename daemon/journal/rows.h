@@ -6,6 +6,8 @@
 
 #include <bit>
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -19,7 +21,24 @@ namespace heddle::journal {
 inline std::int64_t raw(NodeGuid guid) { return std::bit_cast<std::int64_t>(guid.raw()); }
 inline NodeGuid guid_from(std::int64_t raw) { return NodeGuid{std::bit_cast<std::uint64_t>(raw)}; }
 inline std::int64_t raw(WallTime at) { return at.time_since_epoch().count(); }
-inline WallTime time_from(std::int64_t raw) { return WallTime{std::chrono::milliseconds{raw}}; }
+
+/// Any value of its type; all else is damage.
+template <class Number>
+Number number_from(const Statement& row, int column) {
+  return static_cast<Number>(row.within(column, 0, std::numeric_limits<Number>::max()));
+}
+template <class Enum>
+Enum enum_from(const Statement& row, int column, Enum last) {
+  return static_cast<Enum>(row.within(column, 0, static_cast<std::int64_t>(last)));
+}
+inline PortNum port_from(const Statement& row, int column) {
+  return PortNum{number_from<std::uint8_t>(row, column)};
+}
+inline WallTime time_from(const Statement& row, int column) {
+  // A century and more around 1970: a duration in nanoseconds bears the way from one end to the other.
+  constexpr std::int64_t most = 4'000'000'000'000;
+  return WallTime{std::chrono::milliseconds{row.within(column, -most, most)}};
+}
 
 inline void bind_link(Statement& statement, const LinkRef& link) {
   statement.bind(raw(link.a.node))
@@ -29,8 +48,7 @@ inline void bind_link(Statement& statement, const LinkRef& link) {
 }
 
 inline LinkRef link_from(const Statement& row) {
-  const auto port = [&](int column) { return PortNum{static_cast<std::uint8_t>(row.integer(column))}; };
-  return {{guid_from(row.integer(0)), port(1)}, {guid_from(row.integer(2)), port(3)}};
+  return {{guid_from(row.integer(0)), port_from(row, 1)}, {guid_from(row.integer(2)), port_from(row, 3)}};
 }
 
 /// Runs the statement once for each item.
@@ -45,6 +63,7 @@ Result<void> run_each(Database& database, const char* sql, const Items& items, B
   return {};
 }
 
+/// Errors: Io; Invalid for values that cannot be.
 template <class Item, class Read>
 Result<std::vector<Item>> read_rows(const Database& database, const char* sql, Read read,
                                     std::vector<std::int64_t> values = {}) {
@@ -55,6 +74,7 @@ Result<std::vector<Item>> read_rows(const Database& database, const char* sql, R
   int status = SQLITE_ROW;
   while ((status = statement->step()) == SQLITE_ROW) items.push_back(read(*statement));
   if (status != SQLITE_DONE) return fail(database.error("it cannot be read"));
+  if (!statement->fits()) return fail(database.damaged("it has values that cannot be"));
   return items;
 }
 

@@ -114,20 +114,10 @@ Result<void> unreadable(const Database& database, const std::string& why) {
                   database.path(), why));
 }
 
-Result<void> damaged(const Database& database, const std::string& why) {
-  return fail(
-      ErrorCode::Invalid,
-      fmt::format(
-          "journal {}: the file is damaged ({}). Move it away and start again: links that are off will not "
-          "be known "
-          "as Heddle's doing then, so see which ports are disabled first (ibportstate, heddle links --power)",
-          database.path(), why));
-}
-
 Result<void> cannot_read(const Database& database) {
   switch (database.trouble()) {
     case Database::Trouble::Damage:
-      return damaged(database, database.reason());
+      return fail(database.damaged(database.reason()));
     case Database::Trouble::Held:
       return held(database);
     case Database::Trouble::Disk:
@@ -151,7 +141,7 @@ Result<void> check_everything(const Database& database) {
   const auto verdict = database.text("PRAGMA integrity_check(1)");
   if (!verdict) return cannot_read(database);
   if (*verdict == "ok") return {};
-  return disk_failed(*verdict) ? unreadable(database, *verdict) : damaged(database, *verdict);
+  return disk_failed(*verdict) ? unreadable(database, *verdict) : fail(database.damaged(*verdict));
 }
 
 }  // namespace

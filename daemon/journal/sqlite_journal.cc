@@ -40,13 +40,8 @@ void bind_mode(Statement& statement, power::LinkMode mode) {
   statement.bind(static_cast<std::int64_t>(mode.width)).bind(static_cast<std::int64_t>(mode.speed));
 }
 
-template <class Enum>
-Enum enum_from(const Statement& row, int column) {
-  return static_cast<Enum>(row.integer(column));
-}
-
 power::LinkMode mode_from(const Statement& row, int column) {
-  return {enum_from<LinkWidth>(row, column), enum_from<LinkSpeed>(row, column + 1)};
+  return {enum_from(row, column, LinkWidth::X12), enum_from(row, column + 1, LinkSpeed::Xdr)};
 }
 
 class SqliteJournal final : public Journal {
@@ -91,7 +86,7 @@ class SqliteJournal final : public Journal {
 
   [[nodiscard]] Result<std::vector<Rank>> ranks() const override {
     return rows<Rank>("SELECT node, rank FROM rank ORDER BY node", [](const Statement& row) {
-      return Rank{guid_from(row.integer(0)), static_cast<std::uint16_t>(row.integer(1))};
+      return Rank{guid_from(row.integer(0)), number_from<std::uint16_t>(row, 1)};
     });
   }
 
@@ -175,7 +170,7 @@ class SqliteJournal final : public Journal {
         "SELECT id, at, kind, links, text FROM (SELECT * FROM event WHERE id > ? ORDER BY id DESC LIMIT ?) "
         "ORDER BY id",
         [](const Statement& row) {
-          return Event{static_cast<std::uint64_t>(row.integer(0)), time_from(row.integer(1)), row.text(2),
+          return Event{static_cast<std::uint64_t>(row.integer(0)), time_from(row, 1), row.text(2),
                        row.text(3), row.text(4)};
         },
         {static_cast<std::int64_t>(after), static_cast<std::int64_t>(most)});
@@ -186,7 +181,9 @@ class SqliteJournal final : public Journal {
 
   static std::int64_t raw_change(ChangeId change) { return std::bit_cast<std::int64_t>(change.raw()); }
   [[nodiscard]] std::int64_t raw_at(Instant at) const { return raw(calendar_.to_wall(at)); }
-  [[nodiscard]] Instant instant(std::int64_t at) const { return calendar_.to_fabric(time_from(at)); }
+  [[nodiscard]] Instant instant(const Statement& row, int column) const {
+    return calendar_.to_fabric(time_from(row, column));
+  }
 
   static void bind_totals(Statement& row, const power::EnergyTotals& totals) {
     row.bind(totals.spent.value()).bind(totals.saved.value());
@@ -282,11 +279,11 @@ class SqliteJournal final : public Journal {
     auto found = rows<Row>("SELECT * FROM off", [this](const Statement& row) {
       OffRecord off;
       off.link = link_from(row);
-      off.port = {guid_from(row.integer(4)), PortNum{static_cast<std::uint8_t>(row.integer(5))}};
+      off.port = {guid_from(row.integer(4)), port_from(row, 5)};
       off.full = mode_from(row, 6);
       off.mode = mode_from(row, 8);
-      off.cause = enum_from<regulation::Cause>(row, 10);
-      off.since = instant(row.integer(11));
+      off.cause = enum_from(row, 10, regulation::Cause::Operator);
+      off.since = instant(row, 11);
       off.reason = row.text(12);
       return Row{row.integer(13), off};
     });
@@ -301,12 +298,12 @@ class SqliteJournal final : public Journal {
     return {};
   }
   Result<void> load_intents() {
-    using Head = std::pair<std::int64_t, std::int64_t>;
-    auto heads = rows<Head>("SELECT change, at FROM intent", [](const Statement& row) {
-      return Head{row.integer(0), row.integer(1)};
+    using Head = std::pair<std::int64_t, Instant>;
+    auto heads = rows<Head>("SELECT change, at FROM intent", [this](const Statement& row) {
+      return Head{row.integer(0), instant(row, 1)};
     });
     if (!heads) return fail(heads.error());
-    for (const auto& [change, at] : *heads) intent(change).at = instant(at);
+    for (const auto& [change, at] : *heads) intent(change).at = at;
     using On = std::pair<std::int64_t, LinkRef>;
     auto on = rows<On>("SELECT * FROM intent_on", [](const Statement& row) {
       return On{row.integer(4), link_from(row)};
@@ -317,9 +314,9 @@ class SqliteJournal final : public Journal {
   }
   Result<void> load_overrides() {
     auto found = rows<OverrideRecord>("SELECT * FROM override", [this](const Statement& row) {
-      OverrideRecord record{link_from(row),
-                            {enum_from<regulation::Wish>(row, 4), row.text(5), row.text(6), std::nullopt}};
-      if (const auto until = row.maybe_integer(7)) record.value.until = instant(*until);
+      OverrideRecord record{
+          link_from(row), {enum_from(row, 4, regulation::Wish::Pin), row.text(5), row.text(6), std::nullopt}};
+      if (!row.is_null(7)) record.value.until = instant(row, 7);
       record.value.forced = row.integer(8) != 0;
       return record;
     });
@@ -342,23 +339,21 @@ class SqliteJournal final : public Journal {
   Result<void> load_baseline() {
     auto found = rows<Baseline>("SELECT * FROM baseline", [this](const Statement& row) {
       return Baseline{std::make_shared<const std::string>(row.text(0)), row.text(1), row.text(2),
-                      instant(row.integer(3))};
+                      instant(row, 3)};
     });
     if (!found) return fail(found.error());
     if (!found->empty()) memory_.baseline = std::move(found->front());
     return {};
   }
   Result<void> load_settings() {
-    using Setting = std::pair<std::string, std::int64_t>;
-    auto found = rows<Setting>("SELECT name, value FROM setting", [](const Statement& row) {
-      return Setting{row.text(0), row.integer(1)};
+    auto found = rows<std::string>("SELECT name, value FROM setting", [this](const Statement& row) {
+      std::string name = row.text(0);
+      if (name == "mode") memory_.mode = enum_from(row, 1, regulation::Mode::Enforce);
+      if (name == "plane") memory_.plane = number_from<unsigned>(row, 1);
+      if (name == "last") memory_.last = ChangeId{std::bit_cast<std::uint64_t>(row.integer(1))};
+      return name;
     });
     if (!found) return fail(found.error());
-    for (const auto& [name, value] : *found) {
-      if (name == "mode") memory_.mode = static_cast<regulation::Mode>(value);
-      if (name == "plane") memory_.plane = static_cast<unsigned>(value);
-      if (name == "last") memory_.last = ChangeId{std::bit_cast<std::uint64_t>(value)};
-    }
     return {};
   }
   Intent& intent(std::int64_t change) {
