@@ -153,6 +153,7 @@ class Reader {
     if (wrong != std::errc{} || end != digits.data() + digits.size() || !std::isfinite(value)) bad();
     return Joules{value};
   }
+  NodeGuid node_named(std::string_view name) { return guid_in(name); }
   PortRef port_named(std::string_view name) { return port_in(name); }
   power::LinkMode mode(std::string_view key) {
     const json::array& pair = list(key);
@@ -334,12 +335,8 @@ Result<std::vector<journal::Rank>> ranks_in(std::string_view text) {
   if (wrong || !parsed.is_object()) return fail(ErrorCode::Invalid, "is no list of ranks");
   std::vector<journal::Rank> ranks;
   Reader in{parsed.get_object()};
-  for (const auto& [name, rank] : parsed.get_object()) {
-    std::uint64_t guid = 0;
-    const std::string_view digits = name;
-    if (digits.starts_with("0x")) std::from_chars(digits.data() + 2, digits.data() + digits.size(), guid, 16);
-    ranks.emplace_back(NodeGuid{guid}, in.number<std::uint16_t>(name));
-  }
+  for (const auto& [name, rank] : parsed.get_object())
+    ranks.emplace_back(in.node_named(name), in.number<std::uint16_t>(name));
   if (!in.well()) return fail(ErrorCode::Invalid, "is no list of ranks");
   return ranks;
 }

@@ -28,17 +28,18 @@ std::string numbered(std::string_view key, std::uint64_t number) {
   return fmt::format("{}{:016x}", key, number);
 }
 
-std::uint64_t number_of(std::string_view key, std::string_view before) {
+/// None: no journal has written it.
+std::optional<std::uint64_t> number_of(std::string_view key, std::string_view before) {
   std::uint64_t number = 0;
   std::from_chars(key.data() + before.size(), key.data() + key.size(), number, 16);
-  return number;
+  return key == numbered(before, number) ? std::optional{number} : std::nullopt;
 }
 
 std::uint64_t newest_snapshot(const Texts& texts) {
   std::uint64_t newest = 0;
   for (auto at = texts.lower_bound(snapshots_key);
        at != texts.end() && std::string_view{at->first}.starts_with(snapshots_key); ++at) {
-    newest = number_of(at->first, snapshots_key);
+    newest = number_of(at->first, snapshots_key).value_or(newest);
   }
   return newest;
 }
@@ -215,8 +216,10 @@ Result<StoredJournal> journal_in(const Texts& texts, const journal::Calendar& ca
   if (auto read = apply_text(texts, snapshot, calendar, memory); !read) return fail(read.error());
   for (auto at = texts.lower_bound(numbered(records_key, stored.snapshot + 1));
        at != texts.end() && std::string_view{at->first}.starts_with(records_key); ++at) {
+    const auto number = number_of(at->first, records_key);
+    if (!number) continue;
     if (auto read = apply_text(texts, at->first, calendar, memory); !read) return fail(read.error());
-    stored.last = number_of(at->first, records_key);
+    stored.last = *number;
   }
   stored.memory = std::move(memory);
   if (const auto text = whole_text(texts, ranks_key)) {
