@@ -5,6 +5,8 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "base/printable.h"
+
 namespace heddle::plugin {
 namespace {
 
@@ -42,9 +44,9 @@ json::object confirmation(const Confirmation& done) {
 std::string hello_line(const Hello& hello, const Confirmation& last) {
   return line({{"event", "hello"},
                {"protocol", protocol},
-               {"opensm", hello.opensm},
-               {"plan", hello.plan},
-               {"state", hello.state},
+               {"opensm", printable(hello.opensm)},
+               {"plan", printable(hello.plan)},
+               {"state", printable(hello.state)},
                {"dropped", hello.dropped},
                {"window", hello.window},
                {"last", confirmation(last)}});
@@ -67,7 +69,7 @@ std::string subnet_up_line(bool errors, std::uint64_t epoch) {
 std::string plain_line(std::string_view event) { return line({{"event", view(event)}}); }
 
 std::string state_line(std::string_view state) {
-  return line({{"event", "sm_state"}, {"state", view(state)}});
+  return line({{"event", "sm_state"}, {"state", printable(state)}});
 }
 
 std::string trap_line(unsigned type, unsigned number, unsigned issuer_lid) {
@@ -75,7 +77,7 @@ std::string trap_line(unsigned type, unsigned number, unsigned issuer_lid) {
 }
 
 std::string plan_line(std::uint64_t epoch, bool taken, std::string_view message) {
-  return line({{"event", "plan"}, {"epoch", epoch}, {"taken", taken}, {"message", view(message)}});
+  return line({{"event", "plan"}, {"epoch", epoch}, {"taken", taken}, {"message", printable(message)}});
 }
 
 std::string timings_line(const Timings& timings) {

@@ -1,5 +1,5 @@
 /// What the plugin tells the daemon, and what the daemon tells it: JSON, one object a line (docs/opensm.md).
-/// Pure; any thread.
+/// Texts are made fit to print: a path may hold any bytes, and JSON may not. Pure; any thread.
 #pragma once
 
 #include <chrono>
