@@ -77,6 +77,10 @@ bool has_body(const RequestHead& head) {
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
 
+bool same_word(std::string_view x, std::string_view y) {
+  return beast::iequals(beast::string_view{x.data(), x.size()}, beast::string_view{y.data(), y.size()});
+}
+
 /// "0", "0.0" and so on: not acceptable.
 bool is_zero(std::string_view weight) { return weight.find_first_not_of("0.") == std::string_view::npos; }
 
@@ -103,14 +107,12 @@ double weight_of(std::string_view accept, std::string_view type) {
     double weight = 1;
     while (!range.empty()) {
       const std::string_view parameter = taken_to(range, ';');
-      if (!parameter.starts_with("q=")) continue;
+      if (!same_word(parameter.substr(0, 2), "q=")) continue;
       const auto [end, wrong] =
           std::from_chars(parameter.data() + 2, parameter.data() + parameter.size(), weight);
       if (wrong != std::errc{}) weight = 0;
     }
-    if (beast::iequals(beast::string_view{name.data(), name.size()},
-                       beast::string_view{type.data(), type.size()}))
-      most = std::max(most, weight);
+    if (same_word(name, type)) most = std::max(most, weight);
   }
   return most;
 }

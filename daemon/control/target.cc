@@ -32,7 +32,7 @@ std::optional<std::string> decode(std::string_view text, Plus plus) {
 
 Result<Target> parse_target(std::string_view target) {
   const auto bad = [] { return fail(ErrorCode::Invalid, "the request's target is not well formed"); };
-  if (target.empty() || target.front() != '/') return bad();
+  if (target.empty() || target.front() != '/' || target.find('\0') != std::string_view::npos) return bad();
   Target parsed;
   const auto question = target.find('?');
   const auto path = decode(target.substr(0, question), Plus::IsPlus);
