@@ -53,6 +53,11 @@ class Check {
       const auto end = devices_.find(cable.end);
       if (!end) return wrong(cable, end.error());
       const Wire wire{&cable, *start, *end};
+      if (start->found() && end->found() && start->end() == end->end()) {
+        return wrong(cable,
+                     {ErrorCode::Conflict, fmt::format("{}/{} has a cable to itself",
+                                                       devices_.name(start->node), start->port.raw())});
+      }
       const auto again = said_before(wire);
       if (!again) return fail(again.error());
       if (*again) continue;

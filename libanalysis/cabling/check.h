@@ -47,7 +47,8 @@ struct CableCheck {
   [[nodiscard]] bool same() const;
 };
 
-/// Errors, with file and line: a port that the plan cables twice (Conflict), and those of Devices::find.
+/// Errors, with file and line: a port that the plan cables twice, or to itself (Conflict), and those of
+/// Devices::find.
 [[nodiscard]] Result<CableCheck> check_cables(const CablePlan& plan, const Fabric& fabric);
 
 }  // namespace heddle::cabling

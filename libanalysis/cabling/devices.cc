@@ -160,9 +160,8 @@ std::optional<Result<Place>> Devices::on_adapter(const PlannedEnd& end, const st
       if (name.substr(0, device.size()) != device) continue;  // an adapter of somebody else
       if (found->size() > 1) return one_of(end, *found, "1");
       const bool port_given = adapter.size() < whole.size();
-      const PortNum port =
-          port_given ? PortNum{static_cast<std::uint8_t>(*last)} : cabled_port(found->front());
-      return place(end, found->front(), std::to_string(port.raw()));
+      const unsigned port = port_given ? *last : cabled_port(found->front()).raw();
+      return place(end, found->front(), std::to_string(port));
     }
   }
   return std::nullopt;
