@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "mad/header.h"
+
 namespace heddle::discovery {
 namespace {
 
@@ -167,7 +169,7 @@ class Assembly {
     for (std::size_t i = 0; i < queue.size(); ++i) {
       const SurveyNode& from = nodes_[queue[i].raw()];
       // Only switches forward directed routes, and the local node begins them: at the port that we sit on.
-      if (!from.is_switch() && i > 0) continue;
+      if ((!from.is_switch() && i > 0) || from.path.size() >= mad::DirectedRoute::max_hops) continue;
       for (std::size_t p = 1; p < from.ports.size(); ++p) {
         if (!from.is_switch() && p != from.info.local_port.raw()) continue;
         const NodeIndex to = behind[first_port_[queue[i].raw()] + p];

@@ -220,10 +220,13 @@ void Discovery::start_partial(std::vector<NodeGuid> nodes, Instant now) {
 void Discovery::suspected(Suspicion suspicion, Instant now) {
   overtaken_ = false;
   whole_ = suspicion.whole;
-  if (!suspicion.whole) wants_light_ = true;
+  // What could not be asked is not asked at once again: the engine takes nothing, or is stopped.
   if (suspicion.failure) {
     report(suspicion.failure, now);
-  } else if (suspicion.lost || owes_full_) {
+    return;
+  }
+  if (!suspicion.whole) wants_light_ = true;
+  if (suspicion.lost || owes_full_) {
     // Nobody has heeded what came while the local node did not answer.
     start_full(now);
   } else if (!suspicion.nodes.empty()) {

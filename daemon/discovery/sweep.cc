@@ -200,7 +200,7 @@ void Sweep::find_ways() {
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const SurveyNode& from = nodes_[queue[i]];
     // Only switches forward directed routes, and the local node begins them: at the port that we sit on.
-    if (!from.is_switch() && i > 0) continue;
+    if ((!from.is_switch() && i > 0) || from.path.size() >= mad::DirectedRoute::max_hops) continue;
     for (std::size_t p = 1; p < from.ports.size(); ++p) {
       if (!from.is_switch() && p != from.info.local_port.raw()) continue;
       const auto& peer = from.ports[p].peer;

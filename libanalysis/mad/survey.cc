@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/printable.h"
+#include "mad/header.h"
 
 namespace heddle {
 
@@ -13,6 +14,7 @@ std::optional<std::vector<PortNum>> route_to(const Survey& survey, LinkEnd end) 
   const auto peer = survey.fabric->peer(end);
   if (!peer || !survey.node(peer->node).is_switch()) return std::nullopt;
   std::vector<PortNum> path = survey.node(peer->node).path;
+  if (path.size() >= mad::DirectedRoute::max_hops) return std::nullopt;
   path.push_back(peer->port);
   return path;
 }

@@ -79,20 +79,21 @@ void Provisioner::rewrite(const std::shared_ptr<const Survey>& survey, Instant n
 std::shared_ptr<Survey> Provisioner::without_inactive(const Survey& survey) const {
   auto result = std::make_shared<Survey>(survey);
   for (const PortRef& port : inactive_) {
+    // Its node may have said since that it has fewer ports, or more.
+    if (result->fabric->find_port(port) == no_port) continue;
     const NodeIndex node = result->fabric->find_node(port.node);
-    if (node == no_node) continue;
     result->nodes[node.raw()].ports[port.port.raw()].info.state = PortState::Down;
   }
   return result;
 }
 
-/// What the survey says counts, and of a node that it has not nothing better is known. A partial sweep has
+/// What the survey says counts, and of a port that it has not nothing better is known. A partial sweep has
 /// not asked every port that it says something of: one that is Active by the survey has to have said so
 /// since.
 void Provisioner::forget_inactive(const Survey& survey) {
   std::erase_if(inactive_, [&](const PortRef& port) {
+    if (survey.fabric->find_port(port) == no_port) return false;
     const NodeIndex node = survey.fabric->find_node(port.node);
-    if (node == no_node) return false;
     const SurveyPort& said = survey.nodes[node.raw()].ports[port.port.raw()];
     return said.known && (said.info.state != PortState::Active || active_again_.contains(port));
   });

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "fabric/links.h"
+#include "mad/header.h"
 
 namespace heddle::provision {
 namespace {
@@ -42,6 +43,7 @@ void lead_around(std::span<const LinkRef> avoid, Survey& survey) {
     for (std::size_t i = 0; i < order.size(); ++i) {
       const NodeIndex at = order[i];
       const SurveyNode& node = survey.nodes[at.raw()];
+      if (node.path.size() >= mad::DirectedRoute::max_hops) continue;
       // Only switches forward directed routes; the local node is left by the port that the daemon sits on.
       for (unsigned p = 1; p <= fabric.node(at).port_count; ++p) {
         const LinkEnd out{at, PortNum{static_cast<std::uint8_t>(p)}};
