@@ -57,14 +57,15 @@ bool agrees(const McMemberRecord& wish, std::uint64_t components, const McMember
            differs(R::has_rate, fits(wish.rate, is.rate.code, rate_of)));
 }
 
-/// The MTU or rate of a group that is made: the default where that fits, else what is asked for.
+/// The MTU or rate of a group that is made: the default where that fits, else what is asked for; 0 where that
+/// cannot be had.
 template <class Rank>
 std::uint8_t setting(bool named, Selected wish, std::uint8_t usual, std::uint8_t most, Rank rank) {
   if (named && wish.selector == Selector::Exactly) return wish.code;
   if (named && wish.selector == Selector::Best) return most;
   const std::uint8_t value = rank(usual) <= rank(most) ? usual : most;
-  if (named && !fits(wish, value, rank)) return wish.selector == Selector::Above ? most : std::uint8_t{0};
-  return value;
+  if (!named || fits(wish, value, rank)) return value;
+  return wish.selector == Selector::Above && fits(wish, most, rank) ? most : std::uint8_t{0};
 }
 
 std::uint64_t mixed(std::uint64_t x) {

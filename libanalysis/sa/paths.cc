@@ -11,6 +11,8 @@ namespace {
 constexpr int most_hops = 64;
 /// Of NumbPath, where nothing is said (IBA 15.2.5.16).
 constexpr std::uint8_t all_paths = 127;
+/// PacketLifeTime has 6 bits.
+constexpr std::uint8_t longest_life = 63;
 
 bool has(std::uint64_t components, std::uint64_t bits) { return (components & bits) == bits; }
 
@@ -54,6 +56,7 @@ std::uint8_t chosen_rate(Selected wish, std::uint8_t most) {
 std::optional<std::uint8_t> chosen_life(Selected wish) {
   switch (wish.selector) {
     case Selector::Above:
+      if (wish.code == longest_life) return std::nullopt;
       return std::max<std::uint8_t>(packet_life_code, static_cast<std::uint8_t>(wish.code + 1));
     case Selector::Below:
       if (wish.code <= packet_life_code) return std::nullopt;
