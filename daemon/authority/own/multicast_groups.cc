@@ -127,6 +127,13 @@ void MulticastGroups::settle(const std::function<bool(Lid)>& leave) {
   for (auto& [lid, group] : groups_) group.is_settled = !leave(lid);
 }
 
+void MulticastGroups::keep_only(const std::unordered_set<NodeGuid>& switches) {
+  for (auto& [lid, group] : groups_) {
+    std::erase_if(group.found.members, [&](const PortRef& port) { return !switches.contains(port.node); });
+    std::erase_if(group.found.senders, [&](NodeGuid sw) { return !switches.contains(sw); });
+  }
+}
+
 void MulticastGroups::unsettle() {
   for (auto& [lid, group] : groups_) group.is_settled = false;
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "authority/own/multicast_table.h"
@@ -49,6 +50,8 @@ class MulticastGroups {
   /// Switches hold what trees() wants: until somebody joins or leaves, or a table is found to be another one,
   /// only groups that were left have their turn.
   void settle(const std::function<bool(Lid)>& leave);
+  /// Of other switches nothing that tables told is kept.
+  void keep_only(const std::unordered_set<NodeGuid>& switches);
   /// Routes or switches are others, or what a switch holds is not known: all have their turn.
   void unsettle();
 

@@ -59,7 +59,17 @@ void MulticastWriter::write(std::shared_ptr<const Survey> survey, std::shared_pt
     switches_.back() = &known->second;
   }
   if (routes_ != settled_by_ || switches_ != before) groups_.unsettle();
+  forget_gone();
   read(now);
+}
+
+/// As TableWriter does.
+void MulticastWriter::forget_gone() {
+  const auto& guids = routes_->order->graph().guids();
+  if (known_.size() <= guids.size() + TableWriter::most_gone) return;
+  const std::unordered_set<NodeGuid> there(guids.begin(), guids.end());
+  std::erase_if(known_, [&](const auto& of) { return !there.contains(of.first); });
+  groups_.keep_only(there);
 }
 
 Step MulticastWriter::step(mad::Method method, BlockOf block) const {

@@ -19,6 +19,7 @@
 #include <memory>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -40,7 +41,10 @@ class MulticastWriter {
   void write(std::shared_ptr<const Survey> survey, std::shared_ptr<const Routes> routes, Instant now,
              Done done);
   /// The switch was restarted: what it held is gone.
-  void forget(NodeGuid sw) { known_.erase(sw); }
+  void forget(NodeGuid sw) {
+    known_.erase(sw);
+    groups_.unsettle();
+  }
   /// Whether the switch sends, or may send, packets of some group out of this port.
   [[nodiscard]] bool may_use(const PortRef& port) const;
   [[nodiscard]] std::size_t groups() const { return groups_.size(); }
@@ -61,6 +65,7 @@ class MulticastWriter {
   };
   static Switch met(const SurveyNode& node);
 
+  void forget_gone();
   void read(Instant now);
   void plan(Instant now);
   /// Everything from what stands to `target`.

@@ -97,6 +97,10 @@ void Provisioner::forget_inactive(const Survey& survey) {
     const SurveyPort& said = survey.nodes[node.raw()].ports[port.port.raw()];
     return said.known && (said.info.state != PortState::Active || active_again_.contains(port));
   });
+  // A node that calls itself another one each time leaves ports behind that no survey has.
+  constexpr std::size_t most = 16'384;
+  if (inactive_.size() > most)
+    std::erase_if(inactive_, [&](const PortRef& port) { return survey.fabric->find_port(port) == no_port; });
   std::erase_if(active_again_, [this](const PortRef& port) { return !inactive_.contains(port); });
   writer_.keep_off_only(inactive_);
 }

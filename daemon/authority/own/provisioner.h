@@ -118,6 +118,8 @@ class Provisioner {
     writer_.verify(std::move(survey), count, now, std::move(done));
   }
   [[nodiscard]] std::size_t known_blocks() const { return writer_.known_blocks(); }
+  /// Switches whose tables are known, gone ones included.
+  [[nodiscard]] std::size_t known_switches() const { return writer_.known_switches(); }
   [[nodiscard]] const std::vector<Lid>& staying() const { return writer_.staying(); }
   /// Whether a table holds, or may hold, an entry that leaves by this port.
   [[nodiscard]] bool may_use(const PortRef& port) const {

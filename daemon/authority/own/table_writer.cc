@@ -51,7 +51,20 @@ void TableWriter::write(std::shared_ptr<const Survey> survey, std::shared_ptr<co
     table->read_early.resize(table->known.size(), false);
     table->settled_at.resize(table->known.size());
   }
+  forget_gone();
   read(now);
+}
+
+void TableWriter::forget_gone() {
+  const auto switches = routes_->tables.switches();
+  const std::size_t most = switches.size() + most_gone;
+  if (std::max({known_.size(), late_.size(), empty_.size()}) <= most) return;
+  const std::unordered_set<NodeGuid> there(switches.begin(), switches.end());
+  const auto is_gone = [&](const auto& of) { return !there.contains(of.first); };
+  std::erase_if(known_, is_gone);
+  std::erase_if(late_, is_gone);
+  std::erase_if(doubted_, is_gone);
+  std::erase_if(empty_, [&](NodeGuid guid) { return !there.contains(guid); });
 }
 
 void TableWriter::forget(NodeGuid sw, Others others) {

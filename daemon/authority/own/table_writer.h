@@ -124,6 +124,10 @@ class TableWriter {
   void verify(std::shared_ptr<const Survey> survey, std::size_t count, Instant now, Verified done);
   /// Blocks that verify() may read.
   [[nodiscard]] std::size_t known_blocks() const;
+  [[nodiscard]] std::size_t known_switches() const { return known_.size(); }
+  /// Switches that are in no tables any more and that something is kept of: one that calls itself another one
+  /// each time would have the daemon keep a table for each. Who comes back beyond that is read anew.
+  static constexpr std::size_t most_gone = 256;
   /// What whoever managed the fabric before may have done since a switch was restarted.
   enum class Others : std::uint8_t { WroteNothing, MayHaveWritten };
   /// The switch was restarted: what it held is gone. It is read where blocks may have been written to it:
@@ -161,6 +165,7 @@ class TableWriter {
     std::uint16_t block = 0;
   };
 
+  void forget_gone();
   void read(Instant now);
   [[nodiscard]] bool is_to_be_read_again(const Table& table, std::size_t block, Instant now) const;
   void find_differing();

@@ -59,6 +59,38 @@ TEST(Provisioner, ASwitchThatDoesNotAnswerGoesOnForwarding) {
   }
 }
 
+// The daemon kept a forwarding table of each.
+TEST(Provisioner, OfASwitchThatCallsItselfAnotherOneEachTimeFewTablesAreKept) {
+  World world{"tree:k=2,n=2"};
+  world.bring_up();
+  const NodeGuid liar = world.truth().node(world.switch_at(1)).guid;
+  std::uint64_t says = 0x1'0000'0000;
+  world.sim.receive_with([&](const mad::Packet& packet, Instant at) {
+    mad::Packet told = packet;
+    const mad::Header header = mad::read_header(packet.mad);
+    if (mad::is_smp(header) && static_cast<mad::SmAttr>(header.attribute) == mad::SmAttr::NodeInfo) {
+      auto info = mad::decode<mad::NodeInfo>(mad::smp_data(packet.mad));
+      if (info.node_guid == liar) info.node_guid = NodeGuid{says};
+      mad::encode(info, mad::smp_data(told.mad));
+    }
+    world.sim.engine.on_packet(told, at);
+  });
+  std::size_t runs = 0;
+  Provisioner fresh{world.sim.engine, world.sim, {}, minhop, [&](const ProvisionReport& report) {
+                      EXPECT_FALSE(report.failure);
+                      ++runs;
+                    }};
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < 2 * TableWriter::most_gone; ++i, ++says) {
+    const auto survey = found_anew(world);
+    ASSERT_TRUE(survey);
+    fresh.run(survey, world.sim.now);
+    ASSERT_TRUE(world.sim.run([&] { return runs == i + 1; }));
+    most = std::max(most, fresh.known_switches());
+  }
+  EXPECT_EQ(most, TableWriter::most_gone + world.truth().switch_count());
+}
+
 // A partial sweep has missed it, and has not read its neighbours.
 TEST(Provisioner, AsksTheNeighboursWhetherASwitchIsGone) {
   KeptWorld kept{"torus:4x4,hosts=1,links=1"};
