@@ -49,6 +49,30 @@ TEST(Discovery, ACableThatOneEndSpeaksOfIsThere) {
   EXPECT_GT(tried, 0U);
 }
 
+// No more than 63 hops fit into a MAD's path (IBA 14.2.2).
+TEST(Discovery, ALargeRingThatLosesACableIsSeenAsFarAsAWayCanLead) {
+  World world{"torus:120,hosts=1,links=1", {}, {.change_bits = ChangeBits::Clear}};
+  ASSERT_EQ(world.full().survey->fabric->nodes().size(), world.truth().nodes().size());
+  const Port& own = world.truth().port(world.sim.port());
+  const NodeIndex first = world.truth().peer({own.node, own.num})->node;
+  for (const Link& link : world.truth().links()) {
+    const NodeIndex other = link.a.node == first ? link.b.node : link.a.node;
+    if ((link.a.node != first && link.b.node != first) || other == own.node) continue;
+    world.sim.fabric.cut(world.truth().port(world.truth().port_index(link.a)).link, world.ps());
+    break;
+  }
+  const auto expect_short = [](const SweepReport& report) {
+    for (const SurveyNode& node : report.survey->nodes)
+      EXPECT_LE(node.path.size(), mad::DirectedRoute::max_hops);
+  };
+  const std::vector<NodeGuid> suspect{world.truth().node(first).guid};
+  world.discovery.rediscover(suspect, world.sim.now);
+  expect_short(world.finish());
+  for (int i = 0; i < 3; ++i) expect_short(world.light());
+  expect_short(world.full());
+  EXPECT_LT(world.discovery.survey()->fabric->nodes().size(), world.truth().nodes().size());
+}
+
 // A switch is asked port by port: while links trained that had been ordered on, one end of a link said that
 // it was down, and then the other one that it was up.
 class CableDuringASweep : public testing::TestWithParam<std::tuple<SweepKind, bool>> {};
