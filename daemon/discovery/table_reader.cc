@@ -100,9 +100,9 @@ void TableReader::begin(Instant now) {
 bool TableReader::may_ask(Instant now) {
   if (outstanding_ >= transport::Pace::most_asked) return false;
   transport::Pace* const pace = pace_ ? pace_() : nullptr;
-  // Its own turn is not lost where the common one is waited for: it only comes a little later.
-  wake_ = (pace != nullptr ? guest_pace_ : owner_pace_).take(now);
-  if (!wake_ && pace != nullptr) wake_ = pace->take(now);
+  const bool has_own_turn = pace != nullptr && promise_.at;
+  if (!has_own_turn) wake_ = (pace != nullptr ? guest_pace_ : owner_pace_).take(now);
+  if (!wake_ && pace != nullptr) wake_ = pace->take(now, promise_);
   return !wake_;
 }
 

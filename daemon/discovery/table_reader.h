@@ -91,6 +91,7 @@ class TableReader final : private transport::TransactionClient {
   std::uint32_t generation_ = 0;  ///< of the round; answers to an older one are dropped
   bool reading_ = false;
   std::optional<Instant> wake_;        ///< set while the pace is waited for
+  transport::Pace::Promise promise_;   ///< of the common pace
   std::optional<Instant> next_round_;  ///< none before the first survey
   Instant began_;
   Instant changed_at_;  ///< the fabric

@@ -30,6 +30,20 @@ class Pace {
     return std::nullopt;
   }
 
+  /// A turn that was promised.
+  struct Promise {
+    std::optional<Instant> at;
+  };
+  /// As above, for who asks beside sweeps, which may follow each other without end and always come first.
+  /// When he comes again as he was told, the turn is his, and the next ones of all are later by it.
+  [[nodiscard]] std::optional<Instant> take(Instant now, Promise& promise) {
+    if (!promise.at) return promise.at = take(now);
+    if (now < *promise.at) return promise.at;
+    promise.at.reset();
+    due_ = std::max(due_, now - at_a_time * period_) + period_;
+    return std::nullopt;
+  }
+
   /// Requests under way at the same time, of each who asks.
   static constexpr std::size_t most_asked = 8;
 

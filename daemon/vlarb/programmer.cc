@@ -253,7 +253,7 @@ void Programmer::send_in_turn(Instant now) {
     if (jobs_[slot].silence.empty()) {
       transport::Pace* const pace = this->pace();
       if (pace != nullptr && asked_ >= transport::Pace::most_asked) break;
-      if (pace != nullptr) wake_ = pace->take(now);
+      if (pace != nullptr) wake_ = pace->take(now, promise_);
       if (wake_) break;
     }
     unsent_.pop_front();

@@ -136,6 +136,7 @@ class Programmer final : public transport::TransactionClient {
   std::deque<Unsent> unsent_;        ///< reads that wait for their turn
   std::size_t asked_ = 0;            ///< of what was sent, without an answer yet
   std::optional<Instant> wake_;
+  transport::Pace::Promise promise_;
 };
 
 }  // namespace heddle::vlarb
