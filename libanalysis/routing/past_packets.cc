@@ -1,6 +1,8 @@
 #include "routing/past_packets.h"
 
+#include <span>
 #include <unordered_map>
+#include <vector>
 
 namespace heddle::routing {
 namespace {
@@ -16,6 +18,18 @@ class PastFinder {
   void find(const Target& target, Lid lid, std::vector<PastPackets::Wait>& waits,
             std::vector<std::uint32_t>& hops) const {
     const auto entries = recent_.of(lid);
+    std::unordered_map<NodeGuid, std::vector<const RecentEntries::Entry*>> by_switch;
+    for (const RecentEntries::Entry& entry : entries) by_switch[entry.sw].push_back(&entry);
+    const auto of = [&](SwitchIndex sw) -> std::span<const RecentEntries::Entry* const> {
+      const auto found = by_switch.find(graph_.guid(sw));
+      if (found == by_switch.end()) return {};
+      return found->second;
+    };
+    // As RecentEntries::since(), of which there would be many.
+    const auto since = [&](SwitchIndex sw) {
+      const auto own = of(sw);
+      return own.empty() ? Instant::min() : own.back()->succeeded;
+    };
     for (const RecentEntries::Entry& gone : entries) {
       const auto at = by_guid_.find(gone.sw);
       if (at == by_guid_.end() || at->second == target.at.raw()) continue;
@@ -27,8 +41,7 @@ class PastFinder {
         const std::uint32_t held =
             from == target.at.raw() ? HopMap::none : hop(from, now_.port(back.peer, lid));
         const bool leads_here = held != HopMap::none && map_.peer(held) == at->second;
-        if (leads_here && recent_.since(lid, graph_.guid(back.peer)) < gone.until)
-          waits.push_back({held, sent, lid});
+        if (leads_here && since(back.peer) < gone.until) waits.push_back({held, sent, lid});
       }
       // Packets that hold it.
       if (map_.peer(sent) == target.at.raw()) continue;
@@ -39,8 +52,8 @@ class PastFinder {
         if (wanted != HopMap::none) waits.push_back({sent, wanted, lid});
       };
       meet(now_.port(next, lid));
-      for (const RecentEntries::Entry& other : entries) {
-        if (other.sw == graph_.guid(next) && other.until > gone.since) meet(other.port);
+      for (const RecentEntries::Entry* other : of(next)) {
+        if (other->until > gone.since) meet(other->port);
       }
     }
   }

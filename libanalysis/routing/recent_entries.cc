@@ -15,8 +15,18 @@ void RecentEntries::replaced(Lid lid, NodeGuid sw, PortNum port, Instant asked, 
     unknown_until_ = now;
     return;
   }
-  const Instant began = since(lid, sw);
-  by_lid_[lid].push_back({sw, port, began, now, asked});
+  Entry gone{sw, port, since(lid, sw), now, asked};
+  std::vector<Entry>& entries = by_lid_[lid];
+  if (entries.size() >= most_apart) {
+    const auto same =
+        std::ranges::find_if(entries, [&](const Entry& each) { return each.sw == sw && each.port == port; });
+    if (same != entries.end()) {
+      gone.since = same->since;
+      entries.erase(same);
+      --count_;
+    }
+  }
+  entries.push_back(gone);
   ++count_;
 }
 

@@ -28,6 +28,9 @@ class RecentEntries {
   };
   /// With more, a whole fabric is written anew, and nobody can wait for all of it: none is known then.
   static constexpr std::size_t most = std::size_t{1} << 18U;
+  /// Of a LID. With more, those of one switch out of one port count as one that was there all the time: a
+  /// switch that contradicts itself is written anew without end.
+  static constexpr std::size_t most_apart = 256;
 
   /// The switch had this entry; the Set of another one was sent at `asked`, and confirmed at `now`.
   void replaced(Lid lid, NodeGuid sw, PortNum port, Instant asked, Instant now);

@@ -39,6 +39,14 @@ bool Retry::is_due(Instant now) {
   return true;
 }
 
+bool Doubts::are_too_many(Instant now) {
+  if (now - began_ >= seconds{1}) {
+    began_ = now;
+    count_ = 0;
+  }
+  return ++count_ > most_a_second;
+}
+
 SubnetManager::SubnetManager(transport::TransactionEngine& engine, transport::Transport& transport,
                              const ProvisionOptions& options, Router router, Provisioner::Done done)
     : engine_{engine},
@@ -279,6 +287,10 @@ std::optional<mad::Notice> SubnetManager::on_unsolicited(const mad::Packet& pack
 
 void SubnetManager::on_unmatched(const mad::Packet& packet, Instant now) {
   if (!is_master() || !provisioner_.doubt(packet)) return;
+  if (doubts_.are_too_many(now)) {
+    if (!tables_again_.at()) tables_again_.failed(now);
+    return;
+  }
   if (rewrites_.empty()) rewrites_.emplace_back();
   if (rewriting_) provisioner_.overtake(now);
   next(now);

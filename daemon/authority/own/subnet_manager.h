@@ -38,6 +38,18 @@ class Retry {
   FabricClock::duration after_{};
 };
 
+/// Of what switches hold, by answers that nobody waits for. Each is a reason to write anew, at once; a switch
+/// that contradicts itself gives one with each write.
+class Doubts {
+ public:
+  [[nodiscard]] bool are_too_many(Instant now);
+
+ private:
+  static constexpr unsigned most_a_second = 100;
+  Instant began_{};
+  unsigned count_ = 0;
+};
+
 class SubnetManager {
  public:
   SubnetManager(transport::TransactionEngine& engine, transport::Transport& transport,
@@ -131,7 +143,8 @@ class SubnetManager {
   std::deque<Written> rewrites_;              ///< the first one under way, if rewriting_; null: our own
   bool rewriting_ = false;
   Retry tables_again_;  ///< of tables that were not confirmed
-  Retry ports_again_;   ///< of ports whose settings nobody took
+  Doubts doubts_;
+  Retry ports_again_;  ///< of ports whose settings nobody took
   std::optional<Instant> verify_at_;
   bool owes_verifying_ = false;  ///< it was due during a run
   bool verifying_ = false;       ///< orders wait for that, and no news of the fabric does

@@ -50,10 +50,26 @@ TEST(RecentEntries, WhatEndedLongAgoIsForgotten) {
   EXPECT_TRUE(recent.all().empty());
 }
 
+// A switch that answered twice, and not the same, was written anew 100,000 times in a packet's life; each
+// time all entries of before were held against each other.
+TEST(RecentEntries, OfASwitchThatIsWrittenWithoutEndFewAreKept) {
+  RecentEntries recent;
+  Instant now{};
+  for (std::size_t i = 0; i < 20 * RecentEntries::most_apart; ++i, now += 2us)
+    recent.replaced(lid, leaf, PortNum{static_cast<std::uint8_t>(3 + i % 2)}, now, now + 1us);
+  EXPECT_LE(recent.of(lid).size(), RecentEntries::most_apart);
+  for (const unsigned port : {3U, 4U}) {
+    const auto is_first = [&](const auto& each) { return each.port.raw() == port && each.since <= at(2us); };
+    EXPECT_TRUE(std::ranges::any_of(recent.of(lid), is_first)) << "what was there first is not forgotten";
+  }
+  EXPECT_EQ(recent.since(lid, leaf), now - 2us);
+}
+
 TEST(RecentEntries, OfAWholeFabricNoneIsKnown) {
   RecentEntries recent;
+  constexpr std::size_t lids = 10'000;
   for (std::size_t i = 0; i <= RecentEntries::most; ++i)
-    recent.replaced(lid, leaf, PortNum{3}, at(1us), at(2us));
+    recent.replaced(Lid{static_cast<std::uint16_t>(1 + i % lids)}, leaf, PortNum{3}, at(1us), at(2us));
   EXPECT_TRUE(recent.all().empty());
   recent.replaced(lid, leaf, PortNum{3}, at(8us), at(9us));
   EXPECT_TRUE(recent.all().empty()) << "packets of those are under way still";
