@@ -56,6 +56,11 @@ class SqliteJournal final : public Journal {
           &SqliteJournal::load_settings}) {
       if (auto loaded = (this->*step)(); !loaded) return loaded;
     }
+    // What is read later: damage is told of now, and not taken for nothing then.
+    if (const auto read = ranks(); !read) return fail(read.error());
+    if (const auto read = lids(); !read) return fail(read.error());
+    if (const auto read = cables(); !read) return fail(read.error());
+    if (const auto read = energy(); !read) return fail(read.error());
     return {};
   }
 

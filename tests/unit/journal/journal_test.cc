@@ -384,6 +384,27 @@ TEST_F(JournalTest, TakesOverTheSixthSchema) {
   EXPECT_EQ(*open()->cables(), cables);
 }
 
+// SQLite's check knows nothing of it; 300 was port 44, and of a rank that cannot be read none was known.
+TEST_F(JournalTest, RefusesValuesThatCannotBe) {
+  for (const char* damage : {"UPDATE lid SET port=300", "UPDATE rank SET rank=70000"}) {
+    fs::remove(path());
+    {
+      auto journal = open();
+      const std::vector<PortLid> lids{{PortRef{NodeGuid{7}, PortNum{1}}, Lid{5}}};
+      const std::vector<Rank> ranks{{NodeGuid{7}, 1}};
+      ASSERT_TRUE(journal->put_lids(lids));
+      ASSERT_TRUE(journal->put_ranks(ranks));
+    }
+    sqlite3* raw = nullptr;
+    ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(raw, damage, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(raw);
+    const auto journal = open_journal(path(), {});
+    ASSERT_FALSE(journal) << damage;
+    EXPECT_THAT(journal.error().message, HasSubstr("damaged (it has values that cannot be)"));
+  }
+}
+
 TEST_F(JournalTest, RefusesADamagedPage) {
   {
     auto journal = open();
