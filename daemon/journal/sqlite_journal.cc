@@ -6,6 +6,7 @@
 #include "journal/cable_rows.h"
 #include "journal/database.h"
 #include "journal/drain_rows.h"
+#include "journal/energy_rows.h"
 #include "journal/journal.h"
 #include "journal/lid_rows.h"
 #include "journal/rows.h"
@@ -106,51 +107,9 @@ class SqliteJournal final : public Journal {
   [[nodiscard]] Result<std::vector<Cable>> cables() const override { return read_cables(database_); }
 
   Result<void> put_energy(const power::EnergyRecord& record) override {
-    return in_transaction([&]() -> Result<void> {
-      auto cleared =
-          database_.run("DELETE FROM energy_link; DELETE FROM energy_switch; DELETE FROM energy_total");
-      if (!cleared) return cleared;
-      auto links = each("INSERT INTO energy_link VALUES(?,?,?,?,?,?)", record.links,
-                        [](Statement& row, const auto& link) {
-                          bind_link(row, link.first);
-                          bind_totals(row, link.second);
-                        });
-      if (!links) return links;
-      auto switches = each("INSERT INTO energy_switch VALUES(?,?,?)", record.switches,
-                           [](Statement& row, const auto& node) {
-                             row.bind(raw(node.first));
-                             bind_totals(row, node.second);
-                           });
-      if (!switches) return switches;
-      return each("INSERT INTO energy_total VALUES(?,?)", std::span(&record.total, 1), bind_totals);
-    });
+    return in_transaction([&] { return store_energy(database_, record); });
   }
-
-  [[nodiscard]] Result<power::EnergyRecord> energy() const override {
-    power::EnergyRecord record;
-    using Link = std::pair<LinkRef, power::EnergyTotals>;
-    auto links = rows<Link>("SELECT * FROM energy_link ORDER BY a_node, a_port", [](const Statement& row) {
-      return Link{link_from(row), totals_from(row, 4)};
-    });
-    if (!links) return fail(links.error());
-    record.links = *std::move(links);
-    using Switch = std::pair<NodeGuid, power::EnergyTotals>;
-    auto switches = rows<Switch>("SELECT * FROM energy_switch ORDER BY node", [](const Statement& row) {
-      return Switch{guid_from(row.integer(0)), totals_from(row, 1)};
-    });
-    if (!switches) return fail(switches.error());
-    record.switches = *std::move(switches);
-    // SQLite's integers are signed, and GUIDs are not.
-    std::sort(record.links.begin(), record.links.end(),
-              [](const Link& x, const Link& y) { return x.first < y.first; });
-    std::sort(record.switches.begin(), record.switches.end(),
-              [](const Switch& x, const Switch& y) { return x.first < y.first; });
-    auto total = rows<power::EnergyTotals>("SELECT spent, saved FROM energy_total",
-                                           [](const Statement& row) { return totals_from(row, 0); });
-    if (!total) return fail(total.error());
-    if (!total->empty()) record.total = total->front();
-    return record;
-  }
+  [[nodiscard]] Result<power::EnergyRecord> energy() const override { return read_energy(database_); }
 
   Result<std::uint64_t> append(const Event& event) override {
     std::uint64_t id = 0;
@@ -188,13 +147,6 @@ class SqliteJournal final : public Journal {
   [[nodiscard]] std::int64_t raw_at(Instant at) const { return raw(calendar_.to_wall(at)); }
   [[nodiscard]] Instant instant(const Statement& row, int column) const {
     return calendar_.to_fabric(time_from(row, column));
-  }
-
-  static void bind_totals(Statement& row, const power::EnergyTotals& totals) {
-    row.bind(totals.spent.value()).bind(totals.saved.value());
-  }
-  static power::EnergyTotals totals_from(const Statement& row, int column) {
-    return {Joules{row.real(column)}, Joules{row.real(column + 1)}};
   }
 
   // A record into its tables, within a transaction.
