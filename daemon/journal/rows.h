@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "fabric/change.h"
 #include "journal/database.h"
+#include "journal/journal.h"
 
 namespace heddle::journal {
 
