@@ -59,6 +59,7 @@ Discovery::Discovery(transport::TransactionEngine& engine, const SweepOptions& o
                     next(now);
                   }} {
   background_.set_manner(Manner::Guest);
+  background_.stand_behind_others();
 }
 
 void Discovery::set_manner(Manner manner, Instant now) {
@@ -73,6 +74,7 @@ void Discovery::on_timer(Instant now) {
   sweep_.on_timer(now);
   light_.on_timer(now);
   background_.on_timer(now);
+  if (wants_full_ && in_background()) next(now);
 }
 
 std::optional<Instant> Discovery::next_deadline() const {
@@ -80,11 +82,14 @@ std::optional<Instant> Discovery::next_deadline() const {
   for (const auto& other : {sweep_.next_deadline(), background_.next_deadline()}) {
     if (other && (!first || *other < *first)) first = other;
   }
+  const bool rests = wants_full_ && !held_ && in_background() && !background_.running() && !background_found_;
+  if (rests && !catching_up_ && (!first || rests_until_ < *first)) first = rests_until_;
   return first;
 }
 
 void Discovery::full(Instant now) {
   wants_full_ = true;
+  rests_until_ = now;
   futile_ = 0;
   if (!in_background()) interrupt_light();
   next(now);
@@ -152,7 +157,7 @@ void Discovery::release(Instant now) {
 
 void Discovery::next(Instant now) {
   if (held_) return;
-  if (wants_full_ && in_background()) start_background(now);
+  if (wants_full_ && in_background() && now >= rests_until_) start_background(now);
   if (busy_) return;
   if (background_found_) {
     finish_background(now);
@@ -183,7 +188,8 @@ void Discovery::start(SweepKind kind, Instant now) {
     }
     case SweepKind::Light:
       wants_light_ = false;
-      light_.start(survey_, change_bits_ == ChangeBits::Clear ? LookAt::ChangeBits : LookAt::EveryPort, now);
+      light_.start(survey_, change_bits_ == ChangeBits::Clear ? LookAt::ChangeBits : LookAt::EveryPort,
+                   full_is_awaited() ? OwnPort::Leave : OwnPort::Look, now);
       break;
   }
 }
@@ -262,6 +268,8 @@ void Discovery::finish_background(Instant now) {
   begun_ = background_began_;
   before_ = survey_;
   full_round_ = now - background_began_;
+  rests_until_ = now + std::max<FabricClock::duration>(*full_round_, least_rest);
+  owes_full_ = what.failure.has_value();
   problems_ = background_problems_.take();
   if (what.failure) return report(std::move(what.failure), now);
   found_ = {};

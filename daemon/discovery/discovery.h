@@ -9,6 +9,7 @@
 /// before a Discovery goes away.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -99,6 +100,9 @@ class Discovery {
   [[nodiscard]] bool in_background() const {
     return manner_ == Manner::Guest && pace_.is_limited() && survey_ != nullptr;
   }
+  [[nodiscard]] bool full_is_awaited() const {
+    return wants_full_ || background_.running() || background_found_;
+  }
   void start_background(Instant now);
   void drop_background();
   /// Makes a survey of what it found, with what others asked meanwhile asked again.
@@ -132,6 +136,10 @@ class Discovery {
   static constexpr unsigned most_futile = 200;
   unsigned futile_ = 0;
   bool owes_full_ = false;  ///< one has failed, and none has been done since
+  /// Rounds over all in the background that doubts lead to, one after the other, rest in between for as long
+  /// as one takes, and this long at least.
+  static constexpr std::chrono::seconds least_rest{1};
+  Instant rests_until_;
   std::set<NodeGuid> suspects_;
   std::vector<NodeGuid> asked_;  ///< of the partial sweep under way
 

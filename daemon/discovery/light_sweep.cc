@@ -38,7 +38,7 @@ LightSweep::LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key
                        Done done)
     : engine_{engine}, m_key_{m_key}, done_{std::move(done)}, pace_{pace} {}
 
-void LightSweep::start(std::shared_ptr<const Survey> survey, LookAt look_at, Instant now) {
+void LightSweep::start(std::shared_ptr<const Survey> survey, LookAt look_at, OwnPort own_port, Instant now) {
   survey_ = std::move(survey);
   ++run_;
   running_ = true;
@@ -48,7 +48,8 @@ void LightSweep::start(std::shared_ptr<const Survey> survey, LookAt look_at, Ins
   open_.clear();
   found_ = {};
   paced_ = look_at == LookAt::EveryPort && pace_.is_limited();
-  if (const SurveyNode& local = survey_->node(survey_->local); !local.is_switch()) {
+  const SurveyNode& local = survey_->node(survey_->local);
+  if (own_port == OwnPort::Look && !local.is_switch()) {
     tasks_.push_back({Op::OwnPort, local.info.local_port, survey_->local});
   }
   if (!paced_ || !std::exchange(in_round_, true)) begin_round(look_at, now);

@@ -31,6 +31,9 @@ struct Suspicion {
   std::optional<Error> failure;
 };
 
+/// What the own port says is heeded once: not while a sweep over all that it led to is awaited.
+enum class OwnPort : std::uint8_t { Look, Leave };
+
 enum class LookAt : std::uint8_t {
   ChangeBits,  ///< where nobody else resets them
   EveryPort,
@@ -43,7 +46,7 @@ class LightSweep final : public transport::TransactionClient {
   /// `pace`: of whoever looks at every port; must outlive it.
   LightSweep(transport::TransactionEngine& engine, std::uint64_t m_key, transport::Pace& pace, Done done);
 
-  void start(std::shared_ptr<const Survey> survey, LookAt look_at, Instant now);
+  void start(std::shared_ptr<const Survey> survey, LookAt look_at, OwnPort own_port, Instant now);
   void on_completion(const transport::Completion& completion) override;
 
   void on_timer(Instant now) { pump(now); }

@@ -88,7 +88,7 @@ void Sweep::ask(Op op, Index node, PortNum port) { tasks_.push_back({op, port, r
 bool Sweep::may_send(Instant now) {
   if (manner_ == Manner::Owner || !pace_.is_limited()) return asked_ < most_in_engine;
   if (asked_ >= transport::Pace::most_asked) return false;
-  wake_ = pace_.take(now);
+  wake_ = is_behind_others_ ? pace_.take(now, promise_) : pace_.take(now);
   return !wake_;
 }
 

@@ -62,6 +62,8 @@ class Sweep final : public transport::TransactionClient {
 
   /// Owner unless told otherwise.
   void set_manner(Manner manner) { manner_ = manner; }
+  /// Others share its pace, come first, and may follow each other without end: its turns are promised.
+  void stand_behind_others() { is_behind_others_ = true; }
 
   void start_full(Instant now);
   void start_partial(const Survey& from, std::span<const NodeGuid> suspects, Instant now);
@@ -133,6 +135,8 @@ class Sweep final : public transport::TransactionClient {
   SweepOptions options_;
   transport::Pace& pace_;
   Manner manner_ = Manner::Owner;
+  bool is_behind_others_ = false;
+  transport::Pace::Promise promise_;
   std::optional<Instant> wake_;
   Problems& problems_;
   Done done_;

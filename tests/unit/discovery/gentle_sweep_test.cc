@@ -305,6 +305,94 @@ TEST_F(GentleFullSweepTest, WhatItFoundDoesNotWaitForALightOne) {
   EXPECT_EQ(report->kind, SweepKind::Light);
 }
 
+// With 58,000 ports of switches and the pace as shipped a round takes a minute, and one is asked for every
+// ten seconds.
+TEST_F(GentleFullSweepTest, LightOnesWithoutEndDoNotHoldItUp) {
+  world.sim.next_deadline = [this] { return world.discovery.next_deadline(); };
+  world.sim.on_timer = [this](Instant now) { world.discovery.on_timer(now); };
+  world.discovery.full(world.sim.now);
+  const Instant end = world.sim.now + 10s;
+  const auto full = [&] { return world.discovery.full_round().has_value(); };
+  while (!full() && world.sim.now < end) {
+    world.discovery.light(world.sim.now);
+    (void)world.sim.run(full, 10ms);
+  }
+  ASSERT_TRUE(full());
+  ASSERT_TRUE(world.discovery.light_round());
+  EXPECT_LE(*world.discovery.light_round(), std::chrono::milliseconds{ports_of_switches() * 3 / 2})
+      << "nor it them";
+}
+
+/// Has the own port say something new: each time, or the same from now on.
+class OwnPortTest : public GentleFullSweepTest {
+ protected:
+  void SetUp() override {
+    GentleFullSweepTest::SetUp();
+    world.sim.next_deadline = [this] { return world.discovery.next_deadline(); };
+    world.sim.on_timer = [this](Instant now) { world.discovery.on_timer(now); };
+    world.sim.receive_with([this](const mad::Packet& packet, Instant at) {
+      mad::Packet changed = packet;
+      const auto header = mad::read_header(packet.mad);
+      const bool own = header.mgmt_class == mad::MgmtClass::SubnDirected &&
+                       mad::read_directed_route(packet.mad).hop_count == 0;
+      if (own && header.attribute == static_cast<std::uint16_t>(mad::SmAttr::PortInfo)) {
+        ++own_port;
+        auto info = mad::decode<mad::PortInfo>(mad::smp_data(changed.mad));
+        info.master_sm_lid = Lid{static_cast<std::uint16_t>(each_time ? 1000 + own_port : 1000)};
+        mad::encode(info, mad::smp_data(changed.mad));
+      }
+      ++answers;
+      world.sim.engine.on_packet(changed, at);
+    });
+  }
+  void run_for(FabricClock::duration time) {
+    const Instant end = world.sim.now + time;
+    (void)world.sim.run([] { return false; }, time);
+    world.sim.now = end;
+  }
+
+  bool each_time = false;
+  std::size_t own_port = 0;
+};
+
+// A fuzz target's: light sweeps of one question followed each other for as long as the full one took.
+TEST_F(OwnPortTest, AnotherMasterIsHeededOnceWhileTheFullSweepIsUnderWay) {
+  world.discovery.light(world.sim.now);
+  run_for(30s);
+  EXPECT_FALSE(world.discovery.busy());
+  EXPECT_LE(own_port, 4U);
+  const auto fulls = std::ranges::count(world.reports, SweepKind::Full, &SweepReport::kind);
+  EXPECT_EQ(fulls, 2) << "the first, and that of the new master";
+  const std::size_t before = answers;
+  world.discovery.light(world.sim.now);
+  run_for(30s);
+  EXPECT_EQ(answers - before, ports_of_switches() + 1) << "a light one, which finds nothing";
+}
+
+TEST_F(OwnPortTest, OneThatSaysAnotherThingEachTimeLeavesRest) {
+  each_time = true;
+  world.discovery.full(world.sim.now);
+  run_for(10s);
+  const FabricClock::duration took = *world.discovery.full_round();
+  const Instant begun = world.sim.now;
+  const auto before = world.reports.size();
+  for (int i = 0; i < 100; ++i) {
+    world.discovery.light(world.sim.now);
+    run_for(100ms);
+  }
+  run_for(10s);
+  EXPECT_FALSE(world.discovery.busy());
+  std::vector<SweepReport> fulls(world.reports.begin() + static_cast<std::ptrdiff_t>(before),
+                                 world.reports.end());
+  std::erase_if(fulls, [](const SweepReport& report) { return report.kind != SweepKind::Full; });
+  ASSERT_GE(fulls.size(), 3U);
+  EXPECT_LE(fulls.size(), 10U);
+  for (std::size_t i = 1; i < fulls.size(); ++i) {
+    EXPECT_GE(fulls[i].begun - fulls[i - 1].ended, std::max<FabricClock::duration>(took / 2, 1s));
+  }
+  EXPECT_GE(fulls.front().begun, begun);
+}
+
 TEST_F(GentleFullSweepTest, WhoBecomesTheOwnerDoesNotWaitForIt) {
   world.discovery.full(world.sim.now);
   EXPECT_EQ(until_report(100ms), nullptr);
