@@ -7,11 +7,15 @@
 #include <utility>
 
 #include "authority/known_fabric.h"
+#include "base/human.h"
 #include "base/text.h"
 #include "core/fabric_core.h"
 
 namespace heddle::core {
 namespace {
+
+/// What a full sweep may take, in intervals between them.
+constexpr int most_intervals = 3;
 
 /// More ports than these are counted only.
 constexpr std::size_t most_named = 3;
@@ -54,6 +58,17 @@ std::optional<std::string> FabricCore::silent_manager() const {
       "nobody "
       "repairs routes, and no host that starts gets a LID; see that subnet manager, and its standby",
       seen->lid.raw());
+}
+
+/// A guest's may take longer than the interval, and sweeps wait while something is written.
+std::optional<std::string> FabricCore::overdue_sweep() const {
+  const auto since = now_ - full_ended_;
+  if (!heavy_at_ || since <= most_intervals * settings_.heavy_sweep) return std::nullopt;
+  return fmt::format(
+      "no full sweep has come to its end for {}, and sweep.heavy_interval asks for one every {}: {}",
+      human_seconds(seconds(since)), human_seconds(seconds(settings_.heavy_sweep)),
+      authority_->owns_fabric() ? "see the log for what is being written, and which node does not answer"
+                                : "raise sweep.smps_per_second or sweep.heavy_interval");
 }
 
 /// Of regulation.mode = "enforce", or what `heddle regulate` put in its place.
@@ -115,6 +130,7 @@ Problems FabricCore::problems() const {
     all.insert(all.end(), std::make_move_iterator(problems.begin()), std::make_move_iterator(problems.end()));
   };
   add_each(ProblemKind::Discovery, found_wrong_);
+  add_if(ProblemKind::SweepOverdue, overdue_sweep());
   append(authority_->problems());
   add_if(ProblemKind::EarlierRoutes, earlier_routes());
   add_if(ProblemKind::NoManager, nobody_manages());

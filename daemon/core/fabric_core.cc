@@ -142,6 +142,7 @@ void FabricCore::enter(const Began& /*began*/) {
   discovery_.full(now_);
   light_at_ = now_ + settings_.light_sweep;
   heavy_at_ = now_ + settings_.heavy_sweep;
+  full_ended_ = now_;
 }
 
 void FabricCore::enter(const TimersDue& /*due*/) {
@@ -258,6 +259,7 @@ void FabricCore::on_sweep(const discovery::SweepReport& report) {
     return;
   }
   if (report.whole && regulation_) regulation_->regulator().count_look();
+  if (report.kind == discovery::SweepKind::Full) full_ended_ = now_;
   if (report.kind != discovery::SweepKind::Light) {
     found_wrong_.clear();
     found_twice_ = found_twice(report.problems);

@@ -178,6 +178,7 @@ class FabricCore final : private authority::Seat {
   void say(Severity severity, const std::string& text) const { outside_.say(severity, text); }
   [[nodiscard]] std::optional<std::string> nobody_manages() const;
   [[nodiscard]] std::optional<std::string> silent_manager() const;
+  [[nodiscard]] std::optional<std::string> overdue_sweep() const;
   [[nodiscard]] std::optional<std::string> earlier_routes() const;
   [[nodiscard]] std::optional<std::string> why_not_regulated() const;
   [[nodiscard]] std::optional<std::string> links_left_off() const;
@@ -217,6 +218,7 @@ class FabricCore final : private authority::Seat {
   std::shared_ptr<const Proved> proved_;
   QosService qos_;
   std::optional<Instant> light_at_;
+  Instant full_ended_;  ///< the last full sweep; before the first, the beginning
   std::optional<Instant> heavy_at_;
 
   std::shared_ptr<const ShownNames> shown_;

@@ -26,6 +26,7 @@ enum class ProblemKind : std::uint8_t {
   NoSwitch,       ///< the fabric has no switch, or has lost all of them
   SilentPorts,    ///< ports give no counters
   LateSweeps,     ///< counters are not read as often as configured
+  SweepOverdue,   ///< nor is the whole fabric looked at
   LocalitySets,   ///< a set of the configuration has no nodes, or others than were meant
   LostLinks,      ///< links and switches that were there are gone
   CutOff,         ///< hosts have no path
@@ -67,6 +68,7 @@ inline constexpr std::array problem_names{
     ProblemName{ProblemKind::NoSwitch, "no-switch"},
     ProblemName{ProblemKind::SilentPorts, "silent-ports"},
     ProblemName{ProblemKind::LateSweeps, "late-sweeps"},
+    ProblemName{ProblemKind::SweepOverdue, "sweep-overdue"},
     ProblemName{ProblemKind::LocalitySets, "locality-sets"},
     ProblemName{ProblemKind::LostLinks, "lost-links"},
     ProblemName{ProblemKind::CutOff, "cut-off"},

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,8 +20,11 @@ namespace heddle::core {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
+using testing::HasSubstr;
 using testing::StartsWith;
 
 class Watcher final : public authority::Authority {
@@ -47,7 +51,8 @@ CoreOptions slow_guest() {
 
 class GuestTest : public testing::Test, private Outside {
  protected:
-  GuestTest() {
+  explicit GuestTest(const CoreOptions& options = slow_guest())
+      : core_{{.transport = world_, .plans = plans_, .desk = test::at_once(), .outside = *this}, options} {
     sim::bring_up(world_.fabric);
     world_.receive_with([this](const mad::Packet& packet, Instant at) { on(Arrived{packet, at}); });
     world_.next_deadline = [this] { return core_.next_deadline(); };
@@ -68,8 +73,7 @@ class GuestTest : public testing::Test, private Outside {
   test::SimWorld world_{"tree:k=3,n=2"};
   test::Scratch directory_;
   opensm::PlanStore plans_{directory_ / "plan.json", test::at_once()};
-  FabricCore core_{{.transport = world_, .plans = plans_, .desk = test::at_once(), .outside = *this},
-                   slow_guest()};
+  FabricCore core_;
 
  private:
   void say(Severity /*severity*/, const std::string& /*text*/) override {}
@@ -86,6 +90,39 @@ TEST_F(GuestTest, CountersTellItOfALinkThatHasGone) {
   world_.fabric.mend(cut, world_.ps());
   on(WayMoved{});
   EXPECT_TRUE(world_.run([&] { return core_.problems().empty(); }, 60s));
+}
+
+/// Its full sweeps take ten times as long as the interval between them.
+CoreOptions hurried_guest() {
+  CoreOptions options = slow_guest();
+  options.settings.heavy_sweep = 1s;
+  options.guest_smps_per_second = 10;
+  return options;
+}
+
+class HurriedGuestTest : public GuestTest {
+ protected:
+  HurriedGuestTest() : GuestTest{hurried_guest()} {}
+  [[nodiscard]] bool is_overdue() const {
+    const Problems all = core_.problems();
+    return std::ranges::find(all, ProblemKind::SweepOverdue, &Problem::kind) != all.end();
+  }
+};
+
+TEST_F(HurriedGuestTest, AFullSweepThatDoesNotComeToItsEndIsAProblem) {
+  ASSERT_TRUE(world_.run([&] { return is_overdue(); }, 4s)) << "before the first has ended";
+  EXPECT_THAT(core_.problems(),
+              Contains(Field(&Problem::text, AllOf(StartsWith("no full sweep has come to its end for 3."),
+                                                   HasSubstr("for one every 1.0 s: raise sweep.smps")))));
+  ASSERT_TRUE(world_.run([&] { return core_.discovery().survey() != nullptr; }, 100s));
+  EXPECT_FALSE(is_overdue());
+  EXPECT_TRUE(world_.run([&] { return is_overdue(); }, 10s)) << "while the second is under way";
+  EXPECT_TRUE(world_.run([&] { return !is_overdue(); }, 100s));
+  ASSERT_TRUE(world_.run([&] { return is_overdue(); }, 10s));
+  auto settings = hurried_guest().settings;
+  settings.heavy_sweep = 1min;
+  on(Reloaded{settings});
+  EXPECT_FALSE(is_overdue());
 }
 
 }  // namespace
