@@ -110,6 +110,7 @@ control::DaemonState Heddled::Parts::state() const {
   state.source = backend_->source();
   state.uptime = clock_.now() - started_;
   if (core_.seen()) state.fabric = core_.seen()->fabric;
+  state.met = core_.discovery().met();
   state.planes = core_.planes();
   state.subnet_manager = subnet_manager_state();
   state.no_regulation = why_no_regulation();

@@ -94,6 +94,7 @@ struct DaemonState {
   std::string source;   ///< file, generator text or device
   FabricClock::duration uptime{};
   std::shared_ptr<const Fabric> fabric;          ///< none before the first sweep
+  std::size_t met = 0;                           ///< nodes that the first one has found so far
   std::shared_ptr<const Planes> planes;          ///< of `fabric`; may be null
   std::shared_ptr<const load::Sample> sample;    ///< none before the first sample; of its own snapshot
   std::function<std::string(const Node&)> name;  ///< printable; from the node name map or the description

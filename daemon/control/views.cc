@@ -124,6 +124,7 @@ json::value status_view(const DaemonState& state) {
                       {"ports", cabled}};
   } else {
     view["fabric"] = nullptr;
+    view["nodes_so_far"] = state.met;
   }
   const SubnetManagerState& sm = state.subnet_manager;
   view["subnet_manager"] = {

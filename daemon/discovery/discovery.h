@@ -81,6 +81,8 @@ class Discovery {
   [[nodiscard]] transport::Pace* pace() {
     return manner_ == Manner::Guest && pace_.is_limited() ? &pace_ : nullptr;
   }
+  /// Of the sweep under way: nodes so far.
+  [[nodiscard]] std::size_t met() const { return sweep_.running() ? sweep_.met() : 0; }
   /// How long the last full sweep of a guest took.
   [[nodiscard]] std::optional<FabricClock::duration> full_round() const { return full_round_; }
 

@@ -70,6 +70,8 @@ class Sweep final : public transport::TransactionClient {
   /// No done() follows.
   void abandon();
   [[nodiscard]] bool running() const { return running_; }
+  /// Nodes that it knows so far.
+  [[nodiscard]] std::size_t met() const { return nodes_.size(); }
 
   void on_timer(Instant now) {
     if (wake_ && *wake_ <= now) pump(now);

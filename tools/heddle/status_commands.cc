@@ -28,8 +28,8 @@ std::string load_line(const value& status) {
 
 std::string fabric_line(const value& status) {
   if (at_path(status, "fabric").is_null()) {
-    return text_at(status, "subnet_manager.stage").empty() ? "being discovered"
-                                                           : "found, and being configured";
+    if (!text_at(status, "subnet_manager.stage").empty()) return "found, and being configured";
+    return fmt::format("being discovered, {} nodes so far", count_at(status, "nodes_so_far"));
   }
   const auto aggregation = count_at(status, "fabric.aggregation_nodes");
   return fmt::format("{} switches, {} channel adapters{}, {} links (snapshot {})",

@@ -105,8 +105,11 @@ TEST_F(ViewsTest, ANameThatSeveralNodesHaveListsThem) {
 }
 
 TEST_F(ViewsTest, StatusBeforeTheFirstSweepSaysSo) {
-  const auto view = status_view(DaemonState{});
+  DaemonState first;
+  first.met = 7;
+  const auto view = status_view(first);
   EXPECT_TRUE(view.at("fabric").is_null());
+  EXPECT_EQ(view.at("nodes_so_far").to_number<int>(), 7);
   EXPECT_FALSE(links_view(DaemonState{}, {}));
   EXPECT_FALSE(locality_view(DaemonState{}));
 }

@@ -114,6 +114,7 @@ TEST_F(HurriedGuestTest, AFullSweepThatDoesNotComeToItsEndIsAProblem) {
   EXPECT_THAT(core_.problems(),
               Contains(Field(&Problem::text, AllOf(StartsWith("no full sweep has come to its end for 3."),
                                                    HasSubstr("for one every 1.0 s: raise sweep.smps")))));
+  EXPECT_GT(core_.discovery().met(), 1U);
   ASSERT_TRUE(world_.run([&] { return core_.discovery().survey() != nullptr; }, 100s));
   EXPECT_FALSE(is_overdue());
   EXPECT_TRUE(world_.run([&] { return is_overdue(); }, 10s)) << "while the second is under way";
