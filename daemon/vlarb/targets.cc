@@ -3,13 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 namespace heddle::vlarb {
 namespace {
 
 constexpr std::uint32_t no_image = 0xffffffffU;
+
+/// Kinds of ports that tables are searched for, which takes some milliseconds for each: a switch that lies
+/// may have as many kinds as ports. Fabrics have a few for each plan.
+constexpr std::size_t most_searched = 128;
 
 /// What makes ports alike.
 struct Kind {
@@ -26,6 +33,12 @@ struct Kind {
 struct Treatment {
   std::uint32_t image = no_image;
   std::size_t shortfall = 0;  ///< 1 + position; 0: none
+};
+
+/// A port, and what it is.
+struct Candidate {
+  LinkEnd end;
+  Kind kind;
 };
 
 std::uint32_t mtu_bytes(std::uint8_t code) {
@@ -46,6 +59,8 @@ class Maker {
         if (is_up(end) && (!only || only(end))) add(end, name);
       }
     }
+    leave_out_the_rarest();
+    for (const Candidate& port : candidates_) aim(port);
     std::ranges::stable_sort(out_.ports, {}, [](const Target& target) { return target.end.port; });
     return std::move(out_);
   }
@@ -73,20 +88,50 @@ class Maker {
                     info.operational_vls,
                     info.neighbor_mtu,
                     (spokesman.capability_mask & mad::port_cap::sl_mapping) != 0};
-    auto found = treatments_.find(kind);
-    if (found == treatments_.end()) found = treatments_.emplace(kind, treat(kind)).first;
+    candidates_.push_back({end, kind});
+    ++how_many_[kind];
+  }
+
+  static qos::PortCapability capability_of(const Kind& kind) {
+    return {std::min<std::size_t>(kind.high, qos::max_entries),
+            std::min<std::size_t>(kind.low, qos::max_entries), qos::data_vls(kind.vls).value_or(1)};
+  }
+
+  /// Of the kinds that tables are to be searched for.
+  void leave_out_the_rarest() {
+    std::vector<std::pair<std::size_t, Kind>> searched;
+    for (const auto& [kind, ports] : how_many_) {
+      const qos::PortCapability port = capability_of(kind);
+      if (port.data_vls > 1 && !check(assignments_[kind.assignment].programming, port))
+        searched.emplace_back(ports, kind);
+    }
+    if (searched.size() <= most_searched) return;
+    std::ranges::stable_sort(searched, std::ranges::greater{}, &std::pair<std::size_t, Kind>::first);
+    for (std::size_t i = most_searched; i < searched.size(); ++i) left_out_.insert(searched[i].second);
+  }
+
+  void aim(const Candidate& port) {
+    auto found = treatments_.find(port.kind);
+    if (found == treatments_.end()) found = treatments_.emplace(port.kind, treat(port.kind)).first;
     const Treatment& treatment = found->second;
-    if (treatment.shortfall != 0)
-      out_.shortfalls[treatment.shortfall - 1].ports.push_back({node.guid, end.port});
-    if (treatment.image != no_image) out_.ports.push_back({end, treatment.image, kind.maps});
+    if (treatment.shortfall != 0) {
+      const NodeGuid guid = survey_.node(port.end.node).guid();
+      out_.shortfalls[treatment.shortfall - 1].ports.push_back({guid, port.end.port});
+    }
+    if (treatment.image != no_image) out_.ports.push_back({port.end, treatment.image, port.kind.maps});
   }
 
   Treatment treat(const Kind& kind) {
     const Assignment& plan = assignments_[kind.assignment];
     const auto vls = qos::data_vls(kind.vls);
-    const qos::PortCapability port{std::min<std::size_t>(kind.high, qos::max_entries),
-                                   std::min<std::size_t>(kind.low, qos::max_entries), vls.value_or(1)};
+    const qos::PortCapability port = capability_of(kind);
     Treatment treatment;
+    if (left_out_.contains(kind)) {
+      std::size_t& of_plan = rare_[kind.assignment];
+      if (of_plan == 0) of_plan = fall_short(port, plan, too_many_kinds(), {});
+      treatment.shortfall = of_plan;
+      return treatment;
+    }
     if (!vls) {
       treatment.shortfall = fall_short(port, plan, vls.error().message, {});
       return treatment;
@@ -111,6 +156,13 @@ class Maker {
     return treatment;
   }
 
+  static std::string too_many_kinds() {
+    return fmt::format(
+        "ports of this fabric say more than {} different things of their tables, and none are searched for "
+        "the rarest: is what they say true?",
+        most_searched);
+  }
+
   std::size_t without_map(std::size_t shortfall, const qos::PortCapability& port, const Assignment& plan) {
     const std::string reason = "it has no SL2VL table: SLs stay on the VLs on which it puts them";
     if (shortfall == 0) return fall_short(port, plan, reason, {});
@@ -127,6 +179,10 @@ class Maker {
   const Survey& survey_;
   const std::vector<Assignment>& assignments_;
   const NameOf& name_of_;
+  std::vector<Candidate> candidates_;
+  std::map<Kind, std::size_t> how_many_;  ///< ports
+  std::set<Kind> left_out_;
+  std::map<std::size_t, std::size_t> rare_;  ///< the shortfall of those, by assignment
   std::map<Kind, Treatment> treatments_;
   Targets out_;
 };

@@ -27,7 +27,7 @@ struct Target {
   bool maps = true;  ///< has SL2VL to write
 };
 
-/// Ports of one kind that get less than their plan has, or nothing.
+/// Ports of one kind, or of many rare ones, that get less than their plan has, or nothing.
 struct Shortfall {
   qos::PortCapability port;
   std::string plan;

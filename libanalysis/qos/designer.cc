@@ -75,6 +75,7 @@ ArrangeProblem to_problem(const DesignRequest& request, const std::vector<Shared
   shares.high_entries = request.port.high_entries;
   shares.low_entries = request.port.low_entries;
   shares.grant = request.grant;
+  shares.effort = request.effort;
   const double sum = std::accumulate(vls.begin(), vls.end(), 0.0,
                                      [](double a, const auto& vl) { return a + vl.together.share; });
   for (const auto& vl : vls) {

@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "qos/analyzer.h"
+#include "qos/share_search.h"
 
 namespace heddle::qos {
 
@@ -47,6 +48,7 @@ struct DesignRequest {
   LowGrant grant = LowGrant::Entry;
   Rounding rounding = Rounding::Up;
   std::uint8_t largest_limit = 254;  ///< of LimitOfHighPriority
+  SearchEffort effort;
 };
 
 /// What an SL asked for, and what the analyzer says that it gets.

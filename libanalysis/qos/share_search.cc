@@ -15,11 +15,7 @@ namespace {
 constexpr double same = 1e-12;
 constexpr std::size_t most_candidates = 32;
 constexpr std::size_t most_splits = 32;
-/// Pairs of a high total and a low side that are looked at before the search is called incomplete.
-constexpr std::uint64_t most_pairs = 200'000;
-constexpr std::uint64_t most_ties = 20'000;
 constexpr std::size_t most_shortest = 16;
-constexpr std::size_t most_lows = 200'000;
 
 struct HighTotal {
   std::uint32_t packets = 0;
@@ -110,7 +106,7 @@ class Search {
         if (from > to) continue;
         for (auto packets = static_cast<std::uint32_t>(from); packets <= to; ++packets) {
           add_low_side(at, entries, packets, error);
-          if (lows_.size() > most_lows) {
+          if (lows_.size() > problem_.effort.lows) {
             result_.complete = false;
             return;
           }
@@ -181,7 +177,7 @@ class Search {
       for (const auto& high : highs_) {
         // A shift of the low part moves no class by more than itself.
         if (high.error - shift > error_ - same) break;
-        if (++pairs > most_pairs) {
+        if (++pairs > problem_.effort.pairs) {
           result_.complete = false;
           return;
         }
@@ -216,7 +212,7 @@ class Search {
       const double shift = std::abs(low.part - wanted_low_);
       for (const auto& high : highs_) {
         if (high.error - shift > error_ + same) continue;
-        if (++pairs > most_ties || shortest > most_shortest) {
+        if (++pairs > problem_.effort.ties || shortest > most_shortest) {
           result_.all_listed = false;
           break;
         }

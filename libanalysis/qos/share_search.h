@@ -21,6 +21,13 @@ struct Stride {
   std::uint32_t packets = 0;  ///< high packets from one grant to the next
 };
 
+/// What is looked at before a search is called incomplete.
+struct SearchEffort {
+  std::uint64_t pairs = 200'000;  ///< of a high total and a low side
+  std::uint64_t ties = 20'000;    ///< of those, with the error that was found
+  std::size_t lows = 200'000;     ///< low sides
+};
+
 struct ShareProblem {
   std::vector<double> high;  ///< wanted shares; all together sum to 1
   std::vector<double> low;
@@ -30,6 +37,7 @@ struct ShareProblem {
   std::vector<Stride> strides;
   LowGrant grant = LowGrant::Entry;
   double most_error = 1;  ///< of use
+  SearchEffort effort;
 };
 
 struct Counts {
