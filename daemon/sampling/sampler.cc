@@ -196,8 +196,12 @@ bool Sampler::ask_counters(Kind kind, PortIndex port, Instant now) {
     if (kind != Kind::Poll) fail(port, SampleFailure::Reason::NotSent);
     return false;
   }
-  ++traffic_[port.raw()].reads;
-  if (kind != Kind::Poll) ++outstanding_;
+  if (kind == Kind::Poll) {
+    ++traffic_[port.raw()].polls;
+  } else {
+    ++traffic_[port.raw()].reads;
+    ++outstanding_;
+  }
   return true;
 }
 
@@ -266,7 +270,7 @@ void Sampler::poll(Instant now) {
   ++statistics_.polls;
   for (const PortIndex port : poll_ports_) {
     const Traffic& traffic = traffic_[port.raw()];
-    if (traffic.reads == 0 && !traffic.resetting) ask_counters(Kind::Poll, port, now);
+    if (traffic.reads + traffic.polls == 0 && !traffic.resetting) ask_counters(Kind::Poll, port, now);
   }
 }
 

@@ -91,7 +91,8 @@ class Sampler final : private transport::TransactionClient {
 
   /// Of a port: what is on its way.
   struct Traffic {
-    std::uint8_t reads = 0;
+    std::uint8_t reads = 0;  ///< of the sweep
+    std::uint8_t polls = 0;
     bool resetting = false;
     bool waiting = false;  ///< for its agent's ClassPortInfo, and nothing else
   };

@@ -87,7 +87,8 @@ void Sampler::release(AgentIndex index) {
 }
 
 void Sampler::counters_came(Kind kind, PortIndex port, const Completion& completion) {
-  --traffic_[port.raw()].reads;
+  Traffic& traffic = traffic_[port.raw()];
+  --(kind == Kind::Poll ? traffic.polls : traffic.reads);
   if (completion.outcome == Outcome::Refused) return refused(kind, port, completion);
   if (completion.outcome != Outcome::Answered) {
     if (kind != Kind::Poll) fail(port, reason_of(completion.outcome));
@@ -145,7 +146,7 @@ void Sampler::reset_if_needed(PortIndex port, const load::Reading& reading) {
   if (options_.reset == ResetPolicy::Never || agent.pma.wide || agent.refuses_reset) return;
   Traffic& traffic = traffic_[port.raw()];
   // A reading on its way could show the value before the reset after it has been confirmed.
-  if (traffic.resetting || traffic.reads > 0) return;
+  if (traffic.resetting || traffic.reads + traffic.polls > 0) return;
   CounterMask counters = 0;
   for (const auto counter : {load::Counter::XmitData, load::Counter::RcvData, load::Counter::XmitPackets,
                              load::Counter::RcvPackets, load::Counter::XmitWait}) {

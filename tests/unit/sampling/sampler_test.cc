@@ -264,6 +264,26 @@ TEST_F(SamplerTest, ALateRedirectionIsFollowedToo) {
   EXPECT_EQ(of(*sweep(), 11, 1).totals[load::at(Counter::XmitData)], 1234U);
 }
 
+TEST_F(SamplerTest, ARedirectionDuringAPollThatIsNotAnsweredIsFollowedToo) {
+  make_narrow(11);
+  sampler.set_interval(10s, now);
+  sampler.on_timer(now);
+  run();
+  ASSERT_EQ(published, 1);
+  now = *sampler.next_deadline();
+  pma(11).dead = true;
+  sampler.on_timer(now);
+  ASSERT_EQ(sampler.statistics().polls, 1U);
+  transport.deliver(now);
+  pma(11).dead = false;
+  pma(11).redirects_to = Lid{77};
+  transport.agents[Lid{77}] = pma(12);
+  transport.agents[Lid{77}].ports[PortNum{1}].wide.xmit_data = 1234;
+  const auto& sample = of(*sweep(), 11, 1);
+  EXPECT_EQ(sample.status, PortStatus::Fresh);
+  EXPECT_EQ(sample.totals[load::at(Counter::XmitData)], 1234U);
+}
+
 TEST_F(SamplerTest, RedirectionsInACircleEnd) {
   pma(11).info.redirect_lid = Lid{12};
   pma(11).redirects_to = Lid{12};
