@@ -89,6 +89,7 @@ std::optional<Instant> Discovery::next_deadline() const {
 
 void Discovery::full(Instant now) {
   wants_full_ = true;
+  is_doubt_ = false;
   rests_until_ = now;
   futile_ = 0;
   if (!in_background()) interrupt_light();
@@ -115,7 +116,7 @@ void Discovery::interrupt_light() {
   overtaken_ = false;
   wants_light_ = true;
   suspects_.insert(so_far->nodes.begin(), so_far->nodes.end());
-  wants_full_ = wants_full_ || so_far->lost;
+  if (so_far->lost && !std::exchange(wants_full_, true)) is_doubt_ = true;
 }
 
 void Discovery::on_notice(const mad::Notice& notice, Instant now) {
@@ -199,6 +200,7 @@ void Discovery::start_full(Instant now) {
     // What is known stays until more is. A node that says another thing each time is left to the next round
     // that somebody asks for.
     if (++futile_ < most_futile) {
+      is_doubt_ = is_doubt_ || !wants_full_;
       wants_full_ = true;
     } else {
       suspects_.clear();
@@ -208,6 +210,7 @@ void Discovery::start_full(Instant now) {
   }
   kind_ = SweepKind::Full;
   wants_full_ = false;
+  is_doubt_ = false;
   wants_light_ = false;
   suspects_.clear();
   whole_ = true;
@@ -245,6 +248,7 @@ void Discovery::suspected(Suspicion suspicion, Instant now) {
 void Discovery::start_background(Instant now) {
   if (background_.running() || background_found_ || catching_up_) return;
   wants_full_ = false;
+  background_is_doubt_ = std::exchange(is_doubt_, false);
   touched_.clear();
   // A partial sweep under way may see what this one is too early for.
   if (busy_ && kind_ == SweepKind::Partial) touched_.insert(asked_.begin(), asked_.end());
@@ -268,7 +272,7 @@ void Discovery::finish_background(Instant now) {
   begun_ = background_began_;
   before_ = survey_;
   full_round_ = now - background_began_;
-  rests_until_ = now + std::max<FabricClock::duration>(*full_round_, least_rest);
+  if (background_is_doubt_) rests_until_ = now + std::clamp(*full_round_, least_rest, most_rest);
   owes_full_ = what.failure.has_value();
   problems_ = background_problems_.take();
   if (what.failure) return report(std::move(what.failure), now);

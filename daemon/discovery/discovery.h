@@ -139,8 +139,10 @@ class Discovery {
   unsigned futile_ = 0;
   bool owes_full_ = false;  ///< one has failed, and none has been done since
   /// Rounds over all in the background that doubts lead to, one after the other, rest in between for as long
-  /// as one takes, and this long at least.
-  static constexpr std::chrono::seconds least_rest{1};
+  /// as one takes, within these.
+  static constexpr FabricClock::duration least_rest = std::chrono::seconds{1};
+  static constexpr FabricClock::duration most_rest = std::chrono::seconds{30};
+  bool is_doubt_ = false;  ///< wants_full_ is, and nobody's order
   Instant rests_until_;
   std::set<NodeGuid> suspects_;
   std::vector<NodeGuid> asked_;  ///< of the partial sweep under way
@@ -148,6 +150,7 @@ class Discovery {
   Problems background_problems_;
   Sweep background_;
   Instant background_began_;
+  bool background_is_doubt_ = false;
   std::optional<Collected> background_found_;  ///< until there is time for it
   std::shared_ptr<const Survey> catching_up_;  ///< of what it found, while that is brought up to date
   std::set<NodeGuid> touched_;                 ///< that were asked by others meanwhile
