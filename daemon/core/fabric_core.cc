@@ -253,13 +253,13 @@ void FabricCore::take_manner() {
 
 void FabricCore::on_sweep(const discovery::SweepReport& report) {
   if (ended_) return;
+  if (report.kind == discovery::SweepKind::Full) full_ended_ = now_;
   if (report.failure) {
     say(Severity::Error, "discovery: " + report.failure->message);
     found_wrong_ = {report.failure->message};
     return;
   }
   if (report.whole && regulation_) regulation_->regulator().count_look();
-  if (report.kind == discovery::SweepKind::Full) full_ended_ = now_;
   if (report.kind != discovery::SweepKind::Light) {
     found_wrong_.clear();
     found_twice_ = found_twice(report.problems);

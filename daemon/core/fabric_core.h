@@ -218,7 +218,7 @@ class FabricCore final : private authority::Seat {
   std::shared_ptr<const Proved> proved_;
   QosService qos_;
   std::optional<Instant> light_at_;
-  Instant full_ended_;  ///< the last full sweep; before the first, the beginning
+  Instant full_ended_;  ///< the last full sweep, well or not; before the first, the beginning
   std::optional<Instant> heavy_at_;
 
   std::shared_ptr<const ShownNames> shown_;

@@ -124,6 +124,12 @@ TEST_F(HurriedGuestTest, AFullSweepThatDoesNotComeToItsEndIsAProblem) {
   settings.heavy_sweep = 1min;
   on(Reloaded{settings});
   EXPECT_FALSE(is_overdue());
+  on(Reloaded{hurried_guest().settings});
+  ASSERT_TRUE(is_overdue());
+  world_.fabric.set_agent_faults(world_.fabric.description().port(world_.port()).node, {.mute_sma = true});
+  EXPECT_TRUE(world_.run([&] { return !is_overdue() && !core_.problems().empty(); }, 100s))
+      << "it ends with a failure, which is a problem of its own";
+  EXPECT_FALSE(world_.run([&] { return is_overdue(); }, 20s));
 }
 
 }  // namespace
