@@ -73,9 +73,10 @@ std::optional<NominalRate> parse_rate(const std::string& text) {
   if (x != std::string::npos && x > 0) {
     const auto width = link_width(in_small_letters(capital.substr(0, x + 1)));
     const auto speed = link_speed(capital.substr(x + 1));
-    if (width && speed) return nominal_rate(*width, *speed);
+    if (width && speed && *speed != LinkSpeed::None) return nominal_rate(*width, *speed);
   }
-  if (const auto speed = link_speed(capital)) return nominal_rate(LinkWidth::X4, *speed);
+  const auto speed = link_speed(capital);
+  if (speed && *speed != LinkSpeed::None) return nominal_rate(LinkWidth::X4, *speed);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || !std::isfinite(number) || number <= 0) return std::nullopt;
