@@ -67,7 +67,7 @@ class Writer {
     text_ += '{';
     if (qos.everywhere) tables(*qos.everywhere);
     if (qos.everywhere && !qos.groups.empty()) text_ += ",\n";
-    if (!qos.groups.empty()) {
+    if (!qos.groups.empty() || !qos.everywhere) {
       text_ += "\"groups\":";
       list('[', ']', ",\n", qos.groups, [&](const QosGroup& group) {
         text_ += "{\"ports\":";

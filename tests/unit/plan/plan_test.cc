@@ -163,6 +163,14 @@ TEST(PlanQos, OfTheDesignerIsRead) {
   EXPECT_FALSE(parse_qos(to_text(example()), "q"));
 }
 
+TEST(PlanQos, OfNoPortIsReadAsItWasWritten) {
+  Plan plan;
+  plan.qos.emplace();
+  const auto again = parse(to_text(plan), "again");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again, plan);
+}
+
 TEST(PlanQos, AloneIsNoPlan) {
   const auto read = parse(R"({"qos":{"vlarb_high":[[0,4]],"vlarb_low":[],"high_limit":3}})", "plan.json");
   ASSERT_FALSE(read);
