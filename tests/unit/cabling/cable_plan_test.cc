@@ -77,7 +77,8 @@ TEST(CableList, ToldSpeeds) {
     EXPECT_EQ(rate(text), "4xEDR") << text;
   }
   EXPECT_EQ(rate("1xEDR"), "25 Gbit/s");
-  for (const char* text : {"fast", "nan", "inf", "0", "-100", "-", "4x-"}) EXPECT_EQ(rate(text), "unknown") << text;
+  for (const char* text : {"fast", "nan", "inf", "0", "-100", "-", "4x-"})
+    EXPECT_EQ(rate(text), "unknown") << text;
 }
 
 TEST(CableList, WhatIsNotCheckedIsTold) {
