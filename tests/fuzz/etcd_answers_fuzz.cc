@@ -135,9 +135,12 @@ class Keeper {
     }
     if (const auto ranks = ranks_in(line)) (void)journal_->put_ranks(*ranks);
     if (const auto cables = cables_in(line)) (void)journal_->put_cables(*cables);
-    if (const auto lids = lids_in(line); lids && journal_->put_lids(*lids)) lids_ = to_text(*lids);
-    if (const auto energy = energy_in(line); energy && journal_->put_energy({{}, {}, *energy}))
-      energy_ = *energy;
+    // What failed may be there all the same: the answer was lost.
+    if (const auto lids = lids_in(line)) lids_ = journal_->put_lids(*lids) ? to_text(*lids) : "";
+    if (const auto energy = energy_in(line)) {
+      energy_ = std::nullopt;
+      if (journal_->put_energy({{}, {}, *energy})) energy_ = *energy;
+    }
     (void)journal_->append({0, {}, "decided", "", std::string{line}});
   }
 
