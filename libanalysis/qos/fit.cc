@@ -10,8 +10,6 @@
 namespace heddle::qos {
 namespace {
 
-constexpr SearchEffort brief{.pairs = 2'000, .ties = 200, .lows = 5'000};
-
 /// A VL that carries something.
 struct CarryingLane {
   Vl wanted;
@@ -91,7 +89,7 @@ class Fitter {
     request.port.mtu = packet_bytes_;
     request.port.data_vls = port_.data_vls;
     request.error = 1;
-    request.effort = brief;
+    request.effort = brief_search;
     double shares = 0;
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
       if (is_starved(lanes_[i])) continue;

@@ -27,6 +27,8 @@ struct SearchEffort {
   std::uint64_t ties = 20'000;    ///< of those, with the error that was found
   std::size_t lows = 200'000;     ///< low sides
 };
+/// Of some milliseconds.
+inline constexpr SearchEffort brief_search{.pairs = 2'000, .ties = 200, .lows = 5'000};
 
 struct ShareProblem {
   std::vector<double> high;  ///< wanted shares; all together sum to 1

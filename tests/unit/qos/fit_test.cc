@@ -68,7 +68,7 @@ TEST(Fit, ABriefSearchLooksAtFewAndFindsAsMuch) {
                        }};
   const ShareSearch whole = search_shares(problem, all);
   const std::size_t without = std::exchange(looked_at, 0);
-  problem.effort = {.pairs = 2'000, .ties = 200, .lows = 5'000};
+  problem.effort = brief_search;
   const ShareSearch brief = search_shares(problem, all);
   EXPECT_GT(without, 20'000U);
   EXPECT_LT(looked_at, without / 2);
